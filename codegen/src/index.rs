@@ -9,13 +9,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::convert::ALL_PIPELINES;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
-use crate::list::{engine_names, is_inline, kind, pipeline_names};
 use crate::model::{
     Container, Enum, EnumValue, Field, Group, Kind, SourceFile, Span, Spec, Type, View,
 };
+use crate::words::{ALL_PIPELINES, engine_names, is_inline, kind, pipeline_names};
 
 /// Name of the file in its folder.
 pub const FILE: &str = "index.tsv";

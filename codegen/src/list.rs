@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::convert::{ALL_PIPELINES, PIPELINES};
-use crate::model::{Enum, Kind, Spec};
+use crate::model::{Kind, Spec};
+use crate::words::{ALL_PIPELINES, engine_names, is_inline, kind, pipeline_names};
 
 /// An enumeration or container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -220,31 +220,4 @@ pub fn table(listed: &[&Listed]) -> String {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_one(count: &u32) -> bool {
     *count == 1
-}
-
-/// What a container is, in the schema's word.
-pub(crate) fn kind(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Struct { .. } => "struct",
-        Kind::Instruction { .. } => "instruction",
-        Kind::Register { .. } => "register",
-    }
-}
-
-/// The engines of a set, as the specification spells them.
-pub(crate) fn engine_names(set: u8) -> Vec<&'static str> {
-    let all = [(1, "render"), (2, "blitter"), (4, "video"), (8, "video-enhance")];
-    all.into_iter().filter(|(bit, _)| set & bit != 0).map(|(_, name)| name).collect()
-}
-
-/// The pipelines of a set, as the specification spells them.
-pub(crate) fn pipeline_names(set: u8) -> Vec<&'static str> {
-    PIPELINES.iter().filter(|(_, bit)| set & bit != 0).map(|(name, _)| *name).collect()
-}
-
-/// True if the values stand inside a field.
-pub(crate) fn is_inline(spec: &Spec, list: &Enum) -> bool {
-    let file = spec.files.get(list.span.file);
-    file.and_then(|file| file.text.get(list.span.range.clone()))
-        .is_some_and(|tag| tag.starts_with("<field"))
 }

@@ -15,6 +15,7 @@ use crate::diagnostic::{Code, Diagnostic, Report, Severity};
 use crate::index::{self, Index};
 use crate::model::{Container, ContainerId, Enum, EnumId, Group, SourceFile, Spec, Type};
 use crate::suggest;
+use crate::words::{ALL_PIPELINES, PIPELINES};
 use crate::xml::{self, At, Element};
 
 /// A specification as far as it could be read, and what is wrong with it.
@@ -243,7 +244,7 @@ impl Files {
             feature: tree.as_ref().and_then(feature),
             pipelines: tree
                 .as_ref()
-                .map_or(convert::ALL_PIPELINES, |root| pipelines(root, &mut self.problems)),
+                .map_or(ALL_PIPELINES, |root| pipelines(root, &mut self.problems)),
             text,
             foreign,
         });
@@ -332,7 +333,7 @@ fn feature(root: &Element) -> Option<String> {
 /// The root's `pipeline`.
 fn pipelines(root: &Element, problems: &mut Vec<Diagnostic>) -> u8 {
     let found = root.attributes.iter().find(|attribute| attribute.name == "pipeline");
-    found.map_or(convert::ALL_PIPELINES, |at| convert::words(at, convert::PIPELINES, problems))
+    found.map_or(ALL_PIPELINES, |at| convert::words(at, PIPELINES, problems))
 }
 
 /// True if any element says where it comes from: then the file is ours, and everything is checked.
@@ -507,15 +508,8 @@ fn unused_excludes(
     }
 }
 
-/// Names of types: what a field's `type` may say besides the built-in ones.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    pub enums: HashMap<String, EnumId>,
-    pub structs: HashMap<String, ContainerId>,
-}
-
 fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
-    let mut names = Names::default();
+    let mut names = convert::Names::default();
     let mut containers = 0;
     let mut enums = Vec::new();
     for item in items {

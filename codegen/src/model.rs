@@ -3,7 +3,7 @@
 //! Every reference is resolved to an index, every expression parsed, every position absolute. A
 //! [`Spec`] that [`crate::check`] has passed can be emitted without further errors.
 
-use std::ops::Range;
+pub use crate::source::{SourceFile, Span};
 
 /// All units of one generation.
 #[derive(Debug, Clone, Default)]
@@ -44,35 +44,6 @@ pub struct EnumId(pub usize);
 /// Index into [`Spec::containers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContainerId(pub usize);
-
-/// A file of the specification.
-#[derive(Debug, Clone)]
-pub struct SourceFile {
-    /// Path as shown in diagnostics.
-    pub path: String,
-    /// Name of the unit: the file's stem.
-    pub unit: String,
-    /// The feature of the generating crate that the unit's types need (`feature`); none: they are
-    /// always there.
-    pub feature: Option<String>,
-    /// Pipelines that the unit's instructions need unless they say otherwise (`pipeline`), as in
-    /// [`Kind::Instruction`].
-    pub pipelines: u8,
-    /// The whole text.
-    pub text: String,
-    /// No element says where it comes from (`source`), here or in a file beside it: a file of
-    /// Mesa's, in which gaps and overlaps are allowed.
-    pub foreign: bool,
-}
-
-/// A place in a file: bytes `range` of [`Spec::files`]`[file]`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Span {
-    /// Index of the file.
-    pub file: usize,
-    /// Byte range.
-    pub range: Range<usize>,
-}
 
 /// A named list of values.
 #[derive(Debug, Clone)]
@@ -278,6 +249,13 @@ pub struct Group {
     pub groups: Vec<Group>,
     /// The element's opening tag.
     pub span: Span,
+}
+
+impl Group {
+    /// First bit after the group; of a variable one, its start.
+    pub fn end(&self) -> u32 {
+        self.start + self.count * self.bits
+    }
 }
 
 /// A field.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::generate;
+
 /// A crate that generates code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -47,7 +49,7 @@ pub fn build_script(part: Part, dir: &str) {
         let name = feature.to_ascii_uppercase().replace('-', "_");
         std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
     };
-    if let Err(report) = crate::build(&part.files(&dir), &enabled, Path::new(&out)) {
+    if let Err(report) = generate::build(&part.files(&dir), &enabled, Path::new(&out)) {
         eprintln!("{report}");
         std::process::exit(1);
     }

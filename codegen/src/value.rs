@@ -1,6 +1,7 @@
 //! Texts of attributes to numbers: types, defaults, ranges, stored forms.
 
 use crate::model::{Enum, Stored, Type};
+use crate::number::number;
 
 /// A position or size in bits is below this; 2^24 bits are 2 MiB.
 pub(crate) const BITS_LIMIT: u64 = 1 << 24;
@@ -44,8 +45,8 @@ pub(crate) fn fixed(text: &str) -> Option<Type> {
 pub(crate) fn signed(text: &str) -> Option<i128> {
     let text = text.trim();
     match text.strip_prefix('-') {
-        Some(rest) => crate::expr::number(rest).map(|value| -i128::from(value)),
-        None => crate::expr::number(text).map(i128::from),
+        Some(rest) => number(rest).map(|value| -i128::from(value)),
+        None => number(text).map(i128::from),
     }
 }
 
@@ -72,7 +73,7 @@ fn scaled(text: &str, frac: u32) -> Option<i128> {
 
 /// A number as it stands, if it fits the field.
 pub(crate) fn fits(text: &str, width: u32) -> Option<u64> {
-    crate::expr::number(text).filter(|value| *value <= ones(width))
+    number(text).filter(|value| *value <= ones(width))
 }
 
 /// A `default` to stored bits. Numbers are stored values, but for fixed point (`1.5`) and floats
@@ -129,7 +130,7 @@ pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Resu
         }
         _ => {}
     }
-    match crate::expr::number(text) {
+    match number(text) {
         Some(value) => fits(value),
         None if matches!(ty, Type::Enum(_)) => {
             Err(format!("`{text}` is neither a number nor one of the values"))

@@ -14,7 +14,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::Span;
+use crate::source::Span;
 use crate::suggest;
 
 /// Elements nest no deeper than this; groups in groups need four.

@@ -1,6 +1,6 @@
 //! Conditions that say something, but not what was meant.
 
-use super::{Check, for_each_scope};
+use super::context::{Check, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
 use crate::model::{Cond, Container, Expr, Op, Span};

@@ -1,9 +1,10 @@
 //! Each field by itself: width, alignment, stored form, default, values.
 
-use super::{Check, bits_text};
+use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Field, Stored, Type};
 use crate::value::{SPACES, ones};
+use crate::words::bits_text;
 
 pub(super) fn check(check: &mut Check<'_>, container: &Container, field: &Field) {
     width(check, container, field);

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::Check;
-use crate::convert::ALL_PIPELINES;
+use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::list::engine_names;
 use crate::model::{Container, Kind, Type};
 use crate::value::ones;
+use crate::words::{ALL_PIPELINES, engine_names};
 
 pub(super) fn check(check: &mut Check<'_>, container: &Container) {
     let Kind::Instruction { bias, engines, pipelines } = container.kind else { return };

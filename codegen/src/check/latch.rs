@@ -1,6 +1,6 @@
 //! Latched state: its size is bounded, and a plain field selects the entry.
 
-use super::Check;
+use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Stored, Type};
 use crate::suggest;

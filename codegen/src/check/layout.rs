@@ -1,9 +1,9 @@
 //! Fields among each other: inside the container, no bit twice, no bit forgotten.
 
-use super::{Check, Scope, bits_text, for_each_scope};
-use crate::convert::end_of_group;
+use super::context::{Check, Scope, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Kind, Span, View};
+use crate::words::bits_text;
 
 /// Something that occupies bits.
 struct Part<'a> {
@@ -47,7 +47,7 @@ fn parts(scope: Scope<'_>) -> Vec<Part<'_>> {
     });
     let groups = scope.groups.iter().filter(|group| group.count > 0).map(|group| Part {
         start: group.start,
-        end: end_of_group(group),
+        end: group.end(),
         name: if group.name.is_empty() { "group".to_owned() } else { group.name.clone() },
         span: &group.span,
         variant: None,

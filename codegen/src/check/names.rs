@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Check, Scope, for_each_scope};
+use super::context::{Check, Scope, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Field, Kind, Span, Spec, Type};
 use crate::suggest;

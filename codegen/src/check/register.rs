@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Check;
+use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, EngineBase, Kind, Span};
 use crate::suggest;

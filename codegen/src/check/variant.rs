@@ -1,6 +1,6 @@
 //! Variant sets: each alternative has one condition, and no two hold at once.
 
-use super::{Check, for_each_scope};
+use super::context::{Check, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
 use crate::model::{Container, Expr, Field, Op, Span};

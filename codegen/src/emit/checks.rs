@@ -1,10 +1,9 @@
 //! What strict readers check: as a table (`genxml_core::Check`), which finds the first check that
 //! fails, and as one expression over whole dwords, which says quickly that none does.
 
-use super::condition::condition_of;
+use super::condition::{condition_of, constant};
 use super::field::{Place, address_shift, number, path, pattern};
 use super::plan::{Body, Plan, is_member};
-use super::tables;
 use crate::model::{Container, ContainerId, Expr, Field, Group, Kind, Type};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -103,7 +102,7 @@ impl<'a> Checks<'a> {
             Row::First(alternatives) => {
                 let alternatives = alternatives.iter().map(|(condition, rows)| {
                     let always = Expr::Number(1);
-                    let condition = tables::expr(condition.unwrap_or(&always));
+                    let condition = constant(condition.unwrap_or(&always));
                     let rows = rows.iter().map(|row| self.row(row));
                     quote!((&#condition, &[#(#rows),*]))
                 });

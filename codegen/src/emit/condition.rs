@@ -1,6 +1,6 @@
 //! Conditions as Rust, and for people.
 
-use super::field::{Place, pattern};
+use super::field::{Place, ident, number, pattern};
 use crate::model::{Expr, Op};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -108,6 +108,29 @@ pub fn words(expr: &Expr) -> String {
                 Op::Rem => "mod",
             };
             format!("{} {op} {}", words(left), words(right))
+        }
+    }
+}
+
+/// A condition as a constant.
+pub fn constant(e: &Expr) -> TokenStream {
+    match e {
+        Expr::Number(value) => {
+            let value = pattern(*value);
+            quote!(Expr::Number(#value))
+        }
+        Expr::Field { name, start, end } => {
+            let (start, end) = (number(*start), number(*end));
+            quote!(Expr::Field { name: #name, start: #start, end: #end })
+        }
+        Expr::Not(inner) => {
+            let inner = constant(inner);
+            quote!(Expr::Not(&#inner))
+        }
+        Expr::Binary(op, left, right) => {
+            let op = ident(&format!("{op:?}"));
+            let (left, right) = (constant(left), constant(right));
+            quote!(Expr::Binary(Op::#op, &#left, &#right))
         }
     }
 }

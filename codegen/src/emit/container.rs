@@ -3,12 +3,13 @@
 
 use super::checks::Checks;
 use super::docs;
+use super::emitter::Emit;
 use super::field::{Place, ident, number, pattern};
 use super::latch;
 use super::members::{Packing, member_name};
 use super::plan::{Array, Block, Body, Element, Member, Plan, is_member, length_field, put_bits};
-use crate::convert::ALL_PIPELINES;
 use crate::model::{ContainerId, Kind, Type};
+use crate::words::ALL_PIPELINES;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -36,18 +37,7 @@ pub fn container(plan: &Plan, id: ContainerId) -> TokenStream {
 /// copied.
 const LONG: u32 = 1024;
 
-pub(super) struct Emit<'a> {
-    pub plan: &'a Plan<'a>,
-    pub file: usize,
-    float: bool,
-}
-
 impl Emit<'_> {
-    pub(super) fn derives(&self) -> TokenStream {
-        let eq = (!self.float).then(|| quote!(Eq,));
-        quote!(#[derive(Clone, Copy, PartialEq, #eq Debug)])
-    }
-
     /// A container whose size is known. What costs most to compile, comparing and showing each
     /// field, goes through the dwords: two values are equal if they are packed alike.
     fn fixed(&self, id: ContainerId, body: &Body) -> TokenStream {

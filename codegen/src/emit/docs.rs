@@ -1,8 +1,7 @@
 //! Doc comments: what the XML says of a thing, in one or two lines.
 
-use crate::convert::ALL_PIPELINES;
-use crate::list::pipeline_names;
 use crate::model::{Access, Container, EngineBase, Enum, Field, Kind, Stored, Type};
+use crate::words::{ALL_PIPELINES, pipeline_names};
 use proc_macro2::TokenStream;
 use quote::quote;
 

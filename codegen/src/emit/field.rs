@@ -95,6 +95,17 @@ impl Place {
 }
 
 impl Plan<'_> {
+    /// Path of a static, seen from the tables of `file`.
+    pub fn table(&self, name: &str, home: usize, file: usize) -> TokenStream {
+        let name = ident(name);
+        if home == file {
+            quote!(#name)
+        } else {
+            let module = ident(&format!("{}_tables", self.units[home]));
+            quote!(super::#module::#name)
+        }
+    }
+
     /// The Rust type.
     pub fn ty(&self, field: &Field, file: usize) -> TokenStream {
         let (width, newtype) = (number(field.end - field.start + 1), self.newtype(field));

@@ -1,52 +1,9 @@
-//! Latched state: the slots of each kind, numbered in the order of the containers.
+//! Latched state: the slots of each type, and of each packet.
 
 use super::field::{ident, number};
 use super::plan::Plan;
-use crate::model::{Container, Spec};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-
-/// Slots of a container, as in `genxml_core::latch::Slots`.
-struct Slots {
-    first: u32,
-    entries: u32,
-    offset: u32,
-    dwords: u32,
-    index: Option<(u32, u32)>,
-}
-
-/// The slots of all latched containers.
-#[derive(Default)]
-pub struct Latches {
-    /// By container; none if it is not latched.
-    slots: Vec<Option<Slots>>,
-    /// Number of all slots.
-    count: u32,
-    /// Dwords of all slots.
-    dwords: u32,
-}
-
-impl Latches {
-    pub fn new(spec: &Spec) -> Self {
-        let mut latches = Latches::default();
-        for container in &spec.containers {
-            let slots = container.latch.is_some().then(|| latches.take(container));
-            latches.slots.push(slots);
-        }
-        latches
-    }
-
-    /// The next free slots.
-    fn take(&mut self, container: &Container) -> Slots {
-        let index = container.latch_index().map(|field| (field.start, field.end));
-        let entries = index.map_or(1, |(start, end)| 1 << (end - start + 1));
-        let dwords = container.max_dwords().unwrap_or(0);
-        let slots = Slots { first: self.count, entries, offset: self.dwords, dwords, index };
-        self.count += entries;
-        self.dwords += entries * dwords;
-        slots
-    }
-}
 
 /// The implementation of `Latch` for a container, if it is latched. `name` is its type.
 pub fn implementation(plan: &Plan, container: usize, name: &TokenStream) -> Option<TokenStream> {

@@ -1,7 +1,7 @@
 //! How the members of a block are written to dwords and read from them.
 
 use super::condition::condition_of;
-use super::container::Emit;
+use super::emitter::Emit;
 use super::field::{Place, ident, index, number, pattern};
 use super::plan::{Alternative, Array, Block, Element, Member, Set, eval, put_bits};
 use crate::model::{Field, Type};

@@ -1,7 +1,7 @@
 //! What the text is made of: Rust names of everything, and the members of every block of fields.
 
-use super::latch::Latches;
 use super::names::{Scope, field_name, type_name};
+use super::slots::Latches;
 use crate::model::{
     Container, ContainerId, EnumId, Expr, Field, Group, Kind, Op, Spec, Stored, Type,
 };

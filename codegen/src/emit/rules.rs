@@ -2,7 +2,6 @@
 
 use super::field::{ident, number, pattern};
 use super::plan::Plan;
-use super::tables;
 use crate::model::{
     Base, Cond, Container, ContainerId, EnumId, FieldRef, GroupRef, Severity, Spec,
 };
@@ -173,12 +172,7 @@ impl Rules<'_> {
     }
 
     fn list(&self, list: EnumId) -> TokenStream {
-        tables::table(
-            self.plan,
-            &self.plan.enums[list.0],
-            self.plan.spec.enums[list.0].file,
-            self.file,
-        )
+        self.plan.table(&self.plan.enums[list.0], self.plan.spec.enums[list.0].file, self.file)
     }
 }
 

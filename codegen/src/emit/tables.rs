@@ -1,9 +1,10 @@
 //! The reflection tables: `genxml_core::reflect` as statics.
 
+use super::condition::constant;
 use super::field::{ident, number, pattern, space_type};
 use super::plan::{Plan, length_field, opcode};
 use super::rules::{Lasts, Rules};
-use crate::model::{Access, Container, Enum, Expr, Field, Group, Kind, Stored, Type};
+use crate::model::{Access, Container, Enum, Field, Group, Kind, Stored, Type};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -160,7 +161,7 @@ fn fields(plan: &Plan, fields: &[Field], file: usize) -> TokenStream {
             quote!(range: Some((#min, #max)),)
         });
         let exists_if = field.exists_if.as_ref().map(|condition| {
-            let condition = expr(condition);
+            let condition = constant(condition);
             quote!(exists_if: Some(&#condition),)
         });
         let alternative =
@@ -218,49 +219,15 @@ fn ty(plan: &Plan, field: &Field, file: usize) -> TokenStream {
             quote!(Type::Address { space: SpaceKind::#space, align: #align, target: #target })
         }
         Type::Enum(id) => {
-            let name = table(plan, &plan.enums[id.0], plan.spec.enums[id.0].file, file);
+            let name = plan.table(&plan.enums[id.0], plan.spec.enums[id.0].file, file);
             quote!(Type::Enum(&#name))
         }
         Type::Struct(id) => {
-            let name = table(plan, &plan.containers[id.0], plan.spec.containers[id.0].file, file);
+            let name = plan.table(&plan.containers[id.0], plan.spec.containers[id.0].file, file);
             quote!(Type::Struct(&#name))
         }
         Type::MustBeZero => quote!(Type::MustBeZero),
         Type::MustBeOne => quote!(Type::MustBeOne),
         Type::Reserved => quote!(Type::Reserved),
-    }
-}
-
-/// Path of a static, seen from the tables of `file`.
-pub fn table(plan: &Plan, name: &str, home: usize, file: usize) -> TokenStream {
-    let name = ident(name);
-    if home == file {
-        quote!(#name)
-    } else {
-        let module = ident(&format!("{}_tables", plan.units[home]));
-        quote!(super::#module::#name)
-    }
-}
-
-/// A condition as a constant.
-pub fn expr(e: &Expr) -> TokenStream {
-    match e {
-        Expr::Number(value) => {
-            let value = pattern(*value);
-            quote!(Expr::Number(#value))
-        }
-        Expr::Field { name, start, end } => {
-            let (start, end) = (number(*start), number(*end));
-            quote!(Expr::Field { name: #name, start: #start, end: #end })
-        }
-        Expr::Not(inner) => {
-            let inner = expr(inner);
-            quote!(Expr::Not(&#inner))
-        }
-        Expr::Binary(op, left, right) => {
-            let op = ident(&format!("{op:?}"));
-            let (left, right) = (expr(left), expr(right));
-            quote!(Expr::Binary(Op::#op, &#left, &#right))
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! The types that a container's sets of alternatives and arrays need.
 
 use super::condition::words;
-use super::container::Emit;
 use super::docs;
+use super::emitter::Emit;
 use super::field::{Place, ident, number, pattern};
 use super::members::member_name;
 use super::plan::{Array, Block, Element, Member, Set, put_defaults};

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::{ExprError, Result, level, number, symbol};
+use super::error::{ExprError, Result};
+use super::text::{level, symbol};
 use crate::diagnostic::Code;
 use crate::model::Op;
+use crate::number::number;
 
 /// Operators nest no deeper than this.
 const DEPTH: usize = 64;

@@ -3,14 +3,27 @@
 
 use std::ops::Range;
 
+use super::error::{ExprError, Result};
 use super::parse::Tree;
-use super::{ExprError, Result, Scope};
 use crate::diagnostic::Code;
 use crate::model::{
     Base, Cond, Container, ContainerId, Enum, Expr, Field, FieldRef, Group, GroupRef, Kind, Op,
     Quantifier, Role, Spec, Type, View,
 };
+use crate::number::number;
 use crate::suggest;
+
+/// What names in the condition of a field can mean.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'a> {
+    /// The fields of the container, or of the group's element that the condition stands in.
+    pub fields: &'a [Field],
+    /// All enumerations.
+    pub enums: &'a [Enum],
+    /// The variant alternative of the field that the condition belongs to; its fields win over
+    /// others of the name.
+    pub variant: Option<&'a (String, String)>,
+}
 
 /// A condition of a field.
 pub(super) fn small(tree: Tree, scope: Scope<'_>) -> Result<Expr> {
@@ -553,7 +566,7 @@ impl<'a> Resolver<'a> {
             }
             let (head, index) = match head.strip_suffix(']').and_then(|head| head.rsplit_once('['))
             {
-                Some((name, index)) => (name.trim(), super::number(index)),
+                Some((name, index)) => (name.trim(), number(index)),
                 None => (head, Some(0)),
             };
             if let Some(index) = index

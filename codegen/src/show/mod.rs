@@ -14,12 +14,11 @@ use canvas::{Canvas, Piece, Style, WIDTH, dotted};
 use find::{Found, find, users};
 use picture::{Cell, draw, join, letters};
 
-use crate::convert::ALL_PIPELINES;
 use crate::expr;
-use crate::list::{engine_names, is_inline, kind, pipeline_names};
 use crate::model::{
     Access, Container, Enum, Expr, Field, Group, Kind, Rule, Severity, Spec, Stored, Type, View,
 };
+use crate::words::{ALL_PIPELINES, bits_text, engine_names, is_inline, kind, pipeline_names};
 
 /// Lists of values longer than this that have a name of their own are only named.
 const VALUES_SHOWN: usize = 16;
@@ -339,7 +338,7 @@ impl<'a> Show<'a> {
             }
             Type::Struct(id) => {
                 if let Some(container) = self.spec.containers.get(id.0) {
-                    let place = |field: &Field| crate::check::bits_text(field.start, field.end);
+                    let place = |field: &Field| bits_text(field.start, field.end);
                     let members = container.fields.iter().filter(|field| {
                         !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
                     });
@@ -485,7 +484,7 @@ impl<'a> Show<'a> {
             _ => None,
         };
         self.canvas.end_line();
-        let bits = crate::check::bits_text(field.start, field.end);
+        let bits = bits_text(field.start, field.end);
         let mut head = vec![plain(format!("view of {bits}: ")), (field.name.clone(), Style::Title)];
         if let Some(what) = what.filter(|what| *what != field.name) {
             head.push((format!(", {what}"), Style::Type));

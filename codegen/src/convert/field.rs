@@ -2,11 +2,13 @@
 
 use serde::Deserialize;
 
-use crate::convert::{
-    Converter, Pending, doc, flag, no_text, number_below, required, sets, unknown_element, values,
-};
+use super::attribute::{doc, flag, no_text, number_below, required, unknown_element};
+use super::condition::Pending;
+use super::converter::Converter;
+use super::enumeration::{sets, values};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Enum, EnumId, Field, Stored, Type};
+use crate::number::number;
 use crate::suggest;
 use crate::value::{self, BITS_LIMIT, BUILT_IN, ones};
 use crate::xml::{self, At, Element};
@@ -153,9 +155,8 @@ impl Converter<'_> {
                 let base = number_below(element.at(dword), BITS_LIMIT / 32, self.problems);
                 let text = &element.at(bits).value;
                 let (high, low) = text.split_once(':').unwrap_or((text, text));
-                let number =
-                    |text: &str| crate::expr::number(text).filter(|bit| *bit < BITS_LIMIT / 2);
-                let (Some(high), Some(low)) = (number(high), number(low)) else {
+                let bit = |text: &str| number(text).filter(|bit| *bit < BITS_LIMIT / 2);
+                let (Some(high), Some(low)) = (bit(high), bit(low)) else {
                     self.problems.push(
                         Diagnostic::new(
                             Code::Position,

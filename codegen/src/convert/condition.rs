@@ -1,0 +1,96 @@
+//! Conditions that wait until all the names they use are known.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::expr::{self, ExprError, Scope};
+use crate::model::{Cond, Expr, Rule, Span, Spec};
+
+/// The text and place of a condition that is not parsed yet.
+pub(crate) type Pending = Option<(String, Span)>;
+
+/// A rule whose condition is not parsed yet.
+pub(crate) struct PendingRule {
+    /// Index of its container.
+    pub container: usize,
+    pub(super) rule: Rule,
+    pub(super) condition: (String, Span),
+    /// Fields of its container that could not be read.
+    pub(super) lost: Vec<String>,
+}
+
+impl PendingRule {
+    /// Parses the condition, now that every container is known.
+    pub fn resolve(self, spec: &Spec, problems: &mut Vec<Diagnostic>) -> Option<Rule> {
+        let (text, span) = &self.condition;
+        let require = reported(
+            expr::parse_rule(text, spec, self.container),
+            text,
+            span,
+            &self.lost,
+            problems,
+        )?;
+        Some(Rule { require, ..self.rule })
+    }
+}
+
+/// A view whose condition is not parsed yet.
+pub(crate) struct PendingView {
+    /// Index of its container.
+    pub container: usize,
+    /// Index among the container's views.
+    pub view: usize,
+    pub(super) condition: (String, Span),
+    /// Fields of its container that could not be read.
+    pub(super) lost: Vec<String>,
+}
+
+impl PendingView {
+    /// Parses the condition, now that every container is known.
+    pub fn resolve(&self, spec: &Spec, problems: &mut Vec<Diagnostic>) -> Option<Cond> {
+        let (text, span) = &self.condition;
+        reported(expr::parse_view(text, spec, self.container), text, span, &self.lost, problems)
+    }
+}
+
+/// Parses a condition; a problem is placed inside the attribute's value.
+pub(super) fn condition(
+    text: &str,
+    span: &Span,
+    scope: Scope<'_>,
+    lost: &[String],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Expr> {
+    reported(expr::parse(text, scope), text, span, lost, problems)
+}
+
+fn reported<T>(
+    parsed: Result<T, Box<ExprError>>,
+    text: &str,
+    span: &Span,
+    lost: &[String],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<T> {
+    match parsed {
+        Ok(expr) => Some(expr),
+        Err(error)
+            if error.code == Code::ExpressionName
+                && lost.iter().any(|name| text.contains(name)) =>
+        {
+            None
+        }
+        Err(error) => {
+            problems.push(placed(*error, text, span));
+            None
+        }
+    }
+}
+
+/// The problem inside the attribute's value. With entities (`&amp;`) in it, the raw text is longer
+/// than the condition: all of it is underlined.
+pub(super) fn placed(error: ExprError, text: &str, span: &Span) -> Diagnostic {
+    let place = match span.range.len() == text.len() {
+        true => span.range.start + error.range.start..span.range.start + error.range.end,
+        false => span.range.clone(),
+    };
+    Diagnostic::new(error.code, Span { file: span.file, range: place }, error.message)
+        .maybe_hint(error.hint)
+}

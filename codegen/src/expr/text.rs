@@ -1,0 +1,84 @@
+//! Conditions back to text.
+
+use crate::model::{Expr, Op};
+
+/// The operator as it is written.
+pub fn symbol(op: Op) -> &'static str {
+    match op {
+        Op::Or => "||",
+        Op::And => "&&",
+        Op::Eq => "==",
+        Op::Ne => "!=",
+        Op::Lt => "<",
+        Op::Le => "<=",
+        Op::Gt => ">",
+        Op::Ge => ">=",
+        Op::BitAnd => "&",
+        Op::Add => "+",
+        Op::Sub => "-",
+        Op::Mul => "*",
+        Op::Div => "/",
+        Op::Rem => "%",
+    }
+}
+
+/// How tight the operator binds; larger is tighter.
+pub(super) fn level(op: Op) -> u8 {
+    match op {
+        Op::Or => 1,
+        Op::And => 2,
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => 3,
+        Op::BitAnd => 4,
+        Op::Add | Op::Sub => 5,
+        Op::Mul | Op::Div | Op::Rem => 6,
+    }
+}
+
+/// The condition as text.
+pub fn display(expr: &Expr) -> String {
+    display_with(expr, &|_, _, _| None)
+}
+
+/// The condition as text, where `name` may give the name of a value (third) of the field at the
+/// bits (first and last).
+pub fn display_with(expr: &Expr, name: &dyn Fn(u32, u32, u64) -> Option<String>) -> String {
+    write(expr, 0, None, name)
+}
+
+/// `outer` is the level of the operator around, `other` the field on the other side of a
+/// comparison.
+fn write(
+    expr: &Expr,
+    outer: u8,
+    other: Option<(u32, u32)>,
+    name: &dyn Fn(u32, u32, u64) -> Option<String>,
+) -> String {
+    match expr {
+        Expr::Number(value) => {
+            let named = other.and_then(|(start, end)| name(start, end, *value));
+            let word = |name: &str| {
+                !name.starts_with(|c: char| c.is_ascii_digit())
+                    && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            };
+            match named {
+                Some(named) if word(&named) => named,
+                Some(named) => format!("'{named}'"),
+                None => value.to_string(),
+            }
+        }
+        Expr::Field { name, .. } => format!("[{name}]"),
+        Expr::Not(inner) => format!("!{}", write(inner, 7, None, name)),
+        Expr::Binary(op, left, right) => {
+            let bits = |side: &Expr| match side {
+                Expr::Field { start, end, .. } if level(*op) == 3 => Some((*start, *end)),
+                _ => None,
+            };
+            let inner = level(*op);
+            // Comparisons do not chain.
+            let left_text = write(left, inner + u8::from(inner == 3), bits(right), name);
+            let right_text = write(right, inner + 1, bits(left), name);
+            let text = format!("{left_text} {} {right_text}", symbol(*op));
+            if inner < outer { format!("({text})") } else { text }
+        }
+    }
+}

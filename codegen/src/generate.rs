@@ -1,0 +1,45 @@
+//! From files of a specification to files of Rust.
+
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::{Code, Diagnostic, Report};
+use crate::{emit, load};
+
+/// What a build script does: loads the files, checks them, and writes the Rust text of their tables
+/// to `out_dir`. Prints the lines that make cargo run it again when a file changes. Warnings do not
+/// fail a build; errors come back as one report, whose `Display` shows them all. `enabled` says
+/// which features of the crate are on: a unit whose feature is off has tables only.
+pub fn build(
+    spec_files: &[PathBuf],
+    enabled: &dyn Fn(&str) -> bool,
+    out_dir: &Path,
+) -> Result<(), Report> {
+    for path in spec_files {
+        println!("cargo:rerun-if-changed={}", path.display());
+    }
+    let loaded = load::read_files(spec_files);
+    let report = loaded.report();
+    if report.errors() > 0 {
+        return Err(report);
+    }
+    write(&emit::rust(&loaded.spec, enabled), out_dir)
+}
+
+/// Writes generated files to a folder, leaving those alone that hold the same text already.
+pub fn write(files: &[(String, String)], out_dir: &Path) -> Result<(), Report> {
+    let write = |path: &Path, text: &str| -> std::io::Result<()> {
+        if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
+            return Ok(());
+        }
+        std::fs::create_dir_all(path.parent().unwrap_or(out_dir))?;
+        std::fs::write(path, text)
+    };
+    for (name, text) in files {
+        let path = out_dir.join(name);
+        write(&path, text).map_err(|error| {
+            let message = format!("cannot write {}: {error}", path.display());
+            Report::new(vec![Diagnostic::general(Code::Io, message)], Vec::new())
+        })?;
+    }
+    Ok(())
+}
