@@ -1,5 +1,7 @@
 //! `genx spec`: the tables of the specification.
 
+mod assumptions;
+
 use crate::output::{Error, Exit, bad_input, stdout};
 use crate::source::{Source, built_in, dialect, folders, indexes, render, xml_files};
 use genxml::decode::Color;
@@ -20,6 +22,7 @@ use std::path::{Path, PathBuf};
   genx spec show 0x2358
   genx spec check spec-xml/gen8
   genx spec check --foreign mesa/src/intel/genxml/gen90.xml
+  genx spec assumptions
   genx spec emit -o generated")]
 pub struct Args {
     #[command(subcommand)]
@@ -67,6 +70,15 @@ enum Command {
         #[arg(long, requires = "paths", conflicts_with = "foreign")]
         bless: bool,
     },
+    /// What the manuals leave open: question, the model's choice and the reason
+    Assumptions {
+        /// Part of the name, in any case
+        name: Option<String>,
+        /// One JSON array: name, area, kind (value or documentation), value, question, choice,
+        /// reason
+        #[arg(long)]
+        json: bool,
+    },
     /// Write the generated Rust, to read
     Emit {
         /// Folder to write to
@@ -105,6 +117,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         }
         Command::Check { paths, bless: true, .. } => bless(paths),
         Command::Check { paths, foreign, .. } => check(paths, *foreign),
+        Command::Assumptions { name, json } => assumptions::run(name.as_deref(), *json),
         Command::Emit { output, source } => {
             let files = emit::rust(&source.load()?, &|_| true);
             codegen::write(&files, output).map_err(bad_input)?;

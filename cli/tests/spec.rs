@@ -174,3 +174,31 @@ fn lists_say_what_a_script_needs() {
     assert!(out.starts_with("XY_COLOR_BLT\n") && !out.contains('\x1b'), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
 }
+
+#[test]
+fn assumptions_have_question_choice_and_reason() {
+    let (code, out, err) = finish(genx(["spec", "assumptions", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+    assert!(listed.len() > 100, "{}", listed.len());
+    for entry in &listed {
+        for key in ["name", "area", "question", "choice", "reason"] {
+            assert!(entry[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {entry}");
+        }
+        assert_eq!(entry["kind"] == "value", entry["value"].is_string(), "{entry}");
+    }
+    let find = |name: &str| listed.iter().find(|entry| entry["name"] == name).unwrap();
+    let clip = find("CLIPPING_MOVES_THE_SOURCE");
+    assert_eq!((&clip["area"], &clip["value"]), (&"blitter".into(), &"true".into()));
+    assert_eq!(find("TRANSPOSED_COLUMNS_ARE_ADJACENT")["kind"], "documentation");
+    // The text has the same entries, and a name selects some of them.
+    let (code, out, err) = finish(genx(["spec", "assumptions"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(listed.iter().all(|entry| out.contains(entry["name"].as_str().unwrap())), "{out}");
+    assert_eq!(out.matches("    Reason: ").count(), listed.len());
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    let (code, out, _) = finish(genx(["spec", "assumptions", "clipping_moves"]));
+    assert_eq!(code, 0);
+    assert!(out.starts_with("blitter\n  CLIPPING_MOVES_THE_SOURCE = true\n"), "{out}");
+    assert_eq!(finish(genx(["spec", "assumptions", "no_such_name"])).0, 2);
+}

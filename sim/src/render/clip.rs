@@ -351,7 +351,7 @@ fn finish(corners: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> us
     remains.count = corners.len();
     for (out, cut) in remains.corners.iter_mut().zip(corners) {
         // What is linear on the screen follows the original vertices where the divide takes them:
-        // weight times w ([`crate::assumptions::CUTS_KEEP_LINEAR_VALUES`]).
+        // weight times w (assumptions::CUTS_KEEP_LINEAR_VALUES).
         let mut linear = [0.0; 3];
         for (l, (weight, v)) in linear.iter_mut().zip(cut.weights.iter().zip(vertices)) {
             *l = weight * f64::from(v.position[3]) / cut.position[3];

@@ -4,8 +4,7 @@
 //! leave; aliased wide ones, parallelograms with ends along an axis; rectangles, for multisampling;
 //! and antialiased ones, rectangles with soft borders. Points are squares, or soft discs. What no
 //! source says of them: [`crate::assumptions`],
-//! [`THIN_LINES_FOLLOW_DIRECT3D_10`](crate::assumptions::THIN_LINES_FOLLOW_DIRECT3D_10) and the
-//! four behind it.
+//! `THIN_LINES_FOLLOW_DIRECT3D_10` and the four entries after it.
 
 use super::interpolate::{Corner, Planes};
 use super::multisample::{Multisample, PixelLocation, Samples};

@@ -1,8 +1,7 @@
 //! Tessellator: the factors of a patch become points of its domain and the primitives between them.
 //!
 //! The algorithm is that of Direct3D 11, whose functional specification fixes positions and order
-//! (gen8_facts 6;
-//! [`TESSELLATION_IS_THAT_OF_DIRECT3D`](crate::assumptions::TESSELLATION_IS_THAT_OF_DIRECT3D)).
+//! (gen8_facts 6; `assumptions::TESSELLATION_IS_THAT_OF_DIRECT3D`).
 //! Points lie in rings: the outer one has the points of each edge by its own factor, those inside
 //! follow the inner factors. [`tessellate`] is the entry.
 

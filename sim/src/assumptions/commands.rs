@@ -1,0 +1,59 @@
+//! Command streamer: the questions that the manuals leave open.
+
+assumptions! {
+    area COMMANDS = "commands";
+
+    const GLOBAL_ACCESS_NEEDS_PRIVILEGE: bool = true;
+        question "Which commands and registers need a privileged batch?";
+        choice "Accesses through the global table, and writes to registers of the GPU itself: \
+            rings, submission ports, page table roots. Each register counts on its own. MI_ATOMIC \
+            and MI_SEMAPHORE_WAIT need no privilege: without it their Memory Type is ignored.";
+        reason "2d p.198 says that such a command becomes a no-op, sets an error bit and execution \
+            continues. No source lists the commands and registers of this generation. The \
+            treatment of MI_ATOMIC and MI_SEMAPHORE_WAIT is from Intel's media-driver \
+            (mhw_mi_hwcmd_g8_X.h).";
+
+    const CONDITIONAL_END_IS_UNSIGNED: bool = true;
+        question "Does MI_CONDITIONAL_BATCH_BUFFER_END compare unsigned numbers?";
+        choice "Yes.";
+        reason "No source says. MI_SEMAPHORE_WAIT compares unsigned numbers.";
+
+    const CONDITIONAL_END_WITHOUT_COMPARISON_ENDS: bool = false;
+        question "Does MI_CONDITIONAL_BATCH_BUFFER_END without Compare Semaphore end the batch?";
+        choice "No, execution continues.";
+        reason "The packet's description (Intel media-driver, mhw_mi_hwcmd_g8_X.h) says that no \
+            comparison takes place, but not what follows. A condition that is not evaluated ends \
+            nothing.";
+
+    const FIRST_LEVEL_START_LEAVES_SECOND_LEVEL: bool = true;
+        question "Where does execution continue after a second-level batch runs a first-level \
+            MI_BATCH_BUFFER_START?";
+        choice "In the first-level batch that was started. The second-level batch is left and \
+            never resumed.";
+        reason "Hardware has one address for each level and no stack, and the packet sets the \
+            address of the first level (gen8_facts 2.1). No source says which level runs next.";
+
+    const ATOMIC_RETURNS_ZERO_ABOVE: bool = true;
+        question "An MI_ATOMIC on a dword returns memory in a general register. What is in bits \
+            63:32?";
+        choice "Zero. The alternative keeps the old bits.";
+        reason "No source says. Other 32-bit results are zero-extended.";
+
+    const DELTAS_ARE_OF_THE_SOURCES: bool = true;
+        question "What does DELTAS_EQUAL of MI_PREDICATE compare?";
+        choice "The difference of the two sources with MI_PREDICATE_DATA.";
+        reason "No source says. The names of the registers suggest it (gen8_facts 2.4).";
+
+    const BATCHES_END_WHILE_SKIPPING: bool = true;
+        question "Does MI_BATCH_BUFFER_END end a batch while MI_SET_PREDICATE skips commands?";
+        choice "Yes.";
+        reason "The command is not among those that are allowed in a skipped range (gen8_facts \
+            2.4). A batch that continued after its end would be of no use.";
+
+    documentation UPDATE_GTT_ENTRIES_HAVE_64_BITS;
+        question "What is the layout of the dwords of MI_UPDATE_GTT?";
+        choice "The address of the page, then 64 bits for each entry.";
+        reason "The facts have no layout. Linux sends this form to later hardware with the same \
+            table entries (i915 gt/intel_ggtt.c, gen8_ggtt_bind_ptes). Earlier manuals had entries \
+            of 32 bits, but the table of this generation has no such entries.";
+}

@@ -1,0 +1,39 @@
+//! Memory, URB and size of the GPU: the questions that the manuals leave open.
+
+assumptions! {
+    area MEMORY = "memory";
+
+    const DIRECTORY_ENTRIES_MAP_LARGE_PAGES: bool = true;
+        question "Does a page directory entry with bit 7 set map a page of 2 MiB?";
+        choice "Yes.";
+        reason "No driver for Broadwell sets the bit (gen8_facts 1.1). It has this meaning in \
+            every page table of the family.";
+
+    const DIRECTORY_ENTRIES_MAKE_64K_PAGES: bool = false;
+        question "Does bit 11 of a page directory entry select pages of 64 KiB, with one table \
+            entry in sixteen?";
+        choice "No, the bit is ignored.";
+        reason "gen8_facts 1.1 describes the bit for later generations only. Linux keeps it clear \
+            on this one.";
+
+    const SLICES: u32 = 1;
+        question "How many slices does the GPU have? MI_SET_PREDICATE can test the number.";
+        choice "One.";
+        reason "This is the number of a GT2 (gen8_facts 2.7).";
+
+    const URB_BYTES: usize = 384 << 10;
+        question "How large is the URB?";
+        choice "384 KiB.";
+        reason "Drivers use this size for GT2 and GT3 (Mesa, intel_device_info.c).";
+
+    const URB_HANDLE_BYTES: usize = 32;
+        question "How many bytes does one step of a URB handle cover?";
+        choice "32, the size of a register.";
+        reason "Most kernels pass handles on unchanged. Only a media thread that spawns other \
+            threads computes with them, in units of registers.";
+
+    documentation URB_ATOMICS_TAKE_DWORDS;
+        question "Where is the operand of a URB atomic message, and in which unit is its offset?";
+        choice "The operand is the first dword after the header. The offset counts dwords.";
+        reason "No source says.";
+}

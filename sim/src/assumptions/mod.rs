@@ -1,0 +1,107 @@
+//! What the manuals leave open: each question, the choice that the model makes, and the reason.
+//!
+//! [`AREAS`] is the table of all assumptions. There are two kinds:
+//! * A *value* is a constant that the model reads. Another value makes the model choose otherwise.
+//! * A *documentation* entry has no constant. Its choice shapes the code, and no switch could turn
+//!   it over. Comments in the code refer to the entry by its name.
+
+/// An open question of the manuals and what the model does about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Assumption {
+    /// Unique name. A value's constant has this name.
+    pub name: &'static str,
+    /// What the manuals leave open.
+    pub question: &'static str,
+    /// What the model does.
+    pub choice: &'static str,
+    /// Why: sources, and what contradicts them.
+    pub reason: &'static str,
+    /// Whether code reads a constant.
+    pub kind: Kind,
+}
+
+/// Whether code reads an [`Assumption`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// The model reads a constant of this name; its value in Rust's spelling.
+    Value(&'static str),
+    /// The choice is part of the code's shape.
+    Documentation,
+}
+
+/// The assumptions about one part of the GPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Area {
+    /// Short name: the name of the module.
+    pub name: &'static str,
+    /// Its assumptions, in the order of the model's pipeline.
+    pub assumptions: &'static [Assumption],
+}
+
+/// Makes an [`Area`], and the constants of those of its assumptions that are values.
+macro_rules! assumptions {
+    (area $area:ident = $short:literal; $(
+        $(const $name:ident: $type:ty = $value:expr;)?
+        $(documentation $entry:ident;)?
+        question $question:literal;
+        choice $choice:literal;
+        reason $reason:literal;
+    )*) => {
+        $($(
+            #[doc = $question]
+            ///
+            #[doc = concat!("Choice: ", $choice)]
+            ///
+            #[doc = concat!("Reason: ", $reason)]
+            pub const $name: $type = $value;
+        )?)*
+
+        pub(super) const $area: super::Area = super::Area {
+            name: $short,
+            assumptions: &[$(
+                super::Assumption {
+                    name: concat!($(stringify!($name))? $(stringify!($entry))?),
+                    question: $question,
+                    choice: $choice,
+                    reason: $reason,
+                    // The first of these: an entry without a constant has only the second.
+                    kind: [
+                        $(super::Kind::Value(stringify!($value)),)?
+                        super::Kind::Documentation,
+                    ][0],
+                },
+            )*],
+        };
+    };
+}
+
+mod blitter;
+mod commands;
+mod eu;
+mod geometry;
+mod memory;
+mod messages;
+mod pixels;
+mod raster;
+mod sampler;
+mod surfaces;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+pub use blitter::*;
+pub use commands::*;
+pub use eu::*;
+pub use geometry::*;
+pub use memory::*;
+pub use messages::*;
+pub use pixels::*;
+pub use raster::*;
+pub use sampler::*;
+pub use surfaces::*;
+pub use threads::*;
+
+/// All assumptions, in the order in which a batch meets the parts of the GPU.
+pub const AREAS: &[Area] = &[
+    MEMORY, COMMANDS, BLITTER, EU, THREADS, MESSAGES, SURFACES, SAMPLER, GEOMETRY, RASTER, PIXELS,
+];
