@@ -6,7 +6,7 @@ use crate::output::{Error, Exit, bad_input};
 use crate::source::Source;
 use crate::surface;
 use crate::tables::tables;
-use genxml::decode::{Color, Decoder, Format, Options, Sink, Summary, Tables};
+use genxml::decode::{Color, Decoder, JsonWriter, Options, Sink, Summary, Tables, TextWriter};
 use genxml::dump::Dump;
 use genxml::html::{HtmlWriter, Page};
 use genxml::query::{Filter, Filtered};
@@ -96,11 +96,6 @@ impl When {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let format = match args.format {
-        OutputFormat::Text => Format::Text,
-        OutputFormat::Json => Format::Json,
-        OutputFormat::Html => Format::Html,
-    };
     let tables = match args.source.spec.is_empty() {
         true => Tables::gen8(),
         false => tables(&args.source.load()?),
@@ -111,8 +106,6 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let filter = args.filters.filter(tables)?;
     let color = args.color.on().enabled(&io::stdout());
     let options = Options {
-        format,
-        filter: filter.clone(),
         every_draw: args.filters.has_draws(),
         color,
         headers: args.headers,
@@ -123,23 +116,28 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         max_data: args.max_data,
         ..Options::default()
     };
-    let decoder = Decoder::new(tables, options);
+    let decoder = Decoder::new(tables, options.clone());
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut dump = args.input.open()?;
-    let summary = match format {
-        Format::Html => page(&decoder, &mut dump, &filter, out, args),
-        // What hung comes first.
-        Format::Text => match dump.hang().map(|hang| crate::hang::print(&hang, color, &mut out)) {
-            Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                Ok(Summary { cut: true, ..Summary::default() })
-            }
-            Some(Err(error)) => Err(error),
-            _ => decoder.dump(&mut dump, out),
-        },
-        Format::Json => decoder.dump(&mut dump, out),
+    let summary = match args.format {
+        OutputFormat::Html => page(&decoder, &mut dump, &filter, out, args),
+        OutputFormat::Text => {
+            // What hung comes first.
+            let hang = dump.hang().map(|hang| crate::hang::print(&hang, color, &mut out));
+            hang.unwrap_or(Ok(())).and_then(|()| {
+                let mut writer = TextWriter::new(out, &options);
+                let summary = filter.decode(&decoder, &mut dump, &mut writer)?;
+                writer.finish().map(|()| summary)
+            })
+        }
+        OutputFormat::Json => {
+            let mut writer = JsonWriter::new(out, &options);
+            let summary = filter.decode(&decoder, &mut dump, &mut writer);
+            summary.and_then(|summary| writer.finish().map(|()| summary))
+        }
     };
-    let summary =
-        summary.map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
+    let summary = Summary::of_output(summary)
+        .map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);
     report(&summary);
     Ok(Exit::Ok)
@@ -166,20 +164,12 @@ fn page(
     if args.source.spec.is_empty() {
         writer = writer.with_pictures(&surface::picture);
     }
-    let summary =
-        decoder.submissions(dump, &mut Filtered::new(filter, &mut writer)).and_then(|summary| {
-            for note in dump.notes() {
-                writer.remark(&note.to_string());
-            }
-            writer.finish()?;
-            Ok(summary)
-        });
-    match summary {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            Ok(Summary { cut: true, ..Summary::default() })
-        }
-        other => other,
+    let summary = decoder.submissions(dump, &mut Filtered::new(filter, &mut writer))?;
+    for note in dump.notes() {
+        writer.remark(&note.to_string());
     }
+    writer.finish()?;
+    Ok(summary)
 }
 
 /// What the reader should know beyond the output.

@@ -66,12 +66,16 @@ pub mod hang;
 pub mod html;
 #[cfg(feature = "serde")]
 pub mod json;
+#[cfg(feature = "std")]
+mod memory;
 pub mod merge;
 #[cfg(all(feature = "std", feature = "registers"))]
 pub mod mi;
 #[cfg(feature = "std")]
 pub mod query;
 pub mod read;
+#[cfg(feature = "std")]
+mod submission;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification:
 /// a module for each unit, and per engine an enum of its packets with a parser.

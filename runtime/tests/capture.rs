@@ -413,7 +413,7 @@ proptest::proptest! {
         }
         fs::write(&path, &text).unwrap();
         if let Ok(capture) = Capture::open(dir.path()) {
-            genxml::decode::capture(&capture, &Default::default(), std::io::sink()).unwrap();
+            genxml::decode::dump(&mut &capture, &Default::default(), std::io::sink()).unwrap();
         }
     }
 }

@@ -591,7 +591,7 @@ fn real_captures_are_read_completely() {
         let capture = Capture::open(&path).unwrap();
         let name = capture.name().to_owned();
         let mut out = Vec::new();
-        let summary = decode::capture(&capture, &Options::default(), &mut out).unwrap();
+        let summary = decode::dump(&mut &capture, &Options::default(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(summary.unknown, 0, "{name}: packets without a name");
         assert!(!summary.limited);
@@ -654,8 +654,8 @@ fn real_captures_are_read_completely() {
         }
 
         let mut out = Vec::new();
-        decode::capture(
-            &capture,
+        decode::dump(
+            &mut &capture,
             &Options { format: Format::Json, ..Options::default() },
             &mut out,
         )
@@ -665,7 +665,7 @@ fn real_captures_are_read_completely() {
             serde_json::from_str::<serde_json::Value>(line)
                 .unwrap_or_else(|error| panic!("{name}: {error}\n{line}"));
         }
-        decode::capture(&capture, &Options { headers: true, ..Options::default() }, io::sink())
+        decode::dump(&mut &capture, &Options { headers: true, ..Options::default() }, io::sink())
             .unwrap();
     }
 }

@@ -10,8 +10,8 @@ use super::submissions::submission;
 use super::tables::{PAGE, PAGE_SHIFT};
 use super::view::View;
 use crate::capture::{Capture, CaptureWriter, Event, Exec, WriteObject, nonzero_ranges};
-use crate::dump::Note;
 use crate::gen8::mi::MiBatchBufferEnd;
+use crate::submission::Note;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 

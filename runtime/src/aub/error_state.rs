@@ -10,10 +10,10 @@ use super::submissions::submission;
 use super::tables::{PAGE, PAGE_SHIFT};
 use super::view::View;
 use crate::capture::WriteObject;
-use crate::decode::Memory;
-use crate::dump::Note;
 use crate::engine::EngineId;
 use crate::error_state::{BufferKind, Crash, CrashBuffer, ErrorState};
+use crate::memory::Memory;
+use crate::submission::Note;
 use std::io;
 
 /// A submission with the memory that it sees, as [`Recorder::exec`](super::Recorder::exec) and

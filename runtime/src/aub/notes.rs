@@ -1,6 +1,6 @@
 //! What was left out of a file, and where.
 
-use crate::dump::Note;
+use crate::submission::Note;
 
 /// Notes of one kind each that are kept; how many more there are is counted.
 const MAX_NOTES: usize = 64;

@@ -10,8 +10,6 @@ use super::view::View;
 use super::{Event, Header, Reader, Space};
 use crate::core::reflect::Container;
 use crate::core::{Packed, Shifted, U};
-use crate::decode::Memory;
-use crate::dump::Ring;
 use crate::engine::EngineId;
 use crate::gen8::ENGINES;
 use crate::gen8::context::Gen8LrContextRegisterStatePage as ContextImage;
@@ -22,6 +20,8 @@ use crate::gen8::memory::{
     ContextDescriptorFormat as Descriptor,
     ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
 };
+use crate::memory::Memory;
+use crate::submission::Ring;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 

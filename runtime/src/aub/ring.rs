@@ -2,9 +2,10 @@
 
 use super::play::used;
 use crate::core::opcodes::unknown_length;
-use crate::decode::{Memory, Tables};
-use crate::dump::Submission;
+use crate::decode::Tables;
 use crate::gen8::mi::{MiBatchBufferStart, MiBatchBufferStartAddressSpaceIndicator};
+use crate::memory::Memory;
+use crate::submission::Submission;
 use std::collections::BTreeMap;
 
 /// Commands of a ring that mean nothing outside it.

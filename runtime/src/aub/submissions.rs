@@ -5,7 +5,7 @@ use super::image::Image;
 use super::notes::Notes;
 use super::play::{Commands, Started, play, used};
 use super::view::View;
-use crate::dump::{Each, Note, Submission};
+use crate::submission::{Each, Note, Submission};
 use std::io;
 
 /// Gives every submission of an AUB file to `each`, in order; `name` is what they are called by.

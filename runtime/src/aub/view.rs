@@ -2,7 +2,7 @@
 
 use super::image::{Image, Translation};
 use super::tables::{ENTRIES, Leads, PAGE, PAGE_SHIFT};
-use crate::decode::{Memory, VA_MASK};
+use crate::memory::{Memory, VA_MASK};
 use std::cell::RefCell;
 
 /// Pages of zeros, for what is mapped and nothing wrote.

@@ -212,7 +212,7 @@ pub enum BatchError {
     /// An expression of [`mi`](crate::mi), in code that gives errors of batches.
     #[cfg(all(feature = "std", feature = "registers"))]
     #[error(transparent)]
-    Expression(Box<crate::mi::MiError>),
+    Expression(Box<super::MiError>),
     /// Two buffers of a submission share addresses.
     #[error("{first} and {second} both have the address {address:#x}")]
     Overlap {
@@ -282,10 +282,10 @@ pub enum BatchError {
 }
 
 #[cfg(all(feature = "std", feature = "registers"))]
-impl From<crate::mi::MiError> for BatchError {
-    fn from(error: crate::mi::MiError) -> Self {
+impl From<super::MiError> for BatchError {
+    fn from(error: super::MiError) -> Self {
         match error {
-            crate::mi::MiError::Batch(error) => error,
+            super::MiError::Batch(error) => error,
             error => BatchError::Expression(Box::new(error)),
         }
     }

@@ -35,6 +35,8 @@ mod buffer;
 mod builder;
 mod error;
 mod exec;
+#[cfg(all(feature = "std", feature = "registers"))]
+mod expression;
 mod fields;
 mod heap;
 mod jump;
@@ -53,6 +55,8 @@ pub use exec::{
     ExecObject, I915_EXEC_BATCH_FIRST, I915_EXEC_HANDLE_LUT, I915_EXEC_NO_RELOC,
     I915_GEM_DOMAIN_RENDER, Placement, RelocationEntry,
 };
+#[cfg(all(feature = "std", feature = "registers"))]
+pub use expression::MiError;
 pub use heap::Heap;
 pub use jump::Routine;
 pub use label::{Label, Target};

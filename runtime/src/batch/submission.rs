@@ -210,7 +210,14 @@ impl Submission {
     #[cfg(feature = "std")]
     pub fn findings(&self, rules: &crate::check::Rules) -> Vec<crate::check::Finding> {
         let mut found = Vec::new();
-        crate::check::submission(self, rules, &mut |finding| found.push(finding.clone()));
+        crate::check::only_batch(
+            self.engine,
+            self,
+            self.batch_address,
+            self.batch_length,
+            rules,
+            &mut |finding| found.push(finding.clone()),
+        );
         found
     }
 
@@ -248,7 +255,7 @@ fn disjoint<'a>(buffers: impl Iterator<Item = (&'a Buffer, u64)>) -> Result<(), 
 }
 
 #[cfg(feature = "std")]
-impl crate::decode::Memory for Submission {
+impl crate::memory::Memory for Submission {
     fn tail(&self, address: u64) -> &[u8] {
         Submission::tail(self, address)
     }

@@ -71,7 +71,7 @@ fn read_manifest(path: &Path) -> Result<String, CaptureError> {
     file.take(MAX_MANIFEST + 1).read_to_string(&mut text).map_err(io)?;
     if text.len() as u64 > MAX_MANIFEST {
         let problem = format!("longer than the limit of {MAX_MANIFEST} bytes");
-        return Err(io(std::io::Error::other(problem)));
+        return Err(io(io::Error::other(problem)));
     }
     Ok(text)
 }

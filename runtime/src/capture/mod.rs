@@ -22,6 +22,8 @@ pub use playback::{ExecMemory, Playback};
 pub use writer::{CaptureWriter, WriteObject, nonzero_ranges};
 
 use crate::engine::EngineId;
+use crate::submission::{Each, Source, Submission};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Largest object in bytes, and largest data file.
@@ -48,7 +50,7 @@ pub enum CaptureError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The manifest is not JSON, or a field has another JSON type than the format says.
     #[error("{}:{line}:{column}: {message}", path.display())]
@@ -143,6 +145,30 @@ impl Capture {
         })
     }
 
+    /// Passes every submission to `each`, in order, with memory as it was at that time.
+    ///
+    /// # Errors
+    /// Those returned by `each`; the first one ends it.
+    pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
+        let mut playback = Playback::new(self);
+        while let Some(event) = playback.step() {
+            if let Event::Exec(exec) = event {
+                each(&Submission {
+                    name: &format!("{} exec {}", self.name(), exec.seq),
+                    number: exec.seq,
+                    context: exec.context,
+                    engine: exec.engine,
+                    memory: &playback.memory(exec),
+                    address: exec.batch_address,
+                    length: exec.batch_length,
+                    global: false,
+                    ring: None,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Number of distinct objects; [`ObjectId`]s count below it.
     pub fn object_count(&self) -> usize {
         self.objects.len()
@@ -161,6 +187,16 @@ impl Capture {
     /// The bytes of a write.
     pub fn bytes(&self, write: &Write) -> &[u8] {
         &self.data[write.data as usize..(write.data + write.length) as usize]
+    }
+}
+
+impl Source for &Capture {
+    fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
+        Capture::submissions(self, each)
+    }
+
+    fn from_start(&self) -> bool {
+        true
     }
 }
 

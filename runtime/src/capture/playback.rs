@@ -1,6 +1,7 @@
 //! The bytes of every object as a capture goes by.
 
 use super::{Capture, Event, Exec, ObjectId};
+use crate::memory::Memory;
 
 /// Plays a capture: keeps one byte array per object and applies what the program wrote before each
 /// submission.
@@ -95,5 +96,11 @@ impl<'a> ExecMemory<'a> {
     /// All objects (address, bytes) in order of their addresses.
     pub fn ranges(&self) -> &[(u64, &'a [u8])] {
         &self.ranges
+    }
+}
+
+impl Memory for ExecMemory<'_> {
+    fn tail(&self, address: u64) -> &[u8] {
+        ExecMemory::tail(self, address)
     }
 }

@@ -16,16 +16,17 @@
 //! is in registers (message headers and payloads, computed descriptors) is not checked.
 //!
 //! ```no_run
-//! use genxml::{capture::Capture, check};
-//! let capture = Capture::open("some/capture")?;
+//! use genxml::check;
+//! use genxml::dump::{Dump, How};
+//! let mut dump = Dump::open("some/capture".as_ref(), &How::default())?;
 //! let rules = check::Rules::gen8();
-//! let summary = check::capture(&capture, &rules, &mut |finding| println!("{finding}"));
+//! let summary = check::dump(&mut dump, &rules, &mut |finding| println!("{finding}"));
 //! assert_eq!(summary.errors, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! * [`Rules`]: the rules of a generation, and how severe each one counts
-//! * [`dump()`], [`capture`], [`submission`], [`memory`], [`raw`], [`kernel`]: the whole job
+//! * [`dump()`], [`memory`], [`only_batch`], [`raw`], [`kernel`]: the whole job
 //! * [`Finding`]: a violation with its place, the values that make it one, and the packets around
 //!   it
 
@@ -42,12 +43,13 @@ pub use quote::{Line, Quote};
 pub use rules::{Level, Rules, UnknownRule};
 pub(crate) use watch::Watch;
 
-use crate::capture::Capture;
 use crate::decode::{
-    Contexts, Decoder, Issue, Item, Options, PlanId, Record, Sink, State, Unread, items_at,
+    self, Contexts, Decoder, Issue, Item, Kind, Options, PlanId, Record, Sink, State, Unread,
+    items_at,
 };
-use crate::dump::{self, Dump, Submission};
 use crate::engine::EngineId;
+use crate::memory::{Memory, bytes_of};
+use crate::submission::{Source, Submission};
 use finding::Place;
 use genxml_core::Packed;
 use genxml_core::reflect::Container;
@@ -93,26 +95,12 @@ impl Summary {
 }
 
 /// Checks every submission of a dump; `each` gets what is found, in order.
-pub fn dump(dump: &mut Dump, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
+pub fn dump(dump: &mut dyn Source, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
     let mut checker = Checker::new(rules, each);
-    // They tell all that a program does; of the others nobody knows what came before.
-    let from_start = [dump::Kind::Capture, dump::Kind::Aub, dump::Kind::Built];
-    checker.seen.from_start = from_start.contains(&dump.kind());
+    checker.seen.from_start = dump.from_start();
     let mut contexts = Contexts::default();
     // The checker is a sink that never fails.
     _ = dump.submissions(&mut |submission| {
-        checker.submission(&mut contexts, submission);
-        Ok(())
-    });
-    checker.end()
-}
-
-/// Checks every submission of a capture; `each` gets what is found, in order.
-pub fn capture(capture: &Capture, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
-    let mut checker = Checker::new(rules, each);
-    checker.seen.from_start = true;
-    let mut contexts = Contexts::default();
-    _ = dump::of_capture(capture, &mut |submission| {
         checker.submission(&mut contexts, submission);
         Ok(())
     });
@@ -123,7 +111,7 @@ pub fn capture(capture: &Capture, rules: &Rules, each: &mut dyn FnMut(&Finding))
 /// before is not known.
 pub fn memory(
     engine: EngineId,
-    memory: &dyn crate::decode::Memory,
+    memory: &dyn Memory,
     address: u64,
     length: u64,
     rules: &Rules,
@@ -135,16 +123,19 @@ pub fn memory(
     checker.end()
 }
 
-/// Checks a submission that was just built, and is all that its context runs.
-pub fn submission(
-    submission: &crate::batch::Submission,
+/// Checks the only batch that its context runs, as [`memory`] does: what draws use and nothing has
+/// set is a finding too.
+pub fn only_batch(
+    engine: EngineId,
+    memory: &dyn Memory,
+    address: u64,
+    length: u64,
     rules: &Rules,
     each: &mut dyn FnMut(&Finding),
 ) -> Summary {
-    let mut checker = Checker::new(rules, each);
-    checker.seen.from_start = true;
-    checker.begin(None, 0, submission.engine, submission.batch_address);
-    checker.batch(&mut State::default(), submission, submission.batch_length);
+    let mut checker = Checker::new(rules, each).from_start();
+    checker.begin(None, 0, engine, address);
+    checker.batch(&mut State::default(), memory, length);
     checker.end()
 }
 
@@ -156,7 +147,7 @@ pub fn raw(
     rules: &Rules,
     each: &mut dyn FnMut(&Finding),
 ) -> Summary {
-    let bytes = crate::decode::bytes_of(dwords);
+    let bytes = bytes_of(dwords);
     memory(engine, &(address, &bytes[..]), address, bytes.len() as u64, rules, each)
 }
 
@@ -293,13 +284,13 @@ impl<'a> Checker<'a> {
         Decoder::new(self.rules.tables(), options)
     }
 
-    fn count(&mut self, summary: &crate::decode::Summary) {
+    fn count(&mut self, summary: &decode::Summary) {
         self.seen.summary.packets += summary.packets;
         self.seen.summary.unknown += summary.unknown;
         self.seen.summary.limited |= summary.limited;
     }
 
-    fn batch(&mut self, state: &mut State, memory: &dyn crate::decode::Memory, length: u64) {
+    fn batch(&mut self, state: &mut State, memory: &dyn Memory, length: u64) {
         let decoder = self.decoder();
         let (engine, address) = (self.seen.place.engine, self.seen.place.batch);
         // The checker is a sink that never fails.
@@ -491,7 +482,6 @@ impl Sink for Checker<'_> {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        use crate::decode::Kind;
         let packet = match record.kind {
             Kind::Packet | Kind::Partial | Kind::Unknown => true,
             Kind::Struct | Kind::Register => false,

@@ -1,10 +1,10 @@
 //! From dwords and a plan to items.
 
-use super::memory::VA_MASK;
 use super::record::{Issue, Item, Origin, Record, Value};
 use super::steps::Step;
 use super::surfaces;
 use super::tables::{FieldPlan, Follow, GroupPlan, Limits, Part, Plan, Shape, Tables};
+use crate::memory::VA_MASK;
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use genxml_core::reflect;

@@ -1,8 +1,8 @@
 //! Context images of execlists: the status page of the context, then its registers as the commands
 //! that load them.
 
-use super::memory::VA_MASK;
 use super::walk::{Next, Walker};
+use crate::memory::VA_MASK;
 use std::io;
 
 /// Bytes of the status page, which comes first (2d p.305).

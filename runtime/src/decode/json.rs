@@ -34,7 +34,7 @@
 use super::buffer::{Buffer, Key, Memo};
 use super::record::{Item, Record, Value};
 use super::{Options, Sink};
-use crate::dump::{Ring, Submission};
+use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 

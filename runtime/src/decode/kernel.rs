@@ -1,8 +1,8 @@
 //! Kernels: where they end, what they use, how they read.
 
-use super::memory::Memory;
 use super::message::message;
 use super::record::{Record, Uses};
+use crate::memory::Memory;
 use genxml_core::rule::{Role, Roles};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 use genxml_eu::{Opcode, instructions, natives, surface};

@@ -10,9 +10,10 @@
 //! ends on every input and never panics.
 //!
 //! ```no_run
-//! use genxml::{capture::Capture, decode};
-//! let capture = Capture::open("some/capture")?;
-//! decode::capture(&capture, &decode::Options::default(), std::io::stdout().lock())?;
+//! use genxml::decode;
+//! use genxml::dump::{Dump, How};
+//! let mut dump = Dump::open("some/capture".as_ref(), &How::default())?;
+//! decode::dump(&mut dump, &decode::Options::default(), std::io::stdout().lock())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -35,7 +36,6 @@ mod kept;
 mod kernel;
 mod math;
 mod media;
-mod memory;
 mod message;
 mod record;
 mod registers;
@@ -50,19 +50,17 @@ mod walk;
 pub use fields::Unread;
 pub(crate) use fields::items_at;
 pub use json::JsonWriter;
-pub use memory::Memory;
-pub(crate) use memory::{VA_MASK, bytes_of};
 pub use record::{Issue, Item, Kind, Record, Uses, Value};
 pub(crate) use tables::PlanId;
 pub use tables::Tables;
 pub use text::TextWriter;
 pub use walk::State;
 
-use crate::capture::Capture;
-use crate::dump::{self, Dump, Submission};
+pub use crate::memory::Memory;
+
 use crate::engine::EngineId;
-use crate::html::HtmlWriter;
-use crate::query::{Filter, Filtered};
+use crate::memory::{VA_MASK, bytes_of};
+use crate::submission::{Source, Submission};
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use walk::Walker;
@@ -92,8 +90,6 @@ pub struct Options {
     /// Show the tables and structures of every draw, those too that an earlier draw of the batch
     /// used in the same way.
     pub every_draw: bool,
-    /// What is shown, where the decoder writes itself.
-    pub filter: Filter,
     /// Dwords to decode per batch before giving up, whatever loops there may be.
     pub max_dwords: u64,
 }
@@ -111,7 +107,6 @@ impl Default for Options {
             max_vertices: 32,
             max_data: 4096,
             every_draw: false,
-            filter: Filter::default(),
             max_dwords: 16 << 20,
         }
     }
@@ -125,8 +120,6 @@ pub enum Format {
     Text,
     /// One object per line, see [`JsonWriter`].
     Json,
-    /// A page to look around in, see [`HtmlWriter`].
-    Html,
 }
 
 /// When to use colours.
@@ -225,6 +218,20 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The summary of a decoding to an output. A closed pipe is not an error: then only
+    /// [`cut`](Self::cut) is set.
+    ///
+    /// # Errors
+    /// Those of `result` other than a closed pipe.
+    pub fn of_output(result: io::Result<Summary>) -> io::Result<Summary> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(Summary { cut: true, ..Summary::default() })
+            }
+            other => other,
+        }
+    }
+
     fn add(&mut self, other: Summary) {
         self.packets += other.packets;
         self.unknown += other.unknown;
@@ -260,19 +267,7 @@ impl<'a> Decoder<'a> {
         length: u64,
         sink: &mut dyn Sink,
     ) -> io::Result<Summary> {
-        let (global, ring) = (false, None);
-        let batch = Submission {
-            name: "",
-            number: 0,
-            context: 0,
-            engine,
-            memory,
-            address,
-            length,
-            global,
-            ring,
-        };
-        self.submission(state, &batch, sink)
+        self.submission(state, &Submission::of_batch(engine, memory, address, length), sink)
     }
 
     /// Decodes a submission, as [`batch`](Self::batch) does a batch. Of a ring, the commands from
@@ -326,7 +321,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// Only those of the sink.
-    pub fn submissions(&self, dump: &mut Dump, sink: &mut dyn Sink) -> io::Result<Summary> {
+    pub fn submissions(&self, dump: &mut dyn Source, sink: &mut dyn Sink) -> io::Result<Summary> {
         let mut summary = Summary::default();
         let mut contexts = Contexts::default();
         dump.submissions(&mut |submission| {
@@ -342,24 +337,8 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// If `out` cannot be written for another reason.
-    pub fn dump(&self, dump: &mut Dump, out: impl Write) -> io::Result<Summary> {
+    pub fn dump(&self, dump: &mut dyn Source, out: impl Write) -> io::Result<Summary> {
         with_writer(&self.options, out, |sink| self.submissions(dump, sink))
-    }
-
-    /// Decodes every submission of a capture to `out`; see [`dump`](Self::dump).
-    ///
-    /// # Errors
-    /// If `out` cannot be written for another reason than that nobody reads it.
-    pub fn capture(&self, capture: &Capture, out: impl Write) -> io::Result<Summary> {
-        with_writer(&self.options, out, |sink| {
-            let (mut summary, mut contexts) = (Summary::default(), Contexts::default());
-            dump::of_capture(capture, &mut |submission| {
-                sink.section(submission)?;
-                summary.add(self.submission(contexts.of(submission), submission, sink)?);
-                Ok(())
-            })?;
-            Ok(summary)
-        })
     }
 
     /// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are
@@ -376,13 +355,12 @@ impl<'a> Decoder<'a> {
     ) -> io::Result<Summary> {
         let bytes = bytes_of(dwords);
         with_writer(&self.options, out, |sink| {
-            let mut summary = Summary::default();
-            dump::of_raw("dwords", engine, address & VA_MASK, &bytes, &mut |submission| {
-                sink.section(submission)?;
-                summary.add(self.submission(&mut State::default(), submission, sink)?);
-                Ok(())
-            })?;
-            Ok(summary)
+            let address = address & VA_MASK;
+            let memory = (address, &bytes[..]);
+            let batch = Submission::of_batch(engine, &memory, address, bytes.len() as u64);
+            let batch = Submission { name: "dwords", ..batch };
+            sink.section(&batch)?;
+            self.submission(&mut State::default(), &batch, sink)
         })
     }
 }
@@ -398,13 +376,12 @@ impl Contexts {
     }
 }
 
-/// Decodes every submission of a capture to `out` with the tables of Broadwell; see
-/// [`Decoder::capture`].
+/// Decodes every submission of a dump to `out` with the tables of Broadwell; see [`Decoder::dump`].
 ///
 /// # Errors
-/// If `out` cannot be written for another reason than that nobody reads it.
-pub fn capture(capture: &Capture, options: &Options, out: impl Write) -> io::Result<Summary> {
-    Decoder::new(Tables::gen8(), options.clone()).capture(capture, out)
+/// If `out` cannot be written; a closed pipe is not an error.
+pub fn dump(dump: &mut dyn Source, options: &Options, out: impl Write) -> io::Result<Summary> {
+    Decoder::new(Tables::gen8(), options.clone()).dump(dump, out)
 }
 
 /// Decodes dwords that stand at `address` to `out` with the tables of Broadwell; see
@@ -444,7 +421,7 @@ fn with_writer(
     out: impl Write,
     decode: impl FnOnce(&mut dyn Sink) -> io::Result<Summary>,
 ) -> io::Result<Summary> {
-    let (mut text, mut json, mut html);
+    let (mut text, mut json);
     let sink: &mut dyn Sink = match options.format {
         Format::Text => {
             text = TextWriter::new(out, options);
@@ -454,24 +431,6 @@ fn with_writer(
             json = JsonWriter::new(out, options);
             &mut json
         }
-        Format::Html => {
-            html = HtmlWriter::new(out, Default::default());
-            &mut html
-        }
     };
-    let mut filtered;
-    let sink: &mut dyn Sink = match options.filter.is_empty() {
-        true => sink,
-        false => {
-            filtered = Filtered::new(&options.filter, sink);
-            &mut filtered
-        }
-    };
-    let finished = decode(sink).and_then(|summary| sink.finish().map(|()| summary));
-    match finished {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            Ok(Summary { cut: true, ..Summary::default() })
-        }
-        other => other,
-    }
+    Summary::of_output(decode(sink).and_then(|summary| sink.finish().map(|()| summary)))
 }

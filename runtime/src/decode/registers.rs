@@ -2,10 +2,10 @@
 //! known.
 
 use super::fields::Fields;
-use super::memory::VA_MASK;
 use super::record::{Kind, Record};
 use super::tables::Tables;
 use super::walk::Walker;
+use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Rings: commands from the head to the tail, across the end of the ring.
 
-use super::memory::{Memory, VA_MASK};
 use super::walk::{Next, Walker};
-use crate::dump::Ring;
+use crate::memory::{Memory, VA_MASK};
+use crate::submission::Ring;
 use genxml_core::opcodes::unknown_length;
 use std::io;
 

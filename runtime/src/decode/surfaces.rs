@@ -2,9 +2,9 @@
 //! and stencil buffers, buffers of the stream output, pictures of the video engines. Each is told
 //! with size, format and pitch, which other packets may have set, and whether its memory is there.
 
-use super::memory::VA_MASK;
 use super::record::{Item, Origin, Record};
 use super::walk::Walker;
+use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
 use std::fmt;

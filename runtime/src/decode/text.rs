@@ -17,7 +17,7 @@ use super::record::{Item, Kind, Record, Value, place};
 use super::steps::{Few, Step};
 use super::tables::{Follow, GroupPlan, Part, Shape};
 use super::{Options, Sink};
-use crate::dump::{Ring, Submission};
+use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 

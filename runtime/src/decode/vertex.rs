@@ -3,9 +3,9 @@
 
 use super::format::{Component, components};
 use super::kept::{Element, VertexBuffer, named};
-use super::memory::VA_MASK;
 use super::record::{Issue, Item, Kind, Origin, Record, Value};
 use super::walk::Walker;
+use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect::Container;
 use std::collections::BTreeSet;

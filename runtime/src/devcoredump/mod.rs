@@ -22,9 +22,9 @@
 
 mod read;
 
-use crate::decode::VA_MASK;
-use crate::dump::{Each, Submission};
 use crate::error_state::{Engine, ErrorState, Line};
+use crate::memory::VA_MASK;
+use crate::submission::{Each, Submission};
 use std::io;
 
 /// What a device coredump says.

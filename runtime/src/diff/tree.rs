@@ -1,8 +1,8 @@
 //! A dump as a tree to compare: submissions, their packets, and what these point to.
 
 use crate::decode::{Item, Kind, Record, Sink, Tables, Value};
-use crate::dump::Submission;
 use crate::query::{Glob, is_packet};
+use crate::submission::Submission;
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, RegisterAt};

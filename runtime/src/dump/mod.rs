@@ -18,74 +18,19 @@ mod open;
 
 pub use open::{DumpError, How};
 
+pub use crate::submission::{Each, Note, Ring, Source, Submission};
+
 use crate::aub;
 use crate::batch;
-use crate::capture::{Capture, Event, Playback};
-use crate::decode::Memory;
+use crate::capture::Capture;
 use crate::devcoredump::Devcoredump;
 use crate::engine::EngineId;
 use crate::error_state::ErrorState;
 use crate::hang;
+use crate::memory::VA_MASK;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-
-/// One thing that an engine executed, with memory as it was then.
-#[derive(Clone, Copy)]
-pub struct Submission<'a> {
-    /// What people call it: `vk_saxpy exec 3`, `rcs0 ring`.
-    pub name: &'a str,
-    /// Its place in the dump, from 0; what the dump itself counts by, if it does.
-    pub number: u64,
-    /// The context that it belongs to: state stays from one submission of a context to the next.
-    pub context: u32,
-    /// The engine.
-    pub engine: EngineId,
-    /// Memory as it was.
-    pub memory: &'a dyn Memory,
-    /// GPU address of the first dword.
-    pub address: u64,
-    /// Bytes of the batch; 0 if it goes on to its MI_BATCH_BUFFER_END.
-    pub length: u64,
-    /// The address is one of the global page table, otherwise of the context's.
-    pub global: bool,
-    /// The commands lie in a ring: `address` is where they begin in it, `length` how many bytes of
-    /// it are meant, across its end.
-    pub ring: Option<Ring>,
-}
-
-impl fmt::Debug for Submission<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Submission { name, number, context, engine, memory: _, address, length, global, ring } =
-            self;
-        f.debug_struct("Submission")
-            .field("name", name)
-            .field("number", number)
-            .field("context", context)
-            .field("engine", engine)
-            .field("address", address)
-            .field("length", length)
-            .field("global", global)
-            .field("ring", ring)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A ring of commands: behind its last dword comes its first one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ring {
-    /// Global address of its first dword.
-    pub start: u64,
-    /// Its bytes.
-    pub size: u64,
-    /// Offset in bytes of the next command that hardware reads.
-    pub head: u64,
-    /// Offset in bytes behind the last command.
-    pub tail: u64,
-}
-
-/// Takes submissions one after the other.
-pub type Each<'e> = dyn FnMut(&Submission<'_>) -> io::Result<()> + 'e;
 
 /// The kinds of dumps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,25 +59,6 @@ impl Kind {
             Kind::Devcoredump => "device coredump",
             Kind::Raw => "dwords",
             Kind::Built => "built batch",
-        }
-    }
-}
-
-/// Something that could not be read and was left out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
-    /// Where: `line 17`, `byte 0x1234`; empty if it is about the whole dump.
-    pub place: String,
-    /// What, and what was done about it.
-    pub text: String,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place.is_empty() {
-            f.write_str(&self.text)
-        } else {
-            write!(f, "{}: {}", self.place, self.text)
         }
     }
 }
@@ -191,7 +117,7 @@ impl Dump {
     /// Dwords that stand at `address`, of which nothing else is known. Addresses are cut to 48
     /// bits.
     pub fn raw(engine: EngineId, address: u64, bytes: Vec<u8>) -> Dump {
-        let address = address & crate::decode::VA_MASK;
+        let address = address & VA_MASK;
         Dump {
             name: "dwords".into(),
             content: Content::Raw { engine, address, bytes },
@@ -256,21 +182,19 @@ impl Dump {
     pub fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
         let Dump { name, content, notes } = self;
         match content {
-            Content::Capture(capture) => of_capture(capture, each),
+            Content::Capture(capture) => capture.submissions(each),
             Content::ErrorState(state) => state.submissions(each),
             Content::Devcoredump(dump) => dump.submissions(each),
-            Content::Raw { engine, address, bytes } => of_raw(name, *engine, *address, bytes, each),
-            Content::Built(built) => each(&Submission {
-                name,
-                number: 0,
-                context: 0,
-                engine: built.engine,
-                memory: built,
-                address: built.batch_address,
-                length: built.batch_length,
-                global: false,
-                ring: None,
-            }),
+            Content::Raw { engine, address, bytes } => {
+                let (memory, length) = ((*address, &bytes[..]), bytes.len() as u64);
+                let batch = Submission::of_batch(*engine, &memory, *address, length);
+                each(&Submission { name, ..batch })
+            }
+            Content::Built(built) => {
+                let (address, length) = (built.batch_address, built.batch_length);
+                let batch = Submission::of_batch(built.engine, built, address, length);
+                each(&Submission { name, ..batch })
+            }
             Content::Aub(aub) => {
                 let reader = match aub {
                     Aub::File(path) => aub::Reader::open(path),
@@ -291,50 +215,13 @@ impl Dump {
     }
 }
 
-/// The submissions of a capture.
-///
-/// # Errors
-/// Those of `each`.
-pub fn of_capture(capture: &Capture, each: &mut Each<'_>) -> io::Result<()> {
-    let mut playback = Playback::new(capture);
-    while let Some(event) = playback.step() {
-        if let Event::Exec(exec) = event {
-            each(&Submission {
-                name: &format!("{} exec {}", capture.name(), exec.seq),
-                number: exec.seq,
-                context: exec.context,
-                engine: exec.engine,
-                memory: &playback.memory(exec),
-                address: exec.batch_address,
-                length: exec.batch_length,
-                global: false,
-                ring: None,
-            })?;
-        }
+impl Source for Dump {
+    fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
+        Dump::submissions(self, each)
     }
-    Ok(())
-}
 
-/// Dwords at an address as a submission.
-///
-/// # Errors
-/// Those of `each`.
-pub fn of_raw(
-    name: &str,
-    engine: EngineId,
-    address: u64,
-    bytes: &[u8],
-    each: &mut Each<'_>,
-) -> io::Result<()> {
-    each(&Submission {
-        name,
-        number: 0,
-        context: 0,
-        engine,
-        memory: &(address, bytes),
-        address,
-        length: bytes.len() as u64,
-        global: false,
-        ring: None,
-    })
+    /// Captures, AUB files and built batches have every submission of their contexts.
+    fn from_start(&self) -> bool {
+        matches!(self.kind(), Kind::Capture | Kind::Aub | Kind::Built)
+    }
 }

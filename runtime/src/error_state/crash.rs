@@ -3,9 +3,10 @@
 use super::submissions::engine_name;
 use super::{Buffer, BufferKind, Engine, Entry, ErrorState, Process, Register};
 use crate::capture::{Capture, Exec, ExecMemory};
-use crate::decode::{Tables, VA_MASK};
+use crate::decode::Tables;
 use crate::engine::EngineId;
 use crate::gen8::mi::MiBatchBufferStart;
+use crate::memory::VA_MASK;
 use genxml_core::reflect::Kind;
 use genxml_core::{Packed, bits};
 

@@ -1,7 +1,7 @@
 //! Memory as an engine of an error state saw it.
 
 use super::{Buffer, Engine, ErrorState};
-use crate::decode::Memory;
+use crate::memory::Memory;
 
 /// Memory by address: pieces that do not overlap, in order.
 #[derive(Debug, Default, Clone)]
@@ -77,7 +77,7 @@ impl ErrorState {
             other.is_none_or(|other| own.is_none_or(|own| same_space(own, other)))
         };
         let add = |pieces: &mut Pieces<'a>, buffer: &'a Buffer| {
-            pieces.add(buffer.address & crate::decode::VA_MASK, &buffer.data);
+            pieces.add(buffer.address & crate::memory::VA_MASK, &buffer.data);
         };
         let is_global = |buffer: &&Buffer| buffer.kind.is_global();
         let all = || self.buffers.iter();

@@ -2,9 +2,10 @@
 
 use super::spelling;
 use super::{Buffer, BufferKind, Engine, ErrorState};
-use crate::decode::{Memory, Tables, VA_MASK};
-use crate::dump::{Each, Ring, Submission};
+use crate::decode::Tables;
 use crate::engine::EngineId;
+use crate::memory::{Memory, VA_MASK};
+use crate::submission::{Each, Ring, Submission};
 use genxml_core::bits;
 use std::io;
 

@@ -100,7 +100,7 @@ pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> 
     let buffers = buffers.map(|buffer| {
         let engine = buffer.engine.as_deref().unwrap_or("global");
         let (start, end) =
-            (buffer.address & crate::decode::VA_MASK, buffer.end() & crate::decode::VA_MASK);
+            (buffer.address & crate::memory::VA_MASK, buffer.end() & crate::memory::VA_MASK);
         let name = format!("{engine} {}", buffer.kind.name());
         Near { name, address: start, end, has_bytes: true }
     });

@@ -26,8 +26,8 @@ pub use show::{Shown, Style};
 
 use crate::decode::Tables;
 use crate::devcoredump::Devcoredump;
-use crate::dump::{Each, Submission};
 use crate::error_state::{Engine, ErrorState, Platform, Process};
+use crate::submission::{Each, Submission};
 use std::io;
 
 /// What an error state says of the engines that had not done their work.
@@ -197,7 +197,7 @@ fn of(state: &ErrorState, submissions: &mut Submissions<'_>) -> Summary {
             engine: engine.name.clone(),
             because,
             process: engine.process.clone(),
-            acthd: engine.value("ACTHD").map(|acthd| acthd & crate::decode::VA_MASK),
+            acthd: engine.value("ACTHD").map(|acthd| acthd & crate::memory::VA_MASK),
             units: registers::units(tables, engine),
             flags: registers::flags(tables, engine),
             fault: fault::of_engine(tables, state, engine),

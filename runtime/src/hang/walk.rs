@@ -2,9 +2,10 @@
 
 use super::{Hang, Header, Place, Quoted, RingPlace, Semaphore, Submissions, Violation};
 use crate::check::{Checker, Finding, Rules};
-use crate::decode::{Contexts, Decoder, Kind, Memory, Options, Record, Sink, Tables, TextWriter};
-use crate::dump::{Ring, Submission};
+use crate::decode::{Contexts, Decoder, Kind, Options, Record, Sink, Tables, TextWriter};
 use crate::error_state::{Engine, ErrorState};
+use crate::memory::Memory;
+use crate::submission::{Ring, Submission};
 use genxml_core::rule::Severity;
 use std::collections::VecDeque;
 use std::io;
@@ -233,7 +234,7 @@ fn semaphore(record: &Record) -> Option<Semaphore> {
         return None;
     };
     Some(Semaphore {
-        address: value & crate::decode::VA_MASK,
+        address: value & crate::memory::VA_MASK,
         global: record.item("Memory Type")?.stored == 1,
         compare,
         data: record.item("Semaphore Data Dword")?.stored as u32,

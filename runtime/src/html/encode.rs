@@ -2,7 +2,7 @@
 
 use super::Picture;
 use crate::decode::{Issue, Item, Record, Value};
-use crate::dump::{Ring, Submission};
+use crate::submission::{Ring, Submission};
 use std::collections::HashMap;
 use std::io::{self, Write};
 

@@ -55,9 +55,10 @@
 
 mod encode;
 
-use crate::decode::{Kind, Memory, Record, Sink};
-use crate::dump::Submission;
+use crate::decode::{Kind, Record, Sink};
 use crate::gen8::state::RenderSurfaceState;
+use crate::memory::Memory;
+use crate::submission::Submission;
 use encode::{Piece, escape_html, quote};
 use std::collections::HashMap;
 use std::fmt;

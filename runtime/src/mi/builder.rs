@@ -1,7 +1,7 @@
 //! The builder: operations on a batch.
 
+use super::MiError;
 use super::emit::{Emit, MiEngine, MiPacket, PostSync, Predication, Reference};
-use super::error::MiError;
 use super::gpr::{Gpr, Gprs};
 use super::lower::Lower;
 use super::node;

@@ -1,6 +1,6 @@
 //! The general registers of an engine's command streamer, and who holds which.
 
-use super::error::MiError;
+use super::MiError;
 use crate::gen8::engine_registers::CsGpr;
 use std::cell::Cell;
 use std::rc::Rc;

@@ -3,8 +3,8 @@
 //! Steps of MI_MATH are collected, and emitted as late as possible: loads into registers that they
 //! do not touch go before them, so that one packet holds a whole expression.
 
+use super::MiError;
 use super::emit::{Emit, MiEngine, MiPacket, Reference};
-use super::error::MiError;
 use super::gpr::{Gpr, Gprs};
 use super::node::{self, Binary, Flag, Kind, Link, Node};
 use super::place::{Location, Offset, Place, register, upper};

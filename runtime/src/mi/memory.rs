@@ -1,8 +1,8 @@
 //! Copies, fills, semaphores, atomics and the conditional end of a batch.
 
+use super::MiError;
 use super::builder::Builder;
 use super::emit::{Emit, MiEngine, MiPacket};
-use super::error::MiError;
 use super::node;
 use super::place::{Dword, Mem, Width};
 use super::value::{Storable, Value};

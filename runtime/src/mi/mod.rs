@@ -104,7 +104,6 @@
 
 mod builder;
 mod emit;
-mod error;
 mod gpr;
 mod lower;
 mod memory;
@@ -112,9 +111,9 @@ mod node;
 mod place;
 mod value;
 
+pub use crate::batch::MiError;
 pub use builder::Builder;
 pub use emit::{Emit, MiEngine, MiPacket, PostSync, Predication, Reference};
-pub use error::MiError;
 pub use gpr::{Gpr, Gprs};
 pub use memory::{Atomic, Until};
 pub use place::{

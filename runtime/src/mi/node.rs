@@ -3,7 +3,7 @@
 //! A node knows which of its bits may be set. That is how halves that are zero cost nothing,
 //! comparisons with too great constants vanish and divisions find out that 32 bits are enough.
 
-use super::error::MiError;
+use super::MiError;
 use super::gpr::Gpr;
 use super::place::{Location, Offset};
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Where values come from and go to: memory and registers, of 32 or 64 bits.
 
+use super::MiError;
 use super::emit::Reference;
-use super::error::MiError;
 use super::gpr::Gpr;
 use crate::batch::{Access, BatchError, Object};
 use genxml_core::address::{Graphics, Mmio};

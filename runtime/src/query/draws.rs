@@ -2,8 +2,8 @@
 
 use super::filter::is_packet;
 use crate::decode::{Item, Kind, Record, Sink, Value};
-use crate::dump::Submission;
 use crate::engine::EngineId;
+use crate::submission::Submission;
 use genxml_core::address::SpaceKind;
 use std::collections::HashMap;
 use std::io;

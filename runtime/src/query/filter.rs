@@ -2,8 +2,9 @@
 
 use super::draws::DrawCounter;
 use super::glob::Glob;
-use crate::decode::{Item, Kind, Memory, Record, Sink, Value};
-use crate::dump::Submission;
+use crate::decode::{Decoder, Item, Kind, Record, Sink, Summary, Value};
+use crate::memory::Memory;
+use crate::submission::{Source, Submission};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
@@ -83,6 +84,23 @@ impl Filter {
     /// True if everything is shown.
     pub fn is_empty(&self) -> bool {
         *self == Filter::default()
+    }
+
+    /// Decodes what the filter lets through of every submission of a dump into a sink. The caller
+    /// calls [`Sink::finish`].
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn decode(
+        &self,
+        decoder: &Decoder<'_>,
+        dump: &mut dyn Source,
+        sink: &mut dyn Sink,
+    ) -> io::Result<Summary> {
+        match self.is_empty() {
+            true => decoder.submissions(dump, sink),
+            false => decoder.submissions(dump, &mut Filtered::new(self, sink)),
+        }
     }
 
     /// True if fields are looked at, so that they must be decoded.

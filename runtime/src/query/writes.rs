@@ -4,8 +4,8 @@ use super::draws::{DrawCounter, is_draw};
 use super::filter::is_packet;
 use super::glob::Glob;
 use crate::decode::{Kind, Record, Sink};
-use crate::dump::Submission;
 use crate::engine::EngineId;
+use crate::submission::Submission;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 

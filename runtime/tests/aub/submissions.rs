@@ -6,7 +6,7 @@ use crate::file::{AubFile, space};
 use genxml::aub;
 use genxml::capture::Capture;
 use genxml::decode::{Decoder, Options, Record, State, Summary, Tables};
-use genxml::dump::{self, Dump, How, Note, Submission};
+use genxml::dump::{Dump, How, Note, Submission};
 use genxml::engine::EngineId;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -59,13 +59,14 @@ fn corpus() {
         let (mut of_capture, mut of_aub) = (Vec::new(), Vec::new());
         let mut states = HashMap::new();
         let capture = Capture::open(corpus.join("drivers").join(name)).unwrap();
-        dump::of_capture(&capture, &mut |submission| {
-            let mut found = Vec::new();
-            decode(&mut states, submission, submission.address, &mut found);
-            of_capture.push(found);
-            Ok(())
-        })
-        .unwrap();
+        capture
+            .submissions(&mut |submission| {
+                let mut found = Vec::new();
+                decode(&mut states, submission, submission.address, &mut found);
+                of_capture.push(found);
+                Ok(())
+            })
+            .unwrap();
 
         let mut states = HashMap::new();
         let mut dump =

@@ -90,7 +90,7 @@ fn lacking(batches: &[&[Vec<u32>]]) -> Vec<Vec<String>> {
     writer.finish(folder.path()).unwrap();
     let capture = Capture::open(folder.path()).unwrap();
     let mut all = Vec::new();
-    check::capture(&capture, &Rules::gen8(), &mut |finding| {
+    check::dump(&mut &capture, &Rules::gen8(), &mut |finding| {
         if finding.rule.id == "STATE-UNDEFINED" {
             assert_eq!(finding.severity, Severity::Warning);
             let name =

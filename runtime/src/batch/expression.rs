@@ -1,10 +1,10 @@
 //! Why an expression cannot be put into a batch.
 
-use crate::batch::BatchError;
+use super::error::BatchError;
 use genxml_core::OutOfRange;
 
-/// Why an expression or another operation of a [`Builder`](super::Builder) cannot be put into a
-/// batch.
+/// Why an expression or another operation of a builder of [`mi`](crate::mi) cannot be put into a
+/// batch. Defined here, because it and [`BatchError`] hold each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MiError {
@@ -76,7 +76,7 @@ pub enum MiError {
 
 impl MiError {
     /// For `map_err` on addresses.
-    pub(super) fn range(what: &'static str) -> impl Fn(OutOfRange) -> MiError {
+    pub(crate) fn range(what: &'static str) -> impl Fn(OutOfRange) -> MiError {
         move |source| MiError::Range { what, source }
     }
 }

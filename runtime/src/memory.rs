@@ -1,21 +1,20 @@
-//! Where a decoder reads from.
+//! GPU memory of a dump, as readers provide it and decoders read it.
 
-use crate::capture::ExecMemory;
 use std::borrow::Cow;
 
 /// GPU memory as a decoder sees it. Addresses have 48 bits.
 pub trait Memory {
-    /// The bytes from `address` to the end of the piece of memory that it lies in; empty if nothing
-    /// is there.
+    /// The bytes from `address` to the end of the piece of memory that holds it; empty if nothing
+    /// is mapped there.
     fn tail(&self, address: u64) -> &[u8];
 
-    /// Memory through the global page table; none if the dump does not tell it apart.
+    /// Memory through the global page table; `None` if the dump has only one address space.
     fn global(&self) -> Option<&dyn Memory> {
         None
     }
 
-    /// Appends up to `count` dwords from `address` on to `out` and returns how many there were.
-    /// Goes on in the next piece where one ends and another begins.
+    /// Appends up to `count` dwords from `address` on to `out` and returns how many were mapped.
+    /// Continues in the next piece where one ends and another begins.
     fn dwords(&self, address: u64, count: usize, out: &mut Vec<u32>) -> usize {
         let mut done = 0;
         while done < count {
@@ -42,7 +41,7 @@ pub trait Memory {
         done
     }
 
-    /// Fills `out` from `address` on and returns how many bytes there were.
+    /// Fills `out` from `address` on and returns how many bytes were mapped.
     fn bytes(&self, address: u64, out: &mut [u8]) -> usize {
         let mut done = 0;
         while done < out.len() {
@@ -58,7 +57,7 @@ pub trait Memory {
     }
 }
 
-/// Dwords as the bytes that memory has; not copied where this machine has them in the same order.
+/// Dwords as the bytes that memory holds; not copied on a little-endian machine.
 pub(crate) fn bytes_of(dwords: &[u32]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::must_cast_slice(dwords))
@@ -67,14 +66,8 @@ pub(crate) fn bytes_of(dwords: &[u32]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Bits of an address that hardware looks at.
+/// Bits of an address that hardware uses.
 pub(crate) const VA_MASK: u64 = (1 << 48) - 1;
-
-impl Memory for ExecMemory<'_> {
-    fn tail(&self, address: u64) -> &[u8] {
-        ExecMemory::tail(self, address)
-    }
-}
 
 /// One buffer at an address.
 impl Memory for (u64, &[u8]) {
