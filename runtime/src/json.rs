@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How each kind of field is written stands in [`serial`](genxml_core::serial). [`Named`] is a
+//! [`serial`](genxml_core::serial) documents how each kind of field is written. [`Named`] is a
 //! packet of any kind that owns its dwords: `{"PIPE_CONTROL": {...}}`.
 
 use crate::decode::Tables;
@@ -30,7 +30,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// Why JSON is not a container.
+/// Why JSON cannot be read as a container.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum JsonError {
     /// No container has this name.
@@ -38,10 +38,10 @@ pub enum JsonError {
     Unknown {
         /// The name.
         name: String,
-        /// A name that is meant, perhaps.
+        /// A similar name that exists.
         hint: Option<&'static str>,
     },
-    /// A field is not as it must be.
+    /// A field is unknown, missing, or has a wrong value.
     #[error(transparent)]
     Refused(#[from] Refused),
 }
@@ -56,7 +56,7 @@ fn container(name: &str) -> Result<&'static Container, JsonError> {
 
 /// The fields of the container `info` that starts with `dwords`.
 pub fn to_json(info: &'static Container, dwords: &[u32]) -> Value {
-    // Maps have text for keys and numbers are finite: that is all that could fail.
+    // This fails only for keys that are not text and numbers that are not finite; there are none.
     serde_json::to_value(Shown::new(info, dwords)).unwrap_or(Value::Null)
 }
 
@@ -78,8 +78,8 @@ fn tree(info: &'static Container, fields: &Value) -> Result<Tree, Refused> {
     })
 }
 
-/// A packet, structure or register of Gen8 of any kind, with its dwords. As JSON
-/// `{"MI_NOOP": {...}}`; read what it holds with the type's `unpack`.
+/// A packet, structure or register of Gen8 with its dwords. Its JSON is `{"MI_NOOP": {...}}`; the
+/// type's `unpack` reads the dwords.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named {
     /// Its kind.

@@ -8,35 +8,35 @@
 //! * [`batch`](mod@batch): batches and the state that they point to
 //! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream
 //! * [`capture`]: recorded submissions of programs, with the memory that they left
-//! * [`check`](mod@check): the manual's programming restrictions, looked for in dumps
-//! * [`error_state`]: what the kernel's driver says of a GPU that hung, read and written in every
-//!   spelling
-//! * [`devcoredump`]: the same of the later driver
-//! * [`hang`]: what hung, and why
-//! * [`read`]: batches as typed packets, one after the other
-//! * [`diff`]: what differs between packets, by field, and between batches, by packet
+//! * [`check`](mod@check): violations of the manual's programming restrictions in dumps
+//! * [`error_state`]: error states, the i915 driver's report on a GPU that hung, read and written
+//!   in every spelling
+//! * [`devcoredump`]: device coredumps, the same report from the later driver xe
+//! * [`hang`]: a summary of what hung, and why
+//! * [`read`]: iterators over the typed packets of a batch
+//! * [`diff`]: differences between packets, field by field, and between batches, packet by packet
 //! * [`dump`]: dumps of every kind, as submissions
-//! * [`query`]: filters of dumps, their draws, and who wrote which state
-//! * [`decode`]: what batches say and point to, as records, text or JSON
-//! * [`html`]: the same as one page to look around in
-//! * [`mi`]: expressions that the command streamer evaluates itself, put into a batch
+//! * [`query`]: filters for dumps, lists of draws, and which packet wrote which state
+//! * [`decode`]: batches and everything that they point to, as records, text or JSON
+//! * [`html`]: the same as one self-contained HTML page
+//! * [`mi`]: a builder for expressions that the command streamer evaluates
 //! * `json` (feature `serde`): packets as JSON of named fields, and back
 //!
 //! # Features
 //!
 //! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by
-//! default, each give the types of one unit. Without, the unit's packets are still known to the
-//! decoder, and to the parsers as `Partial`; types that another unit's fields have stay. The rest
-//! (MI commands, state, structures) is always there.
+//! default, each enable the types of one unit. Without a unit's feature, the decoder still decodes
+//! its packets and the parsers return them as `Partial`; types that fields of another unit use
+//! remain. MI commands, state and structures are always available.
 //!
-//! `eu`, off by default, gives the macro `eu!`: kernels in assembly as constants.
+//! `eu`, off by default, enables the macro `eu!`: kernels in assembly as constants.
 //!
 //! `serde`, off by default, gives every type `Serialize` and `Deserialize`, and the module `json`.
 //!
-//! `std`, on by default, gives what reads and writes files and takes whole dumps apart: [`aub`],
-//! [`capture`], [`check`](mod@check), [`decode`], [`diff`] and [`dump`], and, with `registers`,
-//! [`mi`]. Without it the crate is `no_std` and needs `alloc`; packets pack and unpack and batches
-//! build all the same.
+//! `std`, on by default, enables the modules that read and write files and dumps: [`aub`],
+//! [`capture`], [`check`](mod@check), [`decode`], [`diff`] [`dump`] and others, and, with
+//! `registers`, [`mi`]. Without it the crate is `no_std` with `alloc`; packing, unpacking and
+//! building batches still work.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -78,7 +78,7 @@ pub mod read;
 mod submission;
 
 /// Packets, state structures, registers and enumerations of Gen8, generated from the specification:
-/// a module for each unit, and per engine an enum of its packets with a parser.
+/// a module for each unit, and for each engine an enum of its packets with a parser.
 pub mod gen8 {
     pub use genxml_gen8::*;
 }
@@ -88,7 +88,7 @@ pub use genxml_eu as eu;
 pub use genxml_gen8::{engine, pipeline};
 
 /// A packet, or any generated structure, with numbers written as plain literals and run-time values
-/// behind a `?`.
+/// followed by `?`.
 ///
 /// ```
 /// use genxml::core::{Address, FieldError, address::Graphics};
@@ -115,22 +115,23 @@ pub use genxml_gen8::{engine, pipeline};
 ///
 /// It is a struct literal in which
 ///
-/// * every number, `-1` and `0.5` too, stands for a checked constant of the field's type. It must
+/// * every number, also `-1` and `0.5`, stands for a checked constant of the field's type. It must
 ///   fit the field's bits and the range that the manual allows; otherwise the program does not
 ///   compile, and the message names the field.
-/// * `value?` converts a run-time value and checks the same; what may stand there says
+/// * `value?` converts a run-time value with the same checks. It takes the types that implement
 ///   [`Fit`](crate::core::Fit): integers of every size, floats for fixed point, and results of
-///   conversions such as `Address::new(x)`. What does not fit leaves the function with a
-///   [`FieldError`](crate::core::FieldError), as `?` does. Rust's own `?` is written `(value?)`.
+///   conversions such as `Address::new(x)`. A value that does not fit returns from the function
+///   with a [`FieldError`](crate::core::FieldError), as `?` does. Rust's own `?` is written
+///   `(value?)`.
 /// * `..` stands for `..Type::new()`. A structure with required fields has no `new()` without
 ///   arguments: write `..Type::new(...)`.
 ///
-/// That holds inside arrays, and inside struct literals that stand for a field; parentheses, calls
-/// and everything else are left alone. One value alone is checked by
-/// [`core::fit!`](crate::core::fit!), one literal by [`core::lit!`](crate::core::lit!).
+/// The same applies inside arrays and inside nested struct literals. Parentheses, calls and all
+/// other expressions are left unchanged. To check a single value, use
+/// [`core::fit!`](crate::core::fit!), or for a literal [`core::lit!`](crate::core::lit!).
 pub use genxml_macros::packet;
 
-/// Packets in order, into a batch; the value is a result, which `?` may follow.
+/// Emits packets in order into a batch; the value is a `Result`.
 ///
 /// ```
 /// use genxml::batch;
@@ -161,18 +162,17 @@ pub use genxml_macros::packet;
 /// # Ok::<(), BatchError>(())
 /// ```
 ///
-/// Before `=>` stands the batch: any value with a method `emit` that takes a reference to a packet
-/// and returns a result. Behind it stand packets, each with a `;`: struct literals as in
-/// [`packet!`], or any other expression whose value is a packet. `if`, `for` and `let` are Rust's,
-/// with packets in the braces of the first two; a block in braces is plain Rust.
+/// The batch comes before `=>`: any value with a method `emit` that takes a reference to a packet
+/// and returns a `Result`. The packets follow, each with a `;`: struct literals as in [`packet!`],
+/// or any other expression whose value is a packet. `if`, `for` and `let` work as in Rust, with
+/// packets in the braces of the first two; a block in braces is plain Rust.
 ///
 /// The first error, of `emit` or of a field's `?`, ends the macro and is its value; a `?` elsewhere
-/// is Rust's own. Where the position of a packet matters, for a patch later, call `emit` yourself:
-/// it returns it.
+/// is Rust's own. To patch a packet later, call `emit` directly: it returns the position.
 pub use genxml_macros::batch;
 
-/// A kernel in assembly, as the array of dwords that it is: assembled and validated by the
-/// compiler. With the feature `eu`.
+/// A kernel in assembly as an array of dwords, assembled and validated at compile time. Needs the
+/// feature `eu`.
 ///
 /// ```
 /// use genxml::eu;
@@ -187,26 +187,26 @@ pub use genxml_macros::batch;
 /// assert_eq!(SUM, eu!("add (8|M0) r4.0<1>:f r2.0<8;8,1>:f 1.0:f"));
 /// ```
 ///
-/// It takes what [`eu::asm`] takes: labels, both languages, comments in Rust's own way. An
-/// instruction of IGA's language ends with its line, or with a `;`. What cannot be assembled, and
-/// what breaks a rule of the [validator](crate::eu::validate) that is an error, does not compile;
-/// the message points at the token or the instruction. Text in string literals will do too, each
-/// beginning a line; the message then points at the literal.
+/// It accepts the input of [`eu::asm`]: labels and both languages, with Rust's comments. An
+/// instruction of IGA's language ends at the end of its line or at a `;`. Code that cannot be
+/// assembled, or that breaks a rule of severity error of the [validator](crate::eu::validate), does
+/// not compile; the message points at the token or the instruction. String literals are accepted
+/// too, one for each line; the message then points at the literal.
 ///
 /// Attributes may stand before the first instruction:
 ///
 /// | attribute | meaning |
 /// |---|---|
-/// | `#![mesa]`, `#![iga]` | the language; IGA's if not said |
-/// | `#![compact]` | every instruction that has an 8-byte form takes it, branches aside |
+/// | `#![mesa]`, `#![iga]` | the language; IGA's by default |
+/// | `#![compact]` | every instruction that has an 8-byte form uses it, except branches |
 /// | `#![allow("EU-...")]` | the kernel may break this rule |
 #[cfg(feature = "eu")]
 pub use genxml_macros::eu;
 
-/// A packet, state structure or register of your own, described as the specification describes the
-/// manual's: it gets what generated types have, `new`, `pack`, `unpack`, `unpack_lossy`, the tables
-/// (`INFO`) that decoders and `Debug` read, the traits of [`core`](mod@crate::core) and the markers
-/// of the engines that take it.
+/// A packet, state structure or register of your own, described as the specification describes
+/// those of the manual. It gets the same items as generated types: `new`, `pack`, `unpack`,
+/// `unpack_lossy`, the tables (`INFO`) that decoders and `Debug` read, the traits of
+/// [`core`](mod@crate::core) and the markers of the engines that take it.
 ///
 /// ```
 /// use genxml::Packet;
@@ -243,41 +243,41 @@ pub use genxml_macros::eu;
 /// # Ok::<(), BatchError>(())
 /// ```
 ///
-/// The struct derives `Clone` and `Copy` too; `PartialEq`, `Eq` and `Debug` come with the packet,
-/// but for one with a tail, which derives them.
+/// The struct derives `Clone` and `Copy` too; `PartialEq`, `Eq` and `Debug` come with the packet; a
+/// packet with a tail derives them itself.
 ///
-/// `#[packet(...)]` says, of the whole:
+/// `#[packet(...)]` describes the container:
 ///
 /// | attribute | meaning |
 /// |---|---|
-/// | `name = "MY_COMMAND"` | as a manual would write it |
+/// | `name = "MY_COMMAND"` | its name as in a manual |
 /// | `length = 2` | dwords; not with a tail |
-/// | `opcode(bits = "31:16", value = 0x7a42)` | bits that tell the command apart; without any, it is a structure |
-/// | `engine = "render\|blitter"` | which engines take it; all, if not said |
-/// | `pipeline = "media\|gpgpu"` | which pipelines of the render engine take it (`3d`, `media`, `gpgpu`); all, if not said |
-/// | `dword_length(bits = "7:0")`, `bias = 2` | the length field, which holds the dwords less the bias (2 unless said) |
-/// | `zero = "31:16, 3, dw1 15:0"` | must be zero; in dword 0 until another is named. For one range also `zero(dword = 1, bits = "15:0")` |
-/// | `one`, `reserved` | as `zero`: must be one; anything is read, zero is written |
+/// | `opcode(bits = "31:16", value = 0x7a42)` | bits that identify the command; without an opcode it is a structure |
+/// | `engine = "render\|blitter"` | the engines that take it; all by default |
+/// | `pipeline = "media\|gpgpu"` | the pipelines of the render engine that take it (`3d`, `media`, `gpgpu`); all by default |
+/// | `dword_length(bits = "7:0")`, `bias = 2` | the length field, which holds the number of dwords minus the bias (2 by default) |
+/// | `zero = "31:16, 3, dw1 15:0"` | must be zero; in dword 0 until another dword is named. For one range also `zero(dword = 1, bits = "15:0")` |
+/// | `one`, `reserved` | as `zero`, but must be one; or any value is read and zero is written |
 /// | `align = 64` | of a structure in memory, in bytes |
 /// | `register = 0x2358`, `access = "ro"`, `masked` | it is a register, at this offset |
-/// | `source = "2a p.188"`, `doc = "..."` | where it is described, and what it is |
+/// | `source = "2a p.188"`, `doc = "..."` | the page that describes it, and a description |
 ///
-/// `#[field(...)]` says, of each field:
+/// `#[field(...)]` describes a field:
 ///
 /// | attribute | meaning |
 /// |---|---|
-/// | `dword = 1, bits = "15:0"` | where it is; bits may go beyond the dword, as in `"63:0"`; of an array, the bits of all elements |
-/// | `name = "Sample Mask"` | the manual's name, by default that of the field in other letters |
-/// | `default = 1` | as stored; of fixed point and floats the number itself. Zero, if not said |
-/// | `range = "1..500"` | what the manual allows, in meant values |
+/// | `dword = 1, bits = "15:0"` | its position; bits may go beyond the dword, as in `"63:0"`; for an array, the bits of all elements |
+/// | `name = "Sample Mask"` | the manual's name; by default made from the field's name |
+/// | `default = 1` | the stored value, for fixed point and floats the number itself; zero by default |
+/// | `range = "1..500"` | the values that the manual allows, not as stored but as meant |
 /// | `required` | `new` takes it |
-/// | `nonzero` | must not be zero: a number without a sign that has a `default` or is `required` |
-/// | `nested` | the type is a structure; a type that the macro does not know is an enumeration otherwise |
+/// | `nonzero` | must not be zero: for an unsigned number that has a `default` or is `required` |
+/// | `nested` | the type is a structure; without it, a type of another name is taken for an enumeration |
 /// | `unit`, `source`, `doc` | for the tables |
 ///
 /// Types are `bool`, `f32`, `f64`, those of [`core`](mod@crate::core) (`U<16>`, `U64<48>`, `S`,
 /// `S64`, `MinusOne`, `Shifted`, `PowerOfTwo`, `UFix`, `SFix`, `Address`), generated enumerations
-/// and structures, other derived structures, arrays `[T; 4]` of all these, and last in the struct
-/// `Entries<'a, T>`, a tail without a fixed length. Bits that belong to no field or to two, and
-/// types of another width than the bits, do not compile.
+/// and structures, other derived structures, arrays `[T; 4]` of all these, and as the last field
+/// `Entries<'a, T>`, a tail without a fixed length. Bits that belong to no field or to two fields,
+/// and types whose width differs from the bits, do not compile.
 pub use genxml_macros::Packet;

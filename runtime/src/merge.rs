@@ -1,9 +1,9 @@
-//! Packets put together from parts that are packed at different times: what a driver knows when it
-//! compiles a pipeline is packed then, and merged at draw time with the little that changes.
+//! Packets merged from two parts. A driver packs the part that is constant when it compiles a
+//! pipeline, and merges it at draw time with the few fields that change.
 //!
-//! Mesa's drivers do it by or-ing the dwords of both parts. Nothing tells when both set the same
-//! field: the result is then neither. A [`Prepacked`] part knows which fields are its own, so such
-//! a merge is an error that names the field.
+//! Mesa's drivers OR the dwords of both parts. If both set the same field, the result is wrong and
+//! nothing reports it. A [`Prepacked`] part records which fields it owns, so such a merge is an
+//! error that names the field.
 //!
 //! ```
 //! use genxml::core::lit;
@@ -32,11 +32,11 @@ use genxml_core::packet::Dwords as _;
 use genxml_core::reflect::{Container, Field, Group, Kind, Type};
 use genxml_core::{Fixed, Instruction, PackError, Packed, bits};
 
-/// Why two parts do not make a packet.
+/// Why two parts cannot be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// A field that belongs to the packed part is not at its default in the other one.
+    /// A field that the packed part owns is not at its default in the other one.
     #[error("{packet}: both parts set {field} (dw{} {}:{})", start / 32, start % 32 + (end - start), start % 32)]
     Overlap {
         /// The packet or structure.
@@ -59,11 +59,11 @@ pub enum MergeError {
 /// A part of a packet or structure `T`, packed, that owns some of its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepacked<T: Fixed> {
-    /// The part, zero where a field is not its own.
+    /// The part; bits that it does not own are zero.
     values: T::Dwords,
-    /// Bits of the fields that are its own.
+    /// Bits of the fields that it owns.
     owned: T::Dwords,
-    /// What those bits are when nobody sets them.
+    /// Defaults of those bits.
     defaults: T::Dwords,
 }
 
@@ -84,9 +84,9 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         Prepacked { values, owned, defaults }.cut()
     }
 
-    /// Lets the part own the field with the manual's name `field` too, with the value that it has:
-    /// one that is at its default and must stay there. Of fields with this name in several elements
-    /// of an array, it owns all.
+    /// Makes the part also own the field with the manual's name `field`, with its present value:
+    /// for a field that must stay at its default. If several elements of an array have a field of
+    /// this name, the part owns all of them.
     ///
     /// ```
     /// # use genxml::gen8::render3d_fetch::ThreeDStateVf;
@@ -112,7 +112,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         if !found {
             return Err(MergeError::NoField { packet: T::NAME });
         }
-        // Fields that were not its own before are at their defaults.
+        // Fields that it did not own before are at their defaults.
         let mut defaults = T::Dwords::padded(&[]);
         put_defaults(T::INFO, &mut defaults);
         let new = |index: usize| self.owned.as_ref()[index] & !before.as_ref()[index];
@@ -126,7 +126,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     /// The packet with the part's fields from the part, and all others from `rest`.
     ///
     /// # Errors
-    /// [`MergeError::Overlap`] if `rest` sets a field that is the part's own.
+    /// [`MergeError::Overlap`] if `rest` sets a field that the part owns.
     #[inline]
     pub fn merge(&self, rest: &T) -> Result<Merged<T>, MergeError> {
         let mut dwords = rest.to_dwords();
@@ -140,7 +140,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         if overlap == 0 { Ok(Merged { dwords }) } else { Err(self.overlap(rest)) }
     }
 
-    /// Zero where nothing is the part's own.
+    /// Clears the bits that the part does not own.
     fn cut(mut self) -> Self {
         for (index, owned) in self.owned.as_ref().iter().enumerate() {
             self.values.as_mut()[index] &= owned;
@@ -166,7 +166,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     }
 }
 
-/// A packet made of two parts: goes into a batch as the packet itself does.
+/// A packet merged from two parts; a batch takes it like the packet itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merged<T: Fixed> {
     dwords: T::Dwords,
@@ -219,8 +219,8 @@ fn own(owned: &mut [u32], start: u32, end: u32) {
     (start..=end).for_each(|bit| bits::put(owned, bit, bit, 1));
 }
 
-/// Shows each field that exists, those of nested structures instead of the structures, with its
-/// first and last bit.
+/// Calls a function for each field that exists with its first and last bit. The fields of nested
+/// structures come instead of the structures.
 fn each_field(
     info: &'static Container,
     dwords: &[u32],
@@ -256,7 +256,7 @@ fn members(
     }
 }
 
-/// The container when the program sets nothing: opcode, length and defaults.
+/// Writes what a new container holds: opcode, length and defaults.
 fn put_defaults<D: AsRef<[u32]> + AsMut<[u32]> + Copy>(info: &'static Container, dwords: &mut D) {
     if let Kind::Instruction { opcode, length_field, bias, .. } = info.kind
         && let [header, ..] = dwords.as_mut()

@@ -35,10 +35,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What the variants hold is a [`Lazy`]: nothing is decoded before `unpack` (every bit is checked)
-//! or `unpack_lossy` (as hardware reads it). With [`Packets::strict`] the iterator itself checks
-//! every bit. What is no packet comes as a [`ReadError`] with its place and how far the walk had to
-//! skip. Jumps are not followed: [`decode`](crate::decode) does.
+//! Each variant holds a [`Lazy`]: nothing is decoded before `unpack` (every bit is checked) or
+//! `unpack_lossy` (as hardware reads it). With [`Packets::strict`] the iterator itself checks every
+//! bit. Dwords that are not a packet give a [`ReadError`] with their position and the number of
+//! dwords skipped. Jumps are not followed; the decoder ([`decode`](crate::decode)) follows them.
 
 use alloc::borrow::Cow;
 pub use genxml_core::read::{Codec, EnginePacket, Item, Lazy, Packets, ReadError, Untyped};
@@ -47,12 +47,12 @@ pub use genxml_core::read::{Codec, EnginePacket, Item, Lazy, Packets, ReadError,
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{bytes} bytes are not whole dwords: {} {} left after {}", bytes % 4, if bytes % 4 == 1 { "is" } else { "are" }, bytes / 4)]
 pub struct NotDwords {
-    /// How many bytes there are.
+    /// Number of bytes.
     pub bytes: usize,
 }
 
-/// Little-endian bytes, aligned in memory or not, as dwords: borrowed where the machine allows it,
-/// else copied.
+/// Little-endian bytes, aligned in memory or not, as dwords: borrowed if they are aligned on a
+/// little-endian machine, otherwise copied.
 ///
 /// # Errors
 /// [`NotDwords`] if their number is not a multiple of four.

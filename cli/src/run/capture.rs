@@ -69,9 +69,9 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
 
 /// What the rules engine finds in the capture.
 fn checked(capture: &Capture) -> (Vec<Finding>, Summary) {
-    let mut findings = Vec::new();
+    let (mut source, mut findings) = (capture, Vec::new());
     let summary =
-        rules::capture(capture, &Rules::gen8(), &mut |finding| findings.push(finding.clone()));
+        rules::dump(&mut source, &Rules::gen8(), &mut |finding| findings.push(finding.clone()));
     (findings, summary)
 }
 

@@ -14,19 +14,19 @@ pub struct Mismatch {
     pub offset: u64,
     /// GPU address of that byte.
     pub address: u64,
-    /// What should be there.
+    /// The expected byte.
     pub expected: u8,
-    /// What is there.
+    /// The byte found.
     pub found: Found,
-    /// Bytes that differ; for images pixels that are off.
+    /// Number of bytes that differ; for images, of pixels that are off.
     pub count: u64,
-    /// Bytes or pixels that were looked at.
+    /// Number of bytes or pixels compared.
     pub total: u64,
     /// How it was compared.
     pub compare: Compare,
 }
 
-/// What stands in place of an expected byte.
+/// What was found instead of an expected byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// Another byte.
@@ -70,7 +70,7 @@ impl Expectation {
     }
 
     /// Compares `actual`, the object's bytes from [`offset`](Self::offset) on, with what is
-    /// expected. Bytes of `actual` beyond [`size`](Self::size) do not matter.
+    /// expected. Bytes of `actual` beyond [`size`](Self::size) are ignored.
     ///
     /// # Errors
     /// [`Mismatch`] with the first difference and the number of them; for images, if too many

@@ -1,7 +1,7 @@
 //! Reads a capture directory and checks it.
 //!
-//! Two passes over the events: each by itself (fields, numbers, names), then in playing order with
-//! what is known of every object by then.
+//! Two passes over the events: first each event by itself (fields, numbers, names), then all in
+//! playing order with the state of every object at that point.
 
 use super::manifest::{self, FORMAT};
 use super::*;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufReader, Read};
 
-/// The decompressor holds back a window of at most this; part of what a data file may cost.
+/// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
 const VA_BITS: u32 = 48;
@@ -77,15 +77,15 @@ fn read_manifest(path: &Path) -> Result<String, CaptureError> {
 }
 
 fn json_error(path: &Path, lines_before: usize, error: &serde_json::Error) -> CaptureError {
-    // The reader's own text ends with the position inside what it was given.
+    // serde_json's text ends with the position inside the given text; it is replaced.
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();
     let line = lines_before + error.line().max(1);
     CaptureError::Json { path: path.to_owned(), line, column: error.column(), message }
 }
 
-/// Reads the one zstd frame that makes up the data file. Memory grows with what is really there, up
-/// to `size`.
+/// Reads the one zstd frame that makes up the data file. Memory grows with the bytes that the file
+/// really has, up to `size`.
 fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
     let fail = |problem: String| CaptureError::Data { path: path.to_owned(), problem };
     let file =
@@ -94,7 +94,7 @@ fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
         .map_err(|error| fail(format!("not a zstd file: {error}")))?;
     let mut data = Vec::new();
     loop {
-        // One byte more than expected, to see whether there is one.
+        // One byte more than expected shows whether the file is too long.
         let want = (size + 1 - data.len() as u64).min(CHUNK as u64);
         let before = data.len();
         decoder.by_ref().take(want).read_to_end(&mut data).map_err(|error| {
@@ -138,7 +138,7 @@ struct Placed {
 
 struct Loader<'a> {
     path: &'a Path,
-    /// Line of the event at hand.
+    /// Line of the current event.
     line: usize,
     ids: HashMap<String, ObjectId>,
     names: Vec<String>,
@@ -175,7 +175,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A 48-bit address: the canonical form is taken too.
+    /// A 48-bit address; the canonical form is accepted too.
     fn address(&self, field: &str, number: &manifest::Number) -> Result<u64, CaptureError> {
         let value = self.number(field, number)?;
         let low = value & ((1 << VA_BITS) - 1);
@@ -471,7 +471,7 @@ impl Loader<'_> {
         Ok(frame)
     }
 
-    /// Expectations and frames move right behind the submission that they name; everything else
+    /// Moves expectations and frames directly after the submission that they name; everything else
     /// keeps its order.
     fn play_order(&mut self, events: Vec<Placed>) -> Result<Vec<Placed>, CaptureError> {
         let mut index_of = HashMap::new();
@@ -515,7 +515,7 @@ impl Loader<'_> {
         Ok(keyed.into_iter().map(|(_, placed)| placed).collect())
     }
 
-    /// The events with what is known of every object by then.
+    /// Checks the events in order against the state of every object at that point.
     fn in_order(&mut self, placed: Vec<Placed>) -> Result<Vec<Event>, CaptureError> {
         let mut alive: HashMap<ObjectId, (u64, u64)> = HashMap::new();
         let mut bytes = 0u64;
@@ -608,7 +608,7 @@ impl Loader<'_> {
     }
 }
 
-/// The ranges in ascending order, those that touch or overlap as one, empty ones left out.
+/// The ranges in ascending order; those that touch or overlap are joined, empty ones removed.
 fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.retain(|&(_, length)| length != 0);
     ranges.sort_unstable();

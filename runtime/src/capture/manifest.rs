@@ -1,10 +1,10 @@
-//! The manifest as it stands in JSON: types only, no checks beyond those of the JSON reader.
+//! The manifest's JSON as types, without checks beyond those of the JSON reader.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The one format there is.
+/// The only format.
 pub(super) const FORMAT: &str = "genx-capture-1";
 
 #[derive(Deserialize)]
@@ -14,7 +14,7 @@ pub(super) struct Manifest<'a> {
     pub device: Option<Device>,
     pub data: Option<String>,
     pub data_size: Option<u64>,
-    /// Kept as text so that errors inside an event can say its line.
+    /// Raw text, so that errors inside an event can report its line.
     #[serde(borrow)]
     pub events: Option<Vec<&'a RawValue>>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Device {
     pub r#gen: u32,
 }
 
-/// An event with the fields of all types; which must be there depends on `type`.
+/// An event with the fields of all types; `type` decides which of them are required.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Event {
@@ -93,7 +93,7 @@ pub(super) struct Compare {
     pub outlier_fraction: Option<f64>,
 }
 
-/// What the writer writes; events as above.
+/// The manifest as the writer makes it; events as above.
 #[derive(Serialize)]
 pub(super) struct Written<'a> {
     pub format: &'a str,

@@ -1,14 +1,14 @@
-//! Captures: what a program submitted to the GPU, and what memory held afterwards.
+//! Captures: the submissions of a program to the GPU, and the contents of memory afterwards.
 //!
 //! A capture is a directory of format `genx-capture-1`: `manifest.json` lists events in order,
 //! `data.bin.zst` holds the bytes. [`Capture::open`] checks everything that can be checked without
-//! a GPU, so that users of a [`Capture`] meet no inconsistency later: every offset lies inside its
-//! object and its data, objects of a submission do not overlap, the batch starts inside an object,
-//! expectations name objects that exist by then.
+//! a GPU, so that users of a [`Capture`] need not check again: every offset lies inside its object
+//! and its data, objects of a submission do not overlap, the batch starts inside an object, and
+//! expectations name objects that exist at that point.
 //!
 //! * [`Capture`], [`Event`]: what was recorded
-//! * [`Playback`]: the bytes of every object as submissions go by
-//! * [`Expectation::compare`]: is the memory as expected?
+//! * [`Playback`]: the bytes of every object at each submission
+//! * [`Expectation::compare`]: compares memory with what is expected
 //! * [`CaptureWriter`]: writes the format
 
 mod compare;
@@ -29,9 +29,9 @@ use std::path::{Path, PathBuf};
 /// Largest object in bytes, and largest data file.
 pub const MAX_BYTES: u64 = 4 << 30;
 
-/// Largest sum of the bytes of all objects alive at one time. Most of it costs nothing: drivers
-/// have objects of many gigabytes of which they touch little (an OpenCL program of hashcat 19 GiB,
-/// with 300 KB of data).
+/// Largest sum of the bytes of all objects alive at one time. It is large because untouched pages
+/// cost nothing: drivers have objects of many gigabytes of which they use little (an OpenCL program
+/// of hashcat has 19 GiB, with 300 KB of data).
 pub const MAX_OBJECTS: u64 = 64 << 30;
 
 /// Largest manifest in bytes.
@@ -40,8 +40,8 @@ pub const MAX_MANIFEST: u64 = 256 << 20;
 /// Size of a GPU page: objects start on one.
 pub const PAGE: u64 = 4096;
 
-/// Why a capture cannot be used. Every variant names the file; those about the manifest the line
-/// and field.
+/// Why a capture cannot be used. Every variant names the file; those about the manifest also name
+/// the line and field.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// A file cannot be read or written.
@@ -64,7 +64,7 @@ pub enum CaptureError {
         /// What the JSON reader says.
         message: String,
     },
-    /// A field of the manifest has a value that cannot be.
+    /// A field of the manifest has an invalid value.
     #[error("{}:{line}: {field} = {value}: {problem}", path.display())]
     Field {
         /// The manifest.
@@ -123,8 +123,8 @@ impl Capture {
         &self.device
     }
 
-    /// What happened, in order. Expectations and frames stand right after the submission that they
-    /// are about.
+    /// The events, in order. Expectations and frames directly follow the submission that they are
+    /// about.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
@@ -220,9 +220,9 @@ pub enum Event {
     Exec(Exec),
     /// Memory is expected to hold these bytes now.
     Expect(Expectation),
-    /// An image was put on the screen.
+    /// An image was displayed.
     Frame(Frame),
-    /// An object's memory was given back; a later object with the same name starts with zeros.
+    /// An object was freed; a later object with the same name starts with zeros.
     Free(ObjectId),
 }
 
@@ -285,7 +285,7 @@ pub struct Write {
 /// What an object must hold after a submission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// Its name, fit for a file name.
+    /// Its name, which is a valid file name.
     pub name: String,
     /// Sequence number of the submission.
     pub after_exec: u64,
@@ -293,18 +293,18 @@ pub struct Expectation {
     pub object: ObjectId,
     /// Address of the object in that submission, or the last earlier one that had it.
     pub address: u64,
-    /// First byte of the object that is looked at.
+    /// First byte of the object that is compared.
     pub offset: u64,
-    /// Number of bytes that are looked at.
+    /// Number of bytes that are compared.
     pub size: u64,
     /// Ranges (offset from `offset`, length) that may hold anything; ascending, disjoint.
     pub ignore: Vec<(u64, u64)>,
     /// How bytes are compared.
     pub compare: Compare,
     /// The last byte of each pixel is padding and not compared: a frame of the same memory has a
-    /// format with X in place of alpha (`XR24`), where nobody sees it.
+    /// format with X instead of alpha (`XR24`), which is never displayed.
     pub padding: bool,
-    /// The expected bytes over zeros; offsets count from `offset`.
+    /// The expected bytes, written over zeros; offsets count from `offset`.
     pub writes: Vec<Write>,
 }
 
@@ -316,14 +316,14 @@ pub enum Compare {
     /// Pixels of four 8-bit channels: a pixel is off if any channel differs by more than
     /// `max_abs_diff`; at most the share `outlier_fraction` of the pixels may be off.
     Rgba8 {
-        /// Greatest difference of a channel that does not count.
+        /// Largest difference of a channel that is accepted.
         max_abs_diff: u8,
-        /// Share of pixels, 0 to 1.
+        /// Share of the pixels that may be off, 0 to 1.
         outlier_fraction: f64,
     },
 }
 
-/// An image that was put on the screen.
+/// An image that was displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     /// Number of the frame.

@@ -1,9 +1,9 @@
-//! The bytes of every object as a capture goes by.
+//! The bytes of every object while a capture is played.
 
 use super::{Capture, Event, Exec, ObjectId};
 use crate::memory::Memory;
 
-/// Plays a capture: keeps one byte array per object and applies what the program wrote before each
+/// Plays a capture: holds one byte array per object and applies what the program wrote before each
 /// submission.
 ///
 /// ```no_run
@@ -26,7 +26,7 @@ pub struct Playback<'a> {
 }
 
 impl<'a> Playback<'a> {
-    /// Before the first event, without any object.
+    /// A playback before the first event, without any object.
     pub fn new(capture: &'a Capture) -> Self {
         Playback { capture, next: 0, buffers: vec![Vec::new(); capture.object_count()] }
     }
@@ -60,7 +60,7 @@ impl<'a> Playback<'a> {
         &self.buffers[object.0 as usize]
     }
 
-    /// The bytes of an object, to be changed as a submission changes them.
+    /// The bytes of an object, to apply what a submission writes.
     pub fn bytes_mut(&mut self, object: ObjectId) -> &mut [u8] {
         &mut self.buffers[object.0 as usize]
     }

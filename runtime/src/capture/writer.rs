@@ -9,11 +9,9 @@ use std::path::{Path, PathBuf};
 
 const DATA_FILE: &str = "data.bin.zst";
 
-/// Collects events and writes them as a capture directory. Bytes that were given before are stored
-/// once.
+/// Collects events and writes them as a capture directory. Equal bytes are stored once.
 ///
-/// What is given is not checked: [`Capture::open`](super::Capture::open) is the one place that
-/// does.
+/// The writer does not check its input; [`Capture::open`](super::Capture::open) does.
 #[derive(Debug)]
 pub struct CaptureWriter {
     name: String,
@@ -56,8 +54,8 @@ impl<'a> WriteObject<'a> {
     }
 }
 
-/// The parts of `bytes` that are not zero, as offset and bytes; runs of fewer than 64 zeros stay
-/// inside a part.
+/// The parts of `bytes` that are not zero, as offset and bytes; a run of fewer than 64 zeros does
+/// not split a part.
 pub fn nonzero_ranges(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     const LINE: usize = 64;
     let mut ranges = Vec::new();
@@ -93,7 +91,7 @@ impl CaptureWriter {
         }
     }
 
-    /// Another device.
+    /// Sets the device.
     pub fn device(mut self, pci_id: u32, generation: u32) -> Self {
         (self.pci_id, self.generation) = (pci_id, generation);
         self
@@ -190,7 +188,7 @@ impl CaptureWriter {
         });
     }
 
-    /// Notes that an image was put on the screen after the newest submission; `frame.object` and
+    /// Records that an image was displayed after the newest submission; `frame.object` and
     /// `frame.after_exec` are taken from `object` and the submission.
     pub fn frame(&mut self, object: &str, frame: &super::Frame) {
         self.events.push(manifest::Event {
@@ -208,7 +206,7 @@ impl CaptureWriter {
         });
     }
 
-    /// Notes that an object was freed.
+    /// Records that an object was freed.
     pub fn free(&mut self, object: &str) {
         self.events.push(manifest::Event {
             r#type: Some("free".to_owned()),
@@ -217,7 +215,7 @@ impl CaptureWriter {
         });
     }
 
-    /// Writes the capture into `directory`, which is made if it is not there.
+    /// Writes the capture into `directory`, which is created if it does not exist.
     ///
     /// # Errors
     /// [`CaptureError::Io`] if a file cannot be written.
@@ -225,10 +223,10 @@ impl CaptureWriter {
         self.write(directory)
     }
 
-    /// [`finish`](Self::finish), and goes on: what a capture has so far.
+    /// Writes what the capture has so far, as [`finish`](Self::finish); more may follow.
     ///
     /// # Errors
-    /// As there.
+    /// As [`finish`](Self::finish).
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<(), CaptureError> {
         let directory = directory.as_ref();
         let io = |path: &PathBuf| {

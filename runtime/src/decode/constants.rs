@@ -1,8 +1,8 @@
 //! Constants: what 3DSTATE_CONSTANT_* pushes into the registers of shaders, and where constants are
 //! gathered.
 
+use super::follow::Follower;
 use super::record::Record;
-use super::walk::Walker;
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
@@ -29,7 +29,7 @@ pub(super) fn body(container: &Container) -> Option<(&'static Container, u32)> {
     })
 }
 
-impl Walker<'_> {
+impl Follower<'_> {
     /// The buffers of a 3DSTATE_CONSTANT_*: as much of each as is pushed.
     pub fn push_constants(
         &mut self,

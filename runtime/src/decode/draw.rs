@@ -5,11 +5,10 @@
 //! kept until the draw.
 
 use super::fields::Bases;
-use super::follow::BLEND_STATE;
+use super::follow::{BLEND_STATE, Follower};
 use super::kept::ARRAYS;
 use super::kernel::Used;
 use super::record::Record;
-use super::walk::Walker;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, Type};
 use std::io;
@@ -23,10 +22,6 @@ const KERNELS: [[&str; 2]; 3] = [
     ["Kernel Start Pointer 1", "Kernel Start Pointer 1"],
     ["Kernel Start Pointer 2", "Kernel Start Pointer 2"],
 ];
-
-/// Stages of draws that are remembered as shown: when there are more, all are forgotten, and shown
-/// again.
-const MAX_DRAWS: usize = 1 << 16;
 
 /// What packets said of one stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -101,7 +96,7 @@ pub(super) fn pointer(record: &Record, container: &Container) -> Option<u64> {
     record.address_of(container, field.name)
 }
 
-impl Walker<'_> {
+impl Follower<'_> {
     /// Shows what the stages of a draw use, each table once for the same kernels.
     pub fn draw(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         if self.options.data {
@@ -111,12 +106,8 @@ impl Walker<'_> {
         for (index, name) in STAGES.into_iter().enumerate() {
             let stage = self.state.stages[index].clone();
             let resolved = stage.resolved(&self.state.bases);
-            if self.draws.len() == MAX_DRAWS {
-                self.draws.clear();
-            }
-            if stage.kernels.iter().all(Option::is_none)
-                || !self.draws.insert((index, resolved.clone())) && !self.options.every_draw
-            {
+            self.seen.limit_stages();
+            if stage.kernels.iter().all(Option::is_none) || !self.seen.new_stage(index, &resolved) {
                 continue;
             }
             let mut used = Used { complete: true, ..Used::default() };
@@ -133,7 +124,7 @@ impl Walker<'_> {
             if name == "PS" {
                 self.blend_state(&used, depth)?;
             }
-            self.met = None;
+            self.begin_surfaces();
             if stage.binding_table.is_some() {
                 match resolved.binding_table {
                     Some(at) if stage.surfaces > 0 || used.surfaces_end() > 0 => {
@@ -163,7 +154,7 @@ impl Walker<'_> {
             return Ok(());
         };
         let Some(id) = self.tables.named(BLEND_STATE) else { return Ok(()) };
-        if !self.arrays.insert((at, targets)) && !self.options.every_draw {
+        if !self.seen.new_array(at, targets) {
             return Ok(());
         }
         self.note(depth, at, format_args!("PS: blend state of {targets} targets"))?;
@@ -183,7 +174,7 @@ impl Walker<'_> {
                 continue;
             };
             let Some(id) = self.tables.named(name) else { continue };
-            if !self.arrays.insert((at, count)) && !self.options.every_draw {
+            if !self.seen.new_array(at, count) {
                 continue;
             }
             self.note(depth, at, format_args!("{name} of viewports 1 to {}", count - 1))?;

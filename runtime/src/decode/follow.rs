@@ -13,11 +13,16 @@
 use super::fields::Fields;
 use super::kept::Keeps;
 use super::kernel::{self, MAX_SAMPLERS, Used};
-use super::record::{Kind, Record, Value};
-use super::tables::{FieldPlan, Follow, Part, Plan, PlanId, is_target};
-use super::walk::Walker;
+use super::output::Output;
+use super::record::{Kind, Record, Uses, Value};
+use super::seen::Seen;
+use super::state::State;
+use super::tables::{FieldPlan, Follow, Part, Plan, PlanId, Tables, is_target};
+use super::{Options, Sink};
+use crate::memory::Memory;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{self, Type};
+use std::fmt;
 use std::io;
 use std::rc::Rc;
 
@@ -40,7 +45,57 @@ fn has_border(sampler: &Record) -> bool {
     })
 }
 
-impl Walker<'_> {
+/// Emits what packets point to.
+pub(super) struct Follower<'a> {
+    pub tables: &'a Tables,
+    pub options: &'a Options,
+    pub memory: &'a dyn Memory,
+    pub state: &'a mut State,
+    pub out: Output<'a>,
+    pub seen: Seen,
+    /// The binding table entry that is being emitted, and how kernels use it.
+    entry: Option<(u32, Uses)>,
+    /// The entry that led to the last surface.
+    surface_entry: Option<(u32, Uses)>,
+}
+
+impl<'a> Follower<'a> {
+    /// A follower that has seen nothing yet.
+    pub fn new(
+        tables: &'a Tables,
+        options: &'a Options,
+        memory: &'a dyn Memory,
+        state: &'a mut State,
+        sink: &'a mut dyn Sink,
+    ) -> Follower<'a> {
+        Follower {
+            tables,
+            options,
+            memory,
+            state,
+            out: Output::new(sink, options.max_dwords),
+            seen: Seen::new(options.every_draw),
+            entry: None,
+            surface_entry: None,
+        }
+    }
+
+    /// Memory through the context's page tables, or through the global one; the former where the
+    /// dump does not tell them apart.
+    pub fn space(&self, global: bool) -> &'a dyn Memory {
+        match global {
+            true => self.memory.global().unwrap_or(self.memory),
+            false => self.memory,
+        }
+    }
+
+    /// Emits a remark as a record of its own.
+    pub fn note(&mut self, depth: u32, address: u64, text: fmt::Arguments<'_>) -> io::Result<()> {
+        self.out.note(depth, address, text)
+    }
+}
+
+impl Follower<'_> {
     /// Shows what the packet in `record` points to.
     pub fn follow(
         &mut self,
@@ -154,32 +209,29 @@ impl Walker<'_> {
     ) -> io::Result<()> {
         let tables = self.tables;
         let plan = tables.plan(id);
-        let mut record = self.spare.pop().unwrap_or_default();
-        record.reset(Kind::Struct, depth, at, plan.container.name);
+        let mut record = self.out.new_record(Kind::Struct, depth, at, plan.container.name);
         record.index = index;
         record.plan = Some(id);
         record.uses = self.entry.map(|(_, uses)| uses);
         let needed = needed as usize;
         record.length = needed as u32;
         let there = self.memory.dwords(at, needed, &mut record.dwords);
-        self.budget = self.budget.saturating_sub(needed as u64);
+        self.out.spend(needed as u64);
         if there == 0 {
             let name = plan.container.name;
             self.note(depth, at, format_args!("{name} at {at:#x}: nothing is mapped there"))?;
         } else {
             if there < needed {
                 record.note = format!("cut short: {there} of {needed} dwords are in memory");
-                self.summary.problems += 1;
+                self.out.count_problems(1);
             }
             let Record { dwords, items, .. } = &mut record;
             Fields { tables, bases: &self.state.bases, dwords, items }.all(plan);
-            self.summary.problems +=
-                record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
-            self.sink.structure(&record, self.memory)?;
+            self.out.structure(&record, self.memory)?;
             if plan.container.name == "RENDER_SURFACE_STATE" {
-                self.met = self.entry;
+                self.surface_entry = self.entry;
             }
-            if nesting < MAX_NESTING && there == needed && self.budget > 0 {
+            if nesting < MAX_NESTING && there == needed && self.out.budget() > 0 {
                 if plan.container.name == "INTERFACE_DESCRIPTOR_DATA" {
                     self.descriptor(plan, &record, depth + 1, nesting + 1)?;
                 } else {
@@ -187,7 +239,7 @@ impl Walker<'_> {
                 }
             }
         }
-        self.spare.push(record);
+        self.out.reuse(record);
         Ok(())
     }
 
@@ -271,7 +323,7 @@ impl Walker<'_> {
                 Rc::default()
             }
         };
-        self.met = None;
+        self.begin_surfaces();
         let hint = record.stored(container, "Binding Table Entry Count").unwrap_or(0) as u32;
         match self.resolve(record, container, "Binding Table Pointer") {
             Some(at) => self.binding_table(at, hint, &used, depth, nesting)?,
@@ -301,8 +353,8 @@ impl Walker<'_> {
         let Some(id) = self.tables.named("SAMPLER_STATE") else { return Ok(()) };
         let size = u64::from(self.tables.plan(id).container.bits / 8);
         for index in (0..MAX_SAMPLERS).filter(|index| samplers >> index & 1 != 0) {
-            let met = |&(entry, _): &(u32, _)| used.meet(entry, index);
-            self.entry = self.met.filter(met);
+            let meets = |&(entry, _): &(u32, _)| used.meet(entry, index);
+            self.entry = self.surface_entry.filter(meets);
             let shown =
                 self.structure(id, at + u64::from(index) * size, Some(index), depth, nesting);
             self.entry = None;
@@ -361,9 +413,14 @@ impl Walker<'_> {
         clean && entry[0] != 0 && base.is_some_and(|at| !self.memory.tail(at).is_empty())
     }
 
+    /// Starts a table of surfaces: no sampler belongs to an earlier one.
+    pub fn begin_surfaces(&mut self) {
+        self.surface_entry = None;
+    }
+
     /// The kernel at `at`, disassembled once per batch.
     fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
-        if let Some(used) = self.kernels.get(&at).cloned() {
+        if let Some(used) = self.seen.kernel(at) {
             self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
             return Ok(used);
         }
@@ -371,30 +428,29 @@ impl Walker<'_> {
             self.note(depth, at, format_args!("kernel at {at:#x}: nothing is mapped there"))?;
             return Ok(Rc::default());
         }
-        let mut record = self.spare.pop().unwrap_or_default();
-        record.reset(Kind::Kernel, depth, at, "kernel");
+        let mut record = self.out.new_record(Kind::Kernel, depth, at, "kernel");
         let used = Rc::new(kernel::read(
             self.memory,
             at,
-            self.budget.saturating_mul(4),
+            self.out.budget().saturating_mul(4),
             &mut record,
             self.options.kernels,
         ));
         if record.dwords.is_empty() {
             self.note(depth, at, format_args!("kernel at {at:#x}: there is no instruction"))?;
         } else {
-            self.kernels.insert(at, Rc::clone(&used));
-            self.budget = self.budget.saturating_sub(record.dwords.len() as u64);
-            self.sink.record(&record)?;
+            self.seen.add_kernel(at, Rc::clone(&used));
+            self.out.spend(record.dwords.len() as u64);
+            self.out.record(&record)?;
         }
-        self.spare.push(record);
+        self.out.reuse(record);
         Ok(used)
     }
 
     /// What the kernel at `at` uses; shows it only if it was not shown before.
     pub fn kernel_used(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
-        match self.kernels.get(&at) {
-            Some(used) => Ok(Rc::clone(used)),
+        match self.seen.kernel(at) {
+            Some(used) => Ok(used),
             None => self.kernel(at, depth),
         }
     }
@@ -419,16 +475,15 @@ impl Walker<'_> {
                 format_args!("{name}: not followed, its base address is not known"),
             );
         };
-        let mut record = self.spare.pop().unwrap_or_default();
-        record.reset(Kind::Data, depth, at, name);
+        let mut record = self.out.new_record(Kind::Data, depth, at, name);
         record.index = index;
         let limit = u64::from(self.options.max_data);
         let want = length.min(limit).div_ceil(4);
         let there = self.memory.dwords(at, want as usize, &mut record.dwords) as u64;
         record.length = there as u32;
-        self.budget = self.budget.saturating_sub(there);
+        self.out.spend(there);
         if there == 0 && want > 0 {
-            self.spare.push(record);
+            self.out.reuse(record);
             return self.note(
                 depth,
                 at,
@@ -437,12 +492,12 @@ impl Walker<'_> {
         }
         if there < want {
             record.note = format!("{there} of {want} dwords are in memory");
-            self.summary.problems += 1;
+            self.out.count_problems(1);
         } else if length > limit {
             record.note = format!("the first {limit} of {length} bytes");
         }
-        self.sink.record(&record)?;
-        self.spare.push(record);
+        self.out.record(&record)?;
+        self.out.reuse(record);
         Ok(())
     }
 }

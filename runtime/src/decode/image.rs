@@ -1,6 +1,7 @@
 //! Context images of execlists: the status page of the context, then its registers as the commands
 //! that load them.
 
+use super::record::Kind;
 use super::walk::{Next, Walker};
 use crate::memory::VA_MASK;
 use std::io;
@@ -16,15 +17,15 @@ impl Walker<'_> {
     /// The image at `address`, of `length` bytes with the status page; 0 if that is not known. Ends
     /// where a dword is no command.
     pub fn image(&mut self, address: u64, length: u64) -> io::Result<()> {
-        if let Some(id) = self.tables.named("PPHWSP_LAYOUT") {
-            self.structure(id, address, None, 0, 0)?;
+        if let Some(id) = self.follower.tables.named("PPHWSP_LAYOUT") {
+            self.follower.structure(id, address, None, 0, 0)?;
         }
         let mut at = (address + STATUS_PAGE) & VA_MASK;
         let length = if length == 0 { STATUS_PAGE + REGISTER_PAGE } else { length };
         let mut left = length.saturating_sub(STATUS_PAGE) / 4;
-        let mut record = self.spare.pop().unwrap_or_default();
-        let code = self.memory;
-        while left > 0 && self.budget > 0 {
+        let mut record = self.follower.out.new_record(Kind::Packet, 0, at, "");
+        let code = self.follower.memory;
+        while left > 0 && self.follower.out.budget() > 0 {
             let mut header = [0; 4];
             if code.bytes(at, &mut header) < 4 {
                 self.note(0, at, format_args!("registers at {at:#x}: nothing is mapped there"))?;
@@ -33,9 +34,9 @@ impl Walker<'_> {
             let header = u32::from_le_bytes(header);
             // MI_NOOP: room between the commands.
             let dwords = if header == 0 {
-                self.budget -= 1;
+                self.follower.out.spend(1);
                 1
-            } else if self.tables.find(self.engine, header).is_none() {
+            } else if self.follower.tables.find(self.engine, header).is_none() {
                 self.note(
                     0,
                     at,
@@ -53,7 +54,7 @@ impl Walker<'_> {
             left = left.saturating_sub(dwords);
             at = (at + 4 * dwords) & VA_MASK;
         }
-        self.spare.push(record);
+        self.follower.out.reuse(record);
         Ok(())
     }
 }

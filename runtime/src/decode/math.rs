@@ -7,8 +7,8 @@
 //! ```
 //! A register that the packet has written since its value was taken is `old R0`.
 
+use super::follow::Follower;
 use super::record::Record;
-use super::walk::Walker;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Field, Type};
 use std::fmt;
@@ -218,7 +218,7 @@ pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
     found
 }
 
-impl Walker<'_> {
+impl Follower<'_> {
     /// What the packet computes; the registers that it writes are not known from here on.
     pub fn math(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         self.state.registers.forget_named(self.tables, "CS_GPR");

@@ -1,8 +1,8 @@
 //! What media and video commands read from memory beside state: indirect data, constants, coded
 //! data, scratch space.
 
+use super::follow::Follower;
 use super::record::Record;
-use super::walk::Walker;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, Field, Type};
 use std::io;
@@ -26,7 +26,7 @@ pub(super) fn located(
     })
 }
 
-impl Walker<'_> {
+impl Follower<'_> {
     /// The data that the packet locates, each as long as it says.
     pub fn located_data(
         &mut self,

@@ -26,6 +26,7 @@
 mod buffer;
 mod condition;
 mod constants;
+mod cursor;
 mod draw;
 mod fields;
 mod follow;
@@ -37,9 +38,12 @@ mod kernel;
 mod math;
 mod media;
 mod message;
+mod output;
 mod record;
 mod registers;
 mod ring;
+mod seen;
+mod state;
 mod steps;
 mod surfaces;
 mod tables;
@@ -51,10 +55,10 @@ pub use fields::Unread;
 pub(crate) use fields::items_at;
 pub use json::JsonWriter;
 pub use record::{Issue, Item, Kind, Record, Uses, Value};
+pub use state::State;
 pub(crate) use tables::PlanId;
 pub use tables::Tables;
 pub use text::TextWriter;
-pub use walk::State;
 
 pub use crate::memory::Memory;
 
@@ -284,7 +288,7 @@ impl<'a> Decoder<'a> {
     ) -> io::Result<Summary> {
         let Submission { engine, memory, address, length, global, ring, .. } = *submission;
         let mut walker = Walker::new(self.tables, &self.options, memory, state, engine, sink);
-        let (address, code) = (address & VA_MASK, walker.space(global));
+        let (address, code) = (address & VA_MASK, walker.follower.space(global));
         match ring {
             Some(ring) => walker.ring(ring, address, length, code)?,
             None => {
@@ -292,7 +296,7 @@ impl<'a> Decoder<'a> {
                 walker.level(address, end, 0, code)?;
             }
         }
-        Ok(walker.summary)
+        Ok(walker.summary())
     }
 
     /// Decodes the image of an execlist context of `engine`, at `address` of `memory` (the global
@@ -313,7 +317,7 @@ impl<'a> Decoder<'a> {
     ) -> io::Result<Summary> {
         let mut walker = Walker::new(self.tables, &self.options, memory, state, engine, sink);
         walker.image(address & VA_MASK, length)?;
-        Ok(walker.summary)
+        Ok(walker.summary())
     }
 
     /// Decodes every submission of a dump into a sink, with the state of each context. The sink is

@@ -2,9 +2,9 @@
 //! known.
 
 use super::fields::Fields;
+use super::follow::Follower;
 use super::record::{Kind, Record};
 use super::tables::Tables;
-use super::walk::Walker;
 use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect;
@@ -88,7 +88,7 @@ const STORED: &str = "as it was loaded before";
 /// Where a command has a register's offset.
 const LOADED: [&str; 2] = ["Register Address", "Destination Register Address"];
 
-impl Walker<'_> {
+impl Follower<'_> {
     /// The registers that MI_LOAD_REGISTER_IMM writes, as far as they are described.
     pub fn load_immediate(
         &mut self,
@@ -160,8 +160,8 @@ impl Walker<'_> {
         let tables = self.tables;
         let Some((at, id)) = tables.register_plan(offset) else { return Ok(()) };
         let plan = tables.plan(id);
-        let mut record = self.spare.pop().unwrap_or_default();
-        record.reset(Kind::Register, depth, offset.into(), plan.container.name);
+        let mut record =
+            self.out.new_record(Kind::Register, depth, offset.into(), plan.container.name);
         record.register = Some(at);
         record.plan = Some(id);
         record.dwords.push(value);
@@ -174,10 +174,9 @@ impl Walker<'_> {
             0 => fields.all(plan),
             dword => fields.raw(plan, dword),
         }
-        self.summary.problems +=
-            record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
-        self.sink.record(&record)?;
-        self.spare.push(record);
+        self.out.count_items(&record);
+        self.out.record(&record)?;
+        self.out.reuse(record);
         Ok(())
     }
 }

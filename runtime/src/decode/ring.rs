@@ -1,5 +1,6 @@
 //! Rings: commands from the head to the tail, across the end of the ring.
 
+use super::record::Kind;
 use super::walk::{Next, Walker};
 use crate::memory::{Memory, VA_MASK};
 use crate::submission::Ring;
@@ -22,15 +23,12 @@ impl<'a> Walker<'a> {
                 format_args!("the head {start:#x} is not in the ring from {first:#x} to {end:#x}");
             return self.note(0, start, text);
         }
-        let mut record = self.spare.pop().unwrap_or_default();
+        let mut record = self.follower.out.new_record(Kind::Packet, 0, start, "");
         let mut joined = Vec::new();
         // More than once around is the same commands again.
         let (mut at, mut left) = (start, length.min(ring.size));
         while left >= 4 {
-            if self.budget == 0 {
-                self.summary.limited = true;
-                let dwords = self.options.max_dwords;
-                self.note(0, at, format_args!("stopped: {dwords} dwords were decoded"))?;
+            if self.follower.out.is_exhausted(0, at)? {
                 break;
             }
             let mut header = [0; 4];
@@ -65,14 +63,14 @@ impl<'a> Walker<'a> {
                 self.note(0, at, format_args!("the ring goes on at its start"))?;
             }
         }
-        self.spare.push(record);
+        self.follower.out.reuse(record);
         Ok(())
     }
 
     /// Length in dwords of a packet by its header.
     fn length_of(&self, header: u32) -> u64 {
-        match self.tables.find(self.engine, header) {
-            Some(id) => self.tables.plan(id).length.dwords(header),
+        match self.follower.tables.find(self.engine, header) {
+            Some(id) => self.follower.tables.plan(id).length.dwords(header),
             None => unknown_length(self.engine.set(), header) as u64,
         }
     }

@@ -2,8 +2,8 @@
 //! and stencil buffers, buffers of the stream output, pictures of the video engines. Each is told
 //! with size, format and pitch, which other packets may have set, and whether its memory is there.
 
+use super::follow::Follower;
 use super::record::{Item, Origin, Record};
-use super::walk::Walker;
 use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
@@ -167,7 +167,7 @@ pub(super) fn may_be_tiled(container: &Container) -> bool {
         .any(|field| field.name.ends_with(" Pitch") && field.unit.contains("if tiled"))
 }
 
-impl Walker<'_> {
+impl Follower<'_> {
     /// The surfaces that the packet uses.
     pub fn surfaces(
         &mut self,

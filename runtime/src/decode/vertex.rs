@@ -1,10 +1,10 @@
 //! Vertices and indices of a draw, in columns: as many as the draw takes, of the formats of the
 //! vertex elements.
 
+use super::follow::Follower;
 use super::format::{Component, components};
 use super::kept::{Element, VertexBuffer, named};
 use super::record::{Issue, Item, Kind, Origin, Record, Value};
-use super::walk::Walker;
 use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect::Container;
@@ -63,7 +63,7 @@ impl Rows {
     }
 }
 
-impl Walker<'_> {
+impl Follower<'_> {
     /// Shows the index buffer and the vertex buffers of the draw in `record`.
     pub fn vertices(
         &mut self,
@@ -75,7 +75,7 @@ impl Walker<'_> {
             return Ok(());
         }
         let Some(drawn) = self.parameters(record, container, depth)? else { return Ok(()) };
-        let again = !self.vertices.insert(self.fingerprint(&drawn)) && !self.options.every_draw;
+        let again = !self.seen.new_vertices(self.fingerprint(&drawn));
         if drawn.vertices == 0 || drawn.instances == 0 || again {
             return Ok(());
         }
@@ -219,7 +219,7 @@ impl Walker<'_> {
         let shown = taken.min(self.options.max_vertices.min(MAX_ROWS).into());
         let mut bytes = vec![0; (shown * buffer.bytes) as usize];
         let read = self.memory.bytes(first, &mut bytes) / buffer.bytes as usize;
-        self.budget = self.budget.saturating_sub(shown * buffer.bytes / 4);
+        self.out.spend(shown * buffer.bytes / 4);
         if read == 0 && shown > 0 {
             self.note(
                 depth,
@@ -238,7 +238,7 @@ impl Walker<'_> {
             first,
             format_args!("{} indices of {} bytes at {first:#x}", drawn.vertices, buffer.bytes),
         )?;
-        let mut record = self.spare.pop().unwrap_or_default();
+        let mut record = self.out.new_record(Kind::Row, depth + 1, 0, "");
         for (row, values) in values.chunks(INDICES_PER_ROW).enumerate() {
             let number = row * INDICES_PER_ROW;
             let at = first.wrapping_add(number as u64 * buffer.bytes) & VA_MASK;
@@ -256,9 +256,9 @@ impl Walker<'_> {
                 let end = start + 8 * buffer.bytes as u32 - 1;
                 record.items.push(item(0, "Index", None, (start, end), stored, value));
             }
-            self.sink.record(&record)?;
+            self.out.record(&record)?;
         }
-        self.spare.push(record);
+        self.out.reuse(record);
         self.left_out(depth + 1, first, "indices", drawn.vertices, taken, values.len() as u64)?;
         let cut = self.state.kept.cut;
         let named = values.into_iter().filter(|index| cut != Some(*index));
@@ -328,7 +328,7 @@ impl Walker<'_> {
         let limit = u64::from(self.options.max_vertices.min(MAX_ROWS));
         let inside =
             |row: &u64| row.saturating_mul(buffer.pitch).saturating_add(length) <= buffer.size;
-        let mut record = self.spare.pop().unwrap_or_default();
+        let mut record = self.out.new_record(Kind::Row, depth + 1, 0, "");
         let mut bytes = vec![0; length as usize];
         let (mut shown, mut beyond, mut unmapped) = (0, 0, false);
         for row in rows.numbers().take(wanted.min(limit) as usize) {
@@ -337,11 +337,11 @@ impl Walker<'_> {
                 continue;
             }
             let at = start.wrapping_add(row * buffer.pitch) & VA_MASK;
-            if self.budget == 0 || self.memory.bytes(at, &mut bytes) < bytes.len() {
-                unmapped = self.budget > 0;
+            if self.out.budget() == 0 || self.memory.bytes(at, &mut bytes) < bytes.len() {
+                unmapped = self.out.budget() > 0;
                 break;
             }
-            self.budget = self.budget.saturating_sub(length.div_ceil(4));
+            self.out.spend(length.div_ceil(4));
             record.reset(Kind::Row, depth + 1, at, name);
             record.index = u32::try_from(row).ok();
             record.dwords.extend(dwords(&bytes));
@@ -349,10 +349,10 @@ impl Walker<'_> {
             for (element, format) in elements.iter().zip(&formats) {
                 cells(&mut record, element, format.as_deref());
             }
-            self.sink.record(&record)?;
+            self.out.record(&record)?;
             shown += 1;
         }
-        self.spare.push(record);
+        self.out.reuse(record);
         if unmapped && shown == 0 {
             return self.note(
                 depth + 1,

@@ -4,12 +4,12 @@
 //! [`MAX_DEPTH`], and a budget of dwords per batch ends whatever is left. No address is read that
 //! memory does not have.
 
-use super::draw::{self, STAGES, Stage};
-use super::fields::{Bases, Unread};
-use super::kept::Kept;
-use super::kernel::Used;
-use super::record::{Kind, Record, Uses};
-use super::registers::Registers;
+use super::cursor::Cursor;
+use super::draw;
+use super::fields::Unread;
+use super::follow::Follower;
+use super::record::{Kind, Record};
+use super::state::State;
 use super::tables::{Follow, Tables};
 use super::{Options, Sink, Summary};
 use crate::engine::EngineId;
@@ -17,51 +17,17 @@ use crate::memory::{Memory, VA_MASK};
 use genxml_core::bits;
 use genxml_core::opcodes::unknown_length;
 use genxml_core::reflect;
-use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::io;
-use std::rc::Rc;
 
 /// How deep second-level and conditional batches may nest. Hardware knows two levels.
 const MAX_DEPTH: u32 = 8;
 
-/// State of a context that batches leave behind and that later ones build on.
-#[derive(Debug, Clone, Default)]
-pub struct State {
-    pub(super) bases: Bases,
-    pub(super) stages: [Stage; STAGES.len()],
-    /// Blending of all targets: offset from the dynamic state base.
-    pub(super) blend: Option<u64>,
-    pub(super) kept: Kept,
-    pub(super) registers: Registers,
-}
-
-/// One walk.
+/// A walk over batches, packet after packet.
 pub(super) struct Walker<'a> {
-    pub tables: &'a Tables,
-    pub options: &'a Options,
-    pub memory: &'a dyn Memory,
-    pub state: &'a mut State,
-    pub sink: &'a mut dyn Sink,
+    /// Emits what packets point to.
+    pub follower: Follower<'a>,
     pub engine: EngineId,
-    pub summary: Summary,
-    /// Dwords that may still be decoded.
-    pub budget: u64,
-    /// Kernels that were shown, and what they use.
-    pub kernels: HashMap<u64, Rc<Used>>,
-    /// Stages of draws whose tables were shown, with GPU addresses.
-    pub draws: HashSet<(usize, Stage)>,
-    /// Arrays of state that were shown with so many elements.
-    pub arrays: HashSet<(u64, u32)>,
-    /// Fingerprints of draws whose vertices were shown.
-    pub vertices: HashSet<u64>,
-    /// The binding table entry that is being shown, and how kernels use it.
-    pub entry: Option<(u32, Uses)>,
-    /// The entry that led to the surface which was shown last.
-    pub met: Option<(u32, Uses)>,
-    /// Targets of conditional jumps that were shown.
-    pub conditional: HashSet<u64>,
-    /// Records not in use.
-    pub spare: Vec<Record>,
 }
 
 /// Where a packet leads.
@@ -84,33 +50,12 @@ impl<'a> Walker<'a> {
         engine: EngineId,
         sink: &'a mut dyn Sink,
     ) -> Walker<'a> {
-        Walker {
-            tables,
-            options,
-            memory,
-            state,
-            sink,
-            engine,
-            summary: Summary::default(),
-            budget: options.max_dwords,
-            kernels: HashMap::new(),
-            draws: HashSet::new(),
-            arrays: HashSet::new(),
-            vertices: HashSet::new(),
-            entry: None,
-            met: None,
-            conditional: HashSet::new(),
-            spare: Vec::new(),
-        }
+        Walker { follower: Follower::new(tables, options, memory, state, sink), engine }
     }
 
-    /// Memory through the context's page tables, or through the global one; the former where the
-    /// dump does not tell them apart.
-    pub fn space(&self, global: bool) -> &'a dyn Memory {
-        match global {
-            true => self.memory.global().unwrap_or(self.memory),
-            false => self.memory,
-        }
+    /// What was decoded.
+    pub fn summary(&self) -> Summary {
+        self.follower.out.summary()
     }
 
     /// Decodes from `start` in `code` on, at most up to `end`, until the level returns.
@@ -121,73 +66,46 @@ impl<'a> Walker<'a> {
         depth: u32,
         code: &'a dyn Memory,
     ) -> io::Result<()> {
-        let mut record = self.spare.pop().unwrap_or_default();
-        record.reset(Kind::Packet, depth, start, "");
-        let mut visited = HashSet::from([start]);
-        let (mut at, mut end, mut code) = (start, end, code);
-        // The piece of memory that was looked up last: packets mostly follow in it.
-        let (mut piece, mut piece_at): (&[u8], u64) = (&[], 0);
+        let mut record = self.follower.out.new_record(Kind::Packet, depth, start, "");
+        let mut cursor = Cursor::new(start, end, code);
         loop {
-            if self.budget == 0 {
-                self.summary.limited = true;
-                self.note(
-                    depth,
-                    at,
-                    format_args!("stopped: {} dwords were decoded", self.options.max_dwords),
-                )?;
+            let at = cursor.at();
+            if self.follower.out.is_exhausted(depth, at)? {
                 break;
             }
-            let room = end.map_or(u64::MAX, |end| end.saturating_sub(at)) / 4;
+            let room = cursor.room();
             if room == 0 {
-                self.note(
-                    depth,
-                    at,
-                    format_args!("the batch's length ends here, without MI_BATCH_BUFFER_END"),
-                )?;
+                let text = "the batch's length ends here, without MI_BATCH_BUFFER_END";
+                self.note(depth, at, format_args!("{text}"))?;
                 break;
             }
-            let offset = at.checked_sub(piece_at).and_then(|offset| usize::try_from(offset).ok());
-            let tail = match offset.and_then(|offset| piece.get(offset..)) {
-                Some(tail) if tail.len() >= 4 => tail,
-                _ => {
-                    (piece, piece_at) = (code.tail(at), at);
-                    piece
-                }
+            let Some(tail) = cursor.tail() else {
+                let text = "no memory here, the batch goes on without MI_BATCH_BUFFER_END";
+                self.note(depth, at, format_args!("{text}"))?;
+                break;
             };
-            // A whole dword may be there in two pieces.
-            if tail.len() < 4 && code.bytes(at, &mut [0; 4]) < 4 {
-                self.note(
-                    depth,
-                    at,
-                    format_args!("no memory here, the batch goes on without MI_BATCH_BUFFER_END"),
-                )?;
-                break;
-            }
-            if self.options.headers
+            if self.follower.options.headers
                 && let Some(length) = self.overview(&mut record, at, tail, room)?
             {
-                at = (at + 4 * length) & VA_MASK;
+                cursor.advance(length);
                 continue;
             }
-            let (length, next) = self.packet(&mut record, at, tail, room, depth, code)?;
+            let (length, next) = self.packet(&mut record, at, tail, room, depth, cursor.code())?;
             match next {
-                Next::On => at = (at + 4 * length) & VA_MASK,
+                Next::On => cursor.advance(length),
                 Next::Return => break,
                 Next::Jump(target, memory) => {
-                    if !visited.insert(target) {
+                    if !cursor.jump(target, memory) {
                         let text = format_args!(
                             "jumps back to {target:#x}, which was decoded before: not followed"
                         );
                         self.note(depth, at, text)?;
                         break;
                     }
-                    (at, end, code) = (target, None, memory);
-                    // Another memory may have something else at the same address.
-                    piece = &[];
                 }
             }
         }
-        self.spare.push(record);
+        self.follower.out.reuse(record);
         Ok(())
     }
 
@@ -204,14 +122,13 @@ impl<'a> Walker<'a> {
         let Some(header) = tail.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) else {
             return Ok(None);
         };
-        let Some(id) = self.tables.find(self.engine, header) else { return Ok(None) };
-        let plan = self.tables.plan(id);
+        let Some(id) = self.follower.tables.find(self.engine, header) else { return Ok(None) };
+        let plan = self.follower.tables.plan(id);
         let length = plan.length.dwords(header);
         if length > room || matches!(plan.follow, Follow::BatchStart | Follow::BatchEnd) {
             return Ok(None);
         }
-        self.summary.packets += 1;
-        self.budget = self.budget.saturating_sub(length);
+        self.follower.out.count_packet(length);
         record.address = at;
         record.kind = if plan.container.partial { Kind::Partial } else { Kind::Packet };
         record.name = plan.container.name;
@@ -225,7 +142,7 @@ impl<'a> Walker<'a> {
                 record.dwords.push(header);
             }
         }
-        self.sink.record(record)?;
+        self.follower.out.record(record)?;
         Ok(Some(length))
     }
 
@@ -246,19 +163,18 @@ impl<'a> Walker<'a> {
             None => _ = code.dwords(at, 1, &mut record.dwords),
         }
         let header = record.dwords[0];
-        let found = self.tables.find(self.engine, header);
-        let plan = found.map(|id| self.tables.plan(id));
+        let found = self.follower.tables.find(self.engine, header);
+        let plan = found.map(|id| self.follower.tables.plan(id));
         let length = match plan {
             Some(plan) => plan.length.dwords(header),
             None => unknown_length(self.engine.set(), header) as u64,
         };
         record.length = length as u32;
-        self.summary.packets += 1;
-        self.budget = self.budget.saturating_sub(length);
+        self.follower.out.count_packet(length);
 
         // In the overview only what is needed to go on is read.
         let follow = plan.map_or(Follow::Nothing, |plan| plan.follow);
-        if !self.options.headers || follow == Follow::BatchStart {
+        if !self.follower.options.headers || follow == Follow::BatchStart {
             let want = length.min(room) as usize;
             if want > 1 {
                 let have = tail.len() / 4;
@@ -273,17 +189,19 @@ impl<'a> Walker<'a> {
                 }
             }
         }
-        let there =
-            if self.options.headers { length.min(room) } else { record.dwords.len() as u64 };
+        let there = if self.follower.options.headers {
+            length.min(room)
+        } else {
+            record.dwords.len() as u64
+        };
         if there < length {
             record.note = format!("cut short: {there} of {length} dwords are there");
-            self.summary.problems += 1;
+            self.follower.out.count_problems(1);
         }
         let (Some(id), Some(plan)) = (found, plan) else {
             record.kind = Kind::Unknown;
             record.name = unknown_name(header);
-            self.summary.unknown += 1;
-            self.sink.record(record)?;
+            self.follower.out.unknown(record)?;
             return Ok((length, Next::On));
         };
 
@@ -293,26 +211,26 @@ impl<'a> Walker<'a> {
         record.kind = if container.partial { Kind::Partial } else { Kind::Packet };
         match follow {
             // The overview has the header only.
-            _ if self.options.headers => {}
+            _ if self.follower.options.headers => {}
             Follow::BaseAddresses => self.latch_bases(record, container),
-            Follow::Stage(stage) => self.state.stages[stage].latch(record, container),
+            Follow::Stage(stage) => self.follower.state.stages[stage].latch(record, container),
             Follow::BindingTable(stage) => {
-                self.state.stages[stage].latch_binding_table(record, container)
+                self.follower.state.stages[stage].latch_binding_table(record, container)
             }
             Follow::SamplerTable(stage) => {
-                self.state.stages[stage].latch_sampler_table(record, container)
+                self.follower.state.stages[stage].latch_sampler_table(record, container)
             }
             Follow::BlendState
                 if record.stored(container, "Blend State Pointer Valid") == Some(1) =>
             {
-                self.state.blend = draw::pointer(record, container);
+                self.follower.state.blend = draw::pointer(record, container);
             }
-            Follow::Keep(keeps) if !self.options.headers => {
-                self.state.kept.keep(keeps, record, container)
+            Follow::Keep(keeps) if !self.follower.options.headers => {
+                self.follower.state.kept.keep(keeps, record, container)
             }
             _ => {}
         }
-        if !self.options.headers {
+        if !self.follower.options.headers {
             let described = u64::from(container.bits.div_ceil(32));
             let fixed =
                 !matches!(container.kind, reflect::Kind::Instruction { variable: true, .. });
@@ -327,22 +245,22 @@ impl<'a> Walker<'a> {
                 );
             }
         }
-        let unread = Unread { tables: self.tables, bases: &self.state.bases, plan };
-        if self.options.headers {
-            self.sink.record(record)?;
+        let unread =
+            Unread { tables: self.follower.tables, bases: &self.follower.state.bases, plan };
+        if self.follower.options.headers {
+            self.follower.out.record(record)?;
         } else {
-            self.sink.packet(record, &unread)?;
-            self.summary.problems += record.problems;
-            if self.options.follow && follow == Follow::LoadRegisterImm {
+            self.follower.out.packet(record, &unread)?;
+            if self.follower.options.follow && follow == Follow::LoadRegisterImm {
                 unread.items(record);
             }
         }
         let next = match follow {
             Follow::BatchEnd => Next::Return,
             Follow::BatchStart => self.batch_start(record, container, depth)?,
-            _ if self.options.headers || !self.options.follow => Next::On,
+            _ if self.follower.options.headers || !self.follower.options.follow => Next::On,
             follow => {
-                self.follow(record, id, follow, depth)?;
+                self.follower.follow(record, id, follow, depth)?;
                 Next::On
             }
         };
@@ -388,7 +306,7 @@ impl<'a> Walker<'a> {
             if enable.is_none_or(|enable| record.stored(container, enable) == Some(1))
                 && let Some(address) = record.address_of(container, base)
             {
-                self.state.bases.set(space, address);
+                self.follower.state.bases.set(space, address);
             }
         }
     }
@@ -408,12 +326,12 @@ impl<'a> Walker<'a> {
         let predicated = flag("Predication Enable");
         // Where the jump is not taken or comes back, the batch goes on.
         let not_followed = if second_level || predicated { Next::On } else { Next::Return };
-        if !self.options.follow {
+        if !self.follower.options.follow {
             return Ok(not_followed);
         }
         // Bit 8 is the name of the page table: 0 is the global one.
         let global = record.stored(container, "Address Space Indicator") == Some(0);
-        let code = self.space(global);
+        let code = self.follower.space(global);
         if global && code.tail(target).is_empty() {
             let text = format_args!(
                 "{target:#x} is an address of the GGTT, which is not there: not followed"
@@ -447,7 +365,7 @@ impl<'a> Walker<'a> {
                     target,
                     format_args!("levels are nested too deep: not followed"),
                 )?;
-            } else if self.conditional.insert(target) {
+            } else if self.follower.seen.new_conditional(target) {
                 self.note(depth + 1, target, format_args!("jumps only if the predicate holds"))?;
                 self.level(target, None, depth + 1, code)?;
             } else {
@@ -460,19 +378,9 @@ impl<'a> Walker<'a> {
         Ok(Next::Jump(target, code))
     }
 
-    /// A remark as a record of its own.
-    pub fn note(
-        &mut self,
-        depth: u32,
-        address: u64,
-        text: std::fmt::Arguments<'_>,
-    ) -> io::Result<()> {
-        let mut record = self.spare.pop().unwrap_or_default();
-        record.reset(Kind::Note, depth, address, "");
-        _ = std::fmt::write(&mut record.note, text);
-        let result = self.sink.record(&record);
-        self.spare.push(record);
-        result
+    /// Emits a remark as a record of its own.
+    pub fn note(&mut self, depth: u32, address: u64, text: fmt::Arguments<'_>) -> io::Result<()> {
+        self.follower.out.note(depth, address, text)
     }
 }
 

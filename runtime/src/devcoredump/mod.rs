@@ -1,9 +1,9 @@
-//! Device coredumps: what the kernel's driver xe says of a GPU that hung, as text.
+//! Device coredumps: the text with which the kernel's driver xe describes a GPU that hung.
 //!
 //! `/sys/class/drm/card0/device/devcoredump/data` holds the state of the execution queue, of the
 //! engines and the memory of the address space, in sections under titles (`**** VM state ****`).
-//! What error states have too is given as they have it ([`ErrorState`]), with registers by the
-//! names that i915 gives them.
+//! The parts that error states have too are in an [`ErrorState`], with registers under their i915
+//! names.
 //!
 //! ```no_run
 //! use genxml::devcoredump::Devcoredump;
@@ -13,12 +13,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! xe drives GPUs from Gen12 on, and Broadwell in no release: commands are decoded by the tables of
-//! Broadwell all the same, or by others that are loaded, and notes say so.
+//! xe drives GPUs from Gen12 on and has never supported Broadwell. Commands are decoded with the
+//! tables of Broadwell all the same, or with tables that the user loads; a note reports this.
 //!
 //! Sources: `drivers/gpu/drm/xe` of Linux 6.8 to 6.17 (`xe_devcoredump.c`, `xe_guc_submit.c`,
 //! `xe_lrc.c`, `xe_vm.c`, `xe_hw_engine.c`, `xe_sched_job.c`); Mesa's `error_decode_xe_lib.c` for
-//! what readers look at.
+//! what readers use.
 
 mod read;
 
@@ -27,31 +27,30 @@ use crate::memory::VA_MASK;
 use crate::submission::{Each, Submission};
 use std::io;
 
-/// What a device coredump says.
+/// The contents of a device coredump.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Devcoredump {
-    /// What error states have too: header, engines with registers, memory, notes. Buffers of the
-    /// address space belong to no engine.
+    /// The parts that error states have too: header, engines with registers, memory, notes. Buffers
+    /// of the address space have no engine.
     pub state: ErrorState,
-    /// GPU addresses where the batches of the job that hung begin, one for each engine that it ran
-    /// on.
+    /// GPU addresses of the batches of the job that hung, one for each engine that it ran on.
     pub batches: Vec<u64>,
-    /// Execution queues, mostly the one that hung.
+    /// Execution queues; usually only the one that hung.
     pub queues: Vec<Queue>,
-    /// Pieces of the address space whose bytes are not there, and why.
+    /// Pieces of the address space whose bytes are missing, and why.
     pub missing: Vec<Missing>,
-    /// Sections that the reader does not take apart, such as the log of the GuC.
+    /// Sections that the reader does not parse, such as the log of the GuC.
     pub sections: Vec<Section>,
 }
 
-/// An execution queue: software's side of a context.
+/// An execution queue: the driver's object for a context.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Queue {
     /// Its number with the GuC.
     pub id: i64,
     /// The engine that it runs on, `rcs0`.
     pub name: String,
-    /// The lines about it, without their bytes.
+    /// Its lines, without dumped bytes.
     pub lines: Vec<Line>,
 }
 
@@ -62,20 +61,20 @@ pub struct Missing {
     pub address: u64,
     /// Size in bytes.
     pub size: u64,
-    /// What the kernel says: a negative error number.
+    /// The kernel's error: a negative number.
     pub error: String,
 }
 
-/// A section that is kept as it is.
+/// A section stored as text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Section {
     /// Its title.
     pub title: String,
-    /// Its lines, without bytes.
+    /// Its lines, without dumped bytes.
     pub lines: Vec<Line>,
 }
 
-/// The line that every device coredump begins with.
+/// The first line of every device coredump.
 pub const FIRST_LINE: &str = "**** Xe Device Coredump ****";
 
 impl Devcoredump {
@@ -84,16 +83,16 @@ impl Devcoredump {
         start.trim_ascii_start().starts_with(FIRST_LINE.as_bytes())
     }
 
-    /// The engine that the job ran on: that of the queue, or the first.
+    /// The engine that the job ran on: the queue's, otherwise the first one.
     pub fn engine(&self) -> Option<&Engine> {
         let of_queue = self.queues.first().and_then(|queue| self.state.engine(&queue.name));
         of_queue.or_else(|| self.state.engines.iter().find(|engine| engine.id().is_some()))
     }
 
-    /// Gives what the job executed to `each`: its batches. (xe does not dump rings.)
+    /// Passes the batches of the job to `each`. (xe does not dump rings.)
     ///
     /// # Errors
-    /// Those of `each`.
+    /// Those returned by `each`.
     pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
         let Some(engine) = self.engine() else { return Ok(()) };
         let Some(id) = engine.id() else { return Ok(()) };

@@ -11,7 +11,7 @@ use std::io::BufRead;
 /// Size of a page.
 const PAGE: u64 = 4096;
 
-/// The sections that the reader knows.
+/// The section that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Device,
@@ -19,7 +19,7 @@ enum Place {
     Job,
     Engines,
     Memory,
-    /// A section that is kept as it is.
+    /// A section stored as text.
     Other(usize),
 }
 
@@ -50,8 +50,7 @@ struct Reader {
 }
 
 impl Devcoredump {
-    /// Reads a device coredump. Whatever is wrong with it is in the notes of
-    /// [`state`](Self::state).
+    /// Reads a device coredump. Problems are in the notes of [`state`](Self::state).
     pub fn read(input: impl BufRead) -> Devcoredump {
         let mut lines = Lines::new(input);
         let mut reader = Reader {
@@ -81,7 +80,8 @@ impl Devcoredump {
     }
 }
 
-/// The name in brackets of a line of bytes, `[HWSP].data: ...`, and where the bytes begin.
+/// The name in brackets of a line of bytes, `[HWSP].data: ...`, and the position where the bytes
+/// begin.
 fn data_line(text: &[u8]) -> Option<(String, usize)> {
     const MARK: &[u8] = b"].data: ";
     // Names are short: an address, or HWSP.
@@ -133,7 +133,7 @@ impl Reader {
             _ => {}
         }
         let (kind, address) = match name {
-            // The page of status stands before the image of the context.
+            // The status page is directly before the context image.
             "HWSP" => (BufferKind::Status, self.context_page()),
             "HWCTX" => (BufferKind::Context, self.context_page() + PAGE),
             _ => match parse::hex(name) {
@@ -158,7 +158,7 @@ impl Reader {
         }
     }
 
-    /// Global address of the context of the queue, by its descriptor, whose lower bits are flags.
+    /// Global address of the queue's context, from its descriptor, whose lower bits are flags.
     fn context_page(&self) -> u64 {
         const KEY: &str = "HW Context Desc: ";
         let mut lines = self.dump.queues.iter().flat_map(|queue| queue.lines.iter().rev());
@@ -166,7 +166,7 @@ impl Reader {
         found.map_or(0, |(descriptor, _)| descriptor / PAGE * PAGE)
     }
 
-    /// A piece of memory was announced and did not come.
+    /// Handles a piece of memory that was announced and did not follow.
     fn leave_piece(&mut self) {
         if let Some((name, _, line)) = self.announced.take() {
             self.notes.add(line, format_args!("[{name}] has no bytes in the file"));
@@ -229,7 +229,7 @@ impl Reader {
         };
     }
 
-    /// `[NAME].length: 0x1000`, `[ADDRESS].error: -14`. False if it is none.
+    /// `[NAME].length: 0x1000`, `[ADDRESS].error: -14`. False if the line has another form.
     fn piece(&mut self, line: &str) -> bool {
         let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]."))
         else {
@@ -261,7 +261,7 @@ impl Reader {
     fn device(&mut self, line: &str) {
         let Some((key, value)) = line.split_once(':') else { return self.keep(line) };
         let (key, value) = (key.trim(), value.trim());
-        // Sizes of the GPU's parts repeat their keys; the first counts for who asks by name.
+        // The keys of the GPU's topology repeat; a lookup by name finds the first.
         self.dump.state.header.push(Entry { key: key.to_owned(), value: value.to_owned() });
     }
 
@@ -316,7 +316,7 @@ impl Reader {
             Some((value, _)) => {
                 let known = REGISTERS.iter().find(|(xe, _)| *xe == name);
                 let name = known.map_or(name, |(_, i915)| i915);
-                // Subslices have one number here and two there.
+                // xe gives one index for a subslice, i915 two.
                 let name = match name.split_once('[') {
                     Some((stem, index)) if stem.ends_with("INSTDONE") => {
                         format!("{stem}[0][{index}")
@@ -336,7 +336,7 @@ impl Reader {
         let process = state.entry("Process").and_then(parse::process).map(|(name, pid, _)| {
             Process { name: name.to_owned(), pid, context: None, score: None }
         });
-        // Of engines that were split over registers of two halves.
+        // Joins registers that are printed as two halves.
         for engine in &mut state.engines {
             for (low, high, whole) in [
                 ("RING_ACTHD", "RING_ACTHD_UDW", "ACTHD"),
@@ -352,7 +352,7 @@ impl Reader {
         }
         let name = self.dump.engine().map(|engine| engine.name.clone());
         let state = &mut self.dump.state;
-        // The engine that the job ran on hung: there is a coredump of nothing else.
+        // The engine that the job ran on is the one that hung: nothing else causes a coredump.
         if let Some(engine) =
             state.engines.iter_mut().find(|engine| Some(&engine.name) == name.as_ref())
         {

@@ -1,8 +1,9 @@
-//! Dumps of every kind, as submissions: what engines executed, with memory as it was then.
+//! Dumps of every kind as submissions: the work that engines executed, with memory as it was at
+//! that time.
 //!
-//! [`Dump::open`] tells the kind by what a file holds, compressed or not, or takes plain dwords.
-//! [`Dump::submissions`] gives them one after the other; the decoder, the rules and everything else
-//! that reads dumps works on those.
+//! [`Dump::open`] detects the kind of a file by its contents, compressed or not; plain dwords have
+//! to be declared. [`Dump::submissions`] passes on the submissions one by one; the decoder, the
+//! rules and everything else that reads dumps works on these.
 //!
 //! ```no_run
 //! use genxml::dump::{Dump, How};
@@ -45,12 +46,12 @@ pub enum Kind {
     Devcoredump,
     /// Dwords of a batch and nothing else.
     Raw,
-    /// What a builder made ([`crate::batch::Submission`]).
+    /// A submission of a batch builder ([`crate::batch::Submission`]).
     Built,
 }
 
 impl Kind {
-    /// What people call it.
+    /// Its name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Capture => "capture",
@@ -63,7 +64,7 @@ impl Kind {
     }
 }
 
-/// A dump that was opened.
+/// An open dump.
 #[derive(Debug)]
 pub struct Dump {
     name: String,
@@ -81,14 +82,14 @@ enum Content {
 }
 
 impl From<batch::Submission> for Dump {
-    /// What a builder made, called by the name of its first buffer.
+    /// A submission of a batch builder as a dump, named after its first buffer.
     fn from(built: batch::Submission) -> Dump {
         let name = built.buffers.first().map_or("batch", |buffer| buffer.name()).to_owned();
         Dump { name, content: Content::Built(built), notes: Vec::new() }
     }
 }
 
-/// Where an AUB file comes from. A file is read anew each time, a stream once.
+/// Where an AUB file comes from. A file can be read again, a stream only once.
 enum Aub {
     File(PathBuf),
     Stream(Option<Box<dyn io::Read>>),
@@ -114,8 +115,7 @@ impl Content {
 }
 
 impl Dump {
-    /// Dwords that stand at `address`, of which nothing else is known. Addresses are cut to 48
-    /// bits.
+    /// A dump of plain dwords at `address`, which is cut to 48 bits.
     pub fn raw(engine: EngineId, address: u64, bytes: Vec<u8>) -> Dump {
         let address = address & VA_MASK;
         Dump {
@@ -125,7 +125,7 @@ impl Dump {
         }
     }
 
-    /// What the dump is called: the capture's name, or the file's.
+    /// The name of the capture or file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -168,16 +168,16 @@ impl Dump {
         }
     }
 
-    /// What was left out so far, in order: what is wrong with the file, not with the batches in it.
+    /// What was left out so far, in order: problems of the file, not of the batches in it.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Gives every submission to `each`, in order. A dump that comes from a stream and is not kept
-    /// in memory (an AUB file from standard input) gives them once.
+    /// Passes every submission to `each`, in order. An AUB file from a stream (standard input) is
+    /// not stored in memory: only the first call passes its submissions.
     ///
     /// # Errors
-    /// Those of `each`, with which it ends. What is wrong with the dump is in the
+    /// Those returned by `each`; the first one ends it. Problems of the dump are in the
     /// [`notes`](Self::notes).
     pub fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
         let Dump { name, content, notes } = self;

@@ -1,4 +1,4 @@
-//! What a file is.
+//! Opens dumps: detects what a file holds.
 
 use super::{Aub, Content, Dump, Note};
 use crate::aub::decompress;
@@ -10,11 +10,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// How to take a file, where it does not tell itself.
+/// What a file does not say about itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct How {
-    /// It holds dwords of a batch and nothing else: the engine that they are for, and the GPU
-    /// address of the first.
+    /// The file holds only dwords of a batch: their engine, and the GPU address of the first.
     pub raw: Option<(EngineId, u64)>,
 }
 
@@ -29,10 +28,10 @@ pub enum DumpError {
         /// Why.
         source: io::Error,
     },
-    /// A directory that is no capture, or a damaged one.
+    /// A directory that is not a capture, or a damaged capture.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// It is nothing that is known.
+    /// A file of an unknown kind.
     #[error(
         "{}: {what}; an AUB file, an error state of i915 or a device coredump of xe, each plain or compressed (gzip, xz, \
          zstd), or a capture directory can be read; for plain dwords use --raw --engine E",
@@ -46,14 +45,14 @@ pub enum DumpError {
     },
 }
 
-/// Bytes looked at to see what a file is.
+/// Number of bytes that decide what a file holds.
 const LOOK: usize = 4096;
 
 impl Dump {
     /// Opens a capture directory, a file, or standard input (`-`), compressed or not.
     ///
     /// # Errors
-    /// [`DumpError`]. A file that is only damaged opens: [`Dump::notes`] says what was left out.
+    /// [`DumpError`]. A damaged file opens all the same: [`Dump::notes`] lists what was left out.
     pub fn open(input: &Path, how: &How) -> Result<Dump, DumpError> {
         let failed = |source| DumpError::Io { path: input.to_owned(), source };
         let name = match input.file_name() {
@@ -72,14 +71,14 @@ impl Dump {
             return Dump::read(&name, io::stdin(), how);
         }
         let mut dump = Dump::read(&name, File::open(input).map_err(failed)?, how)?;
-        // A file can be read again, and need not be kept.
+        // A file can be read again, so the stream is not needed.
         if let Content::Aub(aub) = &mut dump.content {
             *aub = Aub::File(input.to_owned());
         }
         Ok(dump)
     }
 
-    /// Takes what a stream holds, compressed or not; `name` is what the dump is called.
+    /// Reads a dump from a stream, compressed or not; `name` becomes the name of the dump.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -98,7 +97,7 @@ impl Dump {
             if start.is_empty() {
                 return Err(failed(error));
             }
-            // A compressed file that was cut holds something all the same.
+            // The start of a truncated compressed file can be used.
             let text = format!("the file cannot be read further: {error}");
             notes.push(Note { place: String::new(), text });
         }
@@ -122,14 +121,13 @@ impl Dump {
     }
 }
 
-/// What a reader of text says of its file, and which GPU it is of if the tables are those of
-/// another.
+/// The notes of a text reader, and a note if the file is from another GPU than Broadwell.
 fn notes_of(state: &ErrorState) -> Vec<Note> {
     let platform = state.platform().filter(|platform| !platform.is_described());
     let other = platform.map(|platform| Note {
         place: String::new(),
         text: format!(
-            "the file is of {platform}: decoded as Broadwell all the same, which may be wrong"
+            "the file is from {platform}: it is decoded as Broadwell, which may be wrong"
         ),
     });
     let said = state
@@ -139,7 +137,7 @@ fn notes_of(state: &ErrorState) -> Vec<Note> {
     other.into_iter().chain(said).collect()
 }
 
-/// What the first bytes look like.
+/// What the first bytes of a file look like.
 enum Look {
     Aub,
     ErrorState,

@@ -1,4 +1,5 @@
-//! Error states of programs and models: a hang or page fault, as the driver would have told it.
+//! Makes error states from hangs and page faults of programs and models, as the driver would have
+//! written them.
 
 use super::submissions::engine_name;
 use super::{Buffer, BufferKind, Engine, Entry, ErrorState, Process, Register};
@@ -10,8 +11,8 @@ use crate::memory::VA_MASK;
 use genxml_core::reflect::Kind;
 use genxml_core::{Packed, bits};
 
-/// What is known of a hang or page fault. What is not known stays empty: nothing is made up for it
-/// but a ring that leads to the batch, where there is none.
+/// A hang or page fault. Unknown values stay empty. Only a ring is invented if none is given: it
+/// calls the batch.
 ///
 /// ```
 /// use genxml::engine::EngineId;
@@ -37,19 +38,20 @@ use genxml_core::{Packed, bits};
 pub struct Crash<'a> {
     /// What happened, in a few words.
     pub reason: &'a str,
-    /// Where the memory and registers come from, for the line `Driver`; empty for none.
+    /// The source of memory and registers, for the line `Driver`; empty to leave the line out.
     pub driver: &'a str,
     /// The PCI device id.
     pub pci_id: u32,
     /// The engine.
     pub engine: EngineId,
-    /// Which of its class.
+    /// The number of the engine in its class.
     pub instance: u32,
-    /// The program: its command and number.
+    /// The program: its command and process id.
     pub process: Option<(&'a str, i64)>,
     /// GPU address of the first command of the batch.
     pub batch: u64,
-    /// Memory. The buffer that holds the batch becomes the batch, whatever else it says.
+    /// Memory. The buffer that holds `batch` gets the kind batch, whatever its own kind is, unless
+    /// it is global.
     pub buffers: Vec<CrashBuffer<'a>>,
     /// Offsets of head and tail in the ring, if `buffers` has it.
     pub ring: (u64, u64),
@@ -57,15 +59,15 @@ pub struct Crash<'a> {
     pub acthd: Option<u64>,
     /// First dword of the command that ran.
     pub ipehr: Option<u32>,
-    /// The access that had no page.
+    /// The page fault.
     pub fault: Option<PageFault>,
     /// Further registers, by the kernel's names: `INSTDONE`, `SC_INSTDONE`, `GFX_MODE`, `PDP0`.
-    /// They count more than those that are worked out.
+    /// They replace the values that are derived.
     pub registers: Vec<(&'a str, u64)>,
 }
 
 impl Default for Crash<'_> {
-    /// Nothing happened on the render engine of a Broadwell GT2.
+    /// An empty crash on the render engine of a Broadwell GT2.
     fn default() -> Self {
         Crash {
             reason: "",
@@ -96,28 +98,27 @@ pub struct CrashBuffer<'a> {
     pub data: &'a [u8],
 }
 
-/// An access to memory that has no page.
+/// A page fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageFault {
-    /// GPU address; the registers hold its page.
+    /// GPU address; the registers hold only its page.
     pub address: u64,
-    /// It is one of the global table.
+    /// The address is in the global page table.
     pub global: bool,
     /// Which table had no entry: 0 the last one (PTE) to 3 the first one (PML4E).
     pub level: u8,
-    /// Number of the unit that asked; 0 if nobody knows.
+    /// Number of the unit that made the access; 0 if unknown.
     pub source: u8,
 }
 
-/// Where a ring is put that was not given: the first free place from here on, in the space of the
-/// global table.
+/// An invented ring goes to the first free global address from here on.
 const RING: u64 = 0x1000_0000;
 
-/// Size of a ring that was not given.
+/// Size of an invented ring.
 const RING_SIZE: usize = 4096;
 
 impl Crash<'_> {
-    /// The error state of it.
+    /// The crash as an error state.
     pub fn error_state(&self) -> ErrorState {
         let name = engine_name(self.engine, self.instance);
         let mut state = ErrorState::default();
@@ -137,7 +138,7 @@ impl Crash<'_> {
                 ..Buffer::default()
             });
         }
-        // The batch stands first, as kernels have it.
+        // The batch comes first, as in the kernel's files.
         state.buffers.sort_by_key(|buffer| buffer.kind != BufferKind::Batch);
         let (head, tail) = match state.buffers.iter().any(|buffer| buffer.kind == BufferKind::Ring)
         {
@@ -173,7 +174,7 @@ impl Crash<'_> {
         entry("PCI ID", format!("{:#06x}", self.pci_id));
     }
 
-    /// A ring that leads to the batch; gives its head and tail.
+    /// Adds a ring that calls the batch; returns its head and tail.
     fn add_ring(&self, state: &mut ErrorState, name: &str) -> (u64, u64) {
         let mut address = RING;
         let taken = |address: u64| {
@@ -210,7 +211,7 @@ impl Crash<'_> {
             data,
             ..Buffer::default()
         });
-        // Behind the jump and a MI_NOOP: the tail is at a multiple of eight.
+        // After the jump and a MI_NOOP: the tail is a multiple of 8.
         let head = 4 * info.dwords() as u64;
         (head, head.next_multiple_of(8))
     }
@@ -223,7 +224,7 @@ impl Crash<'_> {
         };
         if let Some(ring) = state.buffers.iter().find(|buffer| buffer.kind == BufferKind::Ring) {
             set("START", ring.address, &[]);
-            // The request that is of interest starts with the ring that was made for it.
+            // The request starts at the start of an invented ring.
             let made = !self.buffers.iter().any(|buffer| buffer.kind == BufferKind::Ring);
             set("HEAD", pack("RING_HEAD", &[("HEAD_ADDR", head)]), if made { &[0] } else { &[] });
             set("TAIL", pack("RING_TAIL", &[("TAIL_ADDR", tail)]), &[]);
@@ -275,10 +276,10 @@ impl Crash<'_> {
     }
 }
 
-/// The bits of an address that GEN8_FAULT_TLB_DATA0 holds; DATA1 has those above.
+/// The bits of an address in GEN8_FAULT_TLB_DATA0; DATA1 has those above.
 pub(crate) const FAULT_LOW: u64 = (1 << 44) - 1;
 
-/// A register with these meant values in its fields.
+/// A register with these values, as meant, in its fields.
 fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
     use genxml_core::reflect::Stored;
     let mut dwords = [0; 2];
@@ -305,7 +306,7 @@ fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
 
 impl ErrorState {
     /// A submission of a capture as if its batch had just been started: the memory that it sees,
-    /// and a ring that leads to the batch. Registers that tell of a hang are not there.
+    /// and a ring that calls the batch. Registers that describe a hang are left out.
     pub fn of_exec(capture: &Capture, exec: &Exec, memory: &ExecMemory<'_>) -> ErrorState {
         let buffers = memory.ranges().iter().map(|(address, data)| CrashBuffer {
             kind: BufferKind::User,

@@ -1,19 +1,19 @@
-//! Memory as characters: dwords to base 85, deflated before or not.
+//! Memory as text: dwords in base 85, with or without compression by deflate.
 //!
-//! A zero dword is `z`; any other is five digits to base 85, the most significant first, `!` for 0
-//! to `u` for 84. (Linux `include/linux/ascii85.h`.) What readers call deflated is a zlib stream,
-//! padded with zeros to a whole dword.
+//! A zero dword is `z`; any other is five base-85 digits, the most significant first, `!` for 0 to
+//! `u` for 84. (Linux `include/linux/ascii85.h`.) Compressed data are a zlib stream, padded with
+//! zeros to a whole dword.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::io::{self, Write};
 
-/// Bytes that are collected before they go on.
+/// Size in bytes of the buffer between the two stages.
 const CHUNK: usize = 4096;
 
-/// Takes characters, gives bytes.
+/// Decodes characters to bytes.
 pub(crate) struct Decoder {
     out: Vec<u8>,
-    /// Most bytes of `out`.
+    /// Largest size of `out`.
     limit: usize,
     inflate: Option<Decompress>,
     /// The zlib stream is at its end.
@@ -22,13 +22,13 @@ pub(crate) struct Decoder {
     value: u64,
     digits: u32,
     characters: u64,
-    /// No further character counts.
+    /// Further characters are ignored.
     stopped: bool,
     problem: Option<String>,
 }
 
 impl Decoder {
-    /// For at most `limit` bytes.
+    /// A decoder for at most `limit` bytes.
     pub fn new(deflated: bool, limit: usize) -> Self {
         Decoder {
             out: Vec::new(),
@@ -44,7 +44,7 @@ impl Decoder {
         }
     }
 
-    /// Takes the next characters; false if it wants no more.
+    /// Decodes the next characters; false if it accepts no more.
     pub fn feed(&mut self, characters: &[u8]) -> bool {
         for &character in characters {
             if self.stopped {
@@ -78,7 +78,7 @@ impl Decoder {
         !self.stopped
     }
 
-    /// The bytes, and what was wrong first.
+    /// The bytes, and the first error.
     pub fn finish(mut self) -> (Vec<u8>, Option<String>) {
         if self.digits != 0 && self.problem.is_none() {
             self.trouble(format_args!("the data end in the middle of a dword"));
@@ -161,8 +161,7 @@ impl Decoder {
     }
 }
 
-/// Writes dwords to base 85, as one line without its end. Bytes that make no whole dword are filled
-/// up with zeros.
+/// Writes dwords in base 85, as one line without its end. The last dword is padded with zeros.
 pub(crate) fn encode(data: &[u8], out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::with_capacity(CHUNK + 8);
     for bytes in data.chunks(4) {
@@ -187,7 +186,7 @@ pub(crate) fn encode(data: &[u8], out: &mut impl Write) -> io::Result<()> {
     out.write_all(&text)
 }
 
-/// Deflates as the kernel does: a zlib stream at the usual level.
+/// Compresses as the kernel does: a zlib stream at the default level.
 pub(crate) fn deflate(data: &[u8]) -> Vec<u8> {
     let mut compress = Compress::new(Compression::default(), true);
     let mut out = Vec::with_capacity(data.len() / 8 + 64);

@@ -1,15 +1,15 @@
-//! Lines of a text that may be hostile: as long as memory, cut, not text at all.
+//! Lines of untrusted text: it may have endless lines, be cut, or not be text.
 
 use super::{MAX_TEXT, Note};
 use std::io::{self, BufRead};
 
-/// Most bytes of a line that are looked at as text. Lines of data are streamed past it.
+/// Largest number of bytes of a line that are stored as text. The rest of a data line is streamed.
 pub(crate) const MAX_LINE: usize = 64 << 10;
 
-/// Most notes that are kept.
+/// Largest number of stored notes.
 const MAX_NOTES: usize = 1000;
 
-/// Reads a text by lines.
+/// Reads a text line by line.
 pub(crate) struct Lines<R> {
     input: R,
     /// Number of the line that was read last, from 1.
@@ -28,8 +28,8 @@ impl<R: BufRead> Lines<R> {
         Lines { input, number: 0, text: Vec::new(), more: false, ended: true, failed: None }
     }
 
-    /// The next line into [`text`](Self::text); false at the end. What was not read of the last one
-    /// is skipped.
+    /// Reads the next line into [`text`](Self::text); false at the end. The unread rest of the last
+    /// line is skipped.
     pub fn next(&mut self) -> bool {
         self.skip();
         self.text.clear();
@@ -63,7 +63,7 @@ impl<R: BufRead> Lines<R> {
         any
     }
 
-    /// The rest of the line, piece by piece, until `each` says that it has enough.
+    /// Passes the rest of the line piece by piece to `each`, until it returns false.
     pub fn rest(&mut self, mut each: impl FnMut(&[u8]) -> bool) {
         while self.more {
             let Some(bytes) = fill(&mut self.input, &mut self.failed) else {
@@ -83,7 +83,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// True if the line is longer than what was read of it.
+    /// True if a part of the line is still unread.
     pub fn has_more(&self) -> bool {
         self.more
     }
@@ -92,7 +92,7 @@ impl<R: BufRead> Lines<R> {
         self.rest(|_| true);
     }
 
-    /// What to say of the end, after the last line.
+    /// Adds notes about the end of the file, after the last line.
     pub fn finish(&mut self, notes: &mut Notes) {
         if let Some(error) = self.failed.take() {
             notes.add(self.number, format_args!("the file cannot be read further: {error}"));
@@ -102,12 +102,12 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// What is buffered, not empty; `None` at the end and after an error.
+/// The buffered bytes, not empty; `None` at the end and after an error.
 fn fill<'a, R: BufRead>(input: &'a mut R, failed: &mut Option<io::Error>) -> Option<&'a [u8]> {
     if failed.is_some() {
         return None;
     }
-    // Asking twice is cheap: the second time nothing is read.
+    // A second call is cheap: it reads nothing.
     loop {
         match input.fill_buf() {
             Ok([]) => return None,
@@ -122,7 +122,7 @@ fn fill<'a, R: BufRead>(input: &'a mut R, failed: &mut Option<io::Error>) -> Opt
     input.fill_buf().ok()
 }
 
-/// Notes, not more than a reader can take; and how much text of the file may still be kept.
+/// A limited number of notes, and the number of bytes of text that may still be stored.
 pub(crate) struct Notes {
     pub list: Vec<Note>,
     dropped: u64,
@@ -136,7 +136,7 @@ impl Default for Notes {
 }
 
 impl Notes {
-    /// True if so many bytes of text, which `line` has, may still be kept.
+    /// True if so many bytes of text, from `line`, may still be stored.
     pub fn text_fits(&mut self, line: u64, bytes: usize) -> bool {
         let cost = bytes + 64;
         let fits = cost <= self.room;
@@ -158,7 +158,7 @@ impl Notes {
         }
     }
 
-    /// All of them.
+    /// All notes.
     pub fn finish(mut self, line: u64) -> Vec<Note> {
         if self.dropped > 0 {
             self.list

@@ -1,4 +1,4 @@
-//! Memory as an engine of an error state saw it.
+//! Memory as an engine of an error state sees it.
 
 use super::{Buffer, Engine, ErrorState};
 use crate::memory::Memory;
@@ -8,7 +8,7 @@ use crate::memory::Memory;
 struct Pieces<'a>(Vec<(u64, &'a [u8])>);
 
 impl<'a> Pieces<'a> {
-    /// Adds what of `bytes` no piece has yet.
+    /// Adds those of `bytes` that no piece covers yet.
     fn add(&mut self, mut address: u64, mut bytes: &'a [u8]) {
         while !bytes.is_empty() {
             let at = self.0.partition_point(|piece| piece.0 <= address);
@@ -45,7 +45,7 @@ impl Memory for Pieces<'_> {
     }
 }
 
-/// Memory as an engine saw it: by addresses of its context, and of the global table
+/// Memory as an engine sees it: by addresses of its context, and by global addresses
 /// ([`Memory::global`]).
 #[derive(Debug, Clone)]
 pub struct View<'a> {
@@ -64,9 +64,9 @@ impl Memory for View<'_> {
 }
 
 impl ErrorState {
-    /// Memory as this engine saw it. Buffers of other engines count where they cannot be of another
-    /// address space: where both have the same page tables, or the file says nothing of page
-    /// tables. Without page tables of its own an engine sees the global ones.
+    /// Memory as this engine sees it. Buffers of other engines are included if both engines have
+    /// the same page tables, or if the file does not report page tables. An engine without page
+    /// tables of its own uses the global ones.
     pub fn memory<'a>(&'a self, engine: &str) -> View<'a> {
         let own = self.engine(engine);
         let mut context = Pieces::default();
@@ -89,7 +89,7 @@ impl ErrorState {
             .for_each(|buffer| add(&mut context, buffer));
         let others = all().filter(|buffer| !is_global(buffer) && !of_own(buffer));
         others.filter(of_same).for_each(|buffer| add(&mut context, buffer));
-        // xe, which says so, gives every context page tables of its own.
+        // With xe (the file names it) every context has page tables of its own.
         if !own.is_some_and(has_page_tables) && self.entry("module") != Some("xe") {
             let (before, after) = (context.clone(), global.clone());
             after.0.iter().for_each(|(address, bytes)| context.add(*address, bytes));
@@ -99,7 +99,7 @@ impl ErrorState {
     }
 }
 
-/// True if the engine has page tables of its own, as far as the file says.
+/// True if the file reports page tables of this engine.
 fn has_page_tables(engine: &Engine) -> bool {
     engine.value("PDP0").is_some_and(|root| root != 0)
         || engine.value("PP_DIR_BASE").is_some_and(|root| root != 0)

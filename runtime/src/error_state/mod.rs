@@ -1,9 +1,9 @@
-//! Error states: what the kernel's driver i915 says of a GPU that hung, as text.
+//! Error states: the text with which the kernel's driver i915 describes a GPU that hung.
 //!
-//! `/sys/class/drm/card0/error` holds registers of every engine, the requests that were under way,
-//! and the memory of the rings, batches and contexts. The text has changed often since Linux
-//! 2.6.37; [`ErrorState::read`] takes every spelling and gives one form, [`write()`] writes that
-//! form in any [`Spelling`].
+//! `/sys/class/drm/card0/error` holds registers of every engine, the unfinished requests, and the
+//! memory of the rings, batches and contexts. The text has changed often since Linux 2.6.37;
+//! [`ErrorState::read`] reads every spelling into one form; [`write()`] writes that form in any
+//! [`Spelling`].
 //!
 //! ```no_run
 //! use genxml::error_state::ErrorState;
@@ -18,19 +18,18 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Files that are cut or damaged are read as far as they go; [`Note`]s say what was skipped and
-//! where. Lines that mean nothing to the reader are kept as they are. Memory is bounded: see
-//! [`MAX_BYTES`] and [`MAX_TEXT`].
+//! Truncated or damaged files are read as far as possible; [`Note`]s report what was skipped and
+//! where. Unknown lines are stored unchanged. Memory use is bounded: see [`MAX_BYTES`] and
+//! [`MAX_TEXT`].
 //!
-//! * [`ErrorState`], [`Engine`], [`Buffer`]: what such a file says
-//! * [`ErrorState::submissions`]: what the engines executed, for a decoder
-//! * [`View`]: memory as an engine saw it
+//! * [`ErrorState`], [`Engine`], [`Buffer`]: the contents of such a file
+//! * [`ErrorState::submissions`]: the work of the engines, for a decoder
+//! * [`View`]: memory as an engine sees it
 //! * [`write()`], [`Spelling`]: the text of a kernel's version
 //! * [`Crash`]: a hang or page fault of a program or model, made into an error state
 //!
-//! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for what is printed;
-//! Mesa's `aubinator_error_decode.c` and intel-gpu-tools' `intel_error_decode.c` for what readers
-//! look at.
+//! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for the output; Mesa's
+//! `aubinator_error_decode.c` and intel-gpu-tools' `intel_error_decode.c` for what readers use.
 
 mod crash;
 pub(crate) mod data;
@@ -55,40 +54,38 @@ pub use write::write;
 use crate::engine::EngineId;
 use std::fmt;
 
-/// Most bytes of memory that are taken out of one file, all buffers together: what comes after is
-/// skipped with a note.
+/// Largest total size of the buffers that are read from one file; the rest is skipped with a note.
 pub const MAX_BYTES: usize = 1 << 30;
 
-/// Most bytes of text (registers, lists, lines that are kept as they are) that are taken out of one
-/// file.
+/// Largest size in bytes of the text (registers, lists, unknown lines) that is read from one file.
 pub const MAX_TEXT: usize = 64 << 20;
 
-/// What an error state says.
+/// The contents of an error state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ErrorState {
-    /// The lines about the machine, in order: `Kernel`, `PCI ID`, `GPU HANG` and so on.
+    /// The lines about the machine, in order, such as `Kernel`, `PCI ID`, `GPU HANG`.
     pub header: Vec<Entry>,
     /// Registers that do not belong to one engine: `EIR`, `FAULT_TLB_DATA`, `fence[0]`.
     pub registers: Vec<Register>,
-    /// The engines that the file speaks of.
+    /// The engines in the file.
     pub engines: Vec<Engine>,
-    /// Lists of buffers that were in use; their memory is not there.
+    /// Lists of buffers that were in use, without their memory.
     pub lists: Vec<List>,
     /// Memory.
     pub buffers: Vec<Buffer>,
-    /// Lines that the reader does not know: of the display, of the driver's parameters, of later
-    /// kernels.
+    /// Lines that the reader does not parse: about the display, the driver's parameters, or from
+    /// later kernels.
     pub other: Vec<Line>,
-    /// What was skipped or is doubtful.
+    /// Notes about what was skipped or is doubtful.
     pub notes: Vec<Note>,
 }
 
 /// `key: value` of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
-    /// What stands before the colon.
+    /// The text before the colon.
     pub key: String,
-    /// What stands behind it.
+    /// The text after it.
     pub value: String,
 }
 
@@ -97,19 +94,19 @@ pub struct Entry {
 pub struct Register {
     /// The kernel's name, with an index where there is one: `ACTHD`, `ROW_INSTDONE[0][1]`.
     pub name: String,
-    /// The value; halves of 64 bits are put together.
+    /// The value; two 32-bit halves are joined.
     pub value: u64,
-    /// Further numbers of the line: of `HEAD` where the request starts, of `TAIL` its end, of
-    /// `SYNC_0` what was waited for, of `FAULT_TLB_DATA` the second register (the value is the
-    /// first, `DATA1`).
+    /// Further numbers of the line: for `HEAD` the start of the request, for `TAIL` its end, for
+    /// `SYNC_0` the value that was waited for, for `FAULT_TLB_DATA` the second register (the value
+    /// is the first one, `DATA1`).
     pub more: Vec<u64>,
 }
 
-/// An engine and what ran on it.
+/// An engine and its work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Engine {
-    /// Its name in the spelling of today, `rcs0`, whatever the file says (`render ring`); as it
-    /// stands if no engine is known by it.
+    /// Its present name, `rcs0`, whatever the file has (`render ring`); an unknown name is
+    /// unchanged.
     pub name: String,
     /// The process whose request was running.
     pub process: Option<Process>,
@@ -118,9 +115,9 @@ pub struct Engine {
     /// Lines about it that hold no number: `waiting: yes`, `hangcheck: hung [42]`,
     /// `Active context: ...`.
     pub entries: Vec<Entry>,
-    /// Requests that were not done, oldest first; those in the ports of the execution list too.
+    /// Unfinished requests, oldest first, including those in the ports of the execution list.
     pub requests: Vec<Request>,
-    /// Lines in its section that the reader does not know.
+    /// Lines in its section that the reader does not parse.
     pub other: Vec<Line>,
 }
 
@@ -133,14 +130,14 @@ pub struct Process {
     pub pid: i64,
     /// Handle and hardware number of its context.
     pub context: Option<(i64, i64)>,
-    /// How bad the driver found the context (`score`).
+    /// The driver's penalty points for the context (`score`).
     pub score: Option<i64>,
 }
 
-/// A request: a piece of a ring that software put there.
+/// A request: a range of a ring that software submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
-    /// The port of the execution list that it is in; of the engine's list without.
+    /// The port of the execution list that holds it; `None` for the engine's list of requests.
     pub port: Option<u32>,
     /// Process.
     pub pid: Option<i64>,
@@ -154,7 +151,7 @@ pub struct Request {
     pub tail: Option<u32>,
     /// Priority.
     pub priority: Option<i64>,
-    /// The rest of what is said of it, as it stands, in order: `ban score`, `emitted`, `ctx_desc`.
+    /// Its other attributes as text, in order: `ban score`, `emitted`, `ctx_desc`.
     pub more: Vec<Entry>,
 }
 
@@ -163,7 +160,7 @@ pub struct Request {
 pub struct List {
     /// Its name: `Active (rcs0)`, `Pinned (global)`.
     pub name: String,
-    /// Number of the address space that it is about, where the file numbers them.
+    /// Number of its address space, if the file numbers them.
     pub vm: Option<u32>,
     /// The buffers.
     pub rows: Vec<Listed>,
@@ -183,7 +180,7 @@ pub struct Listed {
 /// A piece of memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Buffer {
-    /// The engine that it was read for ([`Engine::name`]); `None` of those of the whole device.
+    /// Its engine ([`Engine::name`]); `None` if it belongs to the whole device.
     pub engine: Option<String>,
     /// What it is.
     pub kind: BufferKind,
@@ -191,13 +188,13 @@ pub struct Buffer {
     pub address: u64,
     /// Its bytes.
     pub data: Vec<u8>,
-    /// Sizes of the pages that map it, as a set of bits, if they are not all of 4 KiB.
+    /// Bit set of the sizes of the pages that map it, if not all are 4 KiB.
     pub page_sizes: Option<u32>,
-    /// The line of the file, counted from 1, where it begins; 0 if it comes from no file.
+    /// The line of the file where it begins, from 1; 0 if it is not from a file.
     pub line: u64,
 }
 
-/// What a piece of memory is.
+/// The kind of a piece of memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BufferKind {
     /// The batch of the request that was running.
@@ -205,15 +202,15 @@ pub enum BufferKind {
     Batch,
     /// The ring.
     Ring,
-    /// The ring that the hardware's registers say, where that is another.
+    /// The ring in the hardware's registers, if it is a different one.
     HardwareRing,
-    /// The image of the context, the page with its status first.
+    /// The image of the context, with the status page first.
     Context,
     /// The status page.
     Status,
     /// Commands that the hardware runs when it loads a context.
     WorkaroundContext,
-    /// Commands that the driver runs to get around a fault of the hardware.
+    /// Commands that the driver runs as a hardware workaround.
     WorkaroundBatch,
     /// The image that contexts start from.
     NullContext,
@@ -225,7 +222,7 @@ pub enum BufferKind {
     Other(String),
 }
 
-/// A line that is kept as it is.
+/// A line stored unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
     /// Its number in the file, from 1.
@@ -234,12 +231,12 @@ pub struct Line {
     pub text: String,
 }
 
-/// What a reader skipped or doubts.
+/// A note about what the reader skipped or doubts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The line of the file, from 1.
     pub line: u64,
-    /// What is the matter.
+    /// The text.
     pub text: String,
 }
 
@@ -250,7 +247,7 @@ impl fmt::Display for Note {
 }
 
 impl BufferKind {
-    /// True if its address is one of the global table, whatever the context.
+    /// True if its address is in the global page table, whatever the context.
     pub fn is_global(&self) -> bool {
         !matches!(self, BufferKind::Batch | BufferKind::User)
     }
@@ -274,7 +271,7 @@ impl BufferKind {
 }
 
 impl Buffer {
-    /// The address behind its last byte.
+    /// The address after its last byte.
     pub fn end(&self) -> u64 {
         self.address.saturating_add(self.data.len() as u64)
     }
@@ -303,8 +300,8 @@ impl Engine {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
     }
 
-    /// Which engine it is; that of compute takes the commands of the render engine. `None` of
-    /// engines that Broadwell has no like of.
+    /// The engine of Broadwell with the same commands; for a compute engine that is the render
+    /// engine. `None` if Broadwell has no such engine.
     pub fn id(&self) -> Option<EngineId> {
         spelling::engine_id(&self.name)
     }
@@ -317,8 +314,8 @@ impl Engine {
 }
 
 impl ErrorState {
-    /// True if a file that starts like this is an error state: one of its first lines is one that
-    /// every kernel prints there.
+    /// True if a file that starts like this is an error state: some kernel prints one of its first
+    /// lines there.
     pub fn starts_like(start: &[u8]) -> bool {
         let start = &start[..start.len().min(4096)];
         start.split(|&byte| byte == b'\n').take(12).any(|line| {
@@ -362,7 +359,7 @@ impl ErrorState {
         parse::hex_prefixed(self.entry("PCI ID")?).map(|(value, _)| value as u32)
     }
 
-    /// The GPU that it is of, if the file says enough to know.
+    /// The GPU, if the file has enough information.
     pub fn platform(&self) -> Option<Platform> {
         let by_id = self.pci_id().and_then(Platform::of_pci_id);
         by_id.or_else(|| self.entry("Platform").and_then(Platform::of_name))

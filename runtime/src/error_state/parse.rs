@@ -1,6 +1,6 @@
 //! Numbers and names in lines of text.
 
-/// The digits of a number to base 16 at the start of `text`, at most 16 of them, and what follows.
+/// The hexadecimal digits of a number at the start of `text`, at most 16 of them, and what follows.
 pub(crate) fn hex(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
     let value =
@@ -8,7 +8,7 @@ pub(crate) fn hex(text: &str) -> Option<(u64, &str)> {
     Some((value, &text[end..]))
 }
 
-/// As [`hex`], behind `0x`.
+/// As [`hex`], after `0x`.
 pub(crate) fn hex_prefixed(text: &str) -> Option<(u64, &str)> {
     hex(text.trim_start().strip_prefix("0x")?)
 }
@@ -38,8 +38,8 @@ pub(crate) fn decimal(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
-/// `NAME [PID]` at the start of `text`, and what follows. Names may hold spaces and brackets: the
-/// last bracket counts that holds a number.
+/// `NAME [PID]` at the start of `text`, and what follows. Names may contain spaces and brackets:
+/// the last bracket with a number is the pid.
 pub(crate) fn process(text: &str) -> Option<(&str, i64, &str)> {
     let mut found = None;
     for (open, _) in text.match_indices(" [") {
@@ -57,7 +57,7 @@ pub(crate) fn process(text: &str) -> Option<(&str, i64, &str)> {
     found
 }
 
-/// The number behind `key` in `text`, up to the next comma or bracket.
+/// The number after `key` in `text`, up to the next comma or bracket.
 pub(crate) fn number_behind(text: &str, key: &str) -> Option<i64> {
     let rest = &text[text.find(key)? + key.len()..];
     let rest = rest.trim_start();

@@ -1,21 +1,21 @@
-//! Which GPU a file is of.
+//! The GPU that a file is from.
 
 use std::fmt;
 
-/// A GPU, as far as a PCI id or the kernel's name for it tells.
+/// A GPU, identified by a PCI id or by the kernel's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Platform {
     /// Its name.
     pub name: &'static str,
     /// Its generation of graphics, times ten: 80 is Broadwell, 125 is Alchemist.
     pub generation: u32,
-    /// The product, if the PCI id tells it: `GT2, HD Graphics 5500`.
+    /// The product, if the PCI id identifies it: `GT2, HD Graphics 5500`.
     pub device: &'static str,
 }
 
-/// First and last PCI id, name as the kernel prints it, name for people, generation. Coarse: ids
-/// between those that were sold are not told apart. (Linux include/drm/intel/pciids.h.) Ranges that
-/// hold others stand behind those.
+/// First and last PCI id, name as the kernel prints it, name for people, generation. Coarse: the
+/// ranges include ids that were never sold. (Linux include/drm/intel/pciids.h.) A range that
+/// contains others comes after them.
 const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0x2e02, 0x2e93, "G45", "G45", 45),
     (0x2a42, 0x2a43, "GM45", "GM45", 45),
@@ -73,7 +73,7 @@ const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0xb080, 0xb0b0, "PANTHERLAKE", "Panther Lake", 300),
 ];
 
-/// The Broadwells that drivers know, by PCI id (Linux include/drm/intel/pciids.h, Mesa
+/// The Broadwells that drivers support, by PCI id (Linux include/drm/intel/pciids.h, Mesa
 /// include/pci_ids/iris_pci_ids.h).
 const BROADWELLS: [(u32, &str); 24] = [
     (0x1602, "GT1, HD Graphics"),
@@ -103,7 +103,7 @@ const BROADWELLS: [(u32, &str); 24] = [
 ];
 
 impl Platform {
-    /// Broadwell, whose tables this library has.
+    /// Broadwell, the GPU of this library's tables.
     pub const BROADWELL: Platform = Platform { name: "Broadwell", generation: 80, device: "" };
 
     /// The GPU with this PCI device id.
@@ -114,15 +114,15 @@ impl Platform {
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device })
     }
 
-    /// The GPU that the kernel calls so (`Platform: BROADWELL`).
+    /// The GPU with this name in the kernel (`Platform: BROADWELL`).
     pub fn of_name(name: &str) -> Option<Platform> {
         let found =
             PLATFORMS.iter().find(|(_, _, kernel, ..)| kernel.eq_ignore_ascii_case(name.trim()));
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device: "" })
     }
 
-    /// True if the tables of Broadwell are those of this GPU; of Cherryview they are but for what
-    /// it lacks.
+    /// True if the tables of Broadwell describe this GPU. They describe Cherryview too, except that
+    /// it lacks some of the units.
     pub fn is_described(&self) -> bool {
         self.generation == 80
     }

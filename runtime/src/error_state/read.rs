@@ -1,8 +1,7 @@
 //! Reads every spelling into one form.
 //!
-//! A line is told by its own look wherever it can be, and by the section that it stands in where it
-//! cannot: so that a file may begin anywhere, lack anything and hold what no kernel has printed
-//! yet.
+//! A line is recognised by its own form if possible, otherwise by its section. So a file may begin
+//! anywhere, lack parts, and contain lines that no kernel has printed yet.
 
 use super::data::Decoder;
 use super::lines::{Lines, Notes};
@@ -13,27 +12,27 @@ use super::{
 };
 use std::io::BufRead;
 
-/// Most bytes of a file that are filled up with zeros where lines of buffers are missing.
+/// Largest number of zero bytes that replace missing lines of buffers in a file.
 const MAX_HOLES: usize = 1 << 20;
 
-/// Size of a page: what kernels print of a buffer by lines ends with one.
+/// Size of a page: buffers that are printed line by line end at a page boundary.
 const PAGE: usize = 4096;
 
-/// Where the reader is.
+/// The section that the reader is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Header,
     /// Registers of this engine.
     Engine(usize),
-    /// Requests of this engine; so many are still announced.
+    /// Requests of this engine, and the number still announced.
     Requests(usize, i64),
-    /// What waits for this engine.
+    /// Waiters of this engine.
     Waiters(usize),
-    /// This list; so many rows are still announced.
+    /// This list, and the number of rows still announced.
     List(usize, i64),
     /// Memory of this buffer.
     Buffer(usize),
-    /// Behind all that is known.
+    /// After all known sections.
     Tail,
 }
 
@@ -43,10 +42,10 @@ struct Reader {
     place: Place,
     /// The number of the line.
     line: u64,
-    /// Bytes of memory and of text that may still be taken.
+    /// Bytes of memory that may still be stored.
     room: usize,
     holes_room: usize,
-    /// The address space that lists are about.
+    /// The address space of the following lists.
     vm: Option<u32>,
     /// Processes of the header, with the names of their engines.
     processes: Vec<(String, Process)>,
@@ -54,8 +53,8 @@ struct Reader {
 }
 
 impl ErrorState {
-    /// Reads an error state. Whatever is wrong with it is in [`notes`](Self::notes), also that it
-    /// cannot be read to its end.
+    /// Reads an error state. Problems are in [`notes`](Self::notes), also an error that stops the
+    /// reader before the end.
     pub fn read(input: impl BufRead) -> ErrorState {
         let mut lines = Lines::new(input);
         let mut reader = Reader {
@@ -95,7 +94,7 @@ impl Reader {
         self.notes.add(self.line, text);
     }
 
-    /// True if so many bytes of text may still be kept.
+    /// True if so many bytes of text may still be stored.
     fn text_fits(&mut self, bytes: usize) -> bool {
         self.notes.text_fits(self.line, bytes)
     }
@@ -110,7 +109,7 @@ impl Reader {
         self.state.engines.len() - 1
     }
 
-    /// A line of memory as characters.
+    /// A line of memory in base 85.
     fn data<R: BufRead>(&mut self, lines: &mut Lines<R>) {
         let at = match self.place {
             Place::Buffer(at) if self.state.buffers[at].data.is_empty() => at,
@@ -138,7 +137,7 @@ impl Reader {
         if let Some(name) = text.strip_suffix(" command stream:") {
             return self.stream(name);
         }
-        // Names of processes may hold anything.
+        // Names of processes may contain any text.
         if let Some((name, what)) = text.rsplit_once(" --- ")
             && is_section(what)
         {
@@ -203,7 +202,7 @@ impl Reader {
         }
     }
 
-    /// A line about the whole device, or one that nobody knows.
+    /// A line about the whole device, or an unknown line.
     fn of_device(&mut self, text: &str) {
         if !self.text_fits(text.len()) {
             return;
@@ -333,7 +332,7 @@ impl Reader {
         }
     }
 
-    /// A buffer is announced: `= ADDRESS` and perhaps more.
+    /// The announcement of a buffer: `= ADDRESS` and perhaps more.
     fn buffer(&mut self, engine: Option<String>, kind: BufferKind, rest: &str) {
         self.leave();
         if !self.text_fits(rest.len()) {
@@ -356,7 +355,7 @@ impl Reader {
     }
 
     /// A line of memory as numbers: `OFFSET :  VALUE`, or `[OFFSET] VALUE VALUE VALUE VALUE`. False
-    /// if it is none.
+    /// if the line has another form.
     fn memory_row(&mut self, text: &str) -> bool {
         let row = memory_row(text);
         let Some((offset, dwords, count)) = row else { return false };
@@ -454,7 +453,7 @@ impl Reader {
         }
     }
 
-    /// The section ends: was it whole?
+    /// Ends the section; adds a note if it is incomplete.
     fn leave(&mut self) {
         match self.place {
             Place::Buffer(at) => {
@@ -486,7 +485,7 @@ impl Reader {
             let at = self.engine(&engine);
             let engine = &mut self.state.engines[at];
             match &mut engine.process {
-                // The line before the batch says more than that of the header.
+                // The line before the batch has more details than that of the header.
                 Some(known) if known.name == process.name && known.pid == process.pid => {
                     known.context = process.context.or(known.context);
                     known.score = process.score.or(known.score);
@@ -514,13 +513,13 @@ impl Reader {
         self.state
     }
 
-    /// INSTDONE_0 to INSTDONE_3, of the render engine, get their names of today. Before Gen7 they
-    /// meant others.
+    /// Renames INSTDONE_0 to INSTDONE_3 of the render engine to their present names. Before Gen7
+    /// they were other registers.
     fn instdone(&mut self) {
         if self.state.platform().is_some_and(|platform| platform.generation < 70) {
             return;
         }
-        // Until Linux 3.12 each engine has them; later the device has those of the render engine.
+        // Until Linux 3.12 each engine has them; later the device has them, for the render engine.
         for engine in &mut self.state.engines {
             let render = engine.id() == Some(crate::engine::EngineId::Render);
             let known: Vec<String> =
@@ -546,7 +545,7 @@ impl Reader {
             match engine.value(name) {
                 Some(value) => value != register.value,
                 None => {
-                    // Where today's kernels print them.
+                    // The position where present kernels print them.
                     let behind = engine
                         .registers
                         .iter()
@@ -562,7 +561,7 @@ impl Reader {
     }
 }
 
-/// True if it may stand behind the name of an engine.
+/// True if it may follow the name of an engine.
 fn is_section(what: &str) -> bool {
     let buffer = what.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("0x"));
     let counted = what
@@ -575,7 +574,7 @@ fn what_of(what: &str, count: Option<i64>) -> String {
     count.map_or_else(|| format!("? {what}"), |count| format!("{count} {what}"))
 }
 
-/// 0 to 3 of INSTDONE_0 to INSTDONE_3.
+/// The index, 0 to 3, of INSTDONE_0 to INSTDONE_3.
 fn instdone_index(name: &str) -> Option<usize> {
     let index = name.strip_prefix("INSTDONE_")?;
     (index.len() == 1)
@@ -598,7 +597,7 @@ fn numbers(value: &str) -> Option<Register> {
     Some(Register { name: String::new(), value, more: found.collect() })
 }
 
-/// Offset, dwords and how many they are.
+/// Offset, dwords and their number.
 fn memory_row(text: &str) -> Option<(usize, [u32; 4], usize)> {
     let dword = |text: &str| u32::from_str_radix(text, 16).ok();
     if let Some((offset, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
@@ -634,7 +633,7 @@ fn process_of(text: &str) -> Option<Process> {
 }
 
 /// `pid 1, ban score 0, seqno 5:0000001f, prio 0, emitted 12ms ago, head 00000000, tail 00000060`,
-/// or of old kernels `seqno 0x00000012, emitted 4294967, tail 0x00000060`.
+/// or in old kernels `seqno 0x00000012, emitted 4294967, tail 0x00000060`.
 fn request_of(text: &str) -> Option<Request> {
     let mut request = Request::default();
     let mut any = false;

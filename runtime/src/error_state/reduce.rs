@@ -1,15 +1,16 @@
-//! What is left of an error state in the spelling of a kernel, in the order of that spelling.
+//! Reduces an error state to what the spelling of a kernel can express, in the order of that
+//! spelling.
 
 use super::spelling::{self, ENGINE, ENTRIES, Form, GLOBAL, HEADER, Row};
 use super::{Engine, ErrorState, Register, Request, Spelling};
 use crate::engine::EngineId;
 
 impl ErrorState {
-    /// The state as kernels of this spelling would have told it, in their order, and what they
-    /// would not have told. What comes back when that is written and read is the same.
+    /// The state as kernels of this spelling print it, in their order, and a list of what they do
+    /// not print. Writing and reading the reduced state gives the same state.
     ///
-    /// No memory is left out but of buffers without a byte, although old kernels printed less of
-    /// it; addresses and values keep all their digits.
+    /// No memory is left out except empty buffers, although old kernels printed less; addresses and
+    /// values keep all their digits.
     pub fn reduced(&self, spelling: Spelling) -> (ErrorState, Vec<String>) {
         let mut left_out = Vec::new();
         let mut state = ErrorState { other: self.other.clone(), ..ErrorState::default() };
@@ -69,7 +70,7 @@ impl ErrorState {
                 ));
                 continue;
             }
-            // Dwords are what files hold.
+            // Files contain whole dwords.
             buffer.data.resize(buffer.data.len().next_multiple_of(4), 0);
             if !spelling.is_grouped() {
                 buffer.page_sizes = None;
@@ -99,7 +100,7 @@ fn reduce_engine(engine: &Engine, spelling: Spelling, left_out: &mut Vec<String>
             left_out.push(format!("the process {} [{}] of {name}", process.name, process.pid));
         }
         Some(process) if !(Spelling::Linux4_10..Spelling::Linux6_1).contains(&spelling) => {
-            // Nothing is said of contexts, and of scores in the header alone.
+            // These spellings do not print contexts; scores are only in the header.
             (process.context, process.score) = (None, None);
         }
         _ => {}
@@ -154,7 +155,7 @@ fn reduce_request(request: &Request, spelling: Spelling) -> Request {
     } else if spelling < Spelling::Linux5_4 {
         request.priority = None;
     }
-    // Flags stand right behind the sequence number.
+    // Flags directly follow the sequence number.
     let flags = request.more.iter().position(|entry| entry.key == "flags");
     if let Some(at) = flags {
         let flags = request.more.remove(at);
@@ -182,7 +183,7 @@ fn reduce_registers(
                 }
                 place
             }
-            // Early kernels have INSTDONE_0 to INSTDONE_3, which are told apart when they are read.
+            // Early kernels have INSTDONE_0 to INSTDONE_3, which the reader renames.
             None if was_numbered(&register.name, engine, spelling) => {
                 table.iter().position(|row| row.0 == "INSTDONE").unwrap_or(0)
             }
@@ -191,7 +192,7 @@ fn reduce_registers(
                     .push(format!("the register {} {engine}", register.name).trim_end().to_owned());
                 continue;
             }
-            // What no table knows is printed by all.
+            // A register that is in no table is printed in every spelling.
             None => table.len(),
         };
         kept.push((place, register));
@@ -200,7 +201,7 @@ fn reduce_registers(
     kept.into_iter().map(|(_, register)| register).collect()
 }
 
-/// True if kernels of this spelling printed it under a number, INSTDONE_0 to INSTDONE_3.
+/// True if kernels of this spelling print it as one of INSTDONE_0 to INSTDONE_3.
 pub(super) fn was_numbered(name: &str, engine: &str, spelling: Spelling) -> bool {
     let index = spelling::INSTDONE.iter().position(|other| *other == name);
     match index {

@@ -1,11 +1,11 @@
-//! How kernels have spelled the same things: tables of names and forms by version.
+//! The spellings of kernels: tables of names and number formats by version.
 
 use super::BufferKind;
 use crate::engine::EngineId;
 use std::fmt;
 
-/// A way to write error states. Each stands for the kernels from the one that it is named after to
-/// the one before the next; what changed in between in small ways is as it was last.
+/// A way to write error states. Each covers a range of kernels, as listed; small changes within the
+/// range are as in its last kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Spelling {
     /// Linux 2.6.37 to 3.13: `render ring --- gtt_offset = 0x01234000`, a line for each dword.
@@ -25,11 +25,11 @@ pub enum Spelling {
     /// Linux 5.6 and later: the buffers of an engine follow its registers; `rcs0 --- batch`,
     /// `rcs0 --- ring`.
     Linux6_1,
-    /// As the last, of kernels that were built without compression: memory to base 85 as it is.
+    /// As the last, for kernels built without compression: memory in base 85, not deflated.
     Linux6_1Plain,
 }
 
-/// A name that no spelling has.
+/// An unknown name of a spelling.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no spelling is called `{0}`; there are 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1 and 6.1-plain"
@@ -63,7 +63,7 @@ impl Spelling {
         }
     }
 
-    /// Memory is lines of numbers to base 16.
+    /// Memory is printed as lines of hexadecimal numbers.
     pub(super) fn is_hex(self) -> bool {
         self < Spelling::Linux4_10
     }
@@ -94,8 +94,8 @@ impl std::str::FromStr for Spelling {
     }
 }
 
-/// Engines: the name of today, that of the registers until Linux 4.15, that of the buffers until
-/// 4.11, the engine.
+/// Engines: the present name, the name before its registers until Linux 4.15, the name before its
+/// buffers until 4.11, the engine.
 const ENGINES: &[(&str, &str, &str, EngineId)] = &[
     ("rcs0", "render", "render ring", EngineId::Render),
     ("vcs0", "bsd", "bsd ring", EngineId::Video),
@@ -104,7 +104,7 @@ const ENGINES: &[(&str, &str, &str, EngineId)] = &[
     ("vecs0", "vebox", "video enhancement ring", EngineId::VideoEnhance),
 ];
 
-/// Other names that kernels have had.
+/// Other names in old kernels.
 const ENGINES_TOO: &[(&str, &str)] = &[
     ("gen6 bsd ring", "vcs0"),
     ("bds2 ring", "vcs1"),
@@ -113,7 +113,7 @@ const ENGINES_TOO: &[(&str, &str)] = &[
     ("bcs", "bcs0"),
 ];
 
-/// The name of today of an engine.
+/// The present name of an engine.
 pub(super) fn engine_name(name: &str) -> &str {
     let name = name.trim();
     let found = ENGINES.iter().find(|(_, short, long, _)| *short == name || *long == name);
@@ -133,7 +133,7 @@ pub(super) fn section_name(name: &str, spelling: Spelling) -> &str {
     found.map_or(name, |(_, _, long, _)| long)
 }
 
-/// Which engine of Broadwell has this name of today.
+/// The engine of Broadwell with this present name.
 pub(super) fn engine_id(name: &str) -> Option<EngineId> {
     let class = name.trim_end_matches(|c: char| c.is_ascii_digit());
     match class {
@@ -145,7 +145,7 @@ pub(super) fn engine_id(name: &str) -> Option<EngineId> {
     }
 }
 
-/// The name of today of an engine.
+/// The present name of an engine.
 pub(super) fn name_of(engine: EngineId, instance: u32) -> String {
     let class = match engine {
         EngineId::Render => "rcs",
@@ -156,8 +156,8 @@ pub(super) fn name_of(engine: EngineId, instance: u32) -> String {
     format!("{class}{instance}")
 }
 
-/// Kinds of buffers with the names that files have for them, and from when to when they are written
-/// so. Upper and lower case have changed: readers do not look at it.
+/// Kinds of buffers with their names in files, and the first and last spelling that writes this
+/// name. Case has changed, so readers ignore it.
 const BUFFERS: &[(BufferKind, &str, Spelling, Spelling)] = {
     use BufferKind as Is;
     use Spelling as L;
@@ -172,7 +172,7 @@ const BUFFERS: &[(BufferKind, &str, Spelling, Spelling)] = {
         (Is::Status, "HW Status", L::Linux3_10, L::Linux6_1Plain),
         (Is::WorkaroundContext, "WA ctx batch buffer", L::Linux3_10, L::Linux4_4),
         (Is::WorkaroundContext, "WA context", L::Linux4_10, L::Linux6_1Plain),
-        // Until Linux 4.8 it is another batch, behind `(w/a)`.
+        // Until Linux 4.8 it is another batch, after `(w/a)`.
         (Is::WorkaroundBatch, "gtt_offset", L::Linux3_10, L::Linux4_4),
         (Is::WorkaroundBatch, "WA batchbuffer", L::Linux4_10, L::Linux5_4),
         (Is::WorkaroundBatch, "WA batch", L::Linux6_1, L::Linux6_1Plain),
@@ -183,7 +183,7 @@ const BUFFERS: &[(BufferKind, &str, Spelling, Spelling)] = {
     ]
 };
 
-/// What a buffer of this name is.
+/// The kind of a buffer with this name.
 pub(super) fn buffer_kind(name: &str) -> BufferKind {
     let name = name.trim();
     let found = BUFFERS.iter().find(|(_, other, ..)| other.eq_ignore_ascii_case(name));
@@ -220,20 +220,20 @@ pub(super) enum Form {
     Pair,
     /// `[0x%08x_%08x, 0x%08x_%08x]`.
     Range,
-    /// `%08llx` behind an equals sign.
+    /// `%08llx` after an equals sign.
     Fence,
     /// A decimal number.
     Decimal,
 }
 
-/// A line of a spelling: the name, how the number is printed, from when and until when. Of names
-/// with an index, what stands before it.
+/// A line of a spelling: the name (without its index), the form of the number, and the first and
+/// last spelling that have it.
 pub(super) type Row = (&'static str, Form, Spelling, Spelling);
 
 const FIRST: Spelling = Spelling::Linux3_10;
 const LAST: Spelling = Spelling::Linux6_1Plain;
 
-/// The header, in order. Lines that are not here go to its end.
+/// The header, in order. Lines that are not in this table go to its end.
 pub(super) const HEADER: &[(&str, Spelling, Spelling)] = {
     use Spelling as L;
     &[
@@ -246,7 +246,7 @@ pub(super) const HEADER: &[(&str, Spelling, Spelling)] = {
         ("Uptime", L::Linux4_10, LAST),
         ("Epoch", L::Linux5_4, L::Linux5_4),
         ("Capture", L::Linux5_4, LAST),
-        // The active processes stand here.
+        // The position of the active processes.
         (PROCESSES, L::Linux3_14, LAST),
         ("Reset count", L::Linux3_14, LAST),
         ("Suspend count", L::Linux3_14, LAST),
@@ -265,7 +265,7 @@ pub(super) const HEADER: &[(&str, Spelling, Spelling)] = {
     ]
 };
 
-/// Stands in [`HEADER`] for the lines of the active processes.
+/// The entry of [`HEADER`] for the lines of the active processes.
 pub(super) const PROCESSES: &str = "Active process (on ring ";
 
 /// Registers of the whole device, in order.
@@ -281,7 +281,7 @@ pub(super) const GLOBAL: &[Row] = {
         ("CCID", Form::Hex, FIRST, L::Linux5_4),
         ("Missed interrupts", Form::Hex, L::Linux3_14, L::Linux5_4),
         ("fence", Form::Fence, FIRST, LAST),
-        // Here stand INSTDONE_0 to INSTDONE_3 from Linux 3.13 to 4.8.
+        // The position of INSTDONE_0 to INSTDONE_3 from Linux 3.13 to 4.8.
         ("ERROR", Form::Hex, FIRST, LAST),
         ("FAULT_TLB_DATA", Form::Pair, L::Linux3_14, LAST),
         ("DONE_REG", Form::Hex, FIRST, LAST),
@@ -293,12 +293,12 @@ pub(super) const GLOBAL: &[Row] = {
     ]
 };
 
-/// The name of today of each of the registers that were INSTDONE_0 to INSTDONE_3, from Gen7 on.
+/// The present names of INSTDONE_0 to INSTDONE_3, from Gen7 on.
 pub(super) const INSTDONE: [&str; 4] =
     ["INSTDONE", "SC_INSTDONE", "SAMPLER_INSTDONE[0][0]", "ROW_INSTDONE[0][0]"];
 
-/// Registers of an engine, in order. A name that stands here twice is printed in other ways in
-/// other versions.
+/// Registers of an engine, in order. A name that occurs twice has different forms in different
+/// versions.
 pub(super) const ENGINE: &[Row] = {
     use Spelling as L;
     &[
@@ -385,7 +385,7 @@ pub(super) fn row<'a>(
     table.iter().enumerate().find(|(_, row)| fits(row))
 }
 
-/// True if some spelling has a register of this name there.
+/// True if the table has a register of this name in some spelling.
 pub(super) fn knows(table: &[Row], name: &str) -> bool {
     let name = name.split('[').next().unwrap_or(name);
     table.iter().any(|row| row.0 == name)

@@ -1,4 +1,4 @@
-//! What the engines of an error state executed.
+//! The work of the engines of an error state, as submissions.
 
 use super::spelling;
 use super::{Buffer, BufferKind, Engine, ErrorState};
@@ -9,25 +9,25 @@ use crate::submission::{Each, Ring, Submission};
 use genxml_core::bits;
 use std::io;
 
-/// Most packets of a ring that are looked at for jumps: a ring has at most 2 MiB.
+/// Largest number of packets of a ring that are searched for jumps: a ring has at most 2 MiB.
 const MAX_PACKETS: usize = 1 << 19;
 
-/// The ring of an engine: where it is, and what of it is of interest.
+/// The ring of an engine, and the range of it that is of interest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RingAt {
     pub ring: Ring,
-    /// Offset in bytes of the first command of interest: of the request that was running.
+    /// Offset in bytes of the first command of the request that was running.
     pub from: u64,
-    /// Bytes from there to the end of what software has put there.
+    /// Bytes from there to the end of the commands in the ring.
     pub length: u64,
 }
 
 impl ErrorState {
-    /// Gives what each engine executed to `each`: its ring from the request that was running to the
-    /// tail, which leads to the batch; then the batches that the ring does not lead to.
+    /// Passes the work of each engine to `each`: its ring, from the request that was running to the
+    /// tail, which calls the batch; then the batches that the ring does not call.
     ///
     /// # Errors
-    /// Those of `each`.
+    /// Those returned by `each`.
     pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
         let mut number = 0;
         for (index, engine) in self.engines.iter().enumerate() {
@@ -54,7 +54,7 @@ impl ErrorState {
                 && length > 0
             {
                 let name = format!("{} ring", engine.name);
-                // Who executes it starts with the request.
+                // Execution starts at the request.
                 submit(&name, ring.start + from, length, true, Some(Ring { head: from, ..ring }))?;
                 jumps = self.jumps(engine, &ring, from, length);
             }
@@ -70,7 +70,7 @@ impl ErrorState {
         Ok(())
     }
 
-    /// Where the ring of an engine is, and what in it was running.
+    /// The ring of an engine, and the request in it that was running.
     pub(crate) fn ring(&self, engine: &Engine) -> Option<RingAt> {
         let buffer =
             self.buffers_of(&engine.name).find(|buffer| buffer.kind == BufferKind::Ring)?;
@@ -85,14 +85,13 @@ impl ErrorState {
         let tail = field("TAIL", "TAIL_ADDR").unwrap_or(0) % size;
         let ring = Ring { start: buffer.address & VA_MASK, size, head, tail };
         let behind = |from: u64| (tail + size - from) % size;
-        // The driver says where the request starts; or the first request that was not done ends
-        // behind the head.
+        // The driver may report where the request starts.
         let said = engine
             .register("HEAD")
             .and_then(|head| head.more.first().copied())
             .filter(|from| *from < size);
         let from = match said {
-            // Nothing is said by a start that lies behind the head.
+            // A start after the head is not usable.
             Some(from) if behind(from) >= behind(head) => from & !3,
             _ => self
                 .last_jump(engine, buffer, head)
@@ -102,8 +101,8 @@ impl ErrorState {
         Some(RingAt { ring, from, length: behind(from) })
     }
 
-    /// The last jump before the head of a ring that leads into a batch of the engine: what the
-    /// engine went into.
+    /// The last jump before the head of a ring into a batch of the engine: the batch that it was
+    /// executing.
     fn last_jump(&self, engine: &Engine, ring: &Buffer, head: u64) -> Option<u64> {
         let id = engine.id()?;
         let size = ring.data.len() as u64;
@@ -122,7 +121,7 @@ impl ErrorState {
         })
     }
 
-    /// Where the commands of a ring jump to.
+    /// The targets of the jumps in a ring.
     fn jumps(&self, engine: &Engine, ring: &Ring, from: u64, length: u64) -> Vec<u64> {
         let view = self.memory(&engine.name);
         let (Some(id), Some(memory)) = (engine.id(), view.global()) else { return Vec::new() };
@@ -150,7 +149,7 @@ fn is_batch(kind: &BufferKind) -> bool {
     matches!(kind, BufferKind::Batch | BufferKind::WorkaroundBatch)
 }
 
-/// Where a jump leads to.
+/// The target of a jump.
 fn target_of(engine: EngineId, dwords: &[u32]) -> Option<u64> {
     let container = Tables::gen8().instruction(engine, *dwords.first()?)?;
     if container.name != "MI_BATCH_BUFFER_START" || dwords.len() < 3 {
@@ -160,8 +159,8 @@ fn target_of(engine: EngineId, dwords: &[u32]) -> Option<u64> {
     Some((bits::get(dwords, field.start, field.end) << (field.start % 32)) & VA_MASK)
 }
 
-/// The meant value of a field of one of the registers that each engine has, by the kernel's name of
-/// the register.
+/// The value, as meant, of a field of a register that each engine has; the register has the
+/// kernel's name.
 pub(crate) fn field_of(register: &str, field: &str, value: u64) -> Option<u64> {
     let container = Tables::gen8().container(&format!("RING_{register}"))?;
     let field = container.fields.iter().find(|other| other.name == field)?;
@@ -172,7 +171,7 @@ pub(crate) fn field_of(register: &str, field: &str, value: u64) -> Option<u64> {
     )))
 }
 
-/// The name of today of an engine, for those who make error states.
+/// The present name of an engine.
 pub(crate) fn engine_name(engine: EngineId, instance: u32) -> String {
     spelling::name_of(engine, instance)
 }

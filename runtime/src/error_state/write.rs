@@ -6,10 +6,10 @@ use super::spelling::{self, ENGINE, Form, GLOBAL, HEADER, PROCESSES};
 use super::{Buffer, BufferKind, Engine, Entry, ErrorState, Process, Register, Request, Spelling};
 use std::io::{self, Write};
 
-/// Writes a state in the spelling of a kernel, and gives what that spelling cannot say; see
-/// [`ErrorState::reduced`]. Readers of that time and later ones can read it: Mesa's
-/// `aubinator_error_decode` all that is not lines of numbers, intel-gpu-tools' `intel_error_decode`
-/// all. (Mesa's takes at most 1024 buffers, 256 in old versions.)
+/// Writes a state in the spelling of a kernel, and returns what that spelling cannot express; see
+/// [`ErrorState::reduced`]. Readers of that time and later can read it: intel-gpu-tools'
+/// `intel_error_decode` reads all spellings, Mesa's `aubinator_error_decode` those without
+/// hexadecimal memory. (Mesa's reads at most 1024 buffers, 256 in old versions.)
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -177,7 +177,7 @@ impl<W: Write> Writer<'_, W> {
         for register in &engine.registers {
             let name = register.name.as_str();
             if was_numbered(name, &engine.name, spelling) {
-                // From Linux 3.13 on they are the device's.
+                // From Linux 3.13 on they belong to the device.
                 if spelling == Spelling::Linux3_10
                     && let Some(index) = numbered(name)
                 {
@@ -185,7 +185,7 @@ impl<W: Write> Writer<'_, W> {
                 }
                 continue;
             }
-            // Since Linux 4.0 the first ones are aligned.
+            // Since Linux 4.0 these are aligned.
             const ALIGNED: [&str; 11] = [
                 "CCID", "START", "HEAD", "TAIL", "CTL", "MODE", "HWS", "ACTHD", "IPEIR", "IPEHR",
                 "ESR",
@@ -315,7 +315,8 @@ impl<W: Write> Writer<'_, W> {
             }
             write!(self.out, " --- {} = ", spelling::buffer_name(kind, spelling))?;
         }
-        // Old kernels knew 32 bits; where there are more, readers know halves in every spelling.
+        // Old kernels print 32 bits. Readers accept halves in every spelling, so longer addresses
+        // use them.
         match spelling.has_halves() || *address > u64::from(u32::MAX) {
             true => writeln!(self.out, "{:#010x} {:08x}", address >> 32, *address as u32)?,
             false => writeln!(self.out, "{address:#010x}")?,
@@ -336,7 +337,8 @@ impl<W: Write> Writer<'_, W> {
         self.out.write_all(b"\n")
     }
 
-    /// Memory as lines of numbers: of pages that software keeps, four in a line; of the rest, one.
+    /// Memory as lines of numbers: four in a line for the pages of the driver (status, context),
+    /// otherwise one.
     fn rows(&mut self, kind: &BufferKind, data: &[u8]) -> io::Result<()> {
         let rows_of_four = match kind {
             BufferKind::Status | BufferKind::WorkaroundContext | BufferKind::Semaphores => true,

@@ -1,15 +1,15 @@
-//! Accesses that had no page.
+//! Page faults.
 
 use super::registers::{field, field_name};
 use crate::decode::Tables;
 use crate::error_state::{Engine, ErrorState};
 
-/// An access that had no page.
+/// A page fault.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fault {
-    /// GPU address of the page, if the file says it.
+    /// GPU address of the page, if the file has it.
     pub address: Option<u64>,
-    /// It is one of the global table.
+    /// The address is in the global page table.
     pub global: bool,
     /// Which table had no entry, by the manual's name.
     pub kind: Option<&'static str>,
@@ -17,8 +17,7 @@ pub struct Fault {
     pub engine: Option<&'static str>,
     /// Number of the unit that asked.
     pub source: Option<u64>,
-    /// Memory that the address is in or lies next to: the buffer that holds it, or the nearest on
-    /// each side.
+    /// The buffer that holds the address, or the nearest one on each side.
     pub near: Vec<Near>,
 }
 
@@ -29,21 +28,21 @@ pub struct Near {
     pub name: String,
     /// Its first address.
     pub address: u64,
-    /// The address behind its last byte.
+    /// The address after its last byte.
     pub end: u64,
-    /// The file has its bytes; else it is only in a list.
+    /// The file has its bytes; otherwise it is only in a list.
     pub has_bytes: bool,
 }
 
 impl Near {
-    /// Bytes between the memory and an address; 0 if it holds the address.
+    /// Distance in bytes to an address; 0 if the memory holds it.
     pub fn distance(&self, address: u64) -> u64 {
         if address < self.address {
             self.address - address
         } else if address < self.end {
             0
         } else {
-            // The first byte behind the memory is one byte away.
+            // The first byte after the memory has distance one.
             address - self.end + 1
         }
     }
@@ -54,7 +53,7 @@ impl Near {
     }
 }
 
-/// The access as an engine's register tells it.
+/// The page fault in an engine's register.
 pub(super) fn of_engine(tables: &Tables, state: &ErrorState, engine: &Engine) -> Option<Fault> {
     let value = engine.value("FAULT_REG")?;
     if field(tables, "FAULT_REG", "Valid Bit", value)? == 0 {
@@ -71,7 +70,7 @@ pub(super) fn of_engine(tables: &Tables, state: &ErrorState, engine: &Engine) ->
     Some(fault)
 }
 
-/// The address of the last access without a page, as the device's registers have it.
+/// The address of the last page fault, from the device's registers.
 pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
     let data = state.register("FAULT_TLB_DATA")?;
     let (high, low) = (data.value, *data.more.first()?);
@@ -81,7 +80,7 @@ pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
     let low = field(tables, "GEN8_FAULT_TLB_DATA0", "FAULT_VA", low)?;
     let bits = field(tables, "GEN8_FAULT_TLB_DATA1", "FAULT_VA_HIGH_BITS", high)?;
     let global = field(tables, "GEN8_FAULT_TLB_DATA1", "FAULT_GTT_SEL", high) == Some(1);
-    // DATA0 holds bits 43:12 of the address, DATA1 those above.
+    // DATA0 holds bits 43:12 of the address, DATA1 the bits above.
     let address = bits * (crate::error_state::FAULT_LOW + 1) + low;
     Some(Fault {
         address: Some(address),
@@ -91,7 +90,7 @@ pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
     })
 }
 
-/// The memory that holds an address, or what is nearest on each side.
+/// The memory that holds an address, or the nearest on each side.
 pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> {
     let buffers = state
         .buffers
@@ -112,7 +111,7 @@ pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> 
             has_bytes: false,
         })
     });
-    // Buffers with bytes come first: they count where both say the same.
+    // Buffers with bytes come first: of two equal entries the first one stays.
     let all: Vec<Near> = buffers.chain(listed.filter(|_| !global)).collect();
     if let Some(holds) = all.iter().find(|near| near.holds(address)) {
         return vec![holds.clone()];

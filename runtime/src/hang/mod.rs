@@ -1,9 +1,9 @@
-//! What hung: the parts of an error state that people look at first, found and put together.
+//! A summary of a hang: the parts of an error state that people read first.
 //!
-//! [`summary`] gives, for each engine that had not done its work: the command that it was at with
-//! those around it, what the registers say by name (units that are not done, wait bits, errors),
-//! the access that had no page and what memory is near it, a semaphore that does not hold, and the
-//! first rule of the manual that is broken on the way there.
+//! For each engine with unfinished work, [`summary`] gives the command that it was executing with
+//! its neighbours, the register bits by name (busy units, wait bits, errors), a page fault with the
+//! memory near it, a semaphore that is waited for, and the first violation of the manual's rules up
+//! to that command.
 //!
 //! ```no_run
 //! use genxml::{error_state::ErrorState, hang};
@@ -13,7 +13,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Bits are taken apart by the tables of Broadwell; of another GPU [`Summary::platform`] says so.
+//! Registers are decoded with the tables of Broadwell; [`Summary::platform`] names another GPU.
 
 mod fault;
 mod registers;
@@ -30,74 +30,74 @@ use crate::error_state::{Engine, ErrorState, Platform, Process};
 use crate::submission::{Each, Submission};
 use std::io;
 
-/// What an error state says of the engines that had not done their work.
+/// A summary of the engines with unfinished work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Summary {
-    /// The GPU, if the file says it.
+    /// The GPU, if the file names it.
     pub platform: Option<Platform>,
-    /// What the driver says happened.
+    /// The driver's message.
     pub message: String,
     /// Version of the kernel.
     pub kernel: String,
-    /// The engines that hung or were at work, those that hung first.
+    /// The engines that hung or were busy; those that hung come first.
     pub engines: Vec<Hang>,
     /// The engines that had nothing to do.
     pub idle: Vec<String>,
-    /// Access without a page, as the device's registers have it.
+    /// The page fault in the device's registers.
     pub fault: Option<Fault>,
-    /// Errors that the device's registers tell, by name.
+    /// Errors in the device's registers, by name.
     pub errors: Vec<Flags>,
 }
 
-/// An engine that had not done its work.
+/// An engine with unfinished work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hang {
     /// Its name.
     pub engine: String,
-    /// What says that it hung; empty if it was only at work.
+    /// The signs of a hang; empty if it was only busy.
     pub because: Vec<String>,
     /// The process whose request was running.
     pub process: Option<Process>,
-    /// The address that the engine was at (ACTHD), 48 bits; in the ring not an address but the
-    /// value of the head register.
+    /// The address that the engine was executing (ACTHD), 48 bits; in the ring it is not an address
+    /// but the value of the head register.
     pub acthd: Option<u64>,
-    /// Where that address is.
+    /// The buffer that holds that address.
     pub place: Place,
     /// The commands before it, the nearest last.
     pub before: Vec<Quoted>,
     /// The command that it points into.
     pub command: Option<Quoted>,
-    /// The commands behind it.
+    /// The commands after it.
     pub after: Vec<Quoted>,
     /// The header of the command that ran (IPEHR).
     pub ipehr: Option<Header>,
-    /// The next command of the ring, by the head register.
+    /// The next command of the ring, from the head register.
     pub head: Option<RingPlace>,
-    /// Where software's last command ends, by the tail register.
+    /// The end of software's last command, from the tail register.
     pub tail: Option<RingPlace>,
-    /// Units that are not done.
+    /// Units that are busy.
     pub units: Vec<Units>,
-    /// Bits of other registers that mean something for a hang.
+    /// Bits of other registers that are relevant for a hang.
     pub flags: Vec<Flags>,
-    /// The wait that it was in.
+    /// The semaphore that it waited for.
     pub semaphore: Option<Semaphore>,
-    /// The access that had no page, as the engine's register has it.
+    /// The page fault in the engine's register.
     pub fault: Option<Fault>,
-    /// The first rule of severity error that is broken up to the command.
+    /// The first violation of a rule of severity error, up to the command.
     pub violation: Option<Violation>,
 }
 
-/// Where an address is.
+/// The position of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Place {
-    /// In a buffer that the file has: its name, its address, and how many bytes it is in.
+    /// In a buffer of the file: its name, its address, and the offset in it.
     Buffer(String, u64, u64),
-    /// In no buffer that the file has.
+    /// In no buffer of the file.
     #[default]
     Nowhere,
 }
 
-/// A command as quoted.
+/// A quoted command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Quoted {
     /// GPU address.
@@ -108,9 +108,9 @@ pub struct Quoted {
     pub name: &'static str,
     /// How deep it is nested: 0 in the ring.
     pub depth: u32,
-    /// The lines of the decoder: the first alone, of the command itself all.
+    /// The decoder's lines: all for the command itself, only the first for its neighbours.
     pub text: Vec<String>,
-    /// What it waits for, if it is a wait for a semaphore.
+    /// The semaphore, if the command waits for one.
     pub semaphore: Option<Semaphore>,
 }
 
@@ -121,17 +121,17 @@ pub struct Header {
     pub value: u32,
     /// The command that it is the header of.
     pub name: Option<&'static str>,
-    /// How many commands before the one that ACTHD points into stands one with this header: 0 is
-    /// that one.
+    /// The number of commands from one with this header to the one that ACTHD points into; 0 if
+    /// that one has it.
     pub back: Option<usize>,
 }
 
-/// A place in a ring.
+/// A position in a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingPlace {
     /// Offset in bytes.
     pub offset: u64,
-    /// The command that it points into; of a tail the one before it.
+    /// The command that it points into; for a tail, the command before it.
     pub command: Option<(u64, &'static str)>,
 }
 
@@ -142,32 +142,32 @@ pub struct Semaphore {
     pub address: u64,
     /// It is one of the global table.
     pub global: bool,
-    /// How memory is compared with the data, by the manual's name: SAD is what memory holds, SDD
-    /// the data.
+    /// The comparison of memory with the data, by the manual's name: SAD is the value in memory,
+    /// SDD the data.
     pub compare: &'static str,
     /// The data of the command.
     pub data: u32,
-    /// What memory holds, if the file has it.
+    /// The value in memory, if the file has it.
     pub value: Option<u32>,
 }
 
-/// A rule that is broken.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// Its id.
     pub rule: &'static str,
-    /// The command that breaks it, and where it is.
+    /// The command that violates it, and its address.
     pub packet: (&'static str, u64),
-    /// What is broken, in words with values.
+    /// The violation in words, with values.
     pub text: String,
 }
 
-/// What an error state says of the engines that had not done their work.
+/// A summary of the engines with unfinished work.
 pub fn summary(state: &ErrorState) -> Summary {
     of(state, &mut |each| state.submissions(each))
 }
 
-/// As [`summary`], of a device coredump.
+/// As [`summary`], for a device coredump.
 pub fn of_devcoredump(dump: &Devcoredump) -> Summary {
     of(&dump.state, &mut |each| dump.submissions(each))
 }
@@ -217,7 +217,7 @@ fn of(state: &ErrorState, submissions: &mut Submissions<'_>) -> Summary {
     summary
 }
 
-/// What says that an engine hung.
+/// The signs that an engine hung.
 fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
     let mut because = Vec::new();
     if engine.value("hung").is_some_and(|hung| hung != 0) {
@@ -245,7 +245,7 @@ fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
     because
 }
 
-/// True if an engine had something to do, as far as its registers say.
+/// True if an engine had work, as far as its registers show.
 fn is_at_work(state: &ErrorState, engine: &Engine) -> bool {
     if engine.entry("IDLE?") == Some("yes") {
         return false;

@@ -1,4 +1,4 @@
-//! Registers by name, through the tables.
+//! Registers decoded with the tables.
 
 use crate::decode::{Tables, Value, items_at};
 use crate::engine::EngineId;
@@ -6,7 +6,7 @@ use crate::error_state::{Engine, ErrorState};
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Kind};
 
-/// Units of a register that are not done.
+/// The busy units of a register.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Units {
     /// The kernel's name of the register, with an index where there is one.
@@ -17,7 +17,7 @@ pub struct Units {
     pub busy: Vec<&'static str>,
 }
 
-/// What the bits of a register say.
+/// The bits that are set in a register.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags {
     /// The kernel's name of the register.
@@ -29,7 +29,7 @@ pub struct Flags {
     pub set: Vec<String>,
 }
 
-/// Registers of an engine that tell which units are done, by the kernel's name and the
+/// Registers of an engine with a bit for each unit that is done: the kernel's name and the
 /// specification's.
 const DONE: &[(&str, &str)] = &[
     ("INSTDONE", "RING_INSTDONE"),
@@ -38,11 +38,11 @@ const DONE: &[(&str, &str)] = &[
     ("ROW_INSTDONE", "ROW_INSTDONE"),
 ];
 
-/// Registers of an engine of which every bit that is set is worth telling.
+/// Registers of an engine of which every set bit is reported.
 const FLAGS: &[(&str, &str)] =
     &[("CTL", "RING_CTL"), ("ESR", "RING_ESR"), ("FAULT_REG", "FAULT_REG")];
 
-/// The same of the device.
+/// The same for the device.
 const OF_DEVICE: &[(&str, &str)] = &[("EIR", "RING_EIR"), ("ERROR", "GFX_ARB_ERROR_RPT")];
 
 /// The name of an engine in the tables.
@@ -56,7 +56,8 @@ fn table_name(engine: EngineId, instance: u32) -> &'static str {
     }
 }
 
-/// The description of a register: the closest one for the engine, of those that each engine has.
+/// The description of a register; if each engine has one, that of this engine or of the closest
+/// one.
 fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'static Container> {
     let container = tables.container(name)?;
     let Kind::Register { offset, per_engine: true, .. } = container.kind else {
@@ -72,7 +73,7 @@ fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'st
     Some(tables.register(base.wrapping_add(offset)).map_or(container, |at| at.register))
 }
 
-/// The units of an engine that are not done.
+/// The busy units of an engine.
 pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
     let mut units = Vec::new();
     for register in &engine.registers {
@@ -84,7 +85,7 @@ pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
         let value = register.value as u32;
         let mut busy = Vec::new();
         for item in items(tables, container, value.into()) {
-            // The enable of the ring stands among the units.
+            // The ring's enable bit is among the units.
             if item.value == Value::Bool(false) && !item.name.ends_with("Enable") {
                 busy.push(item.name.strip_suffix(" Done").unwrap_or(item.name));
             }
@@ -94,7 +95,7 @@ pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
     units
 }
 
-/// What the bits of an engine's registers say.
+/// The bits that are set in an engine's registers.
 pub(super) fn flags(tables: &Tables, engine: &Engine) -> Vec<Flags> {
     let told = FLAGS.iter().filter_map(|(kernel, described)| {
         let value = engine.value(kernel)?;
@@ -103,7 +104,7 @@ pub(super) fn flags(tables: &Tables, engine: &Engine) -> Vec<Flags> {
     told.collect()
 }
 
-/// What the bits of the device's registers say.
+/// The bits that are set in the device's registers.
 pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Vec<Flags> {
     let told = OF_DEVICE.iter().filter_map(|(kernel, described)| {
         let value = state.register(kernel)?.value;

@@ -12,18 +12,18 @@ pub struct Shown {
     pub text: String,
 }
 
-/// What a line of a summary is, for those who colour.
+/// The kind of a line, for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// The name of an engine, or of the whole.
+    /// The name of an engine, or of the summary.
     Title,
-    /// Something about it.
+    /// Details.
     Plain,
-    /// A command as it stands.
+    /// A quoted command.
     Command,
-    /// The command that the engine was at.
+    /// The command that the engine was executing.
     Culprit,
-    /// What is most likely wrong.
+    /// The most likely cause.
     Problem,
     /// A remark.
     Note,
@@ -194,7 +194,7 @@ fn near(fault: &Fault, lines: &mut Lines) {
 }
 
 impl Near {
-    /// Where it is, as seen from an address.
+    /// Its position relative to an address.
     fn text(&self, address: u64) -> String {
         let Near { name, address: start, end, has_bytes } = self;
         let bytes = if *has_bytes { "" } else { " (its bytes are not in the file)" };

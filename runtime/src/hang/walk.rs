@@ -1,4 +1,4 @@
-//! From the start of what an engine executed to the command that it was at.
+//! The walk from the start of an engine's work to the command that it was executing.
 
 use super::{Hang, Header, Place, Quoted, RingPlace, Semaphore, Submissions, Violation};
 use crate::check::{Checker, Finding, Rules};
@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::OnceLock;
 
-/// Commands that are quoted before the one that the engine was at, and behind it.
+/// Number of commands quoted before the one that the engine was executing, and after it.
 const BEFORE: usize = 5;
 const AFTER: usize = 3;
 
-/// Fills in the places of head and tail.
+/// Fills in the positions of head and tail.
 pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &mut Hang) {
     let (Some(at), Some(id)) = (state.ring(engine), engine.id()) else { return };
     let view = state.memory(&engine.name);
@@ -45,7 +45,7 @@ pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &
     hang.tail = engine.value("TAIL").map(|_| RingPlace { offset: at.ring.tail, command: last });
 }
 
-/// Fills in all that is found on the way to the command that the engine was at.
+/// Fills in everything that is found up to the command that the engine was executing.
 pub(super) fn batches(
     tables: &Tables,
     state: &ErrorState,
@@ -56,7 +56,8 @@ pub(super) fn batches(
     let Some(id) = engine.id() else { return };
     let mut acthd = hang.acthd.map(|acthd| acthd & !3);
     let mut in_batch = true;
-    // In the ring ACTHD is no address but what the head register holds, with its count of wraps.
+    // In the ring ACTHD is not an address but the value of the head register, with its count of
+    // wraps.
     let head = engine.value("HEAD").filter(|head| *head != 0 && Some(*head & !3) == acthd);
     if let (Some(_), Some(at)) = (head, state.ring(engine)) {
         let name = format!("{} ring", engine.name);
@@ -68,7 +69,8 @@ pub(super) fn batches(
             |buffer: &&crate::error_state::Buffer| (buffer.address..buffer.end()).contains(&acthd);
         let own = || state.buffers_of(&engine.name).filter(holds);
         let others = state.buffers.iter().filter(holds);
-        // A batch counts before the ring: they may have the same address in different tables.
+        // A batch is preferred to the ring: both may have the same address in different page
+        // tables.
         let best = own()
             .find(|buffer| !buffer.kind.is_global())
             .or_else(|| own().next())
@@ -80,7 +82,7 @@ pub(super) fn batches(
             in_batch = !buffer.kind.is_global();
         }
     }
-    // They are many, and the same for every hang.
+    // Built once: there are many rules, and they are the same for every hang.
     static RULES: OnceLock<Rules> = OnceLock::new();
     let rules = RULES.get_or_init(Rules::gen8);
     let mut violation = None;
@@ -105,7 +107,7 @@ pub(super) fn batches(
     let mut contexts = Contexts::default();
     let options = Options { kernels: false, every_draw: true, ..Options::default() };
     let decoder = Decoder::new(tables, options);
-    // The finder ends the walk with an error of its own.
+    // The finder ends the walk with an error, which means nothing.
     _ = submissions(&mut |submission: &Submission<'_>| {
         finder.ring = submission.ring;
         finder.before.clear();
@@ -118,7 +120,7 @@ pub(super) fn batches(
     });
     let Finder { before, command, after, .. } = finder;
     (hang.before, hang.command, hang.after) = (before.into(), command, after);
-    // Without the command there is no telling what came before it.
+    // Without the command it is unknown what came before it.
     hang.violation = violation.filter(|_| hang.command.is_some() || acthd.is_none());
     if hang.command.is_none() {
         hang.before.clear();
@@ -157,9 +159,9 @@ fn enough() -> io::Error {
 struct Finder<'a> {
     checker: Checker<'a>,
     acthd: Option<u64>,
-    /// The address is one of a batch.
+    /// The address is in a batch.
     in_batch: bool,
-    /// The ring that commands of depth 0 are in, or come back to.
+    /// The ring that holds the commands of depth 0.
     ring: Option<Ring>,
     before: VecDeque<Quoted>,
     command: Option<Quoted>,
@@ -204,13 +206,13 @@ impl Sink for Finder<'_> {
     }
 }
 
-/// A command in the decoder's words; the first line alone if `short`.
+/// A command as the decoder prints it; only the first line if `short`.
 fn quote(record: &Record, short: bool) -> Quoted {
     let mut text = Vec::new();
     if !short {
         let options = Options { headers: false, ..Options::default() };
         let mut writer = TextWriter::new(&mut text, &options);
-        // A vector takes everything.
+        // Writing to a vector cannot fail.
         _ = writer.record(record).and_then(|()| writer.finish());
     }
     let text = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
@@ -243,7 +245,7 @@ fn semaphore(record: &Record) -> Option<Semaphore> {
 }
 
 impl Semaphore {
-    /// True if memory is as the command wants it; `None` if the file does not have the memory.
+    /// True if memory satisfies the comparison; `None` if the file does not have the memory.
     pub fn holds(&self) -> Option<bool> {
         let memory = self.value?;
         Some(match self.compare {

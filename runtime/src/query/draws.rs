@@ -1,4 +1,4 @@
-//! Draws and dispatches: their numbers, and what each is.
+//! Draws and dispatches: their numbers and descriptions.
 
 use super::filter::is_packet;
 use crate::decode::{Item, Kind, Record, Sink, Value};
@@ -8,13 +8,12 @@ use genxml_core::address::SpaceKind;
 use std::collections::HashMap;
 use std::io;
 
-/// Packets that make threads run: draws of the 3D pipeline, walkers and objects of the media
-/// pipeline.
+/// Packets that start threads: draws of the 3D pipeline, walkers and objects of the media pipeline.
 const DRAWS: [&str; 5] =
     ["3DPRIMITIVE", "GPGPU_WALKER", "MEDIA_OBJECT", "MEDIA_OBJECT_PRT", "MEDIA_OBJECT_WALKER"];
 
-/// True if a packet of this name is a draw or dispatch. They are numbered from 1 on, in the order
-/// in which the dump has them.
+/// True if a packet of this name is a draw or dispatch. They are numbered from 1, in the order of
+/// the dump.
 pub fn is_draw(name: &str) -> bool {
     DRAWS.contains(&name)
 }
@@ -26,7 +25,8 @@ pub struct DrawCounter {
 }
 
 impl DrawCounter {
-    /// The number of the draw that the packet is, or is followed by. To be told every packet once.
+    /// The number of this draw, or for another packet the number of the next draw. Call once per
+    /// packet.
     pub fn packet(&mut self, record: &Record) -> u64 {
         let draw = is_packet(record.kind) && is_draw(record.name);
         self.draws += u64::from(draw);
@@ -52,15 +52,15 @@ pub struct Draw {
     pub address: u64,
     /// Name of the packet.
     pub name: &'static str,
-    /// Of 3DPRIMITIVE: the name of the topology, if a packet has set one.
+    /// For 3DPRIMITIVE: the name of the topology, if a packet has set one.
     pub topology: Option<&'static str>,
-    /// How much is drawn: counts and sizes that the packet has, by the names of its fields.
+    /// Counts and sizes in the packet, by the names of their fields.
     pub sizes: Vec<(&'static str, u64)>,
-    /// Stage and GPU address of every kernel that the draw runs, as far as the dump tells.
+    /// Stage and GPU address of every kernel that the draw runs, as far as they are in the dump.
     pub kernels: Vec<(&'static str, u64)>,
 }
 
-/// Fields that say how much is drawn.
+/// Fields with counts and sizes.
 const SIZES: [&str; 11] = [
     "Vertex Count Per Instance",
     "Instance Count",
@@ -75,11 +75,11 @@ const SIZES: [&str; 11] = [
     "Global Resolution Y",
 ];
 
-/// What draws need to be described, for each context and engine.
+/// State of a context and engine that describes draws.
 #[derive(Debug, Default)]
 struct Context {
     topology: Option<&'static str>,
-    /// By stage: the kernels that it runs.
+    /// The kernels that each stage runs.
     stages: [Vec<u64>; STAGES.len()],
     /// Kernels of interface descriptors, by position.
     descriptors: Vec<Option<u64>>,
@@ -94,22 +94,22 @@ const STAGES: [(&str, &str); 5] = [
     ("PS", "3DSTATE_PS"),
 ];
 
-/// A sink that tells every draw.
+/// A sink that reports every draw.
 pub struct Draws<'a> {
     each: &'a mut dyn FnMut(&Draw) -> io::Result<()>,
     counter: DrawCounter,
     submission: u64,
     at: (u32, EngineId),
     contexts: HashMap<(u32, EngineId), Context>,
-    /// Interface descriptors that follow belong to a load.
+    /// The following interface descriptors belong to a load.
     loading: bool,
 }
 
-/// Interface descriptors that are remembered: a load has no more (2a p.487).
+/// Largest number of interface descriptors in a load (2a p.487).
 const MAX_DESCRIPTORS: u32 = 64;
 
 impl<'a> Draws<'a> {
-    /// A sink that gives each draw to `each`, whose error ends the decoding.
+    /// A sink that passes each draw to `each`; an error from `each` ends the decoding.
     pub fn new(each: &'a mut dyn FnMut(&Draw) -> io::Result<()>) -> Draws<'a> {
         let at = (0, EngineId::Render);
         let contexts = HashMap::new();
@@ -117,7 +117,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// The kernels that a stage's packet lets run: the addresses, where they are known.
+/// The addresses of the kernels that a stage's packet enables, where they are known.
 fn kernels(record: &Record, out: &mut Vec<u64>) {
     out.clear();
     let on = |name| record.item(name).is_some_and(|item| item.stored == 1);
@@ -127,7 +127,7 @@ fn kernels(record: &Record, out: &mut Vec<u64>) {
         on("32 Pixel Dispatch Enable"),
     );
     let some = on("Enable") || on("Function Enable") || eight || sixteen || wide;
-    // Of pixel shaders, the first kernel is that of 8 pixels or of the only width (2a p.154,
+    // For pixel shaders, the first kernel is the one for 8 pixels, or for the only width (2a p.154,
     // p.157-158).
     let several = usize::from(eight) + usize::from(sixteen) + usize::from(wide) > 1;
     for (names, runs) in [
@@ -207,7 +207,7 @@ impl Sink for Draws<'_> {
         let size = |name: &&'static str| {
             let item = record.item(name)?;
             let value = if let Value::Uint(value) = item.value { value } else { item.stored };
-            // Of an enumeration of numbers the number is shown: SIMD8 is 0.
+            // For an enumeration the number is shown: SIMD8 is 0.
             Some(match (item.value, *name) {
                 (Value::Enum { .. }, "SIMD Size") => ("SIMD Size", 8 << item.stored.min(3)),
                 _ => (*name, value),

@@ -1,4 +1,4 @@
-//! What to show of a dump: a sink in front of another one.
+//! Filters for dumps: a sink that passes on part of what it gets to another sink.
 
 use super::draws::DrawCounter;
 use super::glob::Glob;
@@ -9,30 +9,32 @@ use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 
-/// What to show of a dump. Conditions of different kinds must all hold; of several packets, ranges
-/// or names of fields one is enough, of several values of fields all must hold.
+/// Which records of a dump to show. Conditions of different kinds must all hold. For several
+/// packets, ranges or field names one match is enough; of several field values all must match.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// Names of packets, structures, registers or data. What they point to is shown too.
+    /// Names of packets, structures, registers or data. Everything that they point to is shown too.
     pub packets: Vec<Glob>,
-    /// Fields. A record is shown if it has them itself; without a value, only these fields of it.
+    /// Fields. A record is shown if it has them itself. If a test has no value, only the named
+    /// fields are shown.
     pub fields: Vec<FieldTest>,
-    /// Addresses: of packets and of what lies in memory. What such a packet points to is shown too.
+    /// Address ranges of packets and of structures and data in memory. Everything that such a
+    /// packet points to is shown too.
     pub ranges: Vec<Range<u64>>,
-    /// Draws by their numbers ([`is_draw`](super::is_draw)), from 1 on: the packets since the draw
-    /// before, the draw, and what it uses.
+    /// Draws by number ([`is_draw`](super::is_draw)), from 1: the packets after the previous draw,
+    /// the draw, and what it uses.
     pub draws: Option<RangeInclusive<u64>>,
-    /// Submissions by their numbers.
+    /// Submissions by number.
     pub submissions: Option<RangeInclusive<u64>>,
 }
 
-/// A condition on a field: its name, or with the structures and arrays around it,
-/// `Entry[3].Surface Format`.
+/// A condition on a field: its name, alone or after the names of the structures and arrays that
+/// hold it, `Entry[3].Surface Format`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldTest {
     /// The name.
     pub name: Glob,
-    /// What its value must be, if that matters.
+    /// The value to compare with, if the value matters.
     pub value: Option<(Compare, String)>,
 }
 
@@ -45,13 +47,13 @@ pub enum Compare {
     Other,
 }
 
-/// Why a condition cannot be understood.
+/// Why a condition cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; write {example}")]
 pub struct ParseError {
     /// What is wrong.
     pub what: String,
-    /// How it could look.
+    /// A correct form.
     pub example: &'static str,
 }
 
@@ -81,7 +83,7 @@ impl FromStr for FieldTest {
 }
 
 impl Filter {
-    /// True if everything is shown.
+    /// True if the filter lets everything through.
     pub fn is_empty(&self) -> bool {
         *self == Filter::default()
     }
@@ -103,18 +105,18 @@ impl Filter {
         }
     }
 
-    /// True if fields are looked at, so that they must be decoded.
+    /// True if the filter tests fields, so that they must be decoded.
     pub fn needs_fields(&self) -> bool {
         !self.fields.is_empty()
     }
 
-    /// The record itself is one that is asked for, whatever its fields.
+    /// True if name and address of the record match, whatever its fields.
     fn names(&self, record: &Record) -> bool {
         let named = self.packets.is_empty() || self.packets.iter().any(|glob| named(record, glob));
         named && (self.ranges.is_empty() || self.ranges.iter().any(|range| lies_in(record, range)))
     }
 
-    /// True if the fields are as asked for; `shown` gets the positions of those to show.
+    /// True if the fields match; `shown` gets the positions of those to show.
     fn fields(&self, items: &[Item], shown: &mut Vec<usize>) -> bool {
         shown.clear();
         let mut paths = Paths::default();
@@ -148,7 +150,7 @@ impl Filter {
     }
 }
 
-/// The name, also of one register among many: `RING_TAIL of VCS`.
+/// True if the name matches, for a register also with engine or index: `RING_TAIL of VCS`.
 fn named(record: &Record, glob: &Glob) -> bool {
     glob.matches(record.name)
         || record.register.is_some_and(|register| glob.matches(&register.to_string()))
@@ -161,7 +163,7 @@ fn lies_in(record: &Record, range: &Range<u64>) -> bool {
     in_memory && record.address < range.end && record.address.saturating_add(bytes) > range.start
 }
 
-/// The names around an item: positions of those that hold it.
+/// The path of an item: the positions of the items that hold it.
 #[derive(Default)]
 struct Paths {
     around: Vec<usize>,
@@ -197,8 +199,8 @@ impl Paths {
     }
 }
 
-/// True if `text` is the value of the item: as stored, as meant, by its name, or the address that
-/// it leads to.
+/// True if `text` is the value of the item: the stored or meant number, its name, or the absolute
+/// address.
 fn has_value(item: &Item, text: &str) -> bool {
     let number = parse(text);
     let float = || text.parse::<f64>().ok();
@@ -240,19 +242,19 @@ fn parse(text: &str) -> Option<u64> {
     }
 }
 
-/// Gives another sink what a [`Filter`] lets through. Depths are counted anew, so that what is left
-/// of a tree is one.
+/// Passes on what a [`Filter`] lets through to another sink. Depths are renumbered, so that the
+/// remaining records form a tree.
 pub struct Filtered<'a> {
     filter: &'a Filter,
     inner: &'a mut dyn Sink,
     counter: DrawCounter,
-    /// The submission is asked for.
+    /// The filter selects the submission.
     section: bool,
-    /// The packets up to the next draw are asked for.
+    /// The filter selects the packets up to the next draw.
     draw: bool,
-    /// Depth of the record that is shown with all it points to.
+    /// Depth of the record that is shown with everything that it points to.
     whole: Option<u32>,
-    /// Depths of the records shown that hold the next one.
+    /// Depths of the shown records that hold the next one.
     around: Vec<u32>,
     /// The record as it is shown.
     copy: Record,
@@ -260,7 +262,7 @@ pub struct Filtered<'a> {
 }
 
 impl<'a> Filtered<'a> {
-    /// A sink that gives `inner` what `filter` lets through.
+    /// A sink that passes on to `inner` what `filter` lets through.
     pub fn new(filter: &'a Filter, inner: &'a mut dyn Sink) -> Filtered<'a> {
         Filtered {
             filter,
@@ -275,7 +277,7 @@ impl<'a> Filtered<'a> {
         }
     }
 
-    /// True if the record is shown, but for its fields.
+    /// True if the record is selected, before its fields are tested.
     fn asked_for(&mut self, record: &Record) -> bool {
         let packet = is_packet(record.kind);
         if packet {
@@ -286,9 +288,9 @@ impl<'a> Filtered<'a> {
             self.whole = None;
             return false;
         }
-        // A packet of a called batch is nothing that the packet which calls it points to.
+        // A packet of a called batch does not belong to the packet that calls it.
         if packet || self.whole.is_some_and(|depth| record.depth <= depth) {
-            // A remark on the packet itself stands at the same depth.
+            // A remark on the packet itself has the same depth.
             if record.kind == Kind::Note && self.whole == Some(record.depth) {
                 return true;
             }
@@ -306,7 +308,7 @@ impl<'a> Filtered<'a> {
     }
 }
 
-/// True for what stands in a batch.
+/// True for packets, whether the tables describe them or not.
 pub(crate) fn is_packet(kind: Kind) -> bool {
     matches!(kind, Kind::Packet | Kind::Partial | Kind::Unknown)
 }
@@ -334,7 +336,7 @@ impl Sink for Filtered<'_> {
 }
 
 impl Filtered<'_> {
-    /// Gives the record on if it is shown; of a structure, with the memory that it lies in.
+    /// Passes the record on if it is shown; a structure with the memory that holds it.
     fn pass(&mut self, record: &Record, memory: Option<&dyn Memory>) -> io::Result<()> {
         if !self.asked_for(record) {
             return Ok(());
@@ -369,7 +371,7 @@ fn give(sink: &mut dyn Sink, record: &Record, memory: Option<&dyn Memory>) -> io
     }
 }
 
-/// Keeps the items at these positions, what they hold, and what holds them.
+/// Retains the items at these positions, the items in them, and the items that hold them.
 fn keep(items: &mut Vec<Item>, shown: &[usize]) {
     let mut kept = vec![false; items.len()];
     for &at in shown {

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-/// A pattern of a name: `*` stands for any text, `?` for any character; letters are the same in
-/// either case.
+/// A pattern of a name: `*` stands for any text, `?` for any character; case is ignored.
 ///
 /// ```
 /// use genxml::query::Glob;
@@ -14,7 +13,7 @@ use std::fmt;
 pub struct Glob(String);
 
 impl Glob {
-    /// Every text is a pattern.
+    /// A pattern; every text is valid.
     pub fn new(pattern: &str) -> Glob {
         Glob(pattern.to_owned())
     }
@@ -29,11 +28,11 @@ impl Glob {
         self.0.contains(['*', '?'])
     }
 
-    /// True if all of `name` is as the pattern says.
+    /// True if the pattern matches all of `name`.
     pub fn matches(&self, name: &str) -> bool {
         let (pattern, name) = (self.0.as_bytes(), name.as_bytes());
         let (mut p, mut n) = (0, 0);
-        // The last star: what stands behind it, and how far its text goes so far.
+        // The last star: the position after it, and where the text that it stands for ends so far.
         let mut star: Option<(usize, usize)> = None;
         while n < name.len() {
             match (pattern.get(p), star) {

@@ -1,13 +1,13 @@
-//! Questions to a dump: what is where, what was set when, what a draw works with.
+//! Queries on a dump: filters, lists of draws, and which packets set the state of a draw.
 //!
-//! All of it works on the records of a [decoder](crate::decode), so it holds for every kind of
+//! All queries work on the records of a [decoder](crate::decode), so they work for every kind of
 //! dump.
 //!
-//! * [`Filter`]: only some packets, fields, addresses, draws or submissions; goes between decoder
+//! * [`Filter`]: selects packets, fields, addresses, draws or submissions; it sits between decoder
 //!   and output
-//! * [`Draws`]: every draw and dispatch, with what it draws and its kernels
-//! * [`Writes`]: who sets a packet's state, a structure or a register, and what is in effect at a
-//!   draw
+//! * [`Draws`]: every draw and dispatch, with its sizes and kernels
+//! * [`Writes`]: every write of a packet's state, a structure or a register, and what is in effect
+//!   at a draw
 //! * [`Glob`]: patterns of names
 
 mod draws;

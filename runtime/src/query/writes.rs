@@ -1,4 +1,4 @@
-//! Who sets what, and what is in effect at a draw.
+//! Writes of state, and the state that is in effect at a draw.
 
 use super::draws::{DrawCounter, is_draw};
 use super::filter::is_packet;
@@ -9,7 +9,7 @@ use crate::submission::Submission;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-/// What is asked for.
+/// The state that a query is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
     /// Packets or structures of this name.
@@ -35,8 +35,7 @@ impl What {
     }
 }
 
-/// The register that a packet gives a value which stands elsewhere: in memory, or in another
-/// register.
+/// The register that a packet loads from memory or from another register.
 fn loaded_register(record: &Record) -> Option<u32> {
     let field = match record.name {
         "MI_LOAD_REGISTER_MEM" => "Register Address",
@@ -46,7 +45,8 @@ fn loaded_register(record: &Record) -> Option<u32> {
     record.item(field)?.register_offset()
 }
 
-/// A packet that sets state, a structure that one leads to, or a register that a command writes.
+/// A write: a packet that sets state, a structure that a packet points to, or a register that a
+/// command writes.
 #[derive(Debug, Clone)]
 pub struct Write {
     /// The submission.
@@ -55,15 +55,15 @@ pub struct Write {
     pub context: u32,
     /// The engine.
     pub engine: EngineId,
-    /// Number of the draw that comes next; one more than there are, if none does.
+    /// Number of the next draw; after the last draw, the number of draws plus one.
     pub before_draw: u64,
-    /// Name and address of the packet that it is, or that led there.
+    /// Name and address of the packet, or of the packet that points to the structure.
     pub packet: (&'static str, u64),
-    /// What is written, by its fields.
+    /// The record with the fields.
     pub record: Record,
 }
 
-/// Where the walk is.
+/// The position in the dump.
 struct Place {
     submission: u64,
     context: u32,
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// A sink that tells every write.
+/// A sink that reports every write.
 pub struct Writes<'a> {
     what: &'a What,
     each: &'a mut dyn FnMut(&Write) -> io::Result<()>,
@@ -110,7 +110,7 @@ pub struct Writes<'a> {
 }
 
 impl<'a> Writes<'a> {
-    /// A sink that gives each write of `what` to `each`, whose error ends the decoding.
+    /// A sink that passes each write of `what` to `each`; an error from `each` ends the decoding.
     pub fn new(what: &'a What, each: &'a mut dyn FnMut(&Write) -> io::Result<()>) -> Writes<'a> {
         Writes { what, each, place: Place::new() }
     }
@@ -133,10 +133,10 @@ impl Sink for Writes<'_> {
     }
 }
 
-/// Which of several states a record is: its name, and which of many that one name stands for.
+/// Identifies a state: the name of the record, and a number if several states share the name.
 type Key = (&'static str, u64);
 
-/// Packets of which there are several, each with a number of its own.
+/// Packets that set one of several numbered states, and the field with the number.
 const NUMBERED: [(&str, &str); 3] = [
     ("3DSTATE_VERTEX_BUFFERS", "Vertex Buffer Index"),
     ("3DSTATE_VF_INSTANCING", "Vertex Element Index"),
@@ -158,7 +158,7 @@ fn key(record: &Record) -> Key {
     (record.name, number)
 }
 
-/// True if the packet sets state for later ones: it does nothing by itself.
+/// True if the packet only sets state for later packets.
 fn is_state(record: &Record) -> bool {
     let does = |name: &str| {
         is_draw(name)
@@ -173,8 +173,8 @@ fn is_state(record: &Record) -> bool {
     }
 }
 
-/// What was written last before a draw: a sink that collects it for the context of that draw. Later
-/// records are left alone.
+/// A sink that collects the last writes before a draw, in the context of that draw. It ignores
+/// later records.
 pub struct InEffect<'a> {
     what: Option<&'a What>,
     draw: u64,
@@ -184,14 +184,14 @@ pub struct InEffect<'a> {
     found: Option<Vec<Write>>,
 }
 
-/// A sink for the state that is in effect at the draw of this number: of `what`, or all there is.
-/// Give it to a decoder, then ask [`InEffect::writes`].
+/// A sink for the state that is in effect at the draw of this number: `what`, or all state. Pass it
+/// to a decoder, then call [`InEffect::writes`].
 pub fn in_effect(what: Option<&What>, draw: u64) -> InEffect<'_> {
     InEffect { what, draw, place: Place::new(), seen: HashMap::new(), count: 0, found: None }
 }
 
 impl InEffect<'_> {
-    /// The last write of each state, in the order of the dump; none if there are fewer draws.
+    /// The last write of each state, in the order of the dump; `None` if there are fewer draws.
     pub fn writes(self) -> Option<Vec<Write>> {
         self.found
     }

@@ -1,0 +1,70 @@
+//! What a walk has emitted already, so that it is not emitted again.
+
+use super::draw::Stage;
+use super::kernel::Used;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Stages of draws that are remembered. When there are more, all are forgotten, and emitted again.
+const MAX_DRAWS: usize = 1 << 16;
+
+/// What was emitted.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Tables and structures of draws count as new every time.
+    every_draw: bool,
+    /// Kernels by address, and what they use.
+    kernels: HashMap<u64, Rc<Used>>,
+    /// Stages of draws by index, with GPU addresses.
+    stages: HashSet<(usize, Stage)>,
+    /// Arrays of state: address and number of elements.
+    arrays: HashSet<(u64, u32)>,
+    /// Fingerprints of draws whose vertices were emitted.
+    vertices: HashSet<u64>,
+    /// Targets of conditional jumps.
+    conditional: HashSet<u64>,
+}
+
+impl Seen {
+    /// Nothing was emitted. With `every_draw`, what a draw uses counts as new every time.
+    pub fn new(every_draw: bool) -> Seen {
+        Seen { every_draw, ..Seen::default() }
+    }
+
+    /// What the kernel at this address uses, if it was emitted.
+    pub fn kernel(&self, at: u64) -> Option<Rc<Used>> {
+        self.kernels.get(&at).cloned()
+    }
+
+    /// The kernel at this address is emitted.
+    pub fn add_kernel(&mut self, at: u64, used: Rc<Used>) {
+        self.kernels.insert(at, used);
+    }
+
+    /// True if the tables of this stage are to be emitted.
+    pub fn new_stage(&mut self, index: usize, stage: &Stage) -> bool {
+        self.stages.insert((index, stage.clone())) || self.every_draw
+    }
+
+    /// Forgets all stages if there are too many.
+    pub fn limit_stages(&mut self) {
+        if self.stages.len() == MAX_DRAWS {
+            self.stages.clear();
+        }
+    }
+
+    /// True if so many elements of the array at this address are to be emitted.
+    pub fn new_array(&mut self, at: u64, elements: u32) -> bool {
+        self.arrays.insert((at, elements)) || self.every_draw
+    }
+
+    /// True if the vertices of a draw with this fingerprint are to be emitted.
+    pub fn new_vertices(&mut self, fingerprint: u64) -> bool {
+        self.vertices.insert(fingerprint) || self.every_draw
+    }
+
+    /// True if no conditional jump led to this address before.
+    pub fn new_conditional(&mut self, target: u64) -> bool {
+        self.conditional.insert(target)
+    }
+}

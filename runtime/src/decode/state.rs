@@ -1,0 +1,17 @@
+//! State of a context that batches leave and later ones use.
+
+use super::draw::{STAGES, Stage};
+use super::fields::Bases;
+use super::kept::Kept;
+use super::registers::Registers;
+
+/// State of a context that batches leave and later ones use.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    pub(super) bases: Bases,
+    pub(super) stages: [Stage; STAGES.len()],
+    /// Blending of all targets: offset from the dynamic state base.
+    pub(super) blend: Option<u64>,
+    pub(super) kept: Kept,
+    pub(super) registers: Registers,
+}

@@ -1,0 +1,407 @@
+//! The layers of each crate: a module imports from its own layer and from lower ones.
+//!
+//! The test reads the paths in the source files that begin with `crate`, `super` or `self`, in `use`
+//! lines, expressions and macros, and compares them with the table [`CRATES`]. It also fails if
+//! modules of the top level form a cycle. Tests (`#[cfg(test)]`, `tests.rs`, `tests/`) are left
+//! out; the root (`lib.rs`) may import everything. To add a crate, add an entry to the table.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// A crate and its layers.
+struct Layers {
+    /// Folder of the sources, from the root of the workspace.
+    src: &'static str,
+    /// Lowest first. A module of a lower level is written with its parents, `a::b`; what is not
+    /// listed itself belongs to the parent. Modules of the top level must all be listed.
+    layers: &'static [&'static [&'static str]],
+}
+
+const CRATES: &[Layers] = &[Layers {
+    src: "runtime/src",
+    layers: &[
+        &["gen8", "memory", "merge", "read", "submission"],
+        &["decode"],
+        &["json", "query", "html", "diff", "check"],
+        &["capture", "error_state", "devcoredump", "aub"],
+        &["hang"],
+        &["batch"],
+        &["mi"],
+        &["dump"],
+        &["guide"],
+    ],
+}];
+
+/// A path of a module or item, from the root of its crate.
+type Module = Vec<String>;
+
+/// What a crate consists of, as far as its layers matter.
+#[derive(Default)]
+struct Sources {
+    /// Modules that exist, with the files that they are in.
+    modules: BTreeMap<Module, String>,
+    /// Modules that are compiled only for tests.
+    tests: BTreeSet<Module>,
+    /// Paths that a module uses, with the file.
+    imports: Vec<(Module, Module, String)>,
+    /// What the root imports: the name, and where it comes from.
+    root: BTreeMap<String, Module>,
+}
+
+/// Identifiers and groups of a use tree or path after its first segment, expanded.
+fn expand(prefix: &[String], tokens: &[TokenTree], out: &mut Vec<(Module, Option<String>)>) {
+    let mut path = prefix.to_vec();
+    let mut at = 0;
+    let mut alias = None;
+    loop {
+        match tokens.get(at) {
+            Some(TokenTree::Ident(ident)) if *ident == "as" => {
+                alias = tokens.get(at + 1).map(ToString::to_string);
+                break;
+            }
+            Some(TokenTree::Ident(ident)) if *ident == "self" && !path.is_empty() => {}
+            Some(TokenTree::Ident(ident)) => path.push(ident.to_string()),
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                let comma = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ',');
+                for part in inner.split(comma).filter(|part| !part.is_empty()) {
+                    expand(&path, part, out);
+                }
+                return;
+            }
+            _ => break,
+        }
+        at += 1;
+        match is_path_separator(tokens, at) {
+            true => at += 2,
+            false => match tokens.get(at) {
+                Some(TokenTree::Ident(ident)) if *ident == "as" => {}
+                _ => break,
+            },
+        }
+    }
+    out.push((path, alias));
+}
+
+/// True if `::` is at this position.
+fn is_path_separator(tokens: &[TokenTree], at: usize) -> bool {
+    let colon =
+        |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(it)) if it.as_char() == ':');
+    colon(at) && colon(at + 1)
+}
+
+/// The identifier at this position.
+fn ident(tokens: &[TokenTree], at: usize) -> Option<String> {
+    match tokens.get(at) {
+        Some(TokenTree::Ident(ident)) => Some(ident.to_string()),
+        _ => None,
+    }
+}
+
+/// True for `[cfg(test)]` and `[cfg(all(test, ...))]`.
+fn is_test_attribute(token: &TokenTree) -> bool {
+    let text = token.to_string().replace([' ', '\n'], "");
+    text.starts_with("[cfg(test)") || text.starts_with("[cfg(all(test,")
+}
+
+/// The position after the item that begins here, after its other attributes.
+fn after_item(tokens: &[TokenTree], mut at: usize) -> usize {
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        match token {
+            TokenTree::Punct(it) if it.as_char() == ';' => break,
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => break,
+            _ => {}
+        }
+    }
+    at
+}
+
+impl Sources {
+    /// All Rust files under `dir`, which is the module `module`.
+    fn read(&mut self, root: &Path, dir: &Path, module: &Module) {
+        let mut entries: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        for path in entries {
+            let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let child = || [module.as_slice(), std::slice::from_ref(&stem)].concat();
+            if stem == "tests" {
+                continue;
+            } else if path.is_dir() {
+                self.read(root, &path, &child());
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let module = match &stem[..] {
+                    "lib" | "main" if module.is_empty() => Module::new(),
+                    "mod" => module.clone(),
+                    _ => child(),
+                };
+                let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+                self.file(module, &name, &fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+
+    /// One file.
+    fn file(&mut self, module: Module, name: &str, text: &str) {
+        let tokens: TokenStream =
+            text.parse().unwrap_or_else(|error| panic!("{name} is not Rust: {error}"));
+        self.modules.insert(module.clone(), name.to_owned());
+        self.tokens(&module, name, tokens);
+    }
+
+    fn tokens(&mut self, module: &Module, file: &str, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            let next = ident(&tokens, at + 1);
+            match token {
+                TokenTree::Punct(it) if it.as_char() == '#' => {
+                    at += 1;
+                    if !tokens.get(at).is_some_and(is_test_attribute) {
+                        continue;
+                    }
+                    let end = after_item(&tokens, at + 1);
+                    for at in at..end {
+                        if ident(&tokens, at).is_some_and(|word| word == "mod")
+                            && let Some(name) = ident(&tokens, at + 1)
+                        {
+                            self.tests.insert([module.as_slice(), &[name]].concat());
+                        }
+                    }
+                    at = end;
+                    continue;
+                }
+                TokenTree::Ident(word) if *word == "mod" && next.is_some() => {
+                    let inner = [module.as_slice(), &[next.unwrap()]].concat();
+                    at += 2;
+                    if let Some(TokenTree::Group(group)) = tokens.get(at) {
+                        self.modules.insert(inner.clone(), file.to_owned());
+                        self.tokens(&inner, file, group.stream());
+                        at += 1;
+                    }
+                    continue;
+                }
+                TokenTree::Ident(word) if *word == "use" && module.is_empty() => {
+                    let mut found = Vec::new();
+                    expand(&[], &tokens[at + 1..], &mut found);
+                    for (path, alias) in found {
+                        let name = alias.or_else(|| path.last().cloned()).unwrap_or_default();
+                        self.root.insert(name, path);
+                    }
+                }
+                TokenTree::Ident(word)
+                    if (*word == "crate" || *word == "super" || *word == "self")
+                        && is_path_separator(&tokens, at + 1) =>
+                {
+                    let mut found = Vec::new();
+                    expand(&[], &tokens[at..], &mut found);
+                    for (path, _) in found {
+                        let path = absolute(module, &path);
+                        self.imports.push((module.clone(), path, file.to_owned()));
+                    }
+                    // The rest of the path begins with no keyword, but for `super::super`.
+                    while is_path_separator(&tokens, at + 1) {
+                        at += 3;
+                    }
+                }
+                TokenTree::Group(group) => self.tokens(module, file, group.stream()),
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// The import with names that the root re-exports replaced; `None` if they are from another
+    /// crate.
+    fn resolved(&self, path: &Module) -> Option<Module> {
+        let first = path.first()?;
+        if self.modules.contains_key(std::slice::from_ref(first)) {
+            return Some(path.clone());
+        }
+        let origin = self.root.get(first)?;
+        let begin = usize::from(origin.first().is_some_and(|it| it == "crate" || it == "self"));
+        let origin = &origin[begin..];
+        let there = origin.first().is_some_and(|it| {
+            self.modules.contains_key(std::slice::from_ref(it)) && origin.len() > 1
+        });
+        there.then(|| [origin, &path[1..]].concat())
+    }
+
+    /// What is wrong, as lines of text.
+    fn problems(&self, layers: &[&[&str]]) -> Vec<String> {
+        let mut problems = BTreeSet::new();
+        let level = |module: &Module| {
+            (1..=module.len()).rev().find_map(|length| {
+                let name = module[..length].join("::");
+                let level = layers.iter().position(|layer| layer.contains(&&name[..]))?;
+                Some((level, name))
+            })
+        };
+        for (module, file) in &self.modules {
+            if !module.is_empty() && !self.is_test(module) && level(module).is_none() {
+                let name = module.join("::");
+                problems.insert(format!("{file}: the table has no layer for {name}: add it"));
+            }
+        }
+        let mut edges: BTreeMap<&String, BTreeMap<String, String>> = BTreeMap::new();
+        for (module, path, file) in &self.imports {
+            if module.is_empty() || self.is_test(module) {
+                continue;
+            }
+            let Some(target) = self.resolved(path) else { continue };
+            let text = path.join("::");
+            if let (Some((from, from_name)), Some((to, to_name))) = (level(module), level(&target))
+                && to > from
+            {
+                problems.insert(format!(
+                    "{file}: {from_name} (layer {from}) imports {text} of {to_name} (layer {to}), \
+                     which is higher: move what both need down, or pass a value or a trait"
+                ));
+            }
+            if module[0] != target[0] {
+                let example = format!("{file}: {text}");
+                edges.entry(&module[0]).or_default().entry(target[0].clone()).or_insert(example);
+            }
+        }
+        // Modules that import nothing, or that nothing imports, are in no cycle: they are removed
+        // until none is left.
+        loop {
+            let before = edges.len();
+            let from: BTreeSet<String> = edges.keys().map(|name| (*name).clone()).collect();
+            let to: BTreeSet<String> = edges.values().flat_map(|to| to.keys().cloned()).collect();
+            edges.values_mut().for_each(|to| to.retain(|name, _| from.contains(name)));
+            edges.retain(|name, imports| to.contains(*name) && !imports.is_empty());
+            if edges.len() == before {
+                break;
+            }
+        }
+        for (from, to) in edges {
+            for (to, example) in to {
+                problems.insert(format!("cycle: {from} imports {to} ({example})"));
+            }
+        }
+        problems.into_iter().collect()
+    }
+
+    fn is_test(&self, module: &Module) -> bool {
+        (1..=module.len()).any(|length| self.tests.contains(&module[..length]))
+    }
+}
+
+/// A path that begins with `crate`, `super` or `self` in `module`, from the root.
+fn absolute(module: &Module, path: &Module) -> Module {
+    let mut base = module.clone();
+    let mut rest = &path[..];
+    while let Some((first, after)) = rest.split_first() {
+        match &first[..] {
+            "crate" => base.clear(),
+            "super" => _ = base.pop(),
+            "self" => {}
+            _ => break,
+        }
+        rest = after;
+    }
+    [base.as_slice(), rest].concat()
+}
+
+/// Files as (module, text); the layers.
+fn problems(files: &[(&str, &str)], layers: &[&[&str]]) -> Vec<String> {
+    let mut sources = Sources::default();
+    for (module, text) in files {
+        let path = module.split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        sources.file(path, module, text);
+    }
+    sources.problems(layers)
+}
+
+#[test]
+fn modules_import_from_lower_layers_only() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    for Layers { src, layers } in CRATES {
+        let mut sources = Sources::default();
+        sources.read(root, &root.join(src), &Module::new());
+        assert!(sources.imports.len() > 50, "{src}: the paths are not found");
+        for name in layers.iter().flat_map(|layer| layer.iter()) {
+            let module: Module = name.split("::").map(str::to_owned).collect();
+            if !sources.modules.contains_key(&module) {
+                found.push(format!("{src}: {name} is in the table and does not exist"));
+            }
+        }
+        found.extend(sources.problems(layers));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+const TWO: &[&[&str]] = &[&["low"], &["high"]];
+
+#[test]
+fn good_imports_pass() {
+    let files = [
+        ("", "mod low; mod high; pub use low::Thing; pub use other as external;"),
+        ("low", "use std::fmt; use crate::external::X; use self::inner::Y; mod inner {}"),
+        ("high", "use crate::{low::{A, b::C}, Thing}; fn f() { crate::low::g() }"),
+        ("high::part", "use super::X; use super::super::low::A;"),
+    ];
+    assert_eq!(problems(&files, TWO), [""; 0]);
+}
+
+#[test]
+fn upward_imports_are_found_in_every_form() {
+    for text in [
+        "use crate::high::X;",
+        "use crate::{core::Y, high::{self as up}};",
+        "use super::high::X;",
+        "pub use crate::high as higher;",
+        "fn f() { crate::high::g(); }",
+        "fn f() -> Vec<crate::high::X> { Vec::new() }",
+        "fn f() { println!(\"{}\", super::high::X); }",
+        "use crate::Thing;",
+        "mod inner { use super::super::high::X; }",
+        "#[cfg(not(test))] use crate::high::X;",
+        "#[cfg(test)] mod tests { } use crate::high::X;",
+    ] {
+        let files = [("", "mod low; mod high; pub use high::Thing;"), ("low", text), ("high", "")];
+        let found = problems(&files, TWO);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert!(found[0].starts_with("low: low (layer 0) imports"), "{found:?}");
+    }
+}
+
+#[test]
+fn tests_may_import_everything() {
+    let files = [
+        ("", "mod low; mod high;"),
+        ("low", "#[cfg(test)] mod tests { use crate::high::X; } #[cfg(test)] mod check;"),
+        ("low::check", "use crate::high::X;"),
+        ("high", "use crate::low::X;"),
+    ];
+    assert_eq!(problems(&files, TWO), [""; 0]);
+}
+
+#[test]
+fn cycles_are_found_within_a_layer() {
+    let files = [
+        ("a", "use crate::b::X;"),
+        ("b", "use crate::c::X;"),
+        ("c", "use crate::a::X; use crate::d::X;"),
+        ("d", ""),
+        ("e", "use crate::d::X; use crate::a::X;"),
+    ];
+    let found = problems(&files, &[&["a", "b", "c", "d", "e"]]);
+    let expected = [
+        "cycle: a imports b (a: b::X)",
+        "cycle: b imports c (b: c::X)",
+        "cycle: c imports a (c: a::X)",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn modules_without_a_layer_are_found() {
+    let found = problems(&[("low", ""), ("new", "")], TWO);
+    assert_eq!(found, ["new: the table has no layer for new: add it"]);
+}
