@@ -1,6 +1,6 @@
 //! What all subcommands share: exit codes, errors, and writing to standard output.
 
-use genxml_sim::picture;
+use genxml_sim::inspect::picture;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -13,7 +13,7 @@ use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
 use genxml_sim::Gpu;
-use genxml_sim::observe::{Event, Now};
+use genxml_sim::machine::events::{Event, Now};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

@@ -7,12 +7,14 @@
 //! classic file has no such registers: its commands are put into a ring of the engine, with every
 //! address through the global table.
 
-use crate::cs::schedule::Progress;
-use crate::fault::{Fault, Va};
-use crate::gpu::{Gpu, mmio_base};
+use crate::gpu::Gpu;
+use crate::gpu::schedule::Progress;
+use crate::machine::events::{Listener, Observer, Stats};
+use crate::machine::fault::Fault;
+use crate::machine::registers::mmio_base;
 use crate::mem::PAGE;
+use crate::mem::Va;
 use crate::mem::physical::FIRST_OWN_FRAME;
-use crate::observe::{Listener, Observer, Stats};
 use genxml::aub::{AubError, Event, Header, MAX_COMMANDS, Reader, Space};
 use genxml::core::{MinusOne, Shifted};
 use genxml::engine::EngineId;

@@ -2,8 +2,9 @@
 //! and the memory that the engine saw. [`genxml::error_state::write`] makes the kernel's text of
 //! it.
 
-use crate::fault::Fault;
-use crate::gpu::{ContextId, Gpu, mmio_base};
+use crate::gpu::{ContextId, Gpu};
+use crate::machine::fault::Fault;
+use crate::machine::registers::mmio_base;
 use crate::mem::{Cause, PAGE, Tables};
 use genxml::aub::{Translation, mapped};
 use genxml::engine::EngineId;

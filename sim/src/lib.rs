@@ -26,30 +26,27 @@
 pub mod assumptions;
 pub mod aub;
 pub mod blt;
-pub mod context;
 pub mod cs;
 pub mod error_state;
 pub mod eu;
-pub mod fault;
 pub mod gpu;
-pub mod kernels;
+pub mod inspect;
+pub mod machine;
 pub mod media;
 pub mod mem;
-pub mod observe;
-pub mod parallel;
-pub mod picture;
+pub mod pixel;
 pub mod render;
 pub mod replay;
 pub mod surface;
 #[cfg(test)]
 mod testing;
 pub mod unit;
-pub mod watchdog;
 
-pub use context::{Context, Exec, State};
-pub use fault::{Fault, InKernel, Place};
 pub use genxml::engine::EngineId;
+pub use gpu::context::Context;
 pub use gpu::{ContextId, Gpu};
+pub use machine::events::{Event, Now, Observer, Stats};
+pub use machine::fault::{Fault, InKernel, Place};
+pub use machine::watchdog::Budget;
+pub use machine::{Exec, State};
 pub use mem::{Memory, Vm};
-pub use observe::{Event, Now, Observer, Stats};
-pub use watchdog::Budget;

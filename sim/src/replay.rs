@@ -6,10 +6,10 @@
 //! their contents from submission to submission until they are freed; a context keeps its latched
 //! state and registers.
 
-use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu};
+use crate::machine::events::{Observer, Stats};
+use crate::machine::fault::Fault;
 use crate::mem::{Frames, Memory};
-use crate::observe::{Observer, Stats};
 use genxml::capture::{Capture, Event, Exec, Expectation, Frame, MAX_OBJECTS, Mismatch, ObjectId};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! What tests of several modules use: a GPU with some memory, and batches of typed packets.
 
-use crate::fault::Fault;
 use crate::gpu::{ContextId, Gpu};
-use crate::observe::Stats;
+use crate::machine::events::Stats;
+use crate::machine::fault::Fault;
 use genxml::core::{Address, Instruction, Space, U};
 use genxml::engine::EngineId;
 

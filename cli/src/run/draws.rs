@@ -5,13 +5,14 @@ use super::report::counted;
 use crate::output::{Error, write_picture};
 use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry};
 use genxml_sim::Place;
-use genxml_sim::fault::Va;
-use genxml_sim::observe::draw::Counters;
-use genxml_sim::observe::image::Image;
-use genxml_sim::observe::{Drawing, Event};
+use genxml_sim::inspect::image::Image;
+use genxml_sim::inspect::summary::{DepthBuffer, Summary, Target};
+use genxml_sim::machine::drawing::Counters;
+use genxml_sim::machine::drawing::Drawing;
+use genxml_sim::machine::events::Event;
+use genxml_sim::mem::Va;
 use genxml_sim::render::depth::{DepthFormat, Plane};
 use genxml_sim::render::render_target::Purpose;
-use genxml_sim::render::summary::{DepthBuffer, Summary, Target};
 use genxml_sim::surface::{AuxiliaryKind, Surface, SurfaceKind, TileMode};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -335,7 +336,7 @@ impl Draw {
             .shaders
             .iter()
             .map(|shader| {
-                let kernel = |kernel: &genxml_sim::render::summary::KernelSummary| {
+                let kernel = |kernel: &genxml_sim::inspect::summary::KernelSummary| {
                     json!({
                         "dispatch": kernel.dispatch,
                         "offset": kernel.offset,

@@ -2,7 +2,7 @@
 
 use crate::output::{Error, bad_input, write_picture};
 use genxml::capture::{Expectation, Frame};
-use genxml_sim::picture;
+use genxml_sim::inspect::picture;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

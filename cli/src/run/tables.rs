@@ -1,8 +1,8 @@
 //! The details of `--stats`: tables by engine, kind of packet, kernel and kind of message.
 
 use super::report::counted;
-use genxml_sim::fault::Va;
-use genxml_sim::observe::Tally;
+use genxml_sim::inspect::Tally;
+use genxml_sim::mem::Va;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

@@ -30,8 +30,8 @@ pub use plane::Plane;
 pub use rop::Rop;
 pub use setup::{SetupState, setup, setup_clip, setup_mono_pattern};
 
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 
 /// Any packet that draws.
 ///

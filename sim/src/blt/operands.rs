@@ -7,8 +7,9 @@ use super::pattern::{Expansion, Pattern};
 use super::plane::PlaneFields;
 use super::rop::Rop;
 use crate::assumptions::SOLID_PATTERN_IS_TRANSPARENT;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::blt::setup::SetupState;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::core::{Entries, U};
 use genxml::gen8::registers::BcsSwctrl;
 
@@ -170,7 +171,7 @@ fn tiling(exec: &Exec<'_>) -> BcsSwctrl {
 
 /// The clip rectangle, if the packet wants to be clipped.
 pub(super) fn clip(exec: &Exec<'_>, enabled: bool) -> Result<Option<Rectangle>, Fault> {
-    let clip = exec.state.blitter.clip;
+    let clip = exec.state.slots.with(|state: &SetupState| state.clip);
     if enabled && clip.is_none() {
         let why = "there is no clip rectangle; XY_SETUP_CLIP_BLT sets it";
         return Err(exec.bad_field("Clipping Enable", 1, why));

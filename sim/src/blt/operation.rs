@@ -16,9 +16,9 @@ use super::pattern::Pattern;
 use super::plane::{Plane, Shadow};
 use super::rop::Rop;
 use super::rows::{PatternRows, SourceRows};
-use crate::context::Exec;
-use crate::fault::Fault;
-use crate::watchdog;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::watchdog;
 
 /// Columns and rows of a surface, in pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,8 +11,8 @@ use super::operation::{Operation, Rectangle, Source};
 use super::pattern::{Expansion, Pattern};
 use super::rop::Rop;
 use crate::assumptions::WORD_ALIGNMENT_IS_FOR_ALL_BUT_TEXT;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::blitter::*;
 
 /// A packet that draws.

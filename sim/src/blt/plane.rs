@@ -2,8 +2,8 @@
 //!
 //! A row is worked in pieces that lie in one page, a piece in runs that are contiguous in memory.
 
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::mem::{ADDRESS_MASK, PAGE, PageFault, Vm};
 use crate::surface::TileMode;
 use std::collections::BTreeMap;

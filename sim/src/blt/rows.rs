@@ -6,8 +6,8 @@ use super::operation::{Needs, Operation, Rectangle, Source};
 use super::pattern::Pattern;
 use super::plane::Shadow;
 use crate::assumptions::CLIPPING_MOVES_THE_SOURCE;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 
 /// Rows of the source.
 pub(super) struct SourceRows<'a> {

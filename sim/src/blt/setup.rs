@@ -15,12 +15,15 @@ use super::packets::Draw;
 use super::pattern::{Expansion, Pattern};
 use super::rop::Rop;
 use crate::assumptions::SOLID_SELECT_IS_FOR_MONO_PATTERNS;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::slots::UnitState;
 use genxml::gen8::blitter::{
     XyPixelBlt, XyScanlinesBlt, XySetupBlt, XySetupClipBlt, XySetupMonoPatternSlBlt, XyTextBlt,
     XyTextImmediateBlt,
 };
+
+impl UnitState for SetupState {}
 
 /// What setup packets leave behind for later packets.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +56,7 @@ macro_rules! clip_rectangle {
 
 /// XY_SETUP_BLT.
 pub fn setup(exec: &mut Exec<'_>, packet: &XySetupBlt) -> Result<(), Fault> {
-    exec.state.blitter =
+    *exec.state.slots.get_mut::<SetupState>() =
         SetupState { setup: Some(Setup::Color(*packet)), clip: clip_rectangle!(packet) };
     Ok(())
 }
@@ -63,14 +66,14 @@ pub fn setup_mono_pattern(
     exec: &mut Exec<'_>,
     packet: &XySetupMonoPatternSlBlt,
 ) -> Result<(), Fault> {
-    exec.state.blitter =
+    *exec.state.slots.get_mut::<SetupState>() =
         SetupState { setup: Some(Setup::Mono(*packet)), clip: clip_rectangle!(packet) };
     Ok(())
 }
 
 /// XY_SETUP_CLIP_BLT.
 pub fn setup_clip(exec: &mut Exec<'_>, packet: &XySetupClipBlt) -> Result<(), Fault> {
-    exec.state.blitter.clip = clip_rectangle!(packet);
+    exec.state.slots.get_mut::<SetupState>().clip = clip_rectangle!(packet);
     Ok(())
 }
 
@@ -88,7 +91,10 @@ impl Setup {
     /// The newest one.
     fn get(exec: &Exec<'_>) -> Result<Self, Fault> {
         let why = "there was no XY_SETUP_BLT or XY_SETUP_MONO_PATTERN_SL_BLT that says where and how to draw";
-        exec.state.blitter.setup.ok_or_else(|| Fault::Malformed { why: why.into(), at: exec.at })
+        exec.state
+            .slots
+            .with(|state: &SetupState| state.setup)
+            .ok_or_else(|| Fault::Malformed { why: why.into(), at: exec.at })
     }
 
     /// Colour of zeros and solid colour of pixels (BR05, 2d p.50), colour of ones (BR06, 2d p.51).

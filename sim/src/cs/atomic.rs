@@ -1,9 +1,10 @@
 //! MI_ATOMIC (gen8_facts 2.3).
 
-use super::memory::{self, global_if_allowed};
 use crate::assumptions::ATOMIC_RETURNS_ZERO_ABOVE;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::memory;
+use crate::machine::memory::global_if_allowed;
 use crate::unit::atomic::{Width, operate};
 use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{

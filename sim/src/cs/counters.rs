@@ -1,8 +1,9 @@
 //! Statistics: counters in registers, and reports of performance counters.
 
-use super::memory;
-use crate::context::{Exec, Registers};
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::memory;
+use crate::machine::registers::Registers;
 use genxml::gen8::mi::MiReportPerfCount;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, CsInvocationCount, DsInvocationCount, GsInvocationCount,

@@ -1,11 +1,11 @@
 //! From dwords to the function that executes a packet.
 
 use super::latch::Latch;
-use super::semaphore::Wait;
 use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, status};
 use crate::blt;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::semaphore::Wait;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
@@ -95,7 +95,7 @@ macro_rules! packets {
             $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()).map(Flow::from),)*
             $($packet::$quiet(_) => Ok(quiet::without_effect($exec).into()),)*
             #[allow(unreachable_patterns)]
-            packet => match packet.latch($exec, $dwords)? {
+            packet => match Latch::latch(&packet, $exec, $dwords)? {
                 true => Ok(Flow::Next),
                 false => Err(not_implemented($exec, $dwords[0])),
             },
@@ -127,7 +127,7 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             MediaObjectPrt => crate::media::dispatch_prt,
             MediaObjectWalker => crate::media::dispatch_object_walker,
             GpgpuWalker => render::gpgpu_walker,
-            ThreeDPrimitive => crate::render::primitive,
+            ThreeDPrimitive => render::primitive,
             MiReportPerfCount => counters::report_perf_count,
             MiRsStoreDataImm => quiet::rs_store_data_imm,
             MiDisplayFlip => quiet::display_flip,

@@ -1,8 +1,9 @@
 //! State of the 3D pipeline: 3DSTATE packets are kept as they are until a draw looks at them.
 
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::render::sol;
+use crate::unit::sampler::Palettes;
 use genxml::gen8::render3d_fetch::VertexBufferState;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 use genxml_core::packet::Fixed;
@@ -53,13 +54,15 @@ impl Latch for RenderPacket<'_> {
             }
             RenderPacket::ThreeDStateSamplerPaletteLoad0(packet) => {
                 exec.state
-                    .palettes
+                    .slots
+                    .get_mut::<Palettes>()
                     .load(0, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
                 return Ok(true);
             }
             RenderPacket::ThreeDStateSamplerPaletteLoad1(packet) => {
                 exec.state
-                    .palettes
+                    .slots
+                    .get_mut::<Palettes>()
                     .load(1, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
                 return Ok(true);
             }

@@ -1,8 +1,9 @@
 //! MI_MATH: a 64-bit accumulator machine over the general registers of the command streamer
 //! (gen8_facts 2.5).
 
-use crate::context::{Exec, Registers};
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::registers::Registers;
 use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{MiMath, MiMathAluOpcode, MiMathOperand};
 

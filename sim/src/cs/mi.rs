@@ -1,17 +1,17 @@
 //! MI commands: the command streamer's own, those that move data between packets, registers and
 //! memory.
 
-use super::device::Interrupt;
 use super::execute::Flow;
-use super::memory::{allowed, read, write};
 use super::{predicate, status};
 use crate::assumptions::{CONDITIONAL_END_IS_UNSIGNED, CONDITIONAL_END_WITHOUT_COMPARISON_ENDS};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::device::Interrupt;
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::memory::{allowed, read, write};
 use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
 use crate::mem::space::GLOBAL_ENTRIES;
-use crate::observe::Event;
 use genxml::gen8::engine_registers::{RingBbOffset, RingNopid};
 use genxml::gen8::mi::{
     MiArbCheck, MiArbOnOff, MiBatchBufferEnd, MiBatchBufferStart,

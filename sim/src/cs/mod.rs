@@ -21,21 +21,13 @@
 
 pub mod atomic;
 pub mod counters;
-pub mod device;
-pub mod engine;
-pub mod execlist;
 mod execute;
-pub mod image;
 pub mod latch;
 pub mod math;
-pub mod memory;
 pub mod mi;
-pub mod mmio;
 pub mod predicate;
 pub mod quiet;
-pub mod registers;
 pub mod render;
-pub mod schedule;
 pub mod semaphore;
 pub mod status;
 pub mod streamer;
@@ -43,6 +35,4 @@ pub mod streamer;
 mod tests;
 
 pub use execute::Flow;
-pub use schedule::Progress;
-pub use semaphore::Wait;
 pub use streamer::{Batch, Ring, Step, Streamer};

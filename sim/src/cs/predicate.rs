@@ -1,8 +1,8 @@
 //! The predicate that later commands look at (gen8_facts 2.4).
 
 use crate::assumptions::{BATCHES_END_WHILE_SKIPPING, DELTAS_ARE_OF_THE_SOURCES, SLICES};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::engine_registers::{
     MiPredicateData, MiPredicateResult, MiPredicateResult2, MiPredicateSrc0, MiPredicateSrc1,
 };

@@ -2,9 +2,9 @@
 //! protected content. They are executed, change nothing, and say so: [`Event::WithoutEffect`], and
 //! a count in the statistics.
 
-use crate::context::Exec;
-use crate::fault::Fault;
-use crate::observe::Event;
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::mi::{MiDisplayFlip, MiRsStoreDataImm};
 
 /// A command without effect:
@@ -42,5 +42,5 @@ pub fn rs_store_data_imm(exec: &mut Exec<'_>, packet: &MiRsStoreDataImm) -> Resu
         return Err(exec.unimplemented("Core Mode Enable", "MI_RS_STORE_DATA_IMM"));
     }
     let (address, value) = (packet.destination_address.va48(), packet.data_dword_0.get() as u32);
-    super::memory::write(exec, false, address, value, "Destination Address")
+    crate::machine::memory::write(exec, false, address, value, "Destination Address")
 }

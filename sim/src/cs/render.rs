@@ -1,10 +1,12 @@
 //! Commands of the render engine that are not 3D: synchronisation, state, media and GPGPU.
 
-use super::device::Interrupt;
-use super::memory::{self, allowed};
 use super::{counters, mi, predicate, status};
-use crate::context::{Exec, InterfaceDescriptors};
-use crate::fault::Fault;
+use crate::machine::device::Interrupt;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::memory;
+use crate::machine::memory::allowed;
+use crate::machine::state::InterfaceDescriptors;
 use crate::media;
 use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
@@ -14,6 +16,7 @@ use genxml::gen8::mi::{
     PipeControlPostSyncOperation, PipelineSelect,
 };
 use genxml::gen8::registers::PsDepthCount;
+use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefetch, StateSip};
 
 /// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync
@@ -50,7 +53,7 @@ pub fn pipe_control(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fau
         }
     }
     if packet.generic_media_state_clear {
-        exec.state.clear_media();
+        media::clear(exec);
     }
     if packet.post_sync_operation != PipeControlPostSyncOperation::NO_WRITE {
         crate::render::clear_depth(exec)?;
@@ -203,6 +206,16 @@ pub fn media_interface_descriptor_load(
     exec.stats.bytes_read += length;
     exec.state.interface_descriptors = InterfaceDescriptors { address, entries };
     Ok(())
+}
+
+/// 3DPRIMITIVE, unless the predicate forbids it.
+pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
+    let predicated = packet.predicate_enable && !predicate::result(exec);
+    if predicated || crate::render::geometry::is_filtered(exec) {
+        return Ok(());
+    }
+    media::drain(exec)?;
+    crate::render::primitive(exec, packet)
 }
 
 /// GPGPU_WALKER, unless the predicate forbids it.

@@ -3,9 +3,9 @@
 //! The engine's page is where RING_HWS_PGA says, in the global table; the page of a context is the
 //! first one of its image.
 
-use super::memory;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::memory;
 use crate::mem::PAGE;
 use genxml::core::Packed;
 use genxml::core::reflect::Container;
@@ -15,7 +15,7 @@ use genxml::gen8::mi::{MiReportHead, MiStoreDataIndex};
 use std::sync::LazyLock;
 
 /// Byte offsets in status pages.
-pub(super) struct Places {
+pub(crate) struct Places {
     /// Where the head pointer goes; the same in both kinds of page.
     pub head: u64,
     /// In an engine's page: the first entry of the context status, 8 bytes each.
@@ -40,7 +40,7 @@ impl Places {
 }
 
 /// The layouts of the specification, looked up once.
-pub(super) static PLACES: LazyLock<Places> = LazyLock::new(|| {
+pub(crate) static PLACES: LazyLock<Places> = LazyLock::new(|| {
     let (engine, context) = (HardwareStatusPageLayout::INFO, PphwspLayout::INFO);
     Places {
         head: offset(context, "Ring Head Pointer Storage"),

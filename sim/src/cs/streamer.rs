@@ -6,17 +6,17 @@
 //! to the first level. MI_BATCH_BUFFER_END goes back one level. A batch that was given without a
 //! ring ends with its first level.
 
-use super::device::Device;
 use super::execute::{self, Flow};
-use super::semaphore::Wait;
 use super::status;
 use crate::assumptions::FIRST_LEVEL_START_LEAVES_SECOND_LEVEL;
-use crate::context::Exec;
-use crate::fault::{Fault, Place};
+use crate::machine::device::Device;
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::{Fault, Place};
+use crate::machine::semaphore::Wait;
+use crate::machine::watchdog;
 use crate::media;
 use crate::mem::ADDRESS_MASK;
-use crate::observe::Event;
-use crate::watchdog;
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{
@@ -117,7 +117,7 @@ impl Ring {
 }
 
 /// Byte offset behind the last packet of the ring, by RING_TAIL.
-pub(super) fn tail(device: &Device, engine: EngineId) -> u32 {
+pub(crate) fn tail(device: &Device, engine: EngineId) -> u32 {
     RingTail::unpack_lossy(&[device.engine(engine, RingTail::OFFSET)]).tail_addr.get() as u32
 }
 
@@ -357,7 +357,7 @@ impl Streamer {
             }
             Flow::Wait(wait) => {
                 self.wait = Some(wait);
-                self.moves = !exec.state.media.is_idle();
+                self.moves = !media::is_idle(exec);
                 return Ok(Step::Waits);
             }
             Flow::Preempted => return Ok(Step::Preempted),

@@ -1,4 +1,4 @@
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::testing::{BATCH, Bench, DATA, at, batch, u};
 use genxml::core::{U, U64};
 use genxml::engine::EngineId;

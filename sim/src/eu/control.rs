@@ -12,37 +12,12 @@ use super::uop::{Shape, Target, Uop};
 use crate::assumptions::{
     ILLEGAL_OPCODES_STOP_UNLESS_ENABLED, MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS,
 };
+use crate::machine::fault::Exception;
 use genxml_core::{Address, U, U64};
 use genxml_eu::gen8::eu_registers::{
     ControlRegister, NotificationRegister, StateRegister, ThreadDependencyRegister,
     TimestampRegister,
 };
-use std::fmt;
-
-/// What interrupts a program (004:3150-3500).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Exception {
-    /// An instruction with DebugCtrl, or any instruction while the status of an earlier one stays
-    /// set.
-    Breakpoint,
-    /// From outside ([`Thread::halt`]), or by a write of `cr0.1`.
-    ExternalHalt,
-    /// The program set the bit of `cr0.1`.
-    Software,
-    /// `illegal`, or an operation that does not exist.
-    IllegalOpcode,
-}
-
-impl fmt::Display for Exception {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Exception::Breakpoint => "breakpoint",
-            Exception::ExternalHalt => "external halt",
-            Exception::Software => "software exception",
-            Exception::IllegalOpcode => "illegal opcode",
-        })
-    }
-}
 
 /// Where a thread stands that does not simply run on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

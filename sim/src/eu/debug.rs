@@ -27,7 +27,7 @@ use super::regions::{
 };
 use super::thread::{Environment, Launch, Message, Thread, Trap};
 use super::uop::{Condition, Math, Op, Target, Type, Uop};
-use crate::fault::{Fault, Place};
+use crate::machine::fault::{Fault, Place};
 use genxml::engine::EngineId;
 use genxml::gen8::messages::MessageDescriptor;
 use std::collections::BTreeSet;

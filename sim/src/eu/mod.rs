@@ -8,6 +8,7 @@
 //! [`debug`] runs a thread under control.
 
 pub mod acc;
+pub mod cache;
 pub mod control;
 pub mod convert;
 pub mod debug;
@@ -25,6 +26,7 @@ pub mod soft;
 pub mod thread;
 pub mod uop;
 
-pub use control::{Exception, Stop};
+pub use crate::machine::fault::Exception;
+pub use control::Stop;
 pub use kernel::Kernel;
 pub use thread::{Environment, Launch, Message, Thread, Trap};

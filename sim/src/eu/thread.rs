@@ -1,7 +1,6 @@
 //! A thread: registers, modes, and the loop that executes a kernel to its end.
 
 use super::acc::Accumulators;
-use super::control::{Exception, Pending, Stop};
 use super::execute;
 use super::fast::{self, Compiled, Operation, level};
 use super::kernel::Kernel;
@@ -9,7 +8,9 @@ use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
 use super::soft::Rounding;
 use super::uop::{Op, Predicate, Response, SendInfo, Type, Uop};
 use crate::assumptions::{MESSAGES_NEED_A_CHANNEL, VERTICAL_PREDICATE_COMBINES_REGISTERS};
-use crate::fault::{Fault, Place};
+use crate::eu::control::{Pending, Stop};
+use crate::machine::fault::Exception;
+use crate::machine::fault::{Fault, Place};
 use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 

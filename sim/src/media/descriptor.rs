@@ -5,10 +5,10 @@ use crate::assumptions::{
     INDIRECT_DATA_OF_A_THREAD_COMES_FIRST, MAX_FFTID, READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS,
     SUBNORMAL_BITS_AT_START,
 };
-use crate::context::Exec;
 use crate::eu::Launch;
-use crate::fault::Fault;
-use crate::kernels;
+use crate::eu::cache;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::unit::local::place;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
@@ -88,7 +88,7 @@ impl Dispatch {
         }
         let base = exec.state.base;
         let offset = descriptor.kernel_start_pointer.get();
-        let kernel = kernels::decode(exec, base.instruction.wrapping_add(offset), offset as u32);
+        let kernel = cache::decode(exec, base.instruction.wrapping_add(offset), offset as u32);
         let table = base.surface.wrapping_add(descriptor.binding_table_pointer.get());
         let samplers = Samplers::new(
             base.dynamic,

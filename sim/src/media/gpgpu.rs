@@ -1,19 +1,20 @@
 //! GPGPU_WALKER: a box of thread groups, each of them a box of threads.
 
 use super::descriptor::{Dispatch, REGISTER};
-use super::slots::Slots;
 use crate::assumptions::{
     BARRIERS, CS_INVOCATIONS_ARE_CHANNELS, INDIRECT_DATA_REPLACES_CURBE, SHARED_LOCAL_MEMORY_FILL,
     THREADS_WITHOUT_CHANNELS_START,
 };
-use crate::context::Exec;
 use crate::eu::Launch;
-use crate::fault::Fault;
-use crate::observe::Event;
-use crate::parallel::{self, Work};
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::parallel;
+use crate::machine::parallel::Work;
+use crate::machine::watchdog;
 use crate::unit::Program;
 use crate::unit::local::Barrier;
-use crate::watchdog;
+use crate::unit::slots::Slots;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize};
 use genxml::gen8::registers::{
     CsInvocationCount, GpgpuDispatchdimx, GpgpuDispatchdimy, GpgpuDispatchdimz,

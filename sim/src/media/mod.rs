@@ -1,7 +1,7 @@
 //! Media and GPGPU front end: walkers and media objects become threads.
 //!
 //! The command streamer calls one function per dispatching packet; state packets were latched
-//! before ([`crate::context::State`]). [`descriptor`] follows what a packet names. [`gpgpu`] makes
+//! before ([`crate::machine::state::State`]). [`descriptor`] follows what a packet names. [`gpgpu`] makes
 //! thread groups of it, which run to their end; [`object`] makes media threads, along a
 //! [`walker`]'s way if there are many, that depend on each other by the [`scoreboard`] and live in
 //! a [`pool`]. [`slots`] is where threads take turns.
@@ -11,15 +11,16 @@ pub mod gpgpu;
 pub mod object;
 pub mod pool;
 pub mod scoreboard;
-pub mod slots;
 pub mod walker;
 
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::state::InterfaceDescriptors;
 use genxml::gen8::media::{
     GpgpuWalker, MediaObject, MediaObjectGrpid, MediaObjectPrt, MediaObjectWalker, MediaStateFlush,
     MediaVfeState, MediaVfeStateResetGatewayTimer as Timer,
 };
+use pool::Pool;
 
 /// Registers of the URB that media and GPGPU threads use: 64 KiB (2a p.512).
 const URB_ROWS: u64 = 2048;
@@ -95,7 +96,7 @@ pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Faul
     {
         exec.state.gateway_epoch = exec.budget.clock();
     }
-    exec.state.media.reset();
+    exec.state.slots.get_mut::<Pool>().reset();
     exec.state.vfe = Some(*packet);
     Ok(())
 }
@@ -107,6 +108,19 @@ pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Faul
 /// Any [`Fault`] of the threads.
 pub fn state_flush(exec: &mut Exec<'_>, _: &MediaStateFlush) -> Result<(), Fault> {
     pool::flush(exec)
+}
+
+/// Forgets media state, as PIPE_CONTROL can ask for.
+pub fn clear(exec: &mut Exec<'_>) {
+    exec.state.vfe = None;
+    exec.state.curbe.clear();
+    exec.state.interface_descriptors = InterfaceDescriptors::default();
+    exec.state.slots.get_mut::<Pool>().reset();
+}
+
+/// Whether no media thread is left.
+pub fn is_idle(exec: &Exec<'_>) -> bool {
+    exec.state.slots.get::<Pool>().is_none_or(Pool::is_idle)
 }
 
 /// Lets threads go on for a while: the command streamer waits. True if one moved.

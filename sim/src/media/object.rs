@@ -4,10 +4,10 @@ use super::descriptor::{Dispatch, REGISTER};
 use super::pool::{self, GroupKey, Root};
 use super::scoreboard::Position;
 use super::walker::{Step, Walk};
-use crate::context::Exec;
-use crate::fault::Fault;
-use crate::observe::Event;
-use crate::watchdog;
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::watchdog;
 use genxml::gen8::media::{
     MediaObject, MediaObjectGrpid, MediaObjectGrpidUseScoreboard, MediaObjectPrt,
     MediaObjectThreadSynchronization, MediaObjectUseScoreboard, MediaObjectWalker,
@@ -118,7 +118,7 @@ fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
 /// Tells that all threads have ended, if they have. Others outlive their packet, and nothing is
 /// told of it.
 fn submitted(exec: &mut Exec<'_>, kernel: u64) {
-    if exec.state.media.is_idle() {
+    if super::is_idle(exec) {
         exec.emit(&Event::DispatchEnd { kernel });
     }
 }

@@ -10,12 +10,14 @@
 use super::URB_ROWS;
 use super::descriptor::{Dispatch, REGISTER};
 use super::scoreboard::{Position, Scoreboard};
-use super::slots::{Slots, Turn};
 use crate::assumptions::{ROUNDS_OF_A_PACKET, URB_HANDLE_BYTES};
-use crate::context::Exec;
 use crate::eu::Launch;
-use crate::fault::{Fault, Place};
+use crate::machine::exec::Exec;
+use crate::machine::fault::{Fault, Place};
+use crate::machine::slots::UnitState;
 use crate::unit::local::{Barrier, PLACES, Request};
+use crate::unit::slots::{Slots, Turn};
+use crate::unit::urb::Urb;
 use crate::unit::{Bindings, Samplers};
 use genxml::eu::gen8::eu_registers::ThreadDependencyRegister;
 use genxml::gen8::messages::ThreadSpawnMessagePayload;
@@ -114,6 +116,8 @@ enum Goal {
     Ended,
 }
 
+impl UnitState for Pool {}
+
 /// The media threads of a context.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
@@ -156,7 +160,7 @@ pub fn flush(exec: &mut Exec<'_>) -> Result<(), Fault> {
 /// # Errors
 /// Any [`Fault`] of a thread.
 pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
-    if exec.state.media.is_idle() {
+    if super::is_idle(exec) {
         return Ok(false);
     }
     let mut moved = false;
@@ -173,7 +177,7 @@ pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
 /// # Errors
 /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads wait for ever.
 pub fn drain(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    if exec.state.media.is_idle() {
+    if super::is_idle(exec) {
         return Ok(());
     }
     with(exec, |pool, exec| pool.run(exec, Goal::Ended))
@@ -187,10 +191,10 @@ pub fn with(
     exec: &mut Exec<'_>,
     work: impl FnOnce(&mut Pool, &mut Exec<'_>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut pool = std::mem::take(&mut exec.state.media);
+    let mut pool = std::mem::take(exec.state.slots.get_mut::<Pool>());
     pool.slots.local.spawns = true;
     work(&mut pool, exec)?;
-    exec.state.media = pool;
+    *exec.state.slots.get_mut() = pool;
     Ok(())
 }
 
@@ -642,7 +646,7 @@ fn child(exec: &mut Exec<'_>, payload: &[u32; 8]) -> Result<Child, Fault> {
     let length = message.dispatch_urb_length.get() as usize;
     let first = message.dispatch_urb_handle.get() as usize * URB_HANDLE_BYTES;
     let mut rows = vec![0; (1 + length) * REGISTER];
-    if exec.state.urb.read(first, &mut rows).is_err() {
+    if exec.state.slots.get_mut::<Urb>().read(first, &mut rows).is_err() {
         let handle = message.dispatch_urb_handle.get();
         return Err(exec.bad_field("Dispatch URB Handle", handle, "it leads out of the URB"));
     }

@@ -1,6 +1,6 @@
 //! Addresses that cannot be used, and why.
 
-use crate::fault::Va;
+use crate::mem::Va;
 use std::fmt;
 
 /// An address that cannot be used.

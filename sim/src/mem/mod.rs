@@ -17,12 +17,14 @@ pub mod physical;
 pub mod space;
 #[cfg(test)]
 mod tests;
+mod va;
 mod vm;
 
 pub use coherence::Coherence;
 pub use fault::{Cause, Nearby, PageFault, Tables};
 pub use physical::{Backing, Frames, Memory, OutOfMemory, PhysicalError};
 pub use space::{AddressSpace, Mapping};
+pub use va::Va;
 pub use vm::Vm;
 
 /// Bytes of a page and of a frame.

@@ -9,15 +9,13 @@ use crate::assumptions::{
     LOGIC_OPERATIONS_SKIP_FLOATS_AND_SRGB,
 };
 use crate::surface::format::{Channel, Encoding, Format, Letter, Numeric};
+use crate::unit::render_cache::SLOTS;
 use genxml::gen8::enums::{
     ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction as Function,
 };
 use genxml::gen8::render3d_pixel::{
     BlendState, BlendStateEntry, BlendStateEntryColorClampRange as ClampRange, ColorCalcState,
 };
-
-/// Pixels that are worked on at once: the slots of a message.
-pub const SLOTS: usize = 16;
 
 /// One channel of all slots.
 pub type Lanes = [f32; SLOTS];

@@ -1,12 +1,12 @@
 //! What takes samples away between the pixel shader and the depth test: alpha test and alpha to
 //! coverage.
 
-use super::blend::SLOTS;
 use super::compare::Compare;
 use crate::assumptions::{
     ALPHA_TO_COVERAGE_DITHER, ALPHA_TO_COVERAGE_FILLS_UPWARD, OMASK_DISABLES_ALPHA_TO_COVERAGE,
 };
 use crate::surface::format::convert;
+use crate::unit::render_cache::SLOTS;
 use genxml::gen8::render3d_pixel::{
     BlendState, ColorCalcState, ColorCalcStateReference, ThreeDStatePsExtra,
 };

@@ -6,8 +6,8 @@
 use super::compare::Compare;
 use super::stencil::{Face, Outcome};
 use crate::assumptions::PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::surface::format::convert;
 use crate::surface::{BadSurface, Dimension, Layout, Level, Surface, SurfaceKind, TileMode};

@@ -11,10 +11,10 @@ use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
 use super::wm::{PixelPipe, Windower};
-use crate::context::Exec;
-use crate::fault::Fault;
-use crate::parallel;
-use crate::watchdog;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::parallel;
+use crate::machine::watchdog;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, IaPrimitivesCount, IaVerticesCount,
 };

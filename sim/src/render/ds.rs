@@ -6,8 +6,8 @@ use super::shader::{Shader, Source, Stage, Threads};
 use super::state;
 use super::te::Point;
 use super::vue::{Entries, Vertices};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::registers::DsInvocationCount;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs,

@@ -4,9 +4,9 @@
 //! row of a quad lie side by side in memory, and so do four columns and two rows of a Y tile in
 //! elements of four bytes: what is covered wholly moves at once.
 
-use super::blend::SLOTS;
 use crate::mem::{PageFault, Vm};
 use crate::surface::{Surface, TileMode};
+use crate::unit::render_cache::SLOTS;
 
 /// Bytes of the greatest element that can be rendered to.
 pub const MOST_BYTES: usize = 16;

@@ -9,8 +9,8 @@ use super::topology::{Adjacency, Assembler, Object, Reorder, Shape, Topology};
 use super::vue::{Entries, Vertices, dword};
 use super::{ds, sol, state};
 use crate::assumptions::DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::registers::{GsInvocationCount, GsPrimitivesCount};
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs,

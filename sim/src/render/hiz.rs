@@ -5,11 +5,11 @@
 
 use super::depth::{Plane, depth_plane, stencil_plane};
 use crate::assumptions::CLEARS_REACH_ONE_SLICE;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::watchdog::PIXEL;
 use crate::mem::{PageFault, Vm};
 use crate::surface::TileMode;
-use crate::watchdog::PIXEL;
 use genxml::gen8::render3d_depth::{
     ThreeDStateClearParams, ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmHzOp,
 };

@@ -5,8 +5,8 @@ use super::state;
 use super::te::{Domain, Factors};
 use super::vue::{Entries, Vertices};
 use crate::assumptions::BARRIERS;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::unit::local::Barrier;
 use genxml::gen8::registers::HsInvocationCount;
 use genxml::gen8::render3d_binding::{

@@ -5,13 +5,13 @@
 //! (gen8_facts 8.1).
 
 use super::aux::Known;
-use super::blend::SLOTS;
 use super::coverage::Coverage;
 use super::depth::{DepthStencil, DepthStencilPackets, Depths, Quad, Timing};
 use super::render_target::{Pixels, RenderTarget};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::surface::BadSurface;
+use crate::unit::render_cache::SLOTS;
 use crate::unit::render_cache::Write;
 use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePsExtra, ThreeDStateWm};
 

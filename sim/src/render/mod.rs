@@ -1,6 +1,6 @@
 //! The 3D pipeline: one fixed function a file, named as the manual does.
 //!
-//! State packets are latched as they come ([`crate::context::Latched`]); a draw follows them once
+//! State packets are latched as they come ([`crate::machine::state::Latched`]); a draw follows them once
 //! and gives resolved state to the stages, which are functions from that state and a stream to a
 //! stream. No stage reads a packet or a state address.
 //!
@@ -31,13 +31,10 @@ pub mod geometry;
 pub mod gs;
 pub mod hiz;
 pub mod hs;
-pub mod interpolate;
 pub mod logic_op;
 pub mod merge;
-pub mod multisample;
 pub mod points_lines;
 pub mod ps;
-pub mod raster;
 pub mod render_target;
 pub mod sbe;
 pub mod setup;
@@ -46,39 +43,28 @@ pub mod shader;
 pub mod sol;
 pub mod state;
 pub mod stencil;
-pub mod summary;
 pub mod te;
 pub mod tiles;
 pub mod topology;
 pub mod vf;
-pub mod viewport;
 pub mod vs;
 pub mod vue;
 pub mod wm;
 
-use crate::context::Exec;
-use crate::cs::predicate;
-use crate::fault::Fault;
-use crate::media;
-use crate::observe;
+use crate::machine::drawing;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use hiz::HzPackets;
 
-/// 3DPRIMITIVE, unless the predicate forbids it.
+/// 3DPRIMITIVE, of a topology that MI_TOPOLOGY_FILTER does not filter out.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the state that the draw names.
 pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
-    if packet.predicate_enable && !predicate::result(exec) {
-        return Ok(());
-    }
-    if geometry::is_filtered(exec) {
-        return Ok(());
-    }
-    media::drain(exec)?;
-    observe::draw::emit(exec, packet, false);
+    drawing::emit(exec, packet, false);
     draw::Draw::resolve(exec, packet)?.run(exec)?;
-    observe::draw::emit(exec, packet, true);
+    drawing::emit(exec, packet, true);
     Ok(())
 }
 

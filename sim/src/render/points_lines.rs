@@ -6,12 +6,12 @@
 //! source says of them: [`crate::assumptions`],
 //! `THIN_LINES_FOLLOW_DIRECT3D_10` and the four entries after it.
 
-use super::interpolate::{Corner, Planes};
-use super::multisample::{Multisample, PixelLocation, Samples};
-use super::raster::{Convex, FillRule, Point, Quad, SUBPIXEL_BITS};
 use super::setup::{Kind, Object, Shape};
-use super::viewport::{Rect, ScreenVertex};
 use crate::assumptions::SMOOTH_POINT_REGION;
+use crate::pixel::interpolate::{Corner, Planes};
+use crate::pixel::multisample::{Multisample, PixelLocation, Samples};
+use crate::pixel::raster::{Convex, FillRule, Point, Quad, SUBPIXEL_BITS};
+use crate::pixel::viewport::{Rect, ScreenVertex};
 
 /// How lines are drawn.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -496,7 +496,7 @@ fn passes(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::multisample::RasterMode;
+    use crate::pixel::multisample::RasterMode;
     use proptest::prelude::*;
 
     const SIDE: i32 = 16;

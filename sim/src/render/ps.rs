@@ -1,14 +1,14 @@
 //! Pixel shader: subspans of 2x2 pixels become threads of 8, 16 or 32 channels (2a, 3DSTATE_PS,
 //! 3DSTATE_PS_EXTRA, 3DSTATE_WM; payload by gen8_facts 3.6).
 
-use super::interpolate::{Attribute, Barycentric, Planes, Position};
-use super::multisample::Multisample;
 use super::shader::{REGISTER, Shader, Source, Stage, Threads};
 use super::state;
 use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::pixel::interpolate::{Attribute, Barycentric, Planes, Position};
+use crate::pixel::multisample::Multisample;
 use crate::surface::Surface;
 use crate::unit::Program;
 use crate::unit::pixel_interpolator::Pixels;

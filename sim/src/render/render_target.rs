@@ -2,20 +2,18 @@
 //! that they cover.
 
 use super::aux::{Auxiliary, Known, Mcs, Stored};
-use super::blend::{Blend, Colors, SLOTS};
 use super::elements::{Elements, MOST_BYTES, Places};
 use crate::assumptions::COLOR_DITHER;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
+use crate::render::blend::{Blend, Colors};
 use crate::surface::format::codec::{ALL, Value};
 use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
 use crate::surface::{BadSurface, Codec, Dimension, Level, Surface, SurfaceKind};
+use crate::unit::render_cache::{SLOTS, Source};
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
-
-/// Channels of sixteen slots as messages bring them: floats or integers as bits.
-pub type Source = [[u32; SLOTS]; 4];
 
 /// What writes to a render target mean (3DSTATE_PS, 2a p.157).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,10 +1,11 @@
 //! Setup backend: which values of the vertices become which attributes of the pixel shader, and the
 //! setup data that it interpolates them with (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
 
-use super::interpolate::{self, Attribute};
 use super::state;
 use super::vue::dword;
-use crate::context::Exec;
+use crate::machine::exec::Exec;
+use crate::pixel::interpolate;
+use crate::pixel::interpolate::Attribute;
 use genxml::gen8::enums::WrapShortestEnable;
 use genxml::gen8::render3d_raster::{
     SfOutputAttributeDetailConstantSource as Constant,

@@ -7,12 +7,12 @@
 //! inside ([`Object::planes`]).
 
 use super::clip::{ClipVertex, Remains, Verdict};
-use super::interpolate::{Corner, Planes};
-use super::multisample::{Multisample, Samples};
 use super::points_lines::{self, LineState, PointState, Smooth, Stippled};
-use super::raster::{Convex, FillRule, Point, Quad, doubled_area};
-use super::viewport::{Rect, Transform, Viewport};
 use crate::assumptions::CLIPPED_CORNERS_ARE_NO_POINTS;
+use crate::pixel::interpolate::{Corner, Planes};
+use crate::pixel::multisample::{Multisample, Samples};
+use crate::pixel::raster::{Convex, FillRule, Point, Quad, doubled_area};
+use crate::pixel::viewport::{Rect, Transform, Viewport};
 
 /// Cull Mode (3DSTATE_RASTER, 2a p.176): which triangles are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -439,9 +439,9 @@ impl Setup<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pixel::interpolate::{Barycentric, Position};
+    use crate::pixel::multisample::{PixelLocation, RasterMode};
     use crate::render::clip::{ClipMode, ClipState, clip};
-    use crate::render::interpolate::{Barycentric, Position};
-    use crate::render::multisample::{PixelLocation, RasterMode};
     use proptest::prelude::*;
 
     const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };

@@ -4,15 +4,15 @@
 
 use super::clip::{ClipMode, ClipState};
 use super::depth;
-use super::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
 use super::points_lines::{LineState, LineStipple, PointState, PolygonStipple};
-use super::raster::FillRule;
 use super::setup::{CullMode, DepthBias, DepthFormat, FillMode, SetupState};
 use super::state;
 use super::topology::ProvokingSelects;
-use super::viewport::{Bounds, Rect, Transform, Viewport};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::pixel::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
+use crate::pixel::raster::FillRule;
+use crate::pixel::viewport::{Bounds, Rect, Transform, Viewport};
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthBufferFormat,
     ThreeDStateWmDepthStencil,

@@ -1,12 +1,12 @@
 //! Shaders: what the threads of a stage share, and running them.
 
 use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
-use crate::context::Exec;
 use crate::eu::Launch;
-use crate::fault::Fault;
-use crate::kernels;
-use crate::media::slots::Slots;
+use crate::eu::cache;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::unit::local::place;
+use crate::unit::slots::Slots;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml::gen8::registers::Instpm;
@@ -109,7 +109,7 @@ impl Shader {
     ) -> Result<Shader, Fault> {
         let base = exec.state.base;
         let address = base.instruction.wrapping_add(source.kernel);
-        let kernel = kernels::decode(exec, address, source.kernel as u32);
+        let kernel = cache::decode(exec, address, source.kernel as u32);
         let table = base.surface.wrapping_add(source.binding_table);
         let samplers = Samplers::new(base.dynamic, base.dynamic.wrapping_add(source.samplers));
         Ok(Shader {

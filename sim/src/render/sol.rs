@@ -6,8 +6,8 @@
 
 use super::topology::Reorder;
 use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::registers::{
     SoNumPrimsWritten0, SoNumPrimsWritten1, SoNumPrimsWritten2, SoNumPrimsWritten3,
     SoPrimStorageNeeded0, SoPrimStorageNeeded1, SoPrimStorageNeeded2, SoPrimStorageNeeded3,

@@ -1,7 +1,7 @@
 //! Latched packets and state in memory, as the generated types.
 
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::render3d_fetch::{ThreeDStateVertexBuffers, VertexBufferState};
 use genxml_core::packet::{Dwords, Fixed};
 

@@ -6,8 +6,8 @@
 //! follow the inner factors. [`tessellate`] is the entry.
 
 use super::topology::{Assembler, CUT, Kind, Object, Topology};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::render3d_stages::{
     ThreeDStateTe, ThreeDStateTeOutputTopology as TopologyCode,
     ThreeDStateTePartitioning as PartitioningCode, ThreeDStateTeTeDomain as DomainCode,

@@ -2,21 +2,21 @@
 //! order.
 //!
 //! What happens in a pixel depends on the order of objects there and on nothing elsewhere, so that
-//! tiles can be worked on side by side ([`crate::parallel`]). Objects are cut into the same pieces
+//! tiles can be worked on side by side ([`crate::machine::parallel`]). Objects are cut into the same pieces
 //! whatever the number of host threads, so that the threads of pixel shaders, their channels and
 //! all that is counted are always the same.
 
-use super::interpolate::Attribute;
 use super::setup;
 use super::sf::Raster;
 use super::topology::Shape;
-use super::viewport::Rect;
 use super::wm::{Counts, PixelPipe, Windower};
-use crate::context::Exec;
-use crate::fault::Fault;
-use crate::parallel::Work;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::parallel::Work;
+use crate::machine::watchdog;
+use crate::pixel::interpolate::Attribute;
+use crate::pixel::viewport::Rect;
 use crate::unit::Program;
-use crate::watchdog;
 use std::ops::Range;
 
 /// Pixels along the side of a tile: four pages of a target with 32 bits a pixel, tiled.

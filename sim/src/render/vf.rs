@@ -3,8 +3,8 @@
 
 use super::state;
 use crate::assumptions::{INDICES_BEHIND_THE_BUFFER_ARE_ZERO, VERTICES_BEHIND_THE_BUFFER_ARE_ZERO};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::surface::format::{Class, Codec, Encoding};
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 use genxml::gen8::registers::{

@@ -3,8 +3,8 @@
 use super::shader::{Shader, Source, Stage, Threads};
 use super::state;
 use super::vue::{Entries, Vertices, dword};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::registers::VsInvocationCount;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersVs, ThreeDStateSamplerStatePointersVs,

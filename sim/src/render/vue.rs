@@ -1,8 +1,9 @@
 //! Vertices on their way through the pipeline: what lies in their URB entries (gen8_facts 5.2).
 
 use crate::assumptions::URB_HANDLE_BYTES;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::unit::urb::Urb;
 
 /// Bytes of a unit of URB starting addresses (2a p.318).
 const URB_CHUNK: usize = 8 << 10;
@@ -136,7 +137,7 @@ impl Entries {
     /// [`Fault::BadPacket`] for an entry behind the end of the URB.
     pub fn read(&self, exec: &Exec<'_>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
         let from = self.first + entry * self.size;
-        let read = exec.state.urb.read(from, bytemuck::cast_slice_mut(out));
+        let read = exec.state.slots.with(|urb: &Urb| urb.read(from, bytemuck::cast_slice_mut(out)));
         read.map_err(|_| self.outside(exec, entry))
     }
 
@@ -147,7 +148,8 @@ impl Entries {
     pub fn write(&self, exec: &mut Exec<'_>, entry: usize, dwords: &[u32]) -> Result<(), Fault> {
         let to = self.first + entry * self.size;
         let length = dwords.len().min(self.dwords());
-        let written = exec.state.urb.write(to, bytemuck::cast_slice(&dwords[..length]));
+        let written =
+            exec.state.slots.get_mut::<Urb>().write(to, bytemuck::cast_slice(&dwords[..length]));
         written.map_err(|_| self.outside(exec, entry))
     }
 

@@ -3,23 +3,23 @@
 
 use super::aux::Known;
 use super::depth::{self, DepthStencilPackets, Depths, Timing};
-use super::interpolate::{Attribute, Position};
 use super::merge::{Output, OutputPackets, Slots};
 use super::points_lines::Smooth;
 use super::ps::{self, MAX_SPANS, PixelShader, Span};
-use super::raster;
 use super::render_target::{BadTarget, Purpose, RenderTarget};
 use super::setup::Kind;
 use super::sf::Raster;
 use super::state;
 use super::tiles::{Object, Screen};
-use super::viewport::Rect;
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::watchdog;
+use crate::pixel::interpolate::{Attribute, Position};
+use crate::pixel::raster;
+use crate::pixel::viewport::Rect;
 use crate::unit::Program;
 use crate::unit::render_cache::Write;
-use crate::watchdog;
 use genxml::gen8::registers::{PsDepthCount, PsInvocationCount};
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmDepthStencil,

@@ -1,7 +1,7 @@
 //! Binding tables: surfaces by index.
 
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::surface::Surface;
 use crate::unit::Samplers;
 use genxml::gen8::state::{

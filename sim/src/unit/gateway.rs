@@ -5,7 +5,7 @@ use super::Port;
 use super::local::{Gateway, Mail, PLACES, Segment, address};
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use genxml::gen8::media::MediaVfeStateBypassGatewayControl as Bypass;
 use genxml::gen8::messages::{
     BarrierMessagePayload, GatewayError, GatewayForwardPayload, GatewayLength, GatewayOpenPayload,

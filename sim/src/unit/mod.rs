@@ -12,6 +12,7 @@ pub mod local;
 pub mod pixel_interpolator;
 pub mod render_cache;
 pub mod sampler;
+pub mod slots;
 pub mod spawner;
 pub mod urb;
 
@@ -22,14 +23,14 @@ pub use bindings::{Bindings, Bound};
 pub use local::Local;
 pub use sampler::Samplers;
 
-use crate::context::Exec;
 use crate::eu::Kernel;
 use crate::eu::control::Stop;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::thread::{Environment, Message, Thread, Trap};
-use crate::fault::Fault;
-use crate::observe::Event;
-use crate::watchdog::Exhausted;
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::watchdog::Exhausted;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 use render_cache::BadMessage;

@@ -8,9 +8,9 @@ use super::Port;
 use crate::assumptions::INTERPOLATED_OFFSETS_START_AT_THE_PIXEL_LOCATION;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
-use crate::render::interpolate::{Barycentric, Planes, Position};
-use crate::render::multisample::Multisample;
+use crate::machine::fault::Fault;
+use crate::pixel::interpolate::{Barycentric, Planes, Position};
+use crate::pixel::multisample::Multisample;
 use genxml::eu::gen8::descriptors::MdcSm2;
 use genxml::eu::gen8::eu_messages::{
     PixelInterpolatorMessageDescriptor as Descriptor, PixelInterpolatorType as Type,

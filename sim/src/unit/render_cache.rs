@@ -6,12 +6,16 @@
 
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::render::blend::SLOTS;
-use crate::render::render_target::Source;
 use genxml::gen8::message_headers::{MhRt, MhcRtC0FrontBackFacingPolygon, MhcRtSubspan};
 use genxml_eu::gen8::eu_messages::{
     MsdRtw, MsdRtwPrecision, MsdRtwSlotGroupSelect, MtDpRt, RenderTargetWriteSubtype,
 };
+
+/// Pixels of one message: its slots.
+pub const SLOTS: usize = 16;
+
+/// Channels of sixteen slots as messages bring them: floats or integers as bits.
+pub type Source = [[u32; SLOTS]; 4];
 
 /// What the dispatch of a thread says and messages without a header leave out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

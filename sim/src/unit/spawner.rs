@@ -8,7 +8,7 @@ use super::Port;
 use super::local::Request;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use genxml::gen8::messages::{
     ThreadSpawnMessageDescriptor, ThreadSpawnMessageDescriptorOpcode as Opcode,
     ThreadSpawnMessageDescriptorRequesterType as Requester,

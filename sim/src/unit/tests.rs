@@ -1,12 +1,13 @@
 use super::Bound;
 use super::dataport::media_block::{Block, BlockMask, Lines, read_block, write_block};
-use crate::context::{Exec, InterfaceDescriptors, Mode, State};
-use crate::cs::device::Device;
-use crate::fault::{Fault, Place};
+use crate::machine::device::Device;
+use crate::machine::events::Stats;
+use crate::machine::exec::{Exec, Mode};
+use crate::machine::fault::{Fault, Place};
+use crate::machine::state::{InterfaceDescriptors, State};
+use crate::machine::watchdog::Budget;
 use crate::mem::{AddressSpace, Memory, PAGE, Vm};
-use crate::observe::Stats;
 use crate::surface::{Surface, SurfaceKind, TileMode};
-use crate::watchdog::Budget;
 use genxml::engine::EngineId;
 use genxml::gen8::media::{GpgpuWalker, MediaVfeState};
 use genxml::gen8::state::{
@@ -198,7 +199,7 @@ fn computed_jumps_and_exceptions_of_walkers() {
     let Fault::Exception { exception, at } = &fault else { panic!("{fault}") };
     assert_eq!(
         (*exception, at.thread.map_or(0, |thread| thread.ip)),
-        (crate::eu::Exception::Software, 0x200)
+        (crate::machine::fault::Exception::Software, 0x200)
     );
     exec.state.sip = Some(StateSip { system_instruction_pointer: Address::new(0x400).unwrap() });
     // The second time the kernel is known with all that it grew by.

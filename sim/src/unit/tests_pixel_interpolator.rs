@@ -2,10 +2,10 @@
 //! (Direct3D 11, 3.8).
 
 use super::*;
-use crate::render::interpolate::Corner;
-use crate::render::multisample::{PixelLocation, RasterMode, Samples};
-use crate::render::raster::Point;
-use crate::render::viewport::ScreenVertex;
+use crate::pixel::interpolate::Corner;
+use crate::pixel::multisample::{PixelLocation, RasterMode, Samples};
+use crate::pixel::raster::Point;
+use crate::pixel::viewport::ScreenVertex;
 use genxml::eu::gen8::eu_messages::PixelInterpolatorMessageData as Data;
 use genxml_core::U;
 use genxml_eu::instruction::SharedFunction;

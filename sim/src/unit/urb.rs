@@ -5,7 +5,8 @@ use super::Port;
 use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
+use crate::machine::slots::UnitState;
 use genxml::eu::gen8::eu_payloads::{
     UrbMessageHeader, UrbSimd8HandlesPayload, UrbSimd8MasksPayload, UrbSimd8OffsetsPayload,
 };
@@ -17,6 +18,8 @@ use std::fmt;
 
 /// Half a register.
 const OWORD: usize = 16;
+
+impl UnitState for Urb {}
 
 /// The buffer. What was never written reads 0.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -91,7 +94,7 @@ pub fn message(
 ) -> Result<(), Fault> {
     let descriptor = UrbMessageDescriptor::unpack_lossy(&[message.descriptor]);
     port.exec.vm.keep_order();
-    let urb = &mut port.exec.state.urb;
+    let urb = port.exec.state.slots.get_mut::<Urb>();
     let done = match descriptor.urb_opcode {
         Opcode::WRITE_HWORD | Opcode::WRITE_OWORD => {
             write_block(urb, registers, message, &descriptor)

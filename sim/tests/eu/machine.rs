@@ -7,7 +7,8 @@ use genxml_eu::gen8::eu_registers::{ControlRegister, ThreadDependencyRegister};
 use genxml_sim::Fault;
 use genxml_sim::eu::debug::{Alone, Executed, Halt};
 use genxml_sim::eu::regions::{A0, CR0, DBG0, FLAGS, N0, SR0, TDR0};
-use genxml_sim::eu::{Exception, Launch, Stop, Thread};
+use genxml_sim::eu::{Launch, Stop, Thread};
+use genxml_sim::machine::fault::Exception;
 use proptest::prelude::*;
 
 fn all() -> Launch {

@@ -14,7 +14,7 @@
 use crate::mutate::{Damage, Random, Region, Target};
 use genxml::capture::{Capture, Event, Exec, Playback};
 use genxml::decode::{Decoder, Kind, Options, Record, Tables};
-use genxml_sim::context::State;
+use genxml_sim::machine::state::State;
 use genxml_sim::mem::Frames;
 use genxml_sim::{ContextId, Fault, Gpu};
 use std::cell::RefCell;
@@ -272,7 +272,7 @@ impl Tally {
 }
 
 /// The variant of a fault; of what is missing, what that is.
-fn kind(result: &Result<genxml_sim::observe::Stats, Fault>) -> String {
+fn kind(result: &Result<genxml_sim::machine::events::Stats, Fault>) -> String {
     match result {
         Ok(_) => "Ok".to_owned(),
         Err(Fault::Unimplemented { what, .. }) => format!("Unimplemented: {what}"),

@@ -8,7 +8,7 @@ use genxml::gen8::memory::ContextDescriptorFormatAddressingModeLegacyContext as 
 use genxml::gen8::structures::ContextStatus;
 use genxml_cases::packets;
 use genxml_sim::Fault;
-use genxml_sim::cs::Progress;
+use genxml_sim::gpu::Progress;
 
 const WIDE: Addressing = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
 const ARBITRATION_OFF: MiArbOnOff = MiArbOnOff { arbitration_enable: false };

@@ -57,7 +57,7 @@ fn signals() {
         };
         machine.ring(&mut other, &packets![store(0, &[u(value)]), signal]);
         machine.submit(&[&waiting]).unwrap();
-        assert_eq!(machine.gpu.advance().unwrap(), genxml_sim::cs::Progress::Waiting);
+        assert_eq!(machine.gpu.advance().unwrap(), genxml_sim::gpu::Progress::Waiting);
         machine.submit(&[&other]).unwrap();
         let result = machine.gpu.run();
         assert_eq!(machine.data(1), u32::from(passes), "{value} {number}");

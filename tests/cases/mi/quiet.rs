@@ -4,7 +4,7 @@
 use crate::*;
 use genxml::core::Instruction;
 use genxml_cases::packets;
-use genxml_sim::cs::device::Interrupt;
+use genxml_sim::machine::device::Interrupt;
 use genxml_sim::{Event, Now};
 
 fn run(

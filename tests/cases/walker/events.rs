@@ -7,7 +7,8 @@ use genxml::gen8::media::{MediaObject, MediaObjectWalker};
 use genxml::gen8::mi::{MiBatchBufferEnd, PipeControl};
 use genxml_cases::{BATCH, KERNELS, Media, Model, packets, push, u};
 use genxml_core::S;
-use genxml_sim::observe::{Event, Now, Tally, Trace};
+use genxml_sim::inspect::{Tally, Trace};
+use genxml_sim::machine::events::{Event, Now};
 
 const END: &[u32] = &eu! {
     (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud

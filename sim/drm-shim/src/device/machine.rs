@@ -8,7 +8,7 @@ use super::gem::{ObjectId, Pages};
 use super::report::{Listed, Reporter, Submitted, say};
 use super::tiling::SharedView;
 use genxml::gen8::engine_registers::RingTimestamp;
-use genxml_sim::gpu::mmio_base;
+use genxml_sim::machine::registers::mmio_base;
 use genxml_sim::mem::{AddressSpace, Frames, OutOfMemory};
 use genxml_sim::{Context as ModelContext, ContextId, EngineId, Gpu};
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use crate::uapi::drm;
 use crate::uapi::i915::{self, EngineClass, param};
 use genxml::gen8::engine_registers::RingTimestamp;
 use genxml_sim::EngineId;
-use genxml_sim::gpu::mmio_base;
+use genxml_sim::machine::registers::mmio_base;
 use rustix::io::Errno;
 
 /// Bytes of memory that the regions query tells of.

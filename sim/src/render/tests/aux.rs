@@ -3,9 +3,10 @@
 
 use super::*;
 use crate::gpu::{ContextId, Gpu};
-use crate::render::blend::SLOTS;
-use crate::render::render_target::{Pixels, Purpose, RenderTarget, Source};
+use crate::render::render_target::{Pixels, Purpose, RenderTarget};
 use crate::surface::{self, Codec, SurfaceKind};
+use crate::unit::render_cache::SLOTS;
+use crate::unit::render_cache::Source;
 use genxml::gen8::enums::ThreeDColorBufferBlendFactor as Factor;
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState};
 use genxml::gen8::state::SurfaceFormat;

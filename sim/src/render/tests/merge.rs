@@ -3,17 +3,19 @@
 //! where some render target's alpha leaves them.
 
 use super::*;
-use crate::context::{Mode, State};
-use crate::cs::device::Device;
-use crate::fault::Place;
 use crate::gpu::Gpu;
+use crate::machine::device::Device;
+use crate::machine::events::Stats;
+use crate::machine::exec::Mode;
+use crate::machine::fault::Place;
+use crate::machine::state::State;
+use crate::machine::watchdog::Budget;
 use crate::mem::{AddressSpace, Vm};
-use crate::observe::Stats;
 use crate::render::compare::Compare;
 use crate::render::depth::DepthFormat;
-use crate::render::render_target::{Purpose, Source};
+use crate::render::render_target::Purpose;
 use crate::surface::{Codec, Layout, Surface, SurfaceKind, TileMode};
-use crate::watchdog::Budget;
+use crate::unit::render_cache::Source;
 use genxml::core::{Address, MinusOne};
 use genxml::engine::EngineId;
 use genxml::gen8::enums::ThreeDCompareFunction;

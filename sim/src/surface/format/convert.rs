@@ -5,8 +5,8 @@
 //! nearest, ties to even (gen8_facts 9.1).
 
 use super::Encoding;
+use super::half::{half_to_single, single_to_half};
 use crate::assumptions::INTEGERS_CLAMP_TO_THEIR_CHANNEL;
-use crate::eu::convert::{half_to_single, single_to_half};
 use std::sync::LazyLock;
 
 /// The greatest value of `bits` bits.

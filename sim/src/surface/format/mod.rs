@@ -14,6 +14,7 @@
 pub mod block;
 pub mod codec;
 pub mod convert;
+pub mod half;
 pub mod support;
 
 pub use codec::Codec;

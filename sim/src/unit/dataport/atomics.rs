@@ -7,7 +7,7 @@ use super::target::{self, Allowed};
 use super::window::{Target, Window};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::surface::AuxiliaryKind;
 use crate::unit::Port;

@@ -12,7 +12,7 @@ use super::window::{Target, Window};
 use crate::assumptions::{BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED, CHANNELS_GUARD_BLOCKS};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::mem::{ADDRESS_MASK, PageFault};
 use crate::unit::Port;
 use genxml::gen8::message_headers::{MhA64Hwb, MhA64Owb, MhA64Owdb};

@@ -5,7 +5,7 @@ use super::parcel::Parcel;
 use super::slots::Slots;
 use super::window::{Target, Window};
 use crate::eu::regions::Registers;
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::unit::Port;
 

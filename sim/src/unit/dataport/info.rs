@@ -4,7 +4,7 @@ use super::parcel::Parcel;
 use super::target;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::unit::Port;
 use genxml::gen8::message_payloads::{Map32bRsi, MdpRsi, MdpRsiSurfaceType};
 use genxml::gen8::messages::{MsdMemfence, ReadOnlyDataPortMessageDescriptor};

@@ -6,7 +6,7 @@ use super::target;
 use crate::assumptions::{MEDIA_BLOCK_CLIPS_AT_PITCH, MEDIA_BLOCK_GAPS_READ_ZERO};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::surface::format::Class;
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};

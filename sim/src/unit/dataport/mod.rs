@@ -21,7 +21,7 @@ mod window;
 use super::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
     DataPort1MessageDescriptor, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,

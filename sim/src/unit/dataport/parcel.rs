@@ -3,7 +3,7 @@
 use crate::assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE;
 use crate::eu::Message;
 use crate::eu::regions::REGISTER;
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::unit::Port;
 use genxml::gen8::messages::MessageDescriptor;

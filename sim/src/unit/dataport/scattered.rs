@@ -9,7 +9,7 @@ use super::window::{Target, Window};
 use crate::assumptions::LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::unit::Port;
 use genxml_eu::gen8::descriptors::{MdcDs, MdcSm2};

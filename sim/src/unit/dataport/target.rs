@@ -5,7 +5,7 @@ use super::parcel::Parcel;
 use super::window::Target;
 use crate::assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND;
 use crate::eu::regions::Registers;
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::surface::{SurfaceKind, TileMode};
 use crate::unit::{Bound, Port};
 use genxml::gen8::message_headers::{Mh1A32Psm, MhA32Go, MhA32Hwb};

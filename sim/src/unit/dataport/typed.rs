@@ -10,7 +10,7 @@ use super::target;
 use crate::assumptions::TYPED_READS_OUTSIDE_ARE_ZERO;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::surface::format::Numeric;
 use crate::surface::format::codec;

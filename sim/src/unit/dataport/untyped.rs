@@ -8,7 +8,7 @@ use super::target::{self, Allowed};
 use super::window::Target;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::unit::Port;
 use genxml_eu::gen8::descriptors::MdcSm3;
 use genxml_eu::gen8::eu_messages::Msd1Us;

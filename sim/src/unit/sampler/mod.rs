@@ -41,7 +41,7 @@ pub use views::Samplers;
 use super::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::surface::SurfaceKind;
 use crate::surface::format::{Class, Codec};
 use crate::unit::dataport::target::FIRST_SPECIAL_INDEX;

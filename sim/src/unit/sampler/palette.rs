@@ -1,6 +1,9 @@
 //! The sampler's palettes: colours that formats with an index stand for (2a p.196-198).
 
 use super::views::COLORS;
+use crate::machine::slots::UnitState;
+
+impl UnitState for Palettes {}
 
 /// The two palettes of a context, as the packets had their entries.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
-use crate::fault::Fault;
+use crate::machine::fault::Fault;
 use crate::surface::format::codec::{ALL, Value};
 use crate::unit::Port;
 use crate::unit::dataport::parcel::Parcel;

@@ -4,11 +4,12 @@ use super::border;
 use super::key::Key;
 use super::state::Sampler;
 use super::view::{Extras, View};
-use crate::context::Exec;
-use crate::fault::Fault;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use crate::surface::format::codec::Value;
 use crate::surface::format::{Codec, Letter};
 use crate::unit::Bindings;
+use crate::unit::sampler::Palettes;
 use genxml::gen8::render3d_binding::{
     PaletteEntry, SamplerIndirectState, ThreeDStateMonofilterSize,
 };
@@ -159,7 +160,8 @@ impl Bindings {
             extras.key = Some(Key::new(&ThreeDStateChromaKey::unpack_lossy(&packet), mode, format));
         }
         if format.channels().iter().any(|channel| channel.letter == Letter::P) {
-            let palette = exec.state.palettes.get(usize::from(format.name.ends_with("PALETTE1")));
+            let number = usize::from(format.name.ends_with("PALETTE1"));
+            let palette = exec.state.slots.with(|palettes: &Palettes| *palettes.get(number));
             extras.palette = Some(Box::new(palette.map(color)));
         }
         let packet = latched(exec, ThreeDStateMonofilterSize::NAME, 0);

@@ -20,13 +20,14 @@
 //! that several parts of a wave looked up first: it matters only to those who change page tables
 //! without an invalidation.
 
-use crate::context::{Exec, Mode, State};
-use crate::cs::device::Device;
-use crate::fault::{Fault, Place};
+use crate::machine::device::Device;
+use crate::machine::events::{Listener, Stats};
+use crate::machine::exec::{Exec, Mode};
+use crate::machine::fault::{Fault, Place};
+use crate::machine::state::State;
+use crate::machine::watchdog::Budget;
 use crate::mem::overlay::{Overlay, Written};
 use crate::mem::{AddressSpace, Memory, Vm};
-use crate::observe::{Listener, Stats};
-use crate::watchdog::Budget;
 use genxml::engine::EngineId;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,7 +68,7 @@ pub trait Work: Sync {
 }
 
 /// Work of the first items, which run in order to see how much an item is, in units of
-/// [`crate::watchdog`].
+/// [`crate::machine::watchdog`].
 const SAMPLE: u64 = 20_000;
 /// Work of a part: a millisecond or more, so that a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
@@ -279,8 +280,6 @@ fn run_wave<W: Work>(
         *written = Some(Written::new(mem, space)?);
     }
     let written = written.as_mut()?;
-    // Threads do not look at the kernels of other packets.
-    let kernels = std::mem::take(&mut exec.state.kernels);
     let shared = Shared {
         work,
         worker,
@@ -304,7 +303,7 @@ fn run_wave<W: Work>(
     let sit = || {
         let mut seat = Seat {
             worker: W::fork(shared.worker),
-            state: shared.state.clone(),
+            state: shared.state.for_worker(),
             device: Device::default(),
             ggtt: AddressSpace::global(),
         };
@@ -330,7 +329,6 @@ fn run_wave<W: Work>(
         }
         sit();
     });
-    exec.state.kernels = kernels;
     let parts = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (mut good, mut fails) = (0, false);
     for part in parts {

@@ -1,10 +1,10 @@
 //! Pictures of what a draw writes: render targets, depth and stencil as pixels of red, green, blue
 //! and alpha bytes.
 
-use super::draw::Drawing;
+use crate::inspect::summary::{DepthBuffer, Target};
+use crate::machine::drawing::Drawing;
 use crate::render::aux::{Auxiliary, Stored};
 use crate::render::depth::{DepthFormat, Plane};
-use crate::render::summary::{DepthBuffer, Target};
 use crate::surface::shown::Shown;
 use crate::surface::{Level, Surface, SurfaceKind};
 

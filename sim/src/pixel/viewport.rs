@@ -1,8 +1,8 @@
 //! From clip space to the screen: perspective divide, viewport transform, snapping, and the
 //! rectangles that bound drawing.
 
-use super::raster::{MAX_COORDINATE, Point, SUBPIXEL_BITS};
 use crate::assumptions::SNAPPING_TIES_GO_TO_EVEN;
+use crate::pixel::raster::{MAX_COORDINATE, Point, SUBPIXEL_BITS};
 
 /// A rectangle of pixels: from `x0`, `y0` up to but not including `x1`, `y1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -116,7 +116,7 @@ pub struct Transform {
     /// Drawing Rectangle Origin in pixels, added to positions on the screen (2a p.64).
     pub origin: [i32; 2],
     /// In 1/256 pixels, added to both coordinates:
-    /// [`super::multisample::Multisample::vertex_offset`].
+    /// [`crate::pixel::multisample::Multisample::vertex_offset`].
     pub offset: i32,
     /// Bits behind the point of a pixel's coordinate that are kept: 8 or 4 (Vertex Sub Pixel
     /// Precision Select).

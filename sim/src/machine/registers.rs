@@ -212,9 +212,19 @@ pub fn rule(offset: u32) -> Rule {
 /// The engine whose register space holds `offset`, and the offset there.
 pub fn engine_at(offset: u32) -> Option<(EngineId, u32)> {
     EngineId::ALL.into_iter().find_map(|engine| {
-        let within = offset.wrapping_sub(crate::gpu::mmio_base(engine));
+        let within = offset.wrapping_sub(mmio_base(engine));
         (within < ENGINE_BYTES).then_some((engine, within))
     })
+}
+
+/// First byte of an engine's registers (gen8_facts 1.2, i915 intel_engine_cs.c).
+pub const fn mmio_base(engine: EngineId) -> u32 {
+    match engine {
+        EngineId::Render => 0x02000,
+        EngineId::Blitter => 0x22000,
+        EngineId::Video => 0x12000,
+        EngineId::VideoEnhance => 0x1a000,
+    }
 }
 
 #[cfg(test)]

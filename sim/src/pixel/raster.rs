@@ -6,8 +6,8 @@
 //! of two shapes that share an edge exactly one has it. [`Convex::rasterise`] hands out [`Quad`]s:
 //! the subspans of 2x2 pixels that the pixel shader works on.
 
-use super::multisample::{MAX_SAMPLES, Samples};
-use super::viewport::Rect;
+use crate::pixel::multisample::{MAX_SAMPLES, Samples};
+use crate::pixel::viewport::Rect;
 use std::ops::{Add, BitOr, Mul};
 
 /// Positions in pixels have this many fraction bits.

@@ -1,16 +1,20 @@
 //! Who runs: batches that were given to an engine, execution lists, rings, in this order on each
 //! engine; the engines take turns.
 
-use super::Wait;
-use super::device::{Interrupt, Signal};
-use super::engine::{self, Active, Job, Source, Turn};
-use super::streamer::{Ring, Streamer, tail};
-use crate::context::{Context, Exec, Mode, State};
-use crate::fault::{Fault, Place};
-use crate::gpu::{ContextId, Gpu, mmio_base};
+use crate::cs::streamer::{Ring, Streamer, tail};
+use crate::gpu::context::Context;
+use crate::gpu::engine;
+use crate::gpu::engine::{Active, Job, Source, Turn};
+use crate::gpu::{ContextId, Gpu};
+use crate::machine::device::{Interrupt, Signal};
+use crate::machine::events::{Event, Listener, Observer, Stats};
+use crate::machine::exec::{Exec, Mode};
+use crate::machine::fault::{Fault, Place};
+use crate::machine::registers::mmio_base;
+use crate::machine::semaphore::Wait;
+use crate::machine::state::State;
+use crate::machine::watchdog::{Budget, ticks};
 use crate::mem::{AddressSpace, Vm};
-use crate::observe::{Event, Listener, Observer, Stats};
-use crate::watchdog::{Budget, ticks};
 use genxml::core::Address;
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{

@@ -1,9 +1,9 @@
 //! The registers as the host sees them.
 
-use super::registers::{Home, engine_at, rule};
-use crate::fault::{Fault, Place};
 use crate::gpu::Gpu;
-use crate::watchdog::ticks;
+use crate::machine::fault::{Fault, Place};
+use crate::machine::registers::{Home, engine_at, rule};
+use crate::machine::watchdog::ticks;
 use genxml::engine::EngineId;
 use genxml::gen8::ENGINES;
 use genxml::gen8::engine_registers::{

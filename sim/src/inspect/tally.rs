@@ -1,6 +1,6 @@
 //! What happened, counted by engine, packet, kernel and message.
 
-use super::{Event, Now};
+use crate::machine::events::{Event, Now};
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
 use genxml::eu::message;

@@ -1,12 +1,13 @@
 //! An engine: what was given to it, what runs on it, and its turn when all engines go on.
 
-use super::execlist::Execlists;
-use super::image;
-use super::streamer::{Step, Streamer};
-use crate::context::{Exec, State};
-use crate::fault::Fault;
+use crate::cs::streamer::{Step, Streamer};
 use crate::gpu::ContextId;
-use crate::watchdog::Budget;
+use crate::gpu::execlist::Execlists;
+use crate::gpu::image;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::machine::state::State;
+use crate::machine::watchdog::Budget;
 use std::collections::VecDeque;
 
 /// Packets that an engine executes before the next one has its turn.

@@ -1,11 +1,11 @@
 //! What belongs to the GPU and not to a context: registers, interrupts, signals between engines,
 //! the last fault.
 
-use super::registers::{Home, Registers, rule};
-use crate::fault::Fault;
-use crate::gpu::mmio_base;
+use crate::machine::fault::Fault;
+use crate::machine::parallel::Shelf;
+use crate::machine::registers::mmio_base;
+use crate::machine::registers::{Home, Registers, rule};
 use crate::mem::{Cause, Coherence, PageFault, Tables};
-use crate::parallel::Shelf;
 use genxml::core::{Shifted, U};
 use genxml::engine::EngineId;
 use genxml::gen8::display_registers::{

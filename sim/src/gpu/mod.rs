@@ -1,12 +1,21 @@
 //! The GPU: physical memory, contexts, engines. How it runs what it is given:
-//! [`crate::cs::schedule`]; its registers: [`crate::cs::mmio`].
+//! [`crate::gpu::schedule`]; its registers: [`crate::gpu::mmio`].
 
-use crate::context::Context;
-use crate::cs::device::Device;
-use crate::cs::engine::Engine;
+pub mod context;
+pub mod engine;
+pub mod execlist;
+pub mod image;
+pub mod mmio;
+pub mod schedule;
+
+pub use schedule::Progress;
+
+use crate::gpu::context::Context;
+use crate::gpu::engine::Engine;
+use crate::machine::device::Device;
+use crate::machine::events::Stats;
+use crate::machine::watchdog::DEFAULT_LIMIT;
 use crate::mem::{AddressSpace, Coherence, Frames, Memory, OutOfMemory, PAGE, Vm};
-use crate::observe::Stats;
-use crate::watchdog::DEFAULT_LIMIT;
 use genxml::engine::EngineId;
 use std::collections::BTreeMap;
 
@@ -77,7 +86,7 @@ impl Gpu {
         }
     }
 
-    /// Units of work (see [`crate::watchdog`]) after which a submission counts as hanging.
+    /// Units of work (see [`crate::machine::watchdog`]) after which a submission counts as hanging.
     pub fn set_work_limit(&mut self, units: u64) {
         self.work_limit = units;
     }
@@ -170,7 +179,7 @@ impl Gpu {
 
     /// Threads of the host that thread groups and tiles of the screen may run on, this one
     /// included, 1 to 256; at first 1. Results do not depend on it: memory, counts, clock and
-    /// faults are those of one thread, which runs them in order ([`crate::parallel`]).
+    /// faults are those of one thread, which runs them in order ([`crate::machine::parallel`]).
     pub fn set_threads(&mut self, threads: usize) {
         self.device.threads = threads.clamp(1, 256);
     }
@@ -178,15 +187,5 @@ impl Gpu {
     /// Counts of the last submission, also of one that faulted.
     pub fn last_stats(&self) -> Stats {
         self.stats
-    }
-}
-
-/// First byte of an engine's registers (gen8_facts 1.2, i915 intel_engine_cs.c).
-pub const fn mmio_base(engine: EngineId) -> u32 {
-    match engine {
-        EngineId::Render => 0x02000,
-        EngineId::Blitter => 0x22000,
-        EngineId::Video => 0x12000,
-        EngineId::VideoEnhance => 0x1a000,
     }
 }

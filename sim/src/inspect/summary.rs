@@ -1,10 +1,11 @@
 //! What a draw works with, for observers: followed from the latched packets on, without an error
 //! where something is wrong, since the draw itself will tell that ([`Summary::problems`]).
 
-use super::depth::{DepthFormat, Plane, depth_plane, stencil_plane};
-use super::vf::Range;
-use crate::eu::decode8::{self, Fetched};
-use crate::observe::Drawing;
+use crate::eu::decode8;
+use crate::eu::decode8::Fetched;
+use crate::machine::drawing::Drawing;
+use crate::render::depth::{DepthFormat, Plane, depth_plane, stencil_plane};
+use crate::render::vf::Range;
 use crate::surface::{Level, Surface};
 use genxml::eu::decode::{decode, length};
 use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt};
@@ -67,7 +68,7 @@ pub struct Summary {
     /// cannot be read.
     pub more_targets: bool,
     /// What writes to them mean.
-    pub purpose: super::render_target::Purpose,
+    pub purpose: crate::render::render_target::Purpose,
     /// BLEND_STATE, if there is one.
     pub blend: Option<BlendState>,
     /// The depth buffer, if there is one, whether it is tested or not.
@@ -162,6 +163,13 @@ pub struct Statistics {
     pub pixels: bool,
 }
 
+impl Drawing<'_> {
+    /// What the draw works with, followed from the packets on.
+    pub fn summary(&self) -> Summary {
+        Summary::of(self)
+    }
+}
+
 impl Summary {
     /// That of a draw.
     pub fn of(draw: &Drawing<'_>) -> Summary {
@@ -215,9 +223,9 @@ impl Summary {
             targets,
             more_targets,
             purpose: match (ps.render_target_fast_clear_enable, ps.render_target_resolve_enable) {
-                (true, _) => super::render_target::Purpose::FastClear,
-                (_, true) => super::render_target::Purpose::Resolve,
-                _ => super::render_target::Purpose::Draw,
+                (true, _) => crate::render::render_target::Purpose::FastClear,
+                (_, true) => crate::render::render_target::Purpose::Resolve,
+                _ => crate::render::render_target::Purpose::Draw,
             },
             blend,
             depth: depth.map(|(plane, format)| DepthBuffer {

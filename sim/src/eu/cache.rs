@@ -1,8 +1,10 @@
 //! Kernels in memory, decoded, and kept until the memory changes.
 
-use crate::context::Exec;
 use crate::eu::Kernel;
-use crate::eu::decode8::{self, Fetched};
+use crate::eu::decode8;
+use crate::eu::decode8::Fetched;
+use crate::machine::exec::Exec;
+use crate::machine::slots::UnitState;
 use crate::mem::{PageFault, Vm};
 use genxml::eu::decode::{decode as decode_instruction, length};
 use std::sync::Arc;
@@ -11,6 +13,13 @@ use std::sync::Arc;
 /// while the memory that it came from holds the same bytes.
 #[derive(Clone, Debug, Default)]
 pub struct KernelCache(Vec<Entry>);
+
+impl UnitState for KernelCache {
+    /// Workers do not look at the kernels of other packets.
+    fn for_worker(&self) -> Self {
+        KernelCache::default()
+    }
+}
 
 /// Most kernels that are kept; the oldest goes first.
 const CAPACITY: usize = 64;
@@ -40,7 +49,7 @@ fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
 /// cannot be read, and bytes that are no instruction, are reported when a thread gets there.
 pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
     let vm = &exec.vm;
-    let cache = &mut exec.state.kernels.0;
+    let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;
     if let Some(at) =
         cache.iter().position(|e| e.kernel.address == address && e.kernel.ip_base == ip_base)
     {
@@ -59,7 +68,7 @@ pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
 /// Decodes what a thread reaches by a computed jump to byte `offset`.
 pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
     exec.vm.keep_order();
-    let cache = &mut exec.state.kernels.0;
+    let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;
     let known = cache.iter().position(|entry| Arc::ptr_eq(&entry.kernel, kernel));
     // The caller gives its kernel away, so that nothing has to be copied.
     let own = std::mem::take(kernel);

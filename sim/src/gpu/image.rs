@@ -74,7 +74,7 @@ fn first_video(register: u32) -> u32 {
     let base = |name| ENGINES.iter().find(|engine| engine.name == name).map(|engine| engine.base);
     match (base("VCS2"), base("VCS")) {
         (Some(second), Some(first))
-            if register.wrapping_sub(second) < super::registers::ENGINE_BYTES =>
+            if register.wrapping_sub(second) < crate::machine::registers::ENGINE_BYTES =>
         {
             register - second + first
         }

@@ -1,21 +1,10 @@
 //! Counts and events of the model: [`Stats`] always, events if there is an [`Observer`].
 //!
-//! * this file: the counts, the events, and who may listen;
-//! * [`draw`]: draws with all that they work with, [`image`] pictures of what they write;
-//! * [`tally`]: tables by engine, packet, kernel and message;
-//! * [`trace`]: a trace that Perfetto opens.
+//! [`super::drawing`] is what events of draws carry; [`crate::inspect`] has observers.
 
-pub mod draw;
-pub mod image;
-pub mod tally;
-pub mod trace;
-
-pub use draw::Drawing;
-pub use tally::Tally;
-pub use trace::Trace;
-
-use crate::cs::device::Interrupt;
-use crate::fault::Place;
+use super::device::Interrupt;
+use super::drawing::Drawing;
+use crate::machine::fault::Place;
 use crate::mem::coherence::Cache;
 use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
@@ -210,7 +199,7 @@ pub enum Event<'a> {
 pub struct Now {
     /// The engine.
     pub engine: EngineId,
-    /// The model's clock, in units of work of about a nanosecond (see [`crate::watchdog`]).
+    /// The model's clock, in units of work of about a nanosecond (see [`crate::machine::watchdog`]).
     pub clock: u64,
 }
 

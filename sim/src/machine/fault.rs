@@ -1,7 +1,7 @@
 //! Everything that ends a submission early, as a value: where, what, and what to do about it.
 
-use crate::cs::Wait;
-use crate::mem::{Nearby, PageFault};
+use crate::machine::semaphore::Wait;
+use crate::mem::{Nearby, PageFault, Va};
 use genxml::engine::EngineId;
 use std::borrow::Cow;
 use std::fmt;
@@ -59,16 +59,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// Prints a 48-bit address in groups of four digits: `0x0000_1234_5680`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Va(pub u64);
-
-impl fmt::Display for Va {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "0x{:04x}_{:04x}_{:04x}", self.0 >> 32, self.0 >> 16 & 0xffff, self.0 & 0xffff)
-    }
-}
-
 /// A thread that waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
@@ -112,7 +102,7 @@ pub enum Fault {
         "{at}: still running after {limit} units of work; if that is meant, raise the limit with Gpu::set_work_limit"
     )]
     Hang {
-        /// The budget, in the units of [`crate::watchdog`].
+        /// The budget, in the units of [`crate::machine::watchdog`].
         limit: u64,
         /// The packet that was running.
         at: Place,
@@ -139,7 +129,7 @@ pub enum Fault {
     #[error("{at}: {exception}, and there is no system routine (STATE_SIP)")]
     Exception {
         /// What was raised.
-        exception: crate::eu::Exception,
+        exception: Exception,
         /// The instruction, and the packet that started the thread.
         at: Place,
     },
@@ -230,5 +220,30 @@ impl Fault {
             Fault::Deadlock { waits } => waits.first().map(|wait| wait.at),
             Fault::Memory(_) => None,
         }
+    }
+}
+
+/// What interrupts a program (004:3150-3500).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exception {
+    /// An instruction with DebugCtrl, or any instruction while the status of an earlier one stays
+    /// set.
+    Breakpoint,
+    /// From outside ([`Thread::halt`](crate::eu::Thread::halt)), or by a write of `cr0.1`.
+    ExternalHalt,
+    /// The program set the bit of `cr0.1`.
+    Software,
+    /// `illegal`, or an operation that does not exist.
+    IllegalOpcode,
+}
+
+impl fmt::Display for Exception {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Exception::Breakpoint => "breakpoint",
+            Exception::ExternalHalt => "external halt",
+            Exception::Software => "software exception",
+            Exception::IllegalOpcode => "illegal opcode",
+        })
     }
 }

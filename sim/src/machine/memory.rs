@@ -5,9 +5,9 @@
 //! for them (gen8_facts 1.1).
 
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
-use crate::context::Exec;
-use crate::fault::Fault;
-use crate::observe::Event;
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
 use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 
 /// True if the batch may do what needs privilege, or if the command needs none. Hardware makes

@@ -10,8 +10,8 @@
 //! the newest one of its track, i is a moment, C a counter, M names a track), `ts` in microseconds,
 //! `pid`, `tid`, `name`, `args`.
 
-use super::{Event, Now};
-use crate::fault::Va;
+use crate::machine::events::{Event, Now};
+use crate::mem::Va;
 use genxml::engine::EngineId;
 use std::io::{self, Write};
 

@@ -7,17 +7,19 @@
 //! done, or takes over where the context may be preempted: at MI_ARB_CHECK, and at a semaphore that
 //! does not pass.
 
-use super::device::Interrupt;
-use super::engine::{Active, Source};
-use super::image;
-use super::registers::{Home, rule};
-use super::status::PLACES;
-use super::streamer::{Batch, Ring, Streamer, tail};
-use crate::context::{Context, State};
-use crate::fault::{Fault, Place};
-use crate::gpu::{ContextId, Gpu, mmio_base};
+use crate::cs::status::PLACES;
+use crate::cs::streamer::{Batch, Ring, Streamer, tail};
+use crate::gpu::context::Context;
+use crate::gpu::engine::{Active, Source};
+use crate::gpu::image;
+use crate::gpu::{ContextId, Gpu};
+use crate::machine::device::Interrupt;
+use crate::machine::fault::{Fault, Place};
+use crate::machine::registers::mmio_base;
+use crate::machine::registers::{Home, rule};
+use crate::machine::state::State;
+use crate::machine::watchdog::Budget;
 use crate::mem::{AddressSpace, PAGE};
-use crate::watchdog::Budget;
 use genxml::core::U;
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{
@@ -449,7 +451,7 @@ impl Gpu {
 
     /// Leaves the time in the status page of a context.
     fn stamp(&mut self, engine: EngineId, lrca: u32, offset: u64) -> Result<(), Fault> {
-        let now = crate::watchdog::ticks(self.clock);
+        let now = crate::machine::watchdog::ticks(self.clock);
         let at = u64::from(lrca) + offset;
         self.write_global(engine, "context image", at, now as u32)?;
         self.write_global(engine, "context image", at + 4, (now >> 32) as u32)

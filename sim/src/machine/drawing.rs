@@ -23,11 +23,11 @@
 //! let observer: &mut dyn Observer = &mut listener;
 //! ```
 
-use super::{Event, Now, Stats};
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
-use crate::context::{Exec, State};
-use crate::fault::Place;
-use crate::render::summary::Summary;
+use crate::machine::events::{Event, Now, Stats};
+use crate::machine::exec::Exec;
+use crate::machine::fault::Place;
+use crate::machine::state::State;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, DsInvocationCount, GsInvocationCount, GsPrimitivesCount,
     HsInvocationCount, IaPrimitivesCount, IaVerticesCount, PsDepthCount, PsInvocationCount,
@@ -84,11 +84,6 @@ impl Drawing<'_> {
             .then(|| T::from_dwords_lossy(&dwords))
     }
 
-    /// What the draw works with, followed from the packets on.
-    pub fn summary(&self) -> Summary {
-        Summary::of(self)
-    }
-
     /// What was counted until now.
     pub fn counters(&self) -> Counters {
         let register = |offset| self.state.registers.read_u64(offset);
@@ -112,7 +107,7 @@ impl Drawing<'_> {
 }
 
 /// The statistics registers of a context, and counts of the model. A register counts only what the
-/// packets of its stage have statistics enabled for ([`Summary::statistics`]); threads,
+/// packets of its stage have statistics enabled for ([`Summary::statistics`](crate::inspect::summary::Summary::statistics)); threads,
 /// instructions and pixels always count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {

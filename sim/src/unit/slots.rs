@@ -5,14 +5,14 @@
 //! whenever they run.
 
 use crate::assumptions::INSTRUCTIONS_OF_A_TURN;
-use crate::context::Exec;
+use crate::eu::cache;
 use crate::eu::{Launch, Stop, Thread};
-use crate::fault::{Fault, InKernel, Place, Waiting};
-use crate::kernels;
-use crate::observe::Event;
+use crate::machine::events::Event;
+use crate::machine::exec::Exec;
+use crate::machine::fault::{Fault, InKernel, Place, Waiting};
+use crate::machine::watchdog::INSTRUCTION;
 use crate::unit::local::Barrier;
 use crate::unit::{Local, Port, Program};
-use crate::watchdog::INSTRUCTION;
 use std::fmt;
 
 /// A thread in its slot.
@@ -154,7 +154,7 @@ impl Slots {
                 kernel: program.kernel.address,
             };
             match port.resume(thread, &program.kernel) {
-                Ok(Stop::Decode(offset)) => kernels::extend(exec, &mut program.kernel, offset),
+                Ok(Stop::Decode(offset)) => cache::extend(exec, &mut program.kernel, offset),
                 other => break other,
             }
         };

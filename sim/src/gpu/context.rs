@@ -1,0 +1,25 @@
+//! A hardware context of a [`Gpu`](crate::Gpu).
+
+use crate::cs::streamer::Streamer;
+use crate::machine::state::State;
+use crate::mem::AddressSpace;
+
+/// A hardware context.
+#[derive(Debug)]
+pub struct Context {
+    /// Its page tables.
+    pub space: AddressSpace,
+    /// Latched packets and registers.
+    pub state: State,
+    /// It has no page tables: all its addresses go through the global table.
+    pub global_only: bool,
+    /// Where it was when it was switched out within a batch.
+    pub suspended: Option<Streamer>,
+}
+
+impl Context {
+    /// A context with page tables, and nothing else.
+    pub fn new(space: AddressSpace) -> Self {
+        Context { space, state: State::default(), global_only: false, suspended: None }
+    }
+}

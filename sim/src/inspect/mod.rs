@@ -1,0 +1,15 @@
+//! Looking into the model: what a draw uses, pictures of its targets, tables and traces of events.
+//!
+//! * [`summary`]: what a draw works with;
+//! * [`image`]: pictures of render targets and depth buffers; [`picture`]: frames of a display;
+//! * [`tally`]: tables by engine, packet, kernel and message;
+//! * [`trace`]: a trace that Perfetto opens.
+
+pub mod image;
+pub mod picture;
+pub mod summary;
+pub mod tally;
+pub mod trace;
+
+pub use tally::Tally;
+pub use trace::Trace;

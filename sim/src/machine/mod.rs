@@ -1,0 +1,26 @@
+//! The machine that units work on: registers, latched packets, the device, events and faults. It
+//! knows no unit.
+//!
+//! * [`exec`]: what a unit gets to execute a packet;
+//! * [`state`]: what packets leave behind in a context; [`slots`]: state that units own;
+//! * [`registers`]: which registers there are; [`device`]: those of the GPU, interrupts, errors;
+//! * [`memory`]: operands of commands in memory; [`semaphore`]: waits for them;
+//! * [`events`]: counts, events and their observers; [`drawing`]: what events of draws carry;
+//! * [`fault`]: everything that ends a submission early; [`watchdog`]: limits of work;
+//! * [`parallel`]: work on several host threads with the result of one.
+
+pub mod device;
+pub mod drawing;
+pub mod events;
+pub mod exec;
+pub mod fault;
+pub mod memory;
+pub mod parallel;
+pub mod registers;
+pub mod semaphore;
+pub mod slots;
+pub mod state;
+pub mod watchdog;
+
+pub use exec::{Exec, Mode};
+pub use state::State;

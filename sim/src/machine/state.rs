@@ -1,0 +1,118 @@
+//! What packets leave behind for later packets: registers, base addresses, latched packets, and one
+//! slot for each unit's own state.
+
+use super::parallel::Trials;
+use super::registers::Registers;
+use super::slots::Slots;
+use genxml::gen8::media::MediaVfeState;
+use genxml::gen8::mi::PipelineSelectPipelineSelection;
+use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
+use std::collections::BTreeMap;
+
+/// What packets leave behind for later packets.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// The pipeline that PIPELINE_SELECT chose.
+    pub pipeline: PipelineSelectPipelineSelection,
+    /// What state offsets count from, by STATE_BASE_ADDRESS.
+    pub base: BaseAddresses,
+    /// The newest STATE_SIP.
+    pub sip: Option<StateSip>,
+    /// The newest MEDIA_VFE_STATE.
+    pub vfe: Option<MediaVfeState>,
+    /// Constants that MEDIA_CURBE_LOAD read, from CURBE offset 0 on.
+    pub curbe: Vec<u8>,
+    /// Descriptors that MEDIA_INTERFACE_DESCRIPTOR_LOAD read.
+    pub interface_descriptors: InterfaceDescriptors,
+    /// Registers that were written; all others read 0.
+    pub registers: Registers,
+    /// The newest of each 3DSTATE packet, for draws.
+    pub latched: Latched,
+    /// MI_SET_PREDICATE has packets skipped.
+    pub skips: bool,
+    /// MI_ARB_ON_OFF forbids other contexts to take over.
+    pub arbitration_off: bool,
+    /// How walkers ran on several threads of the host, no state of its own.
+    pub trials: Trials,
+    /// The clock when the gateway's timer was reset.
+    pub gateway_epoch: u64,
+    /// State that units own.
+    pub slots: Slots,
+}
+
+impl State {
+    /// The state that a worker of [`super::parallel`] starts with.
+    pub(super) fn for_worker(&self) -> State {
+        State {
+            pipeline: self.pipeline,
+            base: self.base,
+            sip: self.sip,
+            vfe: self.vfe,
+            curbe: self.curbe.clone(),
+            interface_descriptors: self.interface_descriptors.clone(),
+            registers: self.registers.clone(),
+            latched: self.latched.clone(),
+            skips: self.skips,
+            arbitration_off: self.arbitration_off,
+            trials: self.trials,
+            gateway_epoch: self.gateway_epoch,
+            slots: self.slots.for_worker(),
+        }
+    }
+}
+
+/// State packets as they came: the newest of each kind, and of each entry if the packet sets one
+/// entry of a table (streamout buffers, instancing, chroma keys; of 3DSTATE_VERTEX_BUFFERS the
+/// VERTEX_BUFFER_STATEs).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Latched(BTreeMap<(&'static str, u8), Box<[u32]>>);
+
+impl Latched {
+    /// Keeps a packet in the place of the one of the same name and index.
+    pub fn keep(&mut self, name: &'static str, index: u8, dwords: &[u32]) {
+        match self.0.get_mut(&(name, index)) {
+            Some(old) if old.len() == dwords.len() => old.copy_from_slice(dwords),
+            _ => _ = self.0.insert((name, index), dwords.into()),
+        }
+    }
+
+    /// The newest packet of a name, as the manual has it (`3DSTATE_VS`), and index (0 if it has
+    /// none).
+    pub fn get(&self, name: &'static str, index: u8) -> Option<&[u32]> {
+        self.0.get(&(name, index)).map(|dwords| &dwords[..])
+    }
+
+    /// All of them by name and index.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u8, &[u32])> {
+        self.0.iter().map(|((name, index), dwords)| (*name, *index, &dwords[..]))
+    }
+}
+
+/// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through, but for General
+/// State: what hardware does is undefined (gen8_facts 12.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BaseAddresses {
+    /// General State: scratch space.
+    pub general: u64,
+    /// Bytes of General State that stateless messages may reach; 0 is no bound
+    /// (assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND).
+    pub general_size: u64,
+    /// Surface State: binding tables and surface states.
+    pub surface: u64,
+    /// Dynamic State: samplers, viewports, interface descriptors, constants.
+    pub dynamic: u64,
+    /// Indirect Object: indirect data of media objects and walkers.
+    pub indirect: u64,
+    /// Instruction: kernels.
+    pub instruction: u64,
+}
+
+/// Interface descriptors, read when the load command is executed (hardware keeps them in a
+/// temporary storage).
+#[derive(Clone, Debug, Default)]
+pub struct InterfaceDescriptors {
+    /// Graphics address of the first.
+    pub address: u64,
+    /// All of them in order.
+    pub entries: Vec<InterfaceDescriptorData>,
+}
