@@ -1,4 +1,4 @@
-//! `batch!`: packets in order, into a batch.
+//! `batch!`: emits packets into a batch, in order.
 
 use crate::packet::{self, Question};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Lifetime, Local, Pat, Result, Stmt, Token, UnOp, braced};
 
-/// What the macro stands for: a block whose value is the result.
+/// Expands the macro to a block whose value is the result.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
     if input.is_empty() {
         let message =
@@ -16,7 +16,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     }
     let Input { batch, statements } = syn::parse2(input)?;
     if !statements.iter().any(Statement::emits) {
-        return Err(Error::new_spanned(batch, "no packet follows"));
+        return Err(Error::new_spanned(batch, "expected at least one packet"));
     }
     let label = Lifetime::new("'batch", Span::mixed_site());
     let bound = Ident::new("batch", Span::mixed_site());
@@ -24,9 +24,9 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         let statements = block(&statements, &Target { batch: &batch, label: &label })?;
         Ok(quote!(#statements ::core::result::Result::Ok(())))
     };
-    // A place is named again for each packet, as a method's receiver, so that it may be a batch or
-    // a reference to one. What does something is evaluated once: the match keeps alive what it
-    // borrows from.
+    // A place expression is repeated for each packet, as the receiver of a method, so it may be a
+    // batch or a reference to one. Any other expression is evaluated once; the `match` keeps alive
+    // what it borrows from.
     let inside = match &batch {
         Expr::Unary(_) | Expr::Reference(_) if is_place(&batch) => emits(quote!((#batch)))?,
         batch if is_place(batch) => emits(quote!(#batch))?,
@@ -42,7 +42,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#label: { #inside }))
 }
 
-/// Is it a variable, or a part of one that is found without doing anything?
+/// Whether the expression is a variable, or a part of one that is reached without side effects.
 fn is_place(batch: &Expr) -> bool {
     match batch {
         Expr::Path(_) => true,
@@ -65,7 +65,7 @@ struct Input {
 }
 
 enum Statement {
-    /// A struct literal, or any other value that `emit` takes.
+    /// A struct literal, or any other value that `emit` accepts.
     Packet(Expr),
     Let(Local),
     /// A block of plain Rust.
@@ -94,7 +94,7 @@ impl Parse for Input {
         let batch = Expr::parse_without_eager_brace(input)?;
         if !input.peek(Token![=>]) {
             return Err(
-                input.error("expected `=>` behind the batch: `batch! { batch => Type { .. }; }`")
+                input.error("expected `=>` after the batch: `batch! { batch => Type { .. }; }`")
             );
         }
         input.parse::<Token![=>]>()?;
@@ -163,13 +163,13 @@ fn statement(input: ParseStream<'_>) -> Result<Statement> {
         return Err(Error::new_spanned(packet, message));
     }
     if !input.is_empty() && !input.peek(Token![;]) {
-        return Err(input.error("expected `;` behind the packet"));
+        return Err(input.error("expected `;` after the packet"));
     }
     input.parse::<Option<Token![;]>>()?;
     Ok(Statement::Packet(packet))
 }
 
-/// Where packets go, and the block that an error ends.
+/// The batch that packets are emitted to, and the label of the block that an error leaves.
 struct Target<'a> {
     batch: &'a TokenStream,
     label: &'a Lifetime,
@@ -213,17 +213,17 @@ fn emit(packet: &Expr, target: &Target<'_>) -> Result<TokenStream> {
     let span = packet.span();
     let value = match packet {
         Expr::Struct(literal) => {
-            let leave = quote! {
+            let error = quote! {
                 break #label ::core::result::Result::Err(::core::convert::From::from(error))
             };
-            let literal = packet::structure(literal, &Question::Leave(leave))?;
+            let literal = packet::structure(literal, &Question::Break(error))?;
             quote_spanned!(span=> &#literal)
         }
         Expr::Reference(_) => quote!(#packet),
         other => quote_spanned!(span=> &#other),
     };
     Ok(quote! {
-        // `..` may stand where every field is given.
+        // `..` is allowed even if every field is given.
         #[allow(clippy::needless_update)]
         match #batch.emit(#value) {
             ::core::result::Result::Ok(_) => {}
@@ -233,70 +233,4 @@ fn emit(packet: &Expr, target: &Target<'_>) -> Result<TokenStream> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(input: &str) -> String {
-        let tokens = input.parse().expect("tokens");
-        expand(tokens)
-            .map_or_else(|error| error.to_string(), |tokens| format!("expands to {tokens}"))
-    }
-
-    #[test]
-    fn errors() {
-        for (input, message) in [
-            ("", "expected a batch and packets: `batch! { batch => Type { field: value, .. }; }`"),
-            ("A { .. }", "expected `=>` behind the batch: `batch! { batch => Type { .. }; }`"),
-            ("batch =>", "no packet follows"),
-            ("batch => let x = 3;", "no packet follows"),
-            ("batch => A { .. } B { .. }", "expected `;` behind the packet"),
-            (
-                "batch => while x { }",
-                "expected a packet, `let`, `if`, `for`, or plain Rust in braces",
-            ),
-        ] {
-            assert_eq!(error(input), message, "{input}");
-        }
-    }
-
-    /// What does something is written once.
-    #[test]
-    fn batches() {
-        for (batch, count) in [
-            ("frame", 2),
-            ("self.frame", 2),
-            ("frame[i]", 2),
-            ("(frame)", 2),
-            ("*frame", 2),
-            ("&mut frame", 2),
-            ("frame()", 1),
-            ("self.frame().b", 1),
-            ("frame[f()]", 1),
-            ("*frame()", 1),
-            ("{ frame }", 1),
-        ] {
-            let text = error(&format!("{batch} => A {{ x: 1 }}; C {{ x: 1 }};"));
-            let batch: TokenStream = batch.parse().expect("tokens");
-            assert_eq!(text.matches(&batch.to_string()).count(), count, "{text}");
-        }
-    }
-
-    /// What is not a packet stays.
-    #[test]
-    fn statements() {
-        let input = "b => let n = f(); if a { A { .. } } else if let Some(x) = y { x; } else { { z += 1; } } for i in &v { &i; }";
-        let text = error(input);
-        for part in [
-            "let n = f () ;",
-            "if a {",
-            "else if let Some (x) = y {",
-            "b . emit (& x)",
-            "else { { z += 1 ; } }",
-            "for i in & v {",
-            "b . emit (& i)",
-            "b . emit (& A { .. A :: new () })",
-        ] {
-            assert!(text.contains(part), "{part} is missing in {text}");
-        }
-    }
-}
+mod tests;

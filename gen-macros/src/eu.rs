@@ -1,7 +1,7 @@
-//! `eu!`: a kernel in assembly, as the dwords that it is.
+//! `eu!`: assembles a kernel to dwords.
 //!
-//! The tokens are written down again as text for the assembler, a line for each line of the source,
-//! and what it says of a place of that text is said of the token that stands there.
+//! The tokens are converted back to text for the assembler, one line for each source line. A
+//! position in an assembler message is mapped back to the token at that position.
 
 use genxml_eu::asm::{AsmError, Assembly, Compaction, Options, assemble};
 use genxml_eu::syntax::Syntax;
@@ -11,7 +11,7 @@ use quote::quote;
 use std::ops::Range;
 use syn::{Error, LitStr, Result};
 
-/// What the macro stands for: an array of dwords.
+/// Expands the macro to an array of dwords.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let mut tokens: Vec<TokenTree> = input.into_iter().collect();
     let attributes = Attributes::take(&mut tokens)?;
@@ -24,13 +24,13 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!([#(#dwords),*]))
 }
 
-/// The errors as an expression, which has no value that could have a wrong type.
+/// The errors as an expression that never returns, so that it causes no type error.
 pub fn refused(errors: &Error) -> TokenStream {
     let errors = errors.to_compile_error();
     quote!({ #errors loop {} })
 }
 
-/// What the inner attributes `#![...]` say.
+/// The inner attributes `#![...]`.
 struct Attributes {
     syntax: Syntax,
     compaction: Compaction,
@@ -39,7 +39,7 @@ struct Attributes {
 }
 
 impl Attributes {
-    /// Those at the start of `tokens`, which are taken away.
+    /// Removes the attributes from the start of `tokens` and parses them.
     fn take(tokens: &mut Vec<TokenTree>) -> Result<Attributes> {
         let mut attributes = Attributes {
             syntax: Syntax::Iga,
@@ -83,7 +83,7 @@ impl Attributes {
     }
 }
 
-/// The text for the assembler, and the token of each of its pieces.
+/// The text for the assembler, and the source token of each piece of it.
 #[derive(Default)]
 struct Text {
     source: String,
@@ -91,7 +91,7 @@ struct Text {
 }
 
 impl Text {
-    /// Tokens as they are, or string literals, of which each begins a line.
+    /// Converts tokens, or string literals, each of which starts a line.
     fn of(tokens: Vec<TokenTree>) -> Result<Text> {
         let mut text = Text::default();
         let strings = matches!(tokens.first(), Some(TokenTree::Literal(first)) if is_string(&first.to_string()));
@@ -112,7 +112,7 @@ impl Text {
         Ok(text)
     }
 
-    /// Tokens with the line breaks between them.
+    /// Appends tokens with the line breaks between them.
     fn lines(&mut self, tokens: TokenStream) {
         let mut flat = Vec::new();
         flatten(tokens, &mut flat);
@@ -132,12 +132,12 @@ impl Text {
         self.pieces.push((start..self.source.len(), span));
     }
 
-    /// An error at what stands in `place`.
+    /// An error at the tokens in the range `place` of the text.
     fn error(&self, place: &Range<usize>, message: String) -> Error {
         let touched =
             |piece: &&(Range<usize>, Span)| piece.0.start < place.end && place.start < piece.0.end;
         let first = self.pieces.iter().find(touched);
-        // A place that holds nothing is the end of a statement: the token before it.
+        // An empty range is the end of a statement: the error is at the token before it.
         let before = || self.pieces.iter().rev().find(|piece| piece.0.end <= place.start);
         let last = self.pieces.iter().rev().find(touched);
         match (first.or_else(before), last) {
@@ -152,7 +152,7 @@ impl Text {
 
     fn errors(&self, errors: &[AsmError]) -> Error {
         let located = errors.iter().map(|error| {
-            // Of a string literal all is one token, so that its line is said.
+            // A string literal is a single token, so the message quotes the line.
             let long = self.source.get(error.span.clone()).is_some()
                 && self.pieces.iter().any(|(piece, _)| {
                     let inside = piece.start <= error.span.start && error.span.end <= piece.end;
@@ -169,7 +169,7 @@ impl Text {
     }
 }
 
-/// Tokens without groups: their delimiters are tokens too.
+/// Flattens groups: their delimiters become tokens.
 fn flatten(tokens: TokenStream, flat: &mut Vec<(String, Span)>) {
     for token in tokens {
         let TokenTree::Group(group) = token else {
@@ -191,10 +191,11 @@ fn flatten(tokens: TokenStream, flat: &mut Vec<(String, Span)>) {
     }
 }
 
-/// The lines that belong to the longest sequence that never goes back. A token that `macro_rules!`
-/// puts in has its line elsewhere, and none here.
+/// Keeps the lines of the longest non-decreasing sequence. A token that `macro_rules!` inserted has
+/// a line elsewhere; its result is `None`.
 fn in_order(lines: &[usize]) -> Vec<Option<usize>> {
-    // Of the sequences of each length, the index of the least last line; and the index before each.
+    // `ends`: for each length, the index of the smallest last line of a sequence of that length.
+    // `before`: the index before each index in its sequence.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(lines.len());
     for (index, line) in lines.iter().enumerate() {
@@ -222,7 +223,7 @@ fn combined(errors: impl Iterator<Item = Error>) -> Option<Error> {
     })
 }
 
-/// What hardware refuses, or what leaves it undefined, is an error too.
+/// A kernel that hardware refuses or that has undefined behaviour is an error too.
 fn check(kernel: &Assembly, text: &Text, allowed: &[String]) -> Result<()> {
     let findings = validate::kernel(&kernel.bytes);
     let broken = findings.iter().filter(|finding| finding.rule.severity == Severity::Error);
@@ -240,13 +241,4 @@ fn check(kernel: &Assembly, text: &Text, allowed: &[String]) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::in_order;
-
-    #[test]
-    fn lines_that_go_back_are_foreign() {
-        assert_eq!(in_order(&[]), []);
-        assert_eq!(in_order(&[3, 3, 4]), [Some(3), Some(3), Some(4)]);
-        assert_eq!(in_order(&[3, 9, 3, 4, 1, 4]), [Some(3), None, Some(3), Some(4), None, Some(4)]);
-    }
-}
+mod tests;

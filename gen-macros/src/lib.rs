@@ -1,5 +1,5 @@
-//! Procedural macros of genxml. Use them through the `genxml` crate, whose paths they expand to and
-//! where they are documented.
+//! Procedural macros of genxml. Use them through the `genxml` crate: they expand to its paths, and
+//! it documents them.
 
 mod batch;
 mod derive;
@@ -15,13 +15,13 @@ pub fn packet(input: TokenStream) -> TokenStream {
     packet::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Packets in order, into a batch: see `genxml::batch!`.
+/// Emits packets into a batch, in order: see `genxml::batch!`.
 #[proc_macro]
 pub fn batch(input: TokenStream) -> TokenStream {
     batch::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A packet of the program's own: see `genxml::Packet`.
+/// A packet type that the program defines: see `genxml::Packet`.
 #[proc_macro_derive(Packet, attributes(packet, field))]
 pub fn derive_packet(input: TokenStream) -> TokenStream {
     derive::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()

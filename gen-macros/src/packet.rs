@@ -1,4 +1,4 @@
-//! `packet!`: a struct literal whose numbers become checked constants, and whose `?` converts.
+//! `packet!`: a struct literal. Its numbers become checked constants, and its `?` converts values.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprStruct, Lit, Member, Path, Result, UnOp};
 
-/// What the macro stands for.
+/// Expands the macro.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
     if input.is_empty() {
         return Err(Error::new(
@@ -15,9 +15,9 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     match syn::parse2(input) {
-        // `..` may stand where every field is given, at no remark of the linter's. An arm of a
-        // match takes the attribute, but what is borrowed in an arm ends with it: values that may
-        // borrow stand before, and live as long as the statement.
+        // `..` is allowed even if every field is given, without a clippy warning. The attribute
+        // needs a match arm, but a temporary in an arm is dropped at its end. So values that may
+        // borrow are evaluated in the scrutinee and live as long as the statement.
         Ok(Expr::Struct(literal)) if defaults(&literal) => {
             let early = RefCell::default();
             let packet =
@@ -41,12 +41,12 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     }
 }
 
-/// What becomes of the error of a field's `?`.
+/// What the `?` of a field does with an error.
 pub enum Question {
-    /// Rust's own `?`: the function returns.
+    /// The function returns, like Rust's own `?`.
     Return,
-    /// The tokens, around an error called `error`.
-    Leave(TokenStream),
+    /// Expands to these tokens, which use a variable `error`.
+    Break(TokenStream),
 }
 
 /// A struct literal as a packet.
@@ -54,7 +54,7 @@ pub fn structure(literal: &ExprStruct, question: &Question) -> Result<TokenStrea
     Packet { literal, question, early: None }.structure(literal, &mut Vec::new())
 }
 
-/// Does the literal, or one inside it, leave fields to their defaults?
+/// Whether the literal, or one nested in it, leaves fields to their defaults.
 fn defaults(literal: &ExprStruct) -> bool {
     fn inside(expr: &Expr) -> bool {
         match expr {
@@ -69,7 +69,7 @@ fn defaults(literal: &ExprStruct) -> bool {
     here || literal.fields.iter().any(|field| inside(&field.expr))
 }
 
-/// Does it name what is there already, so that nothing ends with the expression?
+/// Whether the expression only names existing values, so that it creates no temporary.
 fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Path(_) | Expr::Lit(_) | Expr::Const(_) => true,
@@ -83,16 +83,16 @@ fn is_plain(expr: &Expr) -> bool {
     }
 }
 
-/// The outermost literal: what it is tells which tables name the fields.
+/// The expansion of an outermost literal. Its type selects the tables that name the fields.
 struct Packet<'a> {
     literal: &'a ExprStruct,
     question: &'a Question,
-    /// Values that are evaluated before the literal, with the names that stand for them in it.
+    /// Values that are evaluated before the literal, each with the name that replaces it there.
     early: Option<&'a RefCell<Vec<(Ident, TokenStream)>>>,
 }
 
 impl Packet<'_> {
-    /// A literal that the members `path` of the outermost lead to.
+    /// Expands a literal that `path` leads to, from the outermost literal.
     fn structure(&self, literal: &ExprStruct, path: &mut Vec<String>) -> Result<TokenStream> {
         if let Some(attribute) = literal.attrs.first() {
             return Err(Error::new_spanned(attribute, "attributes have no meaning here"));
@@ -108,7 +108,7 @@ impl Packet<'_> {
             let value = self.value(&field.expr, path)?;
             path.pop();
             fields.push(match field.colon_token {
-                // Shorthand stays, or linters speak of what nobody wrote.
+                // Shorthand is kept: otherwise lints report code that the user did not write.
                 None => quote!(#(#attributes)* #member),
                 Some(_) => quote!(#(#attributes)* #member: #value),
             });
@@ -132,11 +132,11 @@ impl Packet<'_> {
         Ok(tokens)
     }
 
-    /// A field's value.
+    /// Expands the value of a field.
     fn value(&self, expr: &Expr, path: &mut Vec<String>) -> Result<TokenStream> {
         match expr {
             Expr::Lit(literal) => self.number(&literal.lit, None, expr, path),
-            // A value that comes through another macro's `$value:expr`.
+            // A value from the `$value:expr` of another macro.
             Expr::Group(group) => self.value(&group.expr, path),
             Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
                 (UnOp::Neg(minus), Expr::Lit(literal)) => {
@@ -161,7 +161,7 @@ impl Packet<'_> {
                     .surround(&mut tokens, |tokens| tokens.extend(quote!(#element; #length)));
                 Ok(tokens)
             }
-            // An alternative's name tells its fields from those of others.
+            // The name of an alternative is part of the path: alternatives may share field names.
             Expr::Struct(literal) => {
                 let ty = literal.path.segments.last();
                 path.extend(ty.map(|segment| segment.ident.to_string()));
@@ -177,7 +177,7 @@ impl Packet<'_> {
                     ));
                 }
                 let mark = question.question_token;
-                // Parentheses around an argument are one pair too many.
+                // Remove the parentheses: they would be redundant around an argument.
                 let value = match &*question.expr {
                     Expr::Paren(inner) => &inner.expr,
                     other => other,
@@ -186,9 +186,9 @@ impl Packet<'_> {
                 let fit = quote_spanned!(value.span()=> ::genxml::core::fit::fit(#at, #value));
                 let value = match self.question {
                     Question::Return => quote!(#fit #mark),
-                    Question::Leave(leave) => quote!(match #fit {
+                    Question::Break(on_error) => quote!(match #fit {
                         ::core::result::Result::Ok(value) => value,
-                        ::core::result::Result::Err(error) => #leave,
+                        ::core::result::Result::Err(error) => #on_error,
                     }),
                 };
                 Ok(self.evaluated(expr, value))
@@ -197,8 +197,8 @@ impl Packet<'_> {
         }
     }
 
-    /// What stands for a value in the literal; its place is the value's, so that is what the
-    /// compiler shows.
+    /// The tokens that replace a value in the literal. They have the span of the value, so the
+    /// compiler points to it.
     fn evaluated(&self, expr: &Expr, value: TokenStream) -> TokenStream {
         let Some(early) = self.early.filter(|_| !is_plain(expr)) else { return value };
         let mut early = early.borrow_mut();
@@ -208,8 +208,8 @@ impl Packet<'_> {
         name.to_token_stream()
     }
 
-    /// A literal; `minus` stands before it. The checked constant carries the literal's place, so
-    /// that is what the compiler shows.
+    /// A number literal, with an optional `minus` before it. The checked constant has the span of
+    /// the literal, so the compiler points to it.
     fn number(
         &self,
         literal: &Lit,
@@ -245,21 +245,21 @@ impl Packet<'_> {
         }
     }
 
-    /// The constant that names the field.
+    /// The constant that describes the field.
     fn at(&self, span: Span, path: &[String]) -> TokenStream {
         let path = path.iter();
         let (ty, name) = container(&self.literal.path);
         quote_spanned! {span=>
             const {
                 #[allow(unused_imports)]
-                use ::genxml::core::fit::Untold as _;
+                use ::genxml::core::fit::NoTables as _;
                 &::genxml::core::At::new(::genxml::core::fit::Probe::<#ty>::TABLES, #name, &[#(#path),*])
             }
         }
     }
 }
 
-/// The type that a literal is of, and its name: `Set::Alternative` is of `Set`.
+/// The type of a literal and its name: `Set::Alternative` is of type `Set`.
 fn container(path: &Path) -> (Path, String) {
     let mut ty = path.clone();
     let capital = |name: &str| name.starts_with(|c: char| c.is_ascii_uppercase());
@@ -273,111 +273,4 @@ fn container(path: &Path) -> (Path, String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(input: &str) -> std::result::Result<String, String> {
-        let tokens = input.parse().map_err(|error| format!("{error}"))?;
-        expand(tokens).map(plain).map_err(|error| error.to_string())
-    }
-
-    fn plain(tokens: TokenStream) -> String {
-        tokens.to_string().replace(" , }", " }")
-    }
-
-    fn at(path: TokenStream) -> TokenStream {
-        quote!(const {
-            #[allow(unused_imports)]
-            use ::genxml::core::fit::Untold as _;
-            &::genxml::core::At::new(::genxml::core::fit::Probe::<A>::TABLES, "A", &[#path])
-        })
-    }
-
-    fn integer(number: TokenStream, path: TokenStream) -> TokenStream {
-        let at = at(path);
-        quote!(const { ::genxml::core::literal::integer_for::<{ #number }, _>(#at) })
-    }
-
-    #[test]
-    fn numbers_become_checked() {
-        let (b, c) = (integer(quote!(3), quote!("b")), integer(quote!(-4), quote!("c")));
-        let expected = quote! {
-            match () { #[allow(clippy::needless_update)] () => A { b: #b, c: #c, ..A::new() } }
-        };
-        assert_eq!(text("A { b: 3, c: -4, .. }"), Ok(plain(expected)));
-        let (b, d) = (integer(quote!(1), quote!("b")), at(quote!("c", "B", "d")));
-        let float = quote!(::genxml::core::literal::float_for::<{ f64::to_bits(0.5) }, _>);
-        let expected = quote!(A { b: [#b, x], c: B { d: const { #float(#d) } } });
-        assert_eq!(text("A { b: [1, x], c: B { d: 0.5 } }"), Ok(plain(expected)));
-    }
-
-    #[test]
-    fn questions_convert() {
-        let (b, d) = (at(quote!("b")), at(quote!("c", "D", "d")));
-        let (b, d) =
-            (quote!(::genxml::core::fit::fit(#b, n)?), quote!(::genxml::core::fit::fit(#d, f(3))?));
-        let expected = quote!(A { b: #b, c: [C::D { d: #d }], e: (x?) });
-        assert_eq!(text("A { b: n?, c: [C::D { d: f(3)? }], e: (x?) }"), Ok(plain(expected)));
-        let literal = syn::parse_str("A { b: n? }").expect("a literal");
-        let left =
-            structure(&literal, &Question::Leave(quote!(break Err(error)))).expect("a packet");
-        assert!(left.to_string().contains("Err (error) => break Err (error)"), "{left}");
-    }
-
-    /// Values that may borrow stand outside of the arm.
-    #[test]
-    fn values_stand_before_the_match() {
-        let expected = quote! {
-            match (f(&g()), h()?, i,) {
-                #[allow(clippy::needless_update)]
-                (value0, value1, value2,) => A { b: value0, c: B { d: [value1, x.y], ..B::new() }, ..value2 }
-            }
-        };
-        let expected = plain(expected).replace("h () ?", "FIT ?").replace(", i ,", ", i () ,");
-        let at = at(quote!("c", "B", "d"));
-        let fit = quote!(::genxml::core::fit::fit(#at, h())).to_string();
-        let text = text("A { b: f(&g()), c: B { d: [h()?, x.y], .. }, ..i() }").expect("a packet");
-        assert_eq!(text.replace(&fit, "FIT"), expected);
-    }
-
-    #[test]
-    fn types() {
-        for (path, ty, name) in [
-            ("A", "A", "A"),
-            ("a::b::C", "a::b::C", "C"),
-            ("a::Set::One", "a::Set", "Set"),
-            ("Set::One", "Set", "Set"),
-        ] {
-            let (found, text) = container(&syn::parse_str(path).expect("a path"));
-            let ty: Path = syn::parse_str(ty).expect("a path");
-            assert_eq!(
-                (quote!(#found).to_string(), text.as_str()),
-                (quote!(#ty).to_string(), name)
-            );
-        }
-    }
-
-    #[test]
-    fn others_stay() {
-        let expected = quote!(A { on: true, e: E::X, f: f(3), g: (1), h, ..base });
-        assert_eq!(
-            text("A { on: true, e: E::X, f: f(3), g: (1), h, ..base }"),
-            Ok(plain(expected))
-        );
-    }
-
-    #[test]
-    fn errors() {
-        for (input, message) in [
-            ("", "expected a packet: `packet! { Type { field: value, .. } }`"),
-            ("f(3)", "expected a packet: a type's name and its fields in braces"),
-            ("A { b: 3u32 }", "write the number without `u32`: its type is that of the field"),
-            ("A { b: 3? }", "a literal needs no `?`: it is checked when the program is compiled"),
-            ("A { b: C::D { .. } }", "an alternative has no defaults: give all its fields"),
-            ("A { 0: 3 }", "fields of packets have names"),
-        ] {
-            assert_eq!(text(input), Err(message.to_string()));
-        }
-        assert!(text("A { b 3 }").is_err());
-    }
-}
+mod tests;

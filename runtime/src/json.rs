@@ -24,7 +24,7 @@
 
 use crate::decode::Tables;
 use genxml_core::reflect::Container;
-use genxml_core::serial::{Reason, Refused, Shown, Tree, build, nearest};
+use genxml_core::serial::{BuildError, FieldMap, Reason, Tree, build, nearest};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -43,7 +43,7 @@ pub enum JsonError {
     },
     /// A field is unknown, missing, or has a wrong value.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Build(#[from] BuildError),
 }
 
 /// The container of Gen8 with this name.
@@ -57,7 +57,7 @@ fn container(name: &str) -> Result<&'static Container, JsonError> {
 /// The fields of the container `info` that starts with `dwords`.
 pub fn to_json(info: &'static Container, dwords: &[u32]) -> Value {
     // This fails only for keys that are not text and numbers that are not finite; there are none.
-    serde_json::to_value(Shown::new(info, dwords)).unwrap_or(Value::Null)
+    serde_json::to_value(FieldMap::new(info, dwords)).unwrap_or(Value::Null)
 }
 
 /// The dwords of the container called `name` with these fields.
@@ -70,8 +70,8 @@ pub fn from_json(name: &str, fields: &Value) -> Result<Vec<u32>, JsonError> {
     Ok(build(info, &tree(info, fields)?)?)
 }
 
-fn tree(info: &'static Container, fields: &Value) -> Result<Tree, Refused> {
-    Tree::deserialize(fields).map_err(|error| Refused {
+fn tree(info: &'static Container, fields: &Value) -> Result<Tree, BuildError> {
+    Tree::deserialize(fields).map_err(|error| BuildError {
         container: info.name,
         path: String::new(),
         reason: Reason::Kind { expected: "a map of fields", found: error.to_string() },
@@ -91,7 +91,7 @@ pub struct Named {
 impl Serialize for Named {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(self.container.name, &Shown::new(self.container, &self.dwords))?;
+        map.serialize_entry(self.container.name, &FieldMap::new(self.container, &self.dwords))?;
         map.end()
     }
 }

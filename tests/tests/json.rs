@@ -196,7 +196,7 @@ fn mistakes_are_told() {
     );
     assert_eq!(
         told("BLEND_STATE", json!({ "Entry": [{}] })),
-        "BLEND_STATE: Entry has 8 elements, 1 are there"
+        "BLEND_STATE: Entry has 8 elements, 1 are given"
     );
     assert_eq!(
         from_json("PIPE_CONTROL", &json!({ "Post Sync Operation": 3 })).expect("a number")[1],

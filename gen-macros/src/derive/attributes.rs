@@ -1,4 +1,4 @@
-//! What stands in `#[packet(...)]` and `#[field(...)]`.
+//! Parsing of `#[packet(...)]` and `#[field(...)]`.
 
 use super::types::{Others, Shape, shape};
 use genxml_codegen::emit::names::field_name;
@@ -9,7 +9,7 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Error, Field, Lit, Result, Token};
 
-/// An attribute of the text: its name, value and place.
+/// An attribute: its name, value and source position.
 #[derive(Clone)]
 pub struct Value {
     pub name: String,
@@ -17,7 +17,7 @@ pub struct Value {
     pub span: Span,
 }
 
-/// Bits that the struct has no field for.
+/// Bits without a field in the struct.
 pub struct Hidden {
     /// `opcode`, `dword_length`, `zero`, `one` or `reserved`.
     pub kind: String,
@@ -42,7 +42,7 @@ impl Container {
 pub struct Member {
     pub values: Vec<Value>,
     pub shape: Shape,
-    /// First and last bit, from the container's start; of a tail, the first one only counts.
+    /// First and last bit, from the container's start. For a tail only the first bit matters.
     pub bits: (u32, u32),
     pub bits_span: Span,
     pub attribute: Span,
@@ -63,8 +63,8 @@ const CONTAINER: &[&str] = &[
     "source", "doc",
 ];
 const HIDDEN: &[&str] = &["opcode", "dword_length", "zero", "one", "reserved"];
-/// Those of which there may be several.
-const RUNS: &[&str] = &["zero", "one", "reserved"];
+/// Kinds that accept a list of bit ranges.
+const RANGE_LISTS: &[&str] = &["zero", "one", "reserved"];
 const HIDDEN_VALUES: &[&str] = &["dword", "bits", "value"];
 const FIELD: &[&str] = &[
     "name", "dword", "bits", "default", "range", "required", "nonzero", "nested", "unit", "source",
@@ -87,8 +87,8 @@ pub fn all<T>(results: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
 fn unknown(meta: &ParseNestedMeta<'_>, known: &[&str]) -> Error {
     let name = meta.path.to_token_stream().to_string();
     let hint = suggest::hint(&name, known.iter().copied());
-    let hint = hint.unwrap_or_else(|| format!("there are: {}", known.join(", ")));
-    meta.error(format!("`{name}` is no attribute here; {hint}"))
+    let hint = hint.unwrap_or_else(|| format!("the attributes are: {}", known.join(", ")));
+    meta.error(format!("`{name}` is not an attribute here; {hint}"))
 }
 
 /// `name = value`, or `name` alone for a flag.
@@ -103,7 +103,7 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
     let minus: Option<Token![-]> = value.parse()?;
     if minus.is_none() && value.peek(syn::Ident) && !value.peek(syn::LitBool) {
         return Err(
-            value.error(format!("the value of `{name}` is a literal; write texts in quotes"))
+            value.error(format!("the value of `{name}` is a literal; write text in quotes"))
         );
     }
     let literal: Lit = value.parse()?;
@@ -115,7 +115,7 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
         other => {
             return Err(Error::new_spanned(
                 other,
-                format!("`{name}` is a number or a text in quotes"),
+                format!("`{name}` is a number or text in quotes"),
             ));
         }
     };
@@ -150,7 +150,7 @@ pub fn container(input: &DeriveInput) -> Result<Container> {
     let Some(attribute) = one(&input.attrs, "packet")? else {
         return Err(Error::new_spanned(
             &input.ident,
-            format!("what packet is this? Add `{example}`"),
+            format!("the attribute `#[packet(...)]` is missing: add `{example}`"),
         ));
     };
     let span = attribute.path().span();
@@ -164,8 +164,8 @@ pub fn container(input: &DeriveInput) -> Result<Container> {
             return Err(unknown(&meta, &all));
         };
         let mut hidden = Hidden { kind: kind.into(), values: Vec::new(), span: meta.path.span() };
-        if meta.input.peek(Token![=]) && RUNS.contains(&kind) {
-            container.hidden.extend(runs(kind, &value(&meta, kind)?)?);
+        if meta.input.peek(Token![=]) && RANGE_LISTS.contains(&kind) {
+            container.hidden.extend(range_list(kind, &value(&meta, kind)?)?);
             return Ok(());
         }
         if !meta.input.peek(syn::token::Paren) {
@@ -204,7 +204,7 @@ pub fn container(input: &DeriveInput) -> Result<Container> {
     }
     let tailed = input.generics.lifetimes().next().is_some();
     if container.get("length").is_none() && !tailed {
-        return Err(Error::new(span, "how long is it? Add the number of dwords: `length = 2`"));
+        return Err(Error::new(span, "the packet needs its length in dwords: add `length = 2`"));
     }
     Ok(container)
 }
@@ -213,7 +213,8 @@ pub fn container(input: &DeriveInput) -> Result<Container> {
 pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
     let name = field.ident.as_ref().map(|ident| ident.to_string()).unwrap_or_default();
     let Some(attribute) = one(&field.attrs, "field")? else {
-        let message = format!("where is `{name}`? Add `#[field(dword = 1, bits = \"15:0\")]`");
+        let message =
+            format!("`{name}` needs a position: add `#[field(dword = 1, bits = \"15:0\")]`");
         return Err(Error::new_spanned(&field.ident, message));
     };
     let mut values = Vec::new();
@@ -224,7 +225,7 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
     let get = |name: &str| values.iter().find(|value: &&Value| value.name == name);
     let span = attribute.path().span();
     let Some(dword) = get("dword") else {
-        return Err(Error::new(span, format!("in which dword is `{name}`? Add `dword = 1`")));
+        return Err(Error::new(span, format!("`{name}` needs its dword: add `dword = 1`")));
     };
     let base: u32 = dword
         .text
@@ -240,21 +241,21 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
                 Error::new(
                     bits.span,
                     format!(
-                        "`{}` is no range of bits: write \"15:0\", or \"3\" for one",
+                        "`{}` is not a range of bits: write \"15:0\", or \"3\" for one",
                         bits.text
                     ),
                 )
             })?;
             ((32 * base + low, 32 * base + high), bits.span)
         }
-        // A tail has no end; what is behind is its own.
+        // A tail has no end.
         None if shape.count == Some(0) => {
             ((32 * base, 32 * base + shape.bits.unwrap_or(32) - 1), dword.span)
         }
         None => {
             return Err(Error::new(
                 span,
-                format!("which bits has `{name}`? Add `bits = \"15:0\"`"),
+                format!("`{name}` needs its bits: add `bits = \"15:0\"`"),
             ));
         }
     };
@@ -273,20 +274,21 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
 }
 
 impl Member {
-    /// A type that the macro knows by name only says itself how many bits it has: a constant that
-    /// must be evaluated.
+    /// The check that a type of which the macro has only the name is as wide as its bits: the
+    /// type's constant `BITS` must be evaluated by the compiler.
     pub fn type_width(&self) -> Option<TokenStream> {
         let path = self.shape.other.as_ref()?;
         let (start, end) = self.bits;
         let width = (end - start + 1) / self.shape.count.unwrap_or(1).max(1);
-        // A tail's elements are as large as their type: `Entries` asks for that.
+        // For a tail this is the width of one element.
         let span = self.bits_span.resolved_at(Span::mixed_site());
         let name = path.to_token_stream().to_string().replace(' ', "");
         let check = quote_spanned!(span=> ::genxml::core::check::type_width);
         Some(quote_spanned!(span=> const _: () = #check(#name, <#path>::BITS, #width);))
     }
 
-    /// The type's bits must be those of the attribute: the generator sees only the latter.
+    /// Checks that the type is as wide as the bits of the attribute. The generator sees only the
+    /// attribute.
     fn widths(&self, field: &Field) -> Result<()> {
         let (start, end) = self.bits;
         let bits = end - start + 1;
@@ -298,7 +300,7 @@ impl Member {
         }
         let width = bits / count;
         let expected = match (self.shape.bits, self.shape.address) {
-            // The type counts from the start of the dword.
+            // The width of an address type counts from the start of the dword.
             (Some(all), true) => all.saturating_sub(start % 32),
             (Some(width), false) => width,
             (None, _) => return Ok(()),
@@ -319,8 +321,9 @@ impl Member {
     }
 }
 
-/// `31:16, 3, dw1 15:0`: ranges, behind the dword that they and those that follow are in.
-fn runs(kind: &str, value: &Value) -> Result<Vec<Hidden>> {
+/// Parses `31:16, 3, dw1 15:0`: ranges of bits. `dwN` before a range gives the dword of this and
+/// the following ranges.
+fn range_list(kind: &str, value: &Value) -> Result<Vec<Hidden>> {
     let mut dword = "0";
     let parts = value.text.split(',').map(|part| {
         let mut bits = part.trim();
@@ -330,8 +333,10 @@ fn runs(kind: &str, value: &Value) -> Result<Vec<Hidden>> {
             (dword, bits) = (number, rest.trim());
         }
         if range(bits).is_none() || dword.parse::<u16>().is_err() {
-            let message =
-                format!("`{}` is no run of bits: write \"31:16, 3, dw1 15:0\"", part.trim());
+            let message = format!(
+                "`{}` is not a list of bit ranges: write \"31:16, 3, dw1 15:0\"",
+                part.trim()
+            );
             return Err(Error::new(value.span, message));
         }
         let of = |name: &str, text: &str| Value {
@@ -345,7 +350,7 @@ fn runs(kind: &str, value: &Value) -> Result<Vec<Hidden>> {
     parts.collect()
 }
 
-/// `15:0` or `3`, low bit first.
+/// Parses `15:0` or `3`; returns the low bit first.
 fn range(text: &str) -> Option<(u32, u32)> {
     let (high, low) = text.split_once(':').unwrap_or((text, text));
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|bit| *bit < 1 << 16);
@@ -353,7 +358,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (low <= high).then_some((low, high))
 }
 
-/// `sample_mask` is the manual's `Sample Mask`.
+/// Converts `sample_mask` to the manual's style `Sample Mask`.
 fn title(name: &str) -> String {
     let words = name.trim_start_matches("r#").split('_').filter(|word| !word.is_empty());
     let words = words.map(|word| {

@@ -1,4 +1,4 @@
-//! The text that the generator reads, and where each piece of it stands in the program.
+//! The specification text for the code generator, and the source position of each piece of it.
 
 use super::attributes::{Container, Hidden, Member, Value};
 use super::types::Others;
@@ -9,22 +9,23 @@ use std::fmt::Write;
 use std::ops::Range;
 use syn::Error;
 
-/// The files of a specification of one packet.
+/// A specification of one packet, as two files.
 pub struct Document {
     /// The packet.
     pub text: String,
-    /// Types that the macro knows by name only.
+    /// The other types, of which the macro has only the names.
     pub others: String,
-    /// Places of the packet's text. Those inside others come after them.
+    /// Ranges of the packet's text with their source positions. Inner ranges come before the ranges
+    /// that contain them.
     places: Vec<(Range<usize>, Span)>,
 }
 
-/// Attributes of fields that have no counterpart in the text.
+/// Attributes of fields that are not copied to the text.
 const OWN: &[&str] = &["dword", "bits", "nested"];
 
 impl Document {
     pub fn new(container: &Container, members: &[Member], others: &Others) -> Self {
-        // `source` tells that gaps and overlaps are errors.
+        // `source` makes gaps and overlaps errors.
         let text = "<genxml name=\"-\" gen=\"0\" source=\"derive\"><import name=\"others.xml\"/>"
             .to_owned();
         let mut this = Document { text, others: String::new(), places: Vec::new() };
@@ -47,10 +48,10 @@ impl Document {
         this
     }
 
-    /// The problem, at its place.
+    /// Converts a diagnostic to an error at its source position.
     pub fn error(&self, problem: &Diagnostic) -> Error {
         let mut message = problem.message.replace("bits of the container in", "bits of");
-        // The generator's advice is for those who write its files.
+        // The generator's hints are for authors of specification files.
         let hint = match problem.code {
             Code::Gap => Some(
                 "add `zero = \"dw1 31:16\"` to `#[packet(...)]` for bits that must be zero, or `reserved = ...` for bits that \
@@ -67,7 +68,7 @@ impl Document {
         Error::new(span.map_or_else(Span::call_site, |span| self.place(&span.range)), message)
     }
 
-    /// The smallest known place that holds the range.
+    /// The source position of the smallest recorded range that contains `range`.
     fn place(&self, range: &Range<usize>) -> Span {
         let holds = |(place, _): &&(Range<usize>, Span)| {
             place.start <= range.start && range.end <= place.end

@@ -1,9 +1,9 @@
-//! `#[derive(Packet)]`: a packet of the program's own, described as the specification describes the
-//! manual's.
+//! `#[derive(Packet)]`: a packet type that the program defines, described in the same way as the
+//! specification describes the manual's.
 //!
-//! The attributes become a text as the files of the specification are, which the generator reads,
-//! checks and makes code of: the same checks, the same code. Problems come back at places of that
-//! text, which are places of the program.
+//! The attributes are converted to a specification text. The code generator reads and checks this
+//! text and generates code from it, so checks and code are the same as for the manual's packets. An
+//! error at a position of the text is mapped back to a position in the program.
 
 mod attributes;
 mod document;
@@ -21,7 +21,7 @@ use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Item, Path, Result};
 use types::Others;
 
-/// What the macro stands for.
+/// Expands the macro.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let fields = match &input.data {
@@ -74,21 +74,21 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#(#widths)* #code))
 }
 
-/// What the generator calls the struct: a name that no other has.
+/// The generator's name for the struct. No other item has this name.
 const OWN: &str = "DerivedPacket";
 
-/// The implementations beside the program's struct.
+/// The implementations for the program's struct.
 fn code(ident: &Ident, one: emit::One, others: &Others) -> TokenStream {
     let types = implementations(one.types);
     let names =
         one.others.0[1..].iter().zip(&others.structs).chain(one.others.1.iter().zip(&others.enums));
     let names = names.map(|(name, path)| (name.clone(), path)).collect();
-    let moved = Moved { ident, names };
+    let moved = Relocated { ident, names };
     let (types, table) = (moved.all(types), moved.all(one.table));
     quote! {
         #[allow(non_upper_case_globals, unused_imports, unused_qualifications, clippy::all)]
         const _: () = {
-            // For their constants and methods: the program's own names stay what they are.
+            // Imported for constants and methods only: `as _` does not hide names of the program.
             use ::genxml::core::{Entry as _, Fixed as _, Instruction as _, Packed as _};
             #table
             #types
@@ -96,7 +96,7 @@ fn code(ident: &Ident, one: emit::One, others: &Others) -> TokenStream {
     }
 }
 
-/// Without the struct, which the program has, and what it derives itself.
+/// Removes the struct, which the program defines, and the impl that it derives itself.
 fn implementations(types: TokenStream) -> TokenStream {
     let Ok(file) = syn::parse2::<syn::File>(types.clone()) else { return types };
     let items = file.items.iter().filter(|item| match item {
@@ -107,16 +107,16 @@ fn implementations(types: TokenStream) -> TokenStream {
     quote!(#(#items)*)
 }
 
-/// Names as they are where the macro stands.
-struct Moved<'a> {
+/// Translates the names in generated code to names that are valid at the macro's call site.
+struct Relocated<'a> {
     ident: &'a Ident,
-    /// The generator's names of other types, and the program's.
+    /// The generator's names of other types, with the program's paths.
     names: Vec<(String, &'a Path)>,
 }
 
-impl Moved<'_> {
-    /// `genxml_core` is `::genxml::core`, and paths that start with `super` lead out of the
-    /// generated modules. What stands without a path gets one: the program may call its own things
+impl Relocated<'_> {
+    /// Replaces `genxml_core` by `::genxml::core` and resolves paths that start with `super`, which
+    /// leave the generated module. A name without a path gets one: the program may have its own
     /// `Result` or `Field`.
     fn all(&self, tokens: TokenStream) -> TokenStream {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
@@ -124,7 +124,7 @@ impl Moved<'_> {
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             at += 1;
-            let free = !follows(&tokens[..at - 1]);
+            let free = !is_qualified(&tokens[..at - 1]);
             match token {
                 TokenTree::Group(group) => {
                     let mut moved = Group::new(group.delimiter(), self.all(group.stream()));
@@ -150,8 +150,8 @@ impl Moved<'_> {
                 TokenTree::Ident(ident) if free => {
                     let name = ident.to_string();
                     let used = name.starts_with(char::is_uppercase) || called(&tokens[at..]);
-                    match home(&name).filter(|_| used) {
-                        Some(home) => out.extend(quote!(#home::#ident)),
+                    match origin(&name).filter(|_| used) {
+                        Some(origin) => out.extend(quote!(#origin::#ident)),
                         None => ident.to_tokens(&mut out),
                     }
                 }
@@ -161,7 +161,7 @@ impl Moved<'_> {
         out
     }
 
-    /// The path `super::module::name`.
+    /// The replacement of the path `super::module::name`.
     fn outside(&self, module: &str, name: &str) -> TokenStream {
         let found = self.names.iter().find(|(other, _)| other == name);
         match (module, found) {
@@ -177,22 +177,22 @@ impl Moved<'_> {
     }
 }
 
-/// Is the name behind these tokens one of something else: of a path, of a value, or of a function
-/// that is made here?
-fn follows(before: &[TokenTree]) -> bool {
+/// Whether the name after these tokens belongs to something else: to a path, to a value, or to a
+/// function that is defined here.
+fn is_qualified(before: &[TokenTree]) -> bool {
     let is = |token: &TokenTree, text: &str| token.to_string() == text;
     match before {
         [.., first, second] if is(first, ":") && is(second, ":") => true,
-        // The base of a literal, `..Field::PLAIN`, follows a point too.
+        // The base of a literal, `..Field::PLAIN`, follows a dot too.
         [.., first, last] if is(first, ".") && is(last, ".") => false,
         [.., last] => is(last, ".") || is(last, "fn"),
         [] => false,
     }
 }
 
-/// Do these tokens call what stands before them, or follow a path that it starts?
-fn called(behind: &[TokenTree]) -> bool {
-    match behind.first() {
+/// Whether these tokens call the name before them, or continue a path that it starts.
+fn called(after: &[TokenTree]) -> bool {
+    match after.first() {
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
         Some(TokenTree::Punct(punct)) => {
             punct.as_char() == ':' && punct.spacing() == Spacing::Joint
@@ -201,8 +201,8 @@ fn called(behind: &[TokenTree]) -> bool {
     }
 }
 
-/// The path of a name that generated code has from the prelude or imports.
-fn home(name: &str) -> Option<TokenStream> {
+/// The full path of a name that generated code uses from the prelude or from imports.
+fn origin(name: &str) -> Option<TokenStream> {
     let prelude = match name {
         "Result" | "Ok" | "Err" => "core::result::Result",
         "Option" | "Some" | "None" => "core::option::Option",

@@ -38,12 +38,12 @@ fn good() {
 #[test]
 fn errors() {
     for (fields, message) in [
-        ("data: U<32>", "where is `data`? Add `#[field(dword = 1, bits = \"15:0\")]`"),
-        ("#[field(bits = \"31:0\")] data: U<32>", "in which dword is `data`? Add `dword = 1`"),
-        ("#[field(dword = 1)] data: U<32>", "which bits has `data`? Add `bits = \"15:0\"`"),
+        ("data: U<32>", "`data` needs a position: add `#[field(dword = 1, bits = \"15:0\")]`"),
+        ("#[field(bits = \"31:0\")] data: U<32>", "`data` needs its dword: add `dword = 1`"),
+        ("#[field(dword = 1)] data: U<32>", "`data` needs its bits: add `bits = \"15:0\"`"),
         (
             "#[field(dword = 1, bits = \"0:31\")] data: U<32>",
-            "`0:31` is no range of bits: write \"15:0\", or \"3\" for one",
+            "`0:31` is not a range of bits: write \"15:0\", or \"3\" for one",
         ),
         ("#[field(dword = 1, bits = \"31:0\")] data: U<31>", "these are 32 bits, `U<31>` has 31"),
         (
@@ -53,7 +53,7 @@ fn errors() {
         ("#[field(dword = 1, bits = \"31:0\")] data: u32", "an integer of 32 bits is `U<32>`"),
         (
             "#[field(dword = 1, bits = \"31:0\", defalt = 3)] data: U<32>",
-            "`defalt` is no attribute here; did you mean `default`?",
+            "`defalt` is not an attribute here; did you mean `default`?",
         ),
         (
             "#[field(dword = 1, bits = \"31:0\", name = \"The Data\")] data: U<32>",
@@ -81,7 +81,7 @@ fn errors() {
     }
 }
 
-/// `zero = "..."` is as many `zero(...)`, and its problems are told at its place.
+/// `zero = "..."` is a list of `zero(...)`; its errors are at the text.
 #[test]
 fn runs() {
     let packet = |zero: &str| {
@@ -98,9 +98,9 @@ fn runs() {
     }
     for (zero, part) in [
         ("zero = \"31:0, dw1 2\"", "belong"),
-        ("zero = \"31:0; 3\"", "`31:0; 3` is no run of bits: write"),
-        ("zero = \"dwx 3\"", "is no run of bits"),
-        ("zero = \"\"", "`` is no run of bits"),
+        ("zero = \"31:0; 3\"", "`31:0; 3` is not a list of bit ranges: write"),
+        ("zero = \"dwx 3\"", "is not a list of bit ranges"),
+        ("zero = \"\"", "`` is not a list of bit ranges"),
         ("opcode = \"3\"", "`opcode` needs its bits"),
     ] {
         let text = packet(zero);

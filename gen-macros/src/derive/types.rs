@@ -1,4 +1,4 @@
-//! Types of fields as the specification spells them.
+//! Conversion of Rust types of fields to types of the specification.
 
 use quote::ToTokens;
 use syn::{Error, Expr, GenericArgument, Lit, Path, PathArguments, Result, Type, TypePath};
@@ -6,21 +6,21 @@ use syn::{Error, Expr, GenericArgument, Lit, Path, PathArguments, Result, Type, 
 /// A field's type.
 #[derive(Clone, Default)]
 pub struct Shape {
-    /// `type` in the specification.
+    /// The `type` attribute in the specification.
     pub ty: String,
-    /// Further attributes: how it is stored, alignment, address space.
+    /// Other attributes: `stored-as`, alignment, address space.
     pub more: Vec<(&'static str, String)>,
-    /// Bits that the type has; of an address, from the start of the dword. None for those of other
-    /// types.
+    /// Number of bits of the type; for an address, counted from the start of the dword. `None` for
+    /// types that the macro recognises only by name.
     pub bits: Option<u32>,
     pub address: bool,
-    /// The type, if the macro knows it by name only.
+    /// The path, if the macro has only the name of the type.
     pub other: Option<Path>,
     /// Elements of an array; 0 for a tail.
     pub count: Option<u32>,
 }
 
-/// Types that the macro knows by name only.
+/// Types that the macro has only the names of.
 #[derive(Default)]
 pub struct Others {
     pub enums: Vec<Path>,
@@ -28,7 +28,7 @@ pub struct Others {
 }
 
 impl Others {
-    /// The name that the type gets in the text.
+    /// The name of the type in the specification text.
     fn name(&mut self, path: &Path, nested: bool) -> String {
         let (list, letter) = if nested { (&mut self.structs, 'S') } else { (&mut self.enums, 'E') };
         let text = path.to_token_stream().to_string();
@@ -44,14 +44,17 @@ impl Others {
 const NAMED: &str = "a field is `bool`, `f32`, `f64`, one of genxml's types (`U<16>`, `U64<48>`, `S`, `S64`, `MinusOne`, `Shifted`, `PowerOfTwo`, \
                      `UFix`, `SFix`, `Address`), an array of them, `Entries`, an enumeration or a structure";
 
-/// The type as the specification has it.
+/// Converts a type.
 pub fn shape(ty: &Type, nested: bool, others: &mut Others) -> Result<Shape> {
     match ty {
         Type::Array(array) => {
             let count = number(&array.len)?;
             let element = shape(&array.elem, nested, others)?;
             if element.count.is_some() || count == 0 {
-                return Err(Error::new_spanned(ty, "an array has elements, which are no arrays"));
+                return Err(Error::new_spanned(
+                    ty,
+                    "an array must have elements, and they cannot be arrays",
+                ));
             }
             Ok(Shape { count: Some(count), ..element })
         }
@@ -123,7 +126,10 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
             GenericArgument::Type(element) => {
                 let element = shape(element, nested, others)?;
                 if element.count.is_some() {
-                    return Err(Error::new_spanned(path, "the elements of a tail are no arrays"));
+                    return Err(Error::new_spanned(
+                        path,
+                        "the elements of a tail cannot be arrays",
+                    ));
                 }
                 Shape { count: Some(0), ..element }
             }
@@ -136,7 +142,7 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
     })
 }
 
-/// Up to 32 bits it is `U` and `S`, beyond `U64` and `S64`.
+/// Checks that integers of up to 32 bits use `U` and `S`, and wider ones `U64` and `S64`.
 fn sized(path: &Path, name: &str, bits: u32) -> Result<u32> {
     let right = if bits > 32 { format!("{}64", &name[..1]) } else { name[..1].to_owned() };
     if name == right {
@@ -156,7 +162,7 @@ fn long(value: &Expr) -> Result<u64> {
     match value {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(number) => number.base10_parse(),
-            other => Err(Error::new_spanned(other, "this is a number")),
+            other => Err(Error::new_spanned(other, "expected a number")),
         },
         other => Err(Error::new_spanned(
             other,
@@ -172,7 +178,7 @@ fn number(value: &Expr) -> Result<u32> {
         .ok_or_else(|| Error::new_spanned(value, "this number is too large"))
 }
 
-/// `DynamicState` is the specification's `dynamic-state`.
+/// Converts `DynamicState` to the specification's `dynamic-state`.
 fn kebab(name: &str) -> String {
     let mut text = String::new();
     for c in name.chars() {

@@ -1,21 +1,22 @@
-//! Addresses and offsets, typed by what they count from and by their alignment.
+//! Addresses and offsets, typed by the base that they are relative to and by their alignment.
 //!
-//! A field `Address<DynamicState, 64, 32>` holds an offset from Dynamic State Base Address, a
-//! multiple of 64, below 2^32; a pointer to a surface state cannot be put there.
+//! A field `Address<DynamicState, 64, 32>` holds an offset from Dynamic State Base Address: a
+//! multiple of 64 below 2^32. The compiler refuses an offset of another space there, for example
+//! that of a surface state.
 
 use crate::bits::{ones, sign_extend};
 use crate::int::OutOfRange;
 use core::{fmt, hash, marker::PhantomData};
 
-/// What an address counts from.
+/// The base that an address is relative to.
 pub trait Space: Copy + Eq + hash::Hash + fmt::Debug + Default + 'static {
-    /// The space at run time.
+    /// The space as a run-time value.
     const KIND: SpaceKind;
 }
 
 macro_rules! spaces {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        /// The spaces that addresses and offsets count in, as a run-time value.
+        /// The address spaces, as a run-time value.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         pub enum SpaceKind { $($(#[$doc])* $name,)* }
 
@@ -37,7 +38,8 @@ macro_rules! spaces {
 }
 
 spaces! {
-    /// A graphics virtual address, 48 bits, of the context's PPGTT or the GGTT as the command says.
+    /// A 48-bit graphics virtual address. The command says whether it uses the context's PPGTT or
+    /// the GGTT.
     Graphics = "graphics";
     /// An offset from General State Base Address.
     GeneralState = "general-state";
@@ -64,7 +66,8 @@ spaces! {
 }
 
 /// A byte address or offset in space `SP`: a multiple of `ALIGN`, stored in the low `N` bits of a
-/// pointer. With `N` = 64, a 48-bit graphics address in canonical form (bits 63:48 repeat bit 47).
+/// pointer. With `N` = 64 it is a 48-bit graphics address in canonical form (bits 63:48 repeat bit
+/// 47).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Address<SP: Space, const ALIGN: u64, const N: u32>(u64, PhantomData<SP>);
@@ -73,8 +76,8 @@ impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
     /// Address zero.
     pub const ZERO: Self = Address(0, PhantomData);
 
-    /// `value` if it is aligned and in range. Where the field has 64 bits, a 48-bit address is
-    /// brought into canonical form; a 64-bit value that is neither below 2^48 nor canonical is
+    /// Returns `value` if it is aligned and in range. In a 64-bit field a 48-bit address is
+    /// converted to canonical form. A 64-bit value that is neither below 2^48 nor canonical is
     /// refused.
     #[inline(always)]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
@@ -95,27 +98,28 @@ impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
 
     const LAST: u64 = if N >= 64 { (1 << 48) - 1 } else { (1 << N) - 1 };
 
-    /// From a stored pattern, already at its place in the pointer, for decoders. Bits from `N` on
-    /// and those below the alignment are not the field's and are left out.
+    /// Makes an address from a stored pattern whose bits are already at their positions in the
+    /// pointer; for decoders. The bits from `N` upwards and the bits below the alignment belong to
+    /// other fields and are dropped.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         let bits = bits & ones(N);
         Address(bits - bits % ALIGN, PhantomData)
     }
 
-    /// The stored pattern, at its place in the pointer.
+    /// The stored pattern, with its bits at their positions in the pointer.
     #[inline(always)]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// The byte address as stored; canonical (sign-extended) where the field has 64 bits.
+    /// The byte address as stored; canonical (sign-extended) if the field has 64 bits.
     #[inline(always)]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The low 48 bits, which are all that hardware looks at.
+    /// The low 48 bits, the only ones that hardware uses.
     #[inline(always)]
     pub const fn va48(self) -> u64 {
         self.0 & ((1 << 48) - 1)

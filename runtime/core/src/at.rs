@@ -1,14 +1,14 @@
-//! The field that a value is for, found by its Rust name in the tables.
+//! The field that a value is written to, found in the tables by its Rust name.
 
 use crate::message::Text;
 use crate::names;
 use crate::reflect::{Container, Field, Group, Stored, Type};
 
-/// A place for a value: a member of a generated type, or of what is nested in one. Made by the
-/// macros, as a constant.
+/// The target of a value: a member of a generated type or of a structure nested in it. The macros
+/// create it as a constant.
 #[derive(Debug)]
 pub struct At {
-    /// The manual's name of the container, or the Rust name of a type that has no tables.
+    /// The manual's name of the container, or the Rust name of a type without tables.
     container: &'static str,
     /// The Rust name of the member.
     member: &'static str,
@@ -17,21 +17,22 @@ pub struct At {
     pub(crate) range: Option<(u64, u64)>,
 }
 
-/// What the tables say of a member.
+/// A member as found in the tables.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     field: &'static Field,
-    /// Where the structure or element starts that has the field.
+    /// First bit of the structure or element that has the field.
     base: u32,
-    /// The structure's member that leads to the field, if it is nested.
+    /// The member of the outermost container that holds the nested structure, if the field is
+    /// nested.
     within: Option<&'static str>,
-    /// It is in an array: the position is that of the first element.
+    /// True if the field is in an array: the position is that of the first element.
     element: bool,
 }
 
 impl At {
-    /// The member that `path` leads to, from the members of the outermost type. `rust_type` is its
-    /// name, for types without tables.
+    /// The member at the end of `path`, which starts at the outermost type. `rust_type` is that
+    /// type's name, used if it has no tables.
     #[doc(hidden)]
     pub const fn new(
         info: Option<&'static Container>,
@@ -50,10 +51,9 @@ impl At {
         At { container: info.name, member, found, range }
     }
 
-    /// As [`new`](Self::new), for macros whose user names the member: it must be there.
+    /// Like [`new`](Self::new), for macros whose user names the member: the member must exist.
     ///
-    /// # Panics
-    /// If there is no such member; within `const` that is the compile error.
+    /// If there is no such member; in a `const` this is a compile error.
     #[doc(hidden)]
     #[track_caller]
     pub const fn known(info: &'static Container, path: &'static [&'static str]) -> At {
@@ -62,7 +62,7 @@ impl At {
             let text =
                 Text::new().text(info.name).text(" has no field `").text(at.member).text("`");
             let text = match path {
-                [member] if several(info.fields, member) => text
+                [member] if in_alternative(info.fields, member) => text
                     .text(" outside of alternatives: write `.set.Alternative.")
                     .text(member)
                     .text("`"),
@@ -78,7 +78,7 @@ impl At {
         self.container
     }
 
-    /// The manual's name of the field, or the member's where the tables have none.
+    /// The manual's name of the field, or the member's name if the tables have none.
     pub const fn name(&self) -> &'static str {
         match self.found {
             Some(Found { field, .. }) => field.name,
@@ -86,7 +86,7 @@ impl At {
         }
     }
 
-    /// The field in the tables, unless several have the name.
+    /// The field in the tables; `None` if it is missing or several fields have the name.
     pub const fn field(&self) -> Option<&'static Field> {
         match self.found {
             Some(Found { field, .. }) => Some(field),
@@ -94,7 +94,7 @@ impl At {
         }
     }
 
-    /// First and last bit from the container's start; in an array, of the first element.
+    /// First and last bit from the container's start; in an array, those of the first element.
     pub const fn bits(&self) -> Option<(u32, u32)> {
         match self.found {
             Some(Found { field, base, .. }) => Some((base + field.start, base + field.end)),
@@ -122,44 +122,44 @@ impl At {
         if found.element { text.text(", first element)") } else { text.text(")") }
     }
 
-    /// The manual's range as the text shows it; nothing if there is none.
+    /// Adds the manual's range to `text`; `None` if the field has no range.
     pub(crate) const fn write_range(&self, text: Text) -> Option<Text> {
         let (Some((min, max)), Some(field)) = (self.range, self.field()) else { return None };
         Some(bound(field, max, bound(field, min, text).text("..=")))
     }
 }
 
-/// A stored value in the meant one's text.
+/// Adds the value that `stored` stands for.
 const fn bound(field: &Field, stored: u64, text: Text) -> Text {
     match (field.ty, field.stored) {
         (Type::Int, _) => text.number(stored as i64 as i128),
         (Type::UFixed(fraction), _) => text.fixed(stored as i128, fraction),
         (Type::SFixed(fraction), _) => text.fixed(stored as i64 as i128, fraction),
         (_, Stored::Plain) => text.number(stored as i128),
-        (_, form) => text.number(form.meant(stored) as i128),
+        (_, form) => text.number(form.decode(stored) as i128),
     }
 }
 
-/// Follows a path of members, each followed or not by the name of the type that is written there.
-/// Fields of alternatives are the container's: a set's member and the alternative's name say which
-/// of them are meant.
+/// Follows a path of members. A member may be followed by the name of its Rust type. The fields of
+/// alternatives are in the container's own list: the member of the set and the name of the
+/// alternative select among them.
 const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     let (mut fields, mut groups) = (info.fields, info.groups);
     let (mut base, mut within, mut element) = (0, None, false);
-    let mut of = Of { set: None, alternative: None };
+    let mut scope = Scope { set: None, alternative: None };
     let mut step = 0;
     while step < path.len() {
         let (member, last) = (path[step], step + 1 == path.len());
         step += 1;
         if names::is_type(member) {
-            if of.set.is_some() {
-                of.alternative = Some(member);
+            if scope.set.is_some() {
+                scope.alternative = Some(member);
             }
             continue;
         }
-        let scope = of;
-        of = Of { set: None, alternative: None };
-        match only(fields, scope, member) {
+        let current = scope;
+        scope = Scope { set: None, alternative: None };
+        match only(fields, current, member) {
             Some(field) if last => return Some(Found { field, base, within, element }),
             Some(field) => {
                 if let Type::Struct(inner) = field.ty {
@@ -172,7 +172,7 @@ const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
                 continue;
             }
             None if is_set(fields, member) => {
-                of.set = Some(member);
+                scope.set = Some(member);
                 continue;
             }
             None => {}
@@ -193,7 +193,7 @@ const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
             (fields, groups, element) = (inner.fields, inner.groups, true);
             match single(fields) {
                 Some(field) if last => return Some(Found { field, base, within, element }),
-                // An array of structures: the members that follow are the structure's.
+                // An array of structures: the next members are those of the structure.
                 Some(Field { start, ty: Type::Struct(structure), .. }) => {
                     base += *start;
                     (fields, groups) = (structure.fields, structure.groups);
@@ -206,17 +206,17 @@ const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     None
 }
 
-/// The alternative that members are looked up in.
+/// The set and the alternative that the next member is looked up in.
 #[derive(Clone, Copy)]
-struct Of<'a> {
-    /// The member that its set is.
+struct Scope<'a> {
+    /// The member that holds the set of alternatives.
     set: Option<&'a str>,
-    /// Its type's name.
+    /// The type name of the alternative.
     alternative: Option<&'a str>,
 }
 
-impl Of<'_> {
-    /// Whether the field may be one of these.
+impl Scope<'_> {
+    /// Whether the field belongs to this set and alternative.
     const fn has(self, field: &Field) -> bool {
         match (self.set, self.alternative, field.alternative) {
             (None, ..) => true,
@@ -243,8 +243,8 @@ const fn is_set(fields: &'static [Field], member: &str) -> bool {
     false
 }
 
-/// Whether alternatives have a field for the member.
-const fn several(fields: &'static [Field], member: &str) -> bool {
+/// Whether a field of an alternative has this name.
+const fn in_alternative(fields: &'static [Field], member: &str) -> bool {
     let mut i = 0;
     while i < fields.len() {
         if fields[i].alternative.is_some() && names::matches(fields[i].name, member) {
@@ -259,13 +259,13 @@ const fn is_data(field: &Field) -> bool {
     !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
 }
 
-/// The field that becomes the member, if there is just one.
-const fn only(fields: &'static [Field], of: Of<'_>, member: &str) -> Option<&'static Field> {
+/// The field that the member stands for, if exactly one does.
+const fn only(fields: &'static [Field], scope: Scope<'_>, member: &str) -> Option<&'static Field> {
     let (mut found, mut i) = (None, 0);
     while i < fields.len() {
         let field = &fields[i];
         i += 1;
-        if is_data(field) && of.has(field) && names::matches(field.name, member) {
+        if is_data(field) && scope.has(field) && names::matches(field.name, member) {
             if found.is_some() {
                 return None;
             }
@@ -275,7 +275,7 @@ const fn only(fields: &'static [Field], of: Of<'_>, member: &str) -> Option<&'st
     found
 }
 
-/// The field of an array's element that has no other beside reserved bits.
+/// The only field of an array's element, if it has just one apart from reserved bits.
 const fn single(fields: &'static [Field]) -> Option<&'static Field> {
     let (mut found, mut i) = (None, 0);
     while i < fields.len() {
@@ -290,8 +290,8 @@ const fn single(fields: &'static [Field]) -> Option<&'static Field> {
     found
 }
 
-/// Whether the group becomes the member: by its own name, or by that of the one field or group in
-/// it.
+/// Whether the member stands for the group. A group without a name takes the name of its only field
+/// or group.
 const fn named(group: &Group, member: &str) -> bool {
     if !group.name.is_empty() {
         return names::matches(group.name, member);

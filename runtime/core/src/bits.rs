@@ -1,7 +1,7 @@
 //! Reading and writing bit ranges of little-endian dword arrays.
 //!
-//! Bit `n` of a container is bit `n % 32` of dword `n / 32`; ranges are inclusive, at most 64 bits
-//! wide and may cross dwords. With constant positions every call folds to a shift and a mask.
+//! Bit `n` of a container is bit `n % 32` of dword `n / 32`. Ranges are inclusive, at most 64 bits
+//! wide, and may cross dwords. With constant positions every call folds to a shift and a mask.
 
 /// The value of bits `start..=end`. Dwords beyond the slice read as zero (a packet cut short by its
 /// length field).
@@ -21,22 +21,21 @@ pub const fn get(dwords: &[u32], start: u32, end: u32) -> u64 {
     value & ones(width)
 }
 
-/// Bits of one dword, as [`get`] of them: `value` is that dword. Generated code uses it where
-/// positions are known: there is nothing to fold, which makes thousands of fields quick to compile.
+/// [`get`] for a range inside one dword, `value`. Generated code uses it if the position is known:
+/// there is nothing to fold, so thousands of fields compile quickly.
 #[inline(always)]
 pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
     (value >> shift & mask) as u64
 }
 
-/// True if two packets are the same dwords, which is what equal means for them.
+/// True if two packets have the same dwords, which is how packets are compared.
 #[inline]
 pub fn alike<const N: usize>(one: &[u32; N], other: &[u32; N]) -> bool {
     one == other
 }
 
-/// Sets bits `start..=end`, which are zero so far, to `value`, which fits them: both are the
-/// caller's duty and hold for the bounded types of this crate. Dwords beyond the slice are left
-/// out.
+/// Sets bits `start..=end` to `value`. The caller guarantees that these bits are zero and that
+/// `value` fits them; the bounded types of this crate do. Dwords beyond the slice are not written.
 #[inline(always)]
 pub const fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     let width = end - start + 1;
@@ -51,7 +50,7 @@ pub const fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     }
 }
 
-/// Bits `start..start + bits` as an array of their own, first bit lowest: a structure nested in a
+/// Bits `start..start + bits` as an array of dwords, first bit lowest: a structure nested in a
 /// container.
 #[inline(always)]
 pub const fn get_array<const N: usize>(dwords: &[u32], start: u32, bits: u32) -> [u32; N] {
@@ -75,14 +74,14 @@ pub const fn get_array<const N: usize>(dwords: &[u32], start: u32, bits: u32) ->
     out
 }
 
-/// Writes the low `bits` bits of `value` at `start`, where all is zero so far.
+/// Writes the low `bits` bits of `value` at `start`. The bits there must be zero.
 #[inline(always)]
 pub const fn put_array(dwords: &mut [u32], start: u32, bits: u32, value: &[u32]) {
     let mut done = 0;
     while done < bits {
         let (at, dword) = (start + done, value[(done / 32) as usize]);
         if at.is_multiple_of(32) && bits - done >= 32 {
-            // A whole dword is stored without a look at what is there.
+            // A whole dword is stored without reading the old one.
             if ((at / 32) as usize) < dwords.len() {
                 dwords[(at / 32) as usize] = dword;
             }
@@ -106,15 +105,15 @@ pub const fn sign_extend(value: u64, width: u32) -> i64 {
     ((value << (64 - width)) as i64) >> (64 - width)
 }
 
-/// `value`, which comes from an enumeration that wider fields share and must fit `width` bits.
+/// Returns `value`, a value of an enumeration that is shared with wider fields, if it fits `width`
+/// bits.
 ///
-/// # Panics
-/// If it does not fit: such a value can only be made of a pattern read from a wider field.
+/// If it does not fit. Such a value can only come from reading a wider field.
 #[inline(always)]
 pub const fn narrow(value: u64, width: u32) -> u64 {
     assert!(
         value <= ones(width),
-        "a value of a shared enumeration does not fit this narrower field"
+        "a value of an enumeration that wider fields share does not fit this field"
     );
     value
 }

@@ -1,13 +1,12 @@
-//! What strict readers check, as tables: bits with one legal value, bits that no field names,
-//! ranges.
+//! The checks of strict readers, as tables: bits with one legal value, bits that belong to no
+//! field, ranges.
 
 use crate::bits::{get, ones, sign_extend};
 use crate::message::Text;
 use crate::packet::UnpackError;
 use crate::reflect::Expr;
 
-/// One thing that must hold for a container's dwords. Positions are bits from the container's
-/// start.
+/// One condition on a container's dwords. Positions are bits from the container's start.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
     /// A field has one legal value: opcode, length, must-be-zero, must-be-one.
@@ -21,14 +20,14 @@ pub enum Check {
         /// The legal value.
         value: u64,
     },
-    /// No field names these bits; they must be zero.
+    /// These bits belong to no field and must be zero.
     Gap {
         /// First bit.
         start: u32,
-        /// Last bit, inclusive; at most 31 bits further.
+        /// Last bit, inclusive; at most 31 bits after `start`.
         end: u32,
     },
-    /// The stored value must lie between two.
+    /// The stored value must be in a range.
     Range {
         /// The field's name.
         field: &'static str,
@@ -36,14 +35,14 @@ pub enum Check {
         start: u32,
         /// Last bit, inclusive.
         end: u32,
-        /// Compared as two's complement.
+        /// Whether values are compared as two's complement.
         signed: bool,
         /// Least stored value.
         min: u64,
         /// Greatest stored value.
         max: u64,
     },
-    /// A nested structure obeys its own checks, under its own name.
+    /// A nested structure must pass its own checks; errors have its name.
     Nested {
         /// The structure's name.
         container: &'static str,
@@ -52,13 +51,13 @@ pub enum Check {
         /// Its checks.
         checks: &'static [Check],
     },
-    /// Each element of an array obeys the checks.
+    /// Each element of an array must pass the checks.
     Each {
         /// First bit of the first element.
         start: u32,
         /// Size of an element in bits.
         bits: u32,
-        /// Number of elements; 0 for all that fit the dwords.
+        /// Number of elements; 0 means all that fit in the dwords.
         count: u32,
         /// The checks of an element.
         checks: &'static [Check],
@@ -67,7 +66,7 @@ pub enum Check {
     First(&'static [(&'static Expr, &'static [Check])]),
 }
 
-/// True if the dwords have these values where they are masked; false if there are fewer of them.
+/// True if the masked bits of the dwords have these values; false if there are fewer dwords.
 #[inline(always)]
 pub const fn masked<const N: usize>(dwords: &[u32], masks: &[u32; N], values: &[u32; N]) -> bool {
     let Some(dwords) = dwords.first_chunk::<N>() else { return false };
@@ -79,24 +78,23 @@ pub const fn masked<const N: usize>(dwords: &[u32], masks: &[u32; N], values: &[
     wrong == 0
 }
 
-/// True if `value` lies between two.
+/// True if `value` is in `min..=max`.
 #[inline(always)]
 pub const fn within(value: u64, min: u64, max: u64) -> bool {
     value >= min && value <= max
 }
 
-/// True if the low `width` bits of `value` lie between those of two others, all as two's
-/// complement.
+/// True if the low `width` bits of `value` are in `min..=max`; all three are read as two's
+/// complement of `width` bits.
 #[inline(always)]
 pub const fn within_signed(value: u64, width: u32, min: u64, max: u64) -> bool {
     let value = sign_extend(value, width);
     value >= sign_extend(min & ones(width), width) && value <= sign_extend(max & ones(width), width)
 }
 
-/// Whether a type that `derive(Packet)` knows by its name has the bits that its field has.
+/// Checks that a type that `derive(Packet)` recognises by name has as many bits as its field.
 ///
-/// # Panics
-/// If not; within `const` that is the compile error.
+/// If not; in a `const` this is a compile error.
 #[doc(hidden)]
 #[track_caller]
 pub const fn type_width(name: &str, has: u32, width: u32) {
@@ -125,7 +123,7 @@ impl Check {
     ) -> Result<(), UnpackError> {
         let mut i = 0;
         while i < checks.len() {
-            if let Err(error) = checks[i].one(container, dwords, base) {
+            if let Err(error) = checks[i].run(container, dwords, base) {
                 return Err(error);
             }
             i += 1;
@@ -133,7 +131,7 @@ impl Check {
         Ok(())
     }
 
-    const fn one(
+    const fn run(
         &self,
         container: &'static str,
         dwords: &[u32],
@@ -181,9 +179,10 @@ impl Check {
                 return Check::all(checks, container, dwords, base + start);
             }
             Check::Each { start, bits, count, checks } => {
-                let there = dwords.len() as u32 * 32;
+                let available = dwords.len() as u32 * 32;
                 let mut i = 0;
-                while if count > 0 { i < count } else { base + start + (i + 1) * bits <= there } {
+                while if count > 0 { i < count } else { base + start + (i + 1) * bits <= available }
+                {
                     if let Err(error) =
                         Check::all(checks, container, dwords, base + start + i * bits)
                     {

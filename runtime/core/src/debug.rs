@@ -1,17 +1,18 @@
-//! `Debug` of generated types: a container's fields by the tables, in meant values.
+//! `Debug` of generated types: prints the fields of a container by the tables, as the values that
+//! the bits stand for.
 
 use crate::members::{Element, Elements, Level, Member, Value};
 use crate::packet::Packed;
 use crate::reflect::{Container, Enumeration};
 use core::fmt::{self, Debug, Formatter};
 
-/// Shows a container of the type by its dwords, as [`debug_dwords`].
+/// Prints a container of type `T`; see [`debug_dwords`].
 pub fn debug<T: Packed>(dwords: &[u32], f: &mut Formatter<'_>) -> fmt::Result {
     debug_dwords(T::INFO, dwords, f)
 }
 
-/// Shows a container by its tables: the manual's name and all fields that exist, but for opcode,
-/// length and reserved bits. Bits that lie behind the end of `dwords` read as zero.
+/// Prints a container by its tables: the manual's name and all fields that exist, except opcode,
+/// length and reserved bits. Bits after the end of `dwords` read as zero.
 pub fn debug_dwords(
     info: &'static Container,
     dwords: &[u32],
@@ -20,7 +21,7 @@ pub fn debug_dwords(
     Members(Level::of(info, dwords)).fmt(f)
 }
 
-/// Shows a value of an enumeration: its name, or the number if it has none.
+/// Prints a value of an enumeration: its name, or the number if it has no name.
 pub fn debug_value(list: &'static Enumeration, value: u64, f: &mut Formatter<'_>) -> fmt::Result {
     match list.name_of(value) {
         Some(name) => f.write_str(name),

@@ -1,7 +1,7 @@
-//! Run-time values for fields, with errors that name the field.
+//! Writing run-time values to fields, with errors that name the field.
 //!
-//! [`fit!`](crate::fit!) checks one value; `genxml::packet!` does it for every field whose value
-//! ends in `?`.
+//! [`fit!`](crate::fit!) checks one value. `genxml::packet!` checks every field whose value ends in
+//! `?`.
 
 use crate::address::{Address, Space};
 use crate::at::At;
@@ -14,7 +14,8 @@ use crate::reflect::{Container, Stored, Type};
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A value that a field cannot hold: which field of what, its bits, the value and what would fit.
+/// A value that a field cannot hold: the container and the field, its bits, the value and the legal
+/// range.
 #[derive(Clone, Copy)]
 pub struct FieldError {
     /// The field.
@@ -45,7 +46,8 @@ impl FieldError {
 }
 
 impl PartialEq for FieldError {
-    /// The same field by name, and the same reason; numbers are the same if their bits are.
+    /// Equal if the names of container and field and the reason are equal. Numbers are compared by
+    /// their bits.
     fn eq(&self, other: &Self) -> bool {
         let reason = match (self.reason, other.reason) {
             (Misfit::Integer(one), Misfit::Integer(other)) => one == other,
@@ -86,7 +88,7 @@ impl fmt::Display for FieldError {
 
 impl core::error::Error for FieldError {}
 
-/// Adds the value and what would fit, in the words of the field's type.
+/// Adds the value and the legal values, worded for the type of the field.
 pub(crate) const fn integer(at: &At, error: OutOfRange, text: Text) -> Text {
     if let Some(field) = at.field() {
         if matches!(field.ty, Type::Address { .. }) {
@@ -110,41 +112,40 @@ const fn power_of_two(value: i128) -> bool {
     value & (value - 1) == 0
 }
 
-/// A value that may be put into a field of type `T` with `?`, if it fits.
+/// A value that `?` can write to a field of type `T`, if it fits.
 ///
-/// Integers of every size fit integers and addresses, integers up to 32 bits and floats fit fixed
-/// point, a `bool` fits an integer as 0 or 1. A result of a conversion, `U::new(n)?` say, is passed
-/// on; its error then names the field. Results of other errors are passed on as they are, if
-/// [`Named`] is implemented for the error.
+/// Integers of every size convert to integer and address fields; integers up to 32 bits and floats
+/// convert to fixed point; a `bool` converts to an integer 0 or 1. The `Result` of a conversion,
+/// for example `U::new(n)?`, is unwrapped, and its error names the field. A `Result` with another
+/// error is unwrapped too and its error returned unchanged, if that error implements [`Named`].
 #[diagnostic::on_unimplemented(
     message = "`?` cannot put this `{Self}` into the field",
-    label = "no integer, float or result of a conversion that the field takes",
-    note = "a field's `?` converts and checks; for Rust's own `?` put the value into parentheses: `(value?)`",
-    note = "a value that has the field's type already needs no `?`"
+    label = "this is not an integer, a float or a conversion result that the field accepts",
+    note = "the `?` of a field converts and checks the value; for Rust's own `?` write parentheses: `(value?)`",
+    note = "a value that already has the type of the field needs no `?`"
 )]
 pub trait Fit<T>: Sized {
-    /// What is returned if it does not fit: a [`FieldError`], or the result's own error.
+    /// The error: a [`FieldError`], or the own error of a `Result`.
     type Error;
 
-    /// The value for the field.
+    /// Converts the value.
     ///
-    /// # Errors
-    /// If it does not fit the field's bits, or the manual allows less than they can hold.
+    /// If it does not fit the field's bits, or is outside the range that the manual allows.
     fn fit(self, at: &'static At) -> Result<T, Self::Error>;
 }
 
-/// An error that `?` meets in a field's value.
+/// An error that `?` can return from a field's value.
 ///
-/// Out of range values get the field's name; others are passed on. Implement it for an error of
-/// your own to have `packet!` pass it on without parentheses around the value.
+/// An out-of-range error gets the field's name; other errors are returned unchanged. Implement the
+/// trait for an error of your own, and `packet!` returns it without parentheses around the value.
 #[diagnostic::on_unimplemented(
-    message = "`?` in a packet's field does not know the error `{Self}`",
-    note = "put the value into parentheses, `(value?)`: that is Rust's own `?`"
+    message = "the `?` of a packet's field cannot return the error `{Self}`",
+    note = "for Rust's own `?` write parentheses around the value: `(value?)`"
 )]
 pub trait Named {
-    /// What becomes of it.
+    /// The error that is returned.
     type Error;
-    /// The error, of the field.
+    /// Adds the field to the error.
     fn named(self, at: &'static At) -> Self::Error;
 }
 
@@ -176,20 +177,20 @@ impl<T, E: Named> Fit<T> for Result<T, E> {
     fn fit(self, at: &'static At) -> Result<T, E::Error> {
         match self {
             Ok(value) => Ok(value),
-            Err(error) => Err(passed(error, at)),
+            Err(error) => Err(with_field(error, at)),
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn passed<E: Named>(error: E, at: &'static At) -> E::Error {
+fn with_field<E: Named>(error: E, at: &'static At) -> E::Error {
     error.named(at)
 }
 
-/// Checks one run-time value for a field: the error names container, field, bits, value and what
-/// would fit. The value may be any that implements [`Fit`](crate::fit::Fit), as with `?` in
-/// `genxml::packet!`, which does the same.
+/// Checks one run-time value for a field. The error names container, field, bits, value and the
+/// legal range. The value may have any type that implements [`Fit`](crate::fit::Fit). `?` in
+/// `genxml::packet!` does the same.
 ///
 /// ```
 /// # use genxml_core::{fit, reflect::*, MinusOne, Packed, fit::FieldError};
@@ -208,8 +209,8 @@ fn passed<E: Named>(error: E, at: &'static At) -> E::Error {
 /// );
 /// ```
 ///
-/// Members of members follow one another, `fit!(Container.structure.field, value)`; behind a set of
-/// alternatives stands the alternative: `fit!(RenderSurfaceState.extent.Buffer.width, value)`.
+/// A path of members selects a nested field: `fit!(Container.structure.field, value)`. After a set
+/// of alternatives, write the alternative: `fit!(RenderSurfaceState.extent.Buffer.width, value)`.
 #[macro_export]
 macro_rules! fit {
     ($($container:ident)::+ $(. $member:ident)+, $value:expr $(,)?) => {
@@ -227,16 +228,15 @@ macro_rules! fit {
 
 /// [`Fit::fit`], for `packet!`.
 ///
-/// # Errors
-/// As [`Fit::fit`].
+/// See [`Fit::fit`].
 #[doc(hidden)]
 #[inline(always)]
 pub fn fit<T, V: Fit<T>>(at: &'static At, value: V) -> Result<T, V::Error> {
     value.fit(at)
 }
 
-/// The tables of a type if it has any: macros see only the name of a type, and elements of arrays
-/// have none.
+/// The tables of a type, if it has any. Macros see only the name of a type, and elements of arrays
+/// have no tables.
 #[doc(hidden)]
 pub struct Probe<T>(PhantomData<T>);
 
@@ -245,24 +245,24 @@ impl<T: Packed> Probe<T> {
     pub const TABLES: Option<&'static Container> = Some(T::INFO);
 }
 
-/// What [`Probe`] says of types without tables.
+/// [`Probe`]'s answer for types without tables.
 #[doc(hidden)]
-pub trait Untold {
+pub trait NoTables {
     /// None.
     const TABLES: Option<&'static Container> = None;
 }
 
-impl<T> Untold for Probe<T> {}
+impl<T> NoTables for Probe<T> {}
 
-/// Rust's integers.
+/// Rust's integer types and `bool`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer that `?` can put into the field",
     label = "this is not an integer"
 )]
 pub trait Integer: Copy + sealed::Sealed {
-    /// As `u64`, if it is not negative.
+    /// The value as `u64`, if it fits.
     fn unsigned(self) -> Option<u64>;
-    /// As `i64`, if it is below 2^63.
+    /// The value as `i64`, if it fits.
     fn signed(self) -> Option<i64>;
     /// The value.
     fn exact(self) -> i128;
@@ -307,7 +307,8 @@ integers! {
     isize: |v| v.try_into().ok(), |v| v.try_into().ok();
 }
 
-/// A stored value as [`Field::range`](crate::reflect::Field::range) counts it.
+/// A stored value in the form in which [`Field::range`](crate::reflect::Field::range) gives its
+/// bounds.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum Pattern {
@@ -316,7 +317,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// Whether the manual allows it.
+    /// Whether the value is in the range that the manual allows.
     #[inline(always)]
     pub const fn within(self, range: Option<(u64, u64)>) -> bool {
         match (self, range) {
@@ -329,7 +330,7 @@ impl Pattern {
     }
 }
 
-/// The bounds of a type that refuses an integer.
+/// The bounds of a type, for the error about an integer that does not fit.
 trait Bounds: Sized {
     fn bounds(value: i128) -> OutOfRange;
 }
@@ -347,7 +348,7 @@ macro_rules! fit_integers {
                 {
                     return Ok($value);
                 }
-                Err(refused::<$target>($at, self.exact()))
+                Err(integer_error::<$target>($at, self.exact()))
             }
         }
 
@@ -359,8 +360,8 @@ macro_rules! fit_integers {
                     max: $type::MAX.into(),
                     multiple_of: 1,
                 };
-                // Another value for one that 64 bits do not hold: it is refused too, unless the
-                // type takes all of them.
+                // A value that 64 bits cannot hold is replaced by one that the type refuses too.
+                // Types that accept every 64-bit value return no error; `wide` has their bounds.
                 let refused = <$target>::new(value.try_into().unwrap_or($refused)).err();
                 OutOfRange { value, ..refused.unwrap_or(wide) }
             }
@@ -381,7 +382,7 @@ fit_integers! {
 
 #[cold]
 #[inline(never)]
-fn refused<T: Bounds>(at: &'static At, value: i128) -> FieldError {
+fn integer_error<T: Bounds>(at: &'static At, value: i128) -> FieldError {
     FieldError { at, reason: Misfit::Integer(T::bounds(value)) }
 }
 
@@ -394,7 +395,7 @@ macro_rules! fit_fixed {
             fn fit(self, at: &'static At) -> Result<UFix<I, F>, FieldError> {
                 match UFix::new(self.into()) {
                     Ok(value) if Pattern::Unsigned(value.bits()).within(at.range) => Ok(value),
-                    other => Err(not_fixed(at, self.into(), other.err())),
+                    other => Err(fixed_error(at, self.into(), other.err())),
                 }
             }
         }
@@ -405,7 +406,7 @@ macro_rules! fit_fixed {
             fn fit(self, at: &'static At) -> Result<SFix<I, F>, FieldError> {
                 match SFix::new(self.into()) {
                     Ok(value) if Pattern::Signed(sign_extend(value.bits(), I + F + 1)).within(at.range) => Ok(value),
-                    other => Err(not_fixed(at, self.into(), other.err())),
+                    other => Err(fixed_error(at, self.into(), other.err())),
                 }
             }
         }
@@ -413,10 +414,11 @@ macro_rules! fit_fixed {
 }
 fit_fixed! { f32 f64 u8 u16 u32 i8 i16 i32 }
 
-/// Without bounds of the type, it is the manual's range that refuses.
+/// Without `bounds`, the type can hold the value but the manual's range does not allow it.
+/// [`FieldError`] then prints the manual's range instead of `min` and `max`.
 #[cold]
 #[inline(never)]
-fn not_fixed(at: &'static At, value: f64, bounds: Option<NotFixed>) -> FieldError {
+fn fixed_error(at: &'static At, value: f64, bounds: Option<NotFixed>) -> FieldError {
     FieldError {
         at,
         reason: Misfit::Fixed(bounds.unwrap_or(NotFixed { value, min: value, max: value })),
@@ -424,183 +426,4 @@ fn not_fixed(at: &'static At, value: f64, bounds: Option<NotFixed>) -> FieldErro
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reflect::{Field, Group, Kind};
-    use std::string::ToString;
-
-    static FIELDS: [Field; 9] = [
-        Field { name: "Count", start: 0, end: 8, stored: Stored::MinusOne, ..Field::PLAIN },
-        Field { name: "Level", start: 9, end: 12, range: Some((1, 9)), ..Field::PLAIN },
-        Field {
-            name: "Bias",
-            start: 13,
-            end: 25,
-            ty: Type::SFixed(8),
-            range: Some((!0xff, 0x180)),
-            ..Field::PLAIN
-        },
-        Field {
-            name: "Delta",
-            start: 26,
-            end: 31,
-            ty: Type::Int,
-            range: Some((!3, 4)),
-            ..Field::PLAIN
-        },
-        Field { name: "Twice", start: 32, end: 33, ..Field::PLAIN },
-        Field { name: "Twice", start: 34, end: 35, range: Some((1, 1)), ..Field::PLAIN },
-        Field {
-            name: "Width",
-            start: 36,
-            end: 42,
-            range: Some((0, 9)),
-            alternative: Some(("The Extent", "Buffer")),
-            ..Field::PLAIN
-        },
-        Field {
-            name: "Width",
-            start: 36,
-            end: 42,
-            alternative: Some(("The Extent", "Image")),
-            ..Field::PLAIN
-        },
-        Field {
-            name: "Start",
-            start: 70,
-            end: 95,
-            ty: Type::Address {
-                space: crate::address::SpaceKind::DynamicState,
-                align: 64,
-                target: "",
-            },
-            ..Field::PLAIN
-        },
-    ];
-    static ELEMENT: [Field; 2] = [
-        Field { name: "Reserved", start: 0, end: 1, ty: Type::MustBeZero, ..Field::PLAIN },
-        Field { name: "Log", start: 2, end: 3, stored: Stored::Log2, ..Field::PLAIN },
-    ];
-    static GROUPS: [Group; 1] =
-        [Group { name: "", start: 96, bits: 4, count: 8, fields: &ELEMENT, groups: &[] }];
-    static INFO: Container = Container {
-        name: "A_THING",
-        rust_name: "Thing",
-        unit: "test",
-        kind: Kind::Struct { align: 1 },
-        bits: 128,
-        fields: &FIELDS,
-        groups: &GROUPS,
-        views: &[],
-        rules: &[],
-        partial: false,
-        doc: "",
-        source: "",
-    };
-    struct Thing;
-    impl Packed for Thing {
-        const NAME: &'static str = "A_THING";
-        const INFO: &'static Container = &INFO;
-    }
-    struct Plain;
-
-    fn text<T>(result: Result<T, FieldError>) -> std::string::String {
-        result.err().map_or("fits".into(), |error| error.to_string())
-    }
-
-    /// Oracle: the ranges above, by hand.
-    #[test]
-    fn messages() {
-        fn level(value: impl Integer) -> Result<U<4>, FieldError> {
-            fit!(Thing.level, value)
-        }
-        assert_eq!(level(9u8).map(U::get), Ok(9));
-        assert_eq!(level(true).map(U::get), Ok(1));
-        assert_eq!(text(level(0u64)), "A_THING: Level (dw0 12:9) = 0 does not fit 1..=9");
-        assert_eq!(text(level(16usize)), "A_THING: Level (dw0 12:9) = 16 does not fit 1..=9");
-        assert_eq!(text(level(-1i64)), "A_THING: Level (dw0 12:9) = -1 does not fit 1..=9");
-
-        let count: Result<MinusOne<9>, _> = fit!(Thing.count, 600u16);
-        assert_eq!(text(count), "A_THING: Count (dw0 8:0) = 600 does not fit 1..=512");
-        let count: Result<MinusOne<9>, _> = fit!(Thing.count, MinusOne::new(0));
-        assert_eq!(text(count), "A_THING: Count (dw0 8:0) = 0 does not fit 1..=512");
-
-        let bias = |value: f32| -> Result<SFix<4, 8>, _> { fit!(Thing.bias, value) };
-        assert_eq!(bias(1.5).map(SFix::get), Ok(1.5));
-        assert_eq!(text(bias(1.75)), "A_THING: Bias (dw0 25:13) = 1.75 does not fit -1..=1.5");
-        assert_eq!(text(bias(-100.0)), "A_THING: Bias (dw0 25:13) = -100 does not fit -1..=1.5");
-
-        let delta = |value: i32| -> Result<S<6>, _> { fit!(Thing.delta, value) };
-        assert_eq!((delta(-4).map(S::get), delta(4).map(S::get)), (Ok(-4), Ok(4)));
-        assert_eq!(text(delta(-5)), "A_THING: Delta (dw0 31:26) = -5 does not fit -4..=4");
-
-        let start = |value: u64| -> Result<Address<crate::address::DynamicState, 64, 32>, _> {
-            fit!(Thing.start, value)
-        };
-        assert_eq!(start(64).map(Address::get), Ok(64));
-        assert_eq!(text(start(65)), "A_THING: Start (dw2 31:6) = 0x41 is not a multiple of 0x40");
-        assert_eq!(
-            text(start(1 << 32)),
-            "A_THING: Start (dw2 31:6) = 0x100000000 does not fit 0..=0xffffffc0"
-        );
-
-        let log: Result<PowerOfTwo<2>, _> = fit!(Thing.log, 3);
-        assert_eq!(
-            text(log),
-            "A_THING: Log (dw3 3:2, first element) = 3 is not a power of two up to 8"
-        );
-    }
-
-    /// What 64 bits do not hold is refused with the type's bounds.
-    #[test]
-    fn wide() {
-        const AT: &At = &At::new(None, "Plain", &["wide"]);
-        assert_eq!(
-            text(Fit::<S64<64>>::fit(u64::MAX, AT)),
-            "Plain: wide = 18446744073709551615 does not fit -9223372036854775808..=9223372036854775807"
-        );
-        assert_eq!(
-            text(Fit::<U64<64>>::fit(-1i8, AT)),
-            "Plain: wide = -1 does not fit 0..=18446744073709551615"
-        );
-        assert_eq!(text(Fit::<U64<64>>::fit(u64::MAX, AT)), "fits");
-        assert_eq!(
-            text(Fit::<U<3>>::fit(U::<3>::new(9), AT)),
-            "Plain: wide = 9 does not fit 0..=7"
-        );
-    }
-
-    /// A name that two fields have says nothing of bits and ranges.
-    #[test]
-    fn ambiguous() {
-        const AT: &At = &At::new(Some(&INFO), "Thing", &["twice"]);
-        assert_eq!(text(Fit::<U<2>>::fit(4u8, AT)), "A_THING: twice = 4 does not fit 0..=3");
-        assert_eq!(text(Fit::<U<2>>::fit(3u8, AT)), "fits");
-    }
-
-    /// Alternatives may give a name to different fields: the alternative's name tells which is
-    /// meant.
-    #[test]
-    fn alternatives() {
-        let width = |value: u8| -> Result<U<7>, _> { fit!(Thing.the_extent.Buffer.width, value) };
-        assert_eq!(
-            (text(width(9)), text(width(10))),
-            ("fits".into(), "A_THING: Width (dw1 10:4) = 10 does not fit 0..=9".into())
-        );
-        let width = |value: u8| -> Result<U<7>, _> { fit!(Thing.the_extent.Image.width, value) };
-        assert_eq!(
-            (text(width(127)), text(width(128))),
-            ("fits".into(), "A_THING: Width (dw1 10:4) = 128 does not fit 0..=127".into())
-        );
-        const UNKNOWN: &At = &At::new(Some(&INFO), "Thing", &["width"]);
-        assert!(UNKNOWN.field().is_none());
-        const OTHER: &At = &At::new(Some(&INFO), "Thing", &["the_extent", "Other", "width"]);
-        assert!(OTHER.field().is_none());
-    }
-
-    #[test]
-    fn probe() {
-        assert_eq!(Probe::<Thing>::TABLES.map(|info| info.name), Some("A_THING"));
-        assert!(Probe::<Plain>::TABLES.is_none());
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! Integers that always fit the bits they are stored in.
 //!
-//! A literal is made with [`lit!`](crate::lit) and checked by the compiler, a run-time value with
-//! `new`, which reports what does not fit; nothing is ever cut off.
+//! A literal is made with [`lit!`](crate::lit) and checked by the compiler. A run-time value is
+//! made with `new`, which returns an error if the value does not fit. Nothing is ever truncated.
 
 use crate::bits::{ones, sign_extend};
 use core::fmt;
@@ -15,7 +15,7 @@ pub struct OutOfRange {
     pub min: i128,
     /// The greatest value that fits.
     pub max: i128,
-    /// The value must be a multiple of this (1 when any is fine).
+    /// The value must be a multiple of this; 1 if every value is allowed.
     pub multiple_of: u64,
 }
 
@@ -42,7 +42,8 @@ impl fmt::Display for OutOfRange {
 
 impl core::error::Error for OutOfRange {}
 
-/// Bounded integers: type, what it is stored in, the type of its values, and its doc.
+/// Unsigned bounded integers. A row gives the doc, the type, the integer that stores it and the
+/// greatest width.
 macro_rules! unsigned {
     ($($(#[$doc:meta])* $type:ident($stored:ident), at most $most:literal;)*) => {$(
         $(#[$doc])*
@@ -93,11 +94,11 @@ macro_rules! unsigned {
 unsigned! {
     /// An unsigned integer of `N` bits, 1 to 32: 0..=2^N-1.
     U(u32), at most 32;
-    /// An unsigned integer of `N` bits, 33 to 64 (fewer are fine): 0..=2^N-1.
+    /// An unsigned integer of `N` bits, 33 to 64 (fewer are allowed): 0..=2^N-1.
     U64(u64), at most 64;
 }
 
-/// The same with a sign.
+/// Signed bounded integers; rows as in `unsigned!`.
 macro_rules! signed {
     ($($(#[$doc:meta])* $type:ident($stored:ident), at most $most:literal;)*) => {$(
         $(#[$doc])*
@@ -152,7 +153,7 @@ macro_rules! signed {
 signed! {
     /// A two's complement integer of `N` bits, 1 to 32: -2^(N-1)..=2^(N-1)-1.
     S(i32), at most 32;
-    /// A two's complement integer of `N` bits, 33 to 64 (fewer are fine): -2^(N-1)..=2^(N-1)-1.
+    /// A two's complement integer of `N` bits, 33 to 64 (fewer are allowed): -2^(N-1)..=2^(N-1)-1.
     S64(i64), at most 64;
 }
 

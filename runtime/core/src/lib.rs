@@ -1,22 +1,23 @@
-//! What generated packets are made of. `no_std`, no allocation (but for the feature `serde`).
+//! The types, tables and traits that generated packets are built from. `no_std`. It allocates only
+//! with the feature `serde`.
 //!
 //! * [`int`]: bounded integers [`U`], [`S`] and the stored forms [`MinusOne`], [`Shifted`],
 //!   [`PowerOfTwo`]
 //! * [`fixed`]: fixed point [`UFix`], [`SFix`]
-//! * [`address`]: [`Address`], typed by the space that it counts in and by its alignment
-//! * [`literal`]: [`lit!`], literals that are checked when the program is compiled
+//! * [`address`]: [`Address`], typed by its address space and its alignment
+//! * [`literal`]: [`lit!`], literals that are checked at compile time
 //! * [`fit`](mod@fit): [`fit!`], run-time values for fields, with errors that name the field
-//! * [`bits`]: the only place that masks and shifts dwords of described structures
-//! * [`packet`]: traits and errors of everything that can be packed and unpacked; variable tails
-//! * [`read`]: batches as typed packets, one after the other; [`opcodes`]: how a packet is told by
-//!   its first dword
+//! * [`bits`]: the only code that masks and shifts dwords of described structures
+//! * [`packet`]: traits and errors of packing and unpacking; variable tails
+//! * [`read`]: iterates over a batch as typed packets; [`opcodes`]: finds the instruction of a
+//!   packet from its first dword
 //! * [`latch`]: packets whose newest value stays in force
-//! * [`check`]: what strict readers check, as tables
-//! * [`members`]: a container's fields as its dwords have them
-//! * [`debug`](mod@debug): `Debug` of generated types, through the tables
+//! * [`check`]: the checks of strict readers, as tables
+//! * [`members`]: the fields of a container with their values in given dwords
+//! * [`debug`](mod@debug): `Debug` of generated types, from the tables
 //! * [`reflect`]: tables that describe every container at run time
-//! * `serial`: containers as named fields, `serde` of generated types (feature `serde`)
-//! * [`rule`]: programming restrictions, and how they are evaluated
+//! * `serial`: containers as maps of named fields; `serde` of generated types (feature `serde`)
+//! * [`rule`]: programming restrictions and their evaluation
 //! * [`round_trip`](mod@round_trip): the laws of packing, for property tests
 #![no_std]
 
@@ -48,7 +49,7 @@ pub mod rule;
 #[cfg(feature = "serde")]
 pub mod serial;
 
-/// Nothing without the feature `serde`.
+/// Expands to nothing without the feature `serde`.
 #[cfg(not(feature = "serde"))]
 #[doc(hidden)]
 #[macro_export]

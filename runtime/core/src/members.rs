@@ -1,8 +1,9 @@
-//! A container's fields as its dwords have them: what `Debug`, diffs and JSON walk.
+//! The fields of a container with their values in given dwords. `Debug`, diffs and JSON iterate
+//! over them.
 //!
-//! [`Level::of`] starts at a container; [`Level::fields`] and [`Level::arrays`] give what exists
-//! under the conditions of the specification, without opcode, length and reserved bits, and lead
-//! further down.
+//! [`Level::of`] starts at a container. [`Level::fields`] and [`Level::arrays`] return the fields
+//! and arrays that exist under the conditions of the specification, without opcode, length and
+//! reserved bits. They also lead to nested structures.
 
 use crate::bits;
 use crate::reflect::{Container, Field, Group, Kind, Stored, Type};
@@ -17,11 +18,11 @@ pub struct Level<'a> {
     pub fields: &'static [Field],
     /// All arrays.
     pub groups: &'static [Group],
-    /// The outermost container. What lies behind the end reads as zero.
+    /// The outermost container. Dwords after its end read as zero.
     pub dwords: &'a [u32],
-    /// Where the level starts, in bits.
+    /// First bit of the level.
     pub base: u32,
-    /// Bits of the first dword that are opcode or length.
+    /// Mask of the bits of the first dword that are opcode or length.
     hidden: u32,
 }
 
@@ -44,14 +45,14 @@ impl<'a> Level<'a> {
         Level { name: info.name, fields: info.fields, groups: info.groups, dwords, base, hidden: 0 }
     }
 
-    /// The same place of another container of the kind.
+    /// The same level of another container of the same type.
     pub const fn over<'b>(&self, dwords: &'b [u32]) -> Level<'b> {
         let Level { name, fields, groups, base, hidden, .. } = *self;
         Level { name, fields, groups, dwords, base, hidden }
     }
 
-    /// True if the field's condition holds; if it has none, that of no other field which shares its
-    /// bits.
+    /// True if the field's condition holds. A field without a condition exists unless the condition
+    /// of another field that shares its bits holds.
     pub fn exists(&self, field: &Field) -> bool {
         let holds = |field: &Field| {
             field.exists_if.map(|condition| condition.holds(self.dwords, self.base))
@@ -90,14 +91,14 @@ impl<'a> Level<'a> {
     }
 }
 
-/// A field of what starts at bit `base` of `dwords`.
+/// A field of the container, structure or element that starts at bit `base` of `dwords`.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
     /// Its description.
     pub field: &'static Field,
     /// The outermost container.
     pub dwords: &'a [u32],
-    /// Where the field's level starts, in bits.
+    /// First bit of the field's level.
     pub base: u32,
 }
 
@@ -107,7 +108,7 @@ impl<'a> Member<'a> {
         (self.base + self.field.start, self.base + self.field.end)
     }
 
-    /// The structure that the field is, if it is one.
+    /// The nested structure, if the field is one.
     pub fn level(&self) -> Option<Level<'a>> {
         match self.field.ty {
             Type::Struct(info) => Some(Level::nested(info, self.dwords, self.bits().0)),
@@ -115,20 +116,20 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// The stored bits; of a field wider than 64 the first ones.
+    /// The stored bits; the first 64 if the field is wider.
     pub fn stored(&self) -> u64 {
         let (start, end) = self.bits();
         bits::get(self.dwords, start, end.min(start + 63))
     }
 
-    /// What a field of more than 64 bits holds, 32 bits at a time.
+    /// The content of a field of more than 64 bits, 32 bits at a time.
     pub fn words(self) -> impl Iterator<Item = u32> + 'a {
         let (start, end) = self.bits();
         let first = (start..=end).step_by(32);
         first.map(move |first| bits::get(self.dwords, first, end.min(first + 31)) as u32)
     }
 
-    /// The value as meant.
+    /// The value that the stored bits stand for.
     pub fn value(&self) -> Value {
         let (start, end) = self.bits();
         let (width, stored) = (end - start + 1, self.stored());
@@ -145,11 +146,11 @@ impl<'a> Member<'a> {
             }
             Type::Enum(list) => Value::Enum { value: stored, name: list.name_of(stored) },
             Type::Address { .. } => Value::Address(stored << self.address_shift()),
-            _ => Value::Uint(self.field.stored.meant(stored)),
+            _ => Value::Uint(self.field.stored.decode(stored)),
         }
     }
 
-    /// Bit of the pointer that an address's first bit is.
+    /// The bit of the pointer that the first bit of an address field holds.
     pub const fn address_shift(&self) -> u32 {
         match self.field.stored {
             Stored::Shifted(by) => by,
@@ -165,21 +166,21 @@ pub struct Elements<'a> {
     pub group: &'static Group,
     /// The outermost container.
     pub dwords: &'a [u32],
-    /// Where the first element starts, in bits.
+    /// First bit of the first element.
     pub start: u32,
 }
 
 /// An element of an array.
 #[derive(Clone, Copy, Debug)]
 pub enum Element<'a> {
-    /// The array is one of plain values.
+    /// An element of an array of plain values.
     Field(Member<'a>),
-    /// An element has members.
+    /// An element that has members.
     Level(Level<'a>),
 }
 
 impl<'a> Elements<'a> {
-    /// The array's name, or its only field's where it has none.
+    /// The array's name, or that of its only field if the array has none.
     pub fn name(&self) -> &'static str {
         fn of(group: &'static Group) -> &'static str {
             match (group.name, group.fields, group.groups) {
@@ -192,7 +193,7 @@ impl<'a> Elements<'a> {
         of(self.group)
     }
 
-    /// Number of elements; of a variable array those that the dwords have whole.
+    /// Number of elements. For a variable array, the complete elements in the dwords.
     pub fn count(&self) -> u32 {
         let room = (32 * self.dwords.len() as u32).saturating_sub(self.start);
         match self.group.count {
@@ -201,7 +202,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Element `index`, which need not exist.
+    /// Element `index`. It is not checked that the element exists.
     pub fn get(&self, index: u32) -> Element<'a> {
         let (group, dwords) = (self.group, self.dwords);
         let base = self.start + index * group.bits;
@@ -220,7 +221,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// A field's value as meant: with the one added that hardware leaves out, addresses in bytes.
+/// The value that a field's bits stand for: counts that hardware stores minus one have the one
+/// added, addresses are in bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
     /// One bit.
@@ -233,7 +235,7 @@ pub enum Value {
     Float(f64),
     /// An IEEE single.
     Single(f32),
-    /// A value of a list, and its name if it has one.
+    /// A value of an enumeration, and its name if it has one.
     Enum {
         /// As stored.
         value: u64,

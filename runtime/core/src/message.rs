@@ -1,8 +1,8 @@
-//! Messages that can be made at compile time: what `panic!` in a constant shows.
+//! Messages that can be built at compile time, for `panic!` in a constant.
 
 use crate::int::OutOfRange;
 
-/// A text of limited length; what goes beyond is left out.
+/// A text of at most 320 bytes; the rest is cut off.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
     bytes: [u8; 320],
@@ -89,7 +89,8 @@ impl Text {
         self.number(error.value).text(" is not a power of two up to ").number(error.max)
     }
 
-    /// `0x41 is not a multiple of 0x40`, or as of any number, in hexadecimal.
+    /// `0x41 is not a multiple of 0x40`, or the range as in [`integer`](Self::integer) in
+    /// hexadecimal.
     pub const fn address(self, error: OutOfRange) -> Self {
         let OutOfRange { value, min, max, multiple_of } = error;
         if value % multiple_of as i128 != 0 {

@@ -1,9 +1,10 @@
-//! Whether a Rust name stands for a name of the manual, as the generated code has it: lower case,
-//! words joined by `_`.
+//! Whether a Rust name stands for a name of the manual, by the rules of the code generator: lower
+//! case, words joined by `_`.
 
-/// True if a member called `rust` may stand for the manual's `manual`: words are split at
-/// everything that is no letter or digit and before the humps of mixed case, lowered and joined by
-/// `_`; a leading digit and keywords get a `_` more.
+/// True if a member named `rust` may stand for the manual's `manual`. The manual's name is split
+/// into words at every character that is not a letter or digit, and before a capital after a
+/// lower-case letter. The words are lower-cased and joined by `_`. A leading digit gets a `_`
+/// before it, a keyword a `_` after it.
 ///
 /// ```
 /// use genxml_core::names::matches;
@@ -14,8 +15,8 @@
 pub const fn matches(manual: &str, rust: &str) -> bool {
     let (manual, rust) = (manual.as_bytes(), rust.as_bytes());
     let (mut at, mut i) = (0, 0);
-    // What stands before the next character: nothing yet, a character, a character in lower case,
-    // the end of a word.
+    // State before the next character: whether a word has started, whether the last character was a
+    // lower-case letter, whether a word has just ended.
     let (mut started, mut lower, mut gap) = (false, false, false);
     while i < manual.len() {
         let byte = manual[i];
@@ -41,9 +42,9 @@ pub const fn matches(manual: &str, rust: &str) -> bool {
     started && (at == rust.len() || (at + 1 == rust.len() && rust[at] == b'_'))
 }
 
-/// True if a type, or an alternative of a set, called `rust` may stand for the manual's `manual`:
-/// letters and digits are the same but for their case; a leading `3D` is `ThreeD`, and a leading
-/// digit gets a `_` before it.
+/// True if a type or alternative named `rust` may stand for the manual's `manual`: letters and
+/// digits are equal except for case; a leading `3D` becomes `ThreeD`, and any other leading digit
+/// gets a `_` before it.
 ///
 /// ```
 /// use genxml_core::names::matches_type;
@@ -76,7 +77,7 @@ pub const fn matches_type(manual: &str, rust: &str) -> bool {
     }
 }
 
-/// True if `rust` is how types are called, not members: its first letter is a capital one.
+/// True if `rust` is the name of a type, not of a member: its first letter is a capital.
 pub const fn is_type(rust: &str) -> bool {
     let mut bytes = rust.as_bytes();
     while let [b'_' | b'0'..=b'9', rest @ ..] = bytes {

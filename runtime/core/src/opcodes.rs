@@ -1,9 +1,9 @@
-//! From the first dword of a packet to its instruction and length, in constant time.
+//! Finds the instruction and the length of a packet from its first dword, in constant time.
 //!
-//! [`OpcodeTable`] is built from an engine's containers when the program is compiled. Bits 31:24 of
-//! a header give a row, further bits down to 16 an entry of it, which names the most specific
-//! instruction that agrees; its whole opcode is compared then. Nothing but loads and one
-//! well-predicted branch stands between a header and the next one.
+//! [`OpcodeTable`] is built from an engine's containers at compile time. Bits 31:24 of a header
+//! select a row. Further bits, down to bit 16, select an entry of the row. The entry names the most
+//! specific instruction that agrees with these bits; then the whole opcode is compared. The path
+//! from one header to the next has only loads and one well-predicted branch.
 
 use crate::bits::{get, ones};
 use crate::packet::{ParseError, UnpackError};
@@ -15,10 +15,11 @@ pub struct OpcodeTable<const N: usize, const L: usize> {
     instructions: &'static [&'static Container; N],
     rows: [Row; 256],
     entries: [u16; L],
-    shapes: [Shape; N],
+    patterns: [Pattern; N],
 }
 
-/// Where the entries of one value of bits 31:24 are, and which further bits tell them apart.
+/// The entries for one value of bits 31:24: the first one, and the further bits that select among
+/// them.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     first: u16,
@@ -29,9 +30,10 @@ struct Row {
 /// No instruction.
 const NONE: u16 = u16::MAX;
 
-/// What is needed of an instruction to check its header and to find the end of its packet.
+/// The data of an instruction that is needed to check its header and to compute the packet's
+/// length.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct Pattern {
     position: u32,
     mask: u32,
     opcode: u32,
@@ -42,8 +44,8 @@ struct Shape {
     max: u32,
 }
 
-impl Shape {
-    const NONE: Shape = Shape {
+impl Pattern {
+    const NONE: Pattern = Pattern {
         position: 0,
         mask: 0,
         opcode: 0,
@@ -60,15 +62,15 @@ impl Shape {
 pub struct Found {
     /// Position in the engine's list of instructions.
     pub position: usize,
-    /// Length of the packet in dwords, by its header; at least 1.
+    /// Length of the packet in dwords, from its header; at least 1.
     pub length: usize,
     /// The least and greatest lengths that the instruction can have.
     pub lengths: (usize, usize),
 }
 
 impl<const N: usize, const L: usize> OpcodeTable<N, L> {
-    /// The table of `instructions`; `L` is what [`entries`] says of them. Of two with the same
-    /// opcode the first counts.
+    /// The table of `instructions`; `L` is [`entries`] of them. Of two instructions with the same
+    /// opcode the first is found.
     pub const fn new(instructions: &'static [&'static Container; N]) -> Self {
         let mut rows = rows(instructions);
         let mut first = 0;
@@ -83,21 +85,22 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
             top += 1;
         }
         let mut table =
-            OpcodeTable { instructions, rows, entries: [NONE; L], shapes: [Shape::NONE; N] };
-        let mut shapes = [Shape::NONE; N];
+            OpcodeTable { instructions, rows, entries: [NONE; L], patterns: [Pattern::NONE; N] };
+        let mut patterns = [Pattern::NONE; N];
         let mut position = 0;
         while position < N {
-            shapes[position] = Shape { position: position as u32, ..shape(instructions[position]) };
+            patterns[position] =
+                Pattern { position: position as u32, ..pattern(instructions[position]) };
             position += 1;
         }
-        // Those with the most opcode bits first: what they do not match may still match one with
-        // fewer.
+        // Sort by number of opcode bits, most first: a header that does not match a specific
+        // instruction may match one with fewer opcode bits.
         let (mut ones, mut at) = (32, 0);
         loop {
             let mut position = 0;
             while position < N {
-                if shapes[position].mask.count_ones() == ones {
-                    table.shapes[at] = shapes[position];
+                if patterns[position].mask.count_ones() == ones {
+                    table.patterns[at] = patterns[position];
                     at += 1;
                 }
                 position += 1;
@@ -107,22 +110,22 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
             }
             ones -= 1;
         }
-        // From the least specific on, so that the most specific stays.
+        // Enter the least specific first: more specific ones overwrite its entries.
         while at > 0 {
             at -= 1;
-            let shape = table.shapes[at];
-            table.enter(at as u16, &shape);
+            let pattern = table.patterns[at];
+            table.enter(at as u16, &pattern);
         }
         table
     }
 
-    /// Writes `index` of a shape to all entries of headers that agree with the opcode.
-    const fn enter(&mut self, index: u16, shape: &Shape) {
-        let (free, mut top) = ((!shape.mask >> 24) as u8, 0u8);
+    /// Writes `index` to the entries of all headers that agree with the pattern's opcode.
+    const fn enter(&mut self, index: u16, pattern: &Pattern) {
+        let (free, mut top) = ((!pattern.mask >> 24) as u8, 0u8);
         loop {
-            let row = self.rows[((shape.opcode >> 24) as u8 | top) as usize];
-            let value = (shape.opcode >> row.shift) as u8 & row.mask;
-            let low = !(shape.mask >> row.shift) as u8 & row.mask;
+            let row = self.rows[((pattern.opcode >> 24) as u8 | top) as usize];
+            let value = (pattern.opcode >> row.shift) as u8 & row.mask;
+            let low = !(pattern.mask >> row.shift) as u8 & row.mask;
             let mut below = 0u8;
             loop {
                 self.entries[row.first as usize + (value | below) as usize] = index;
@@ -150,25 +153,26 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
         let entry = row.first as usize + ((header >> row.shift) as u8 & row.mask) as usize;
         let mut index = usize::from(*self.entries.get(entry)?);
         loop {
-            let shape = self.shapes.get(index)?;
-            if header & shape.mask == shape.opcode {
-                let length =
-                    (header >> shape.length_shift & shape.length_mask).wrapping_add(shape.bias);
+            let pattern = self.patterns.get(index)?;
+            if header & pattern.mask == pattern.opcode {
+                let length = (header >> pattern.length_shift & pattern.length_mask)
+                    .wrapping_add(pattern.bias);
                 let length = if length == 0 { 1 } else { length as usize };
-                let position = shape.position as usize;
+                let position = pattern.position as usize;
                 return Some(Found {
                     position,
                     length,
-                    lengths: (shape.min as usize, shape.max as usize),
+                    lengths: (pattern.min as usize, pattern.max as usize),
                 });
             }
-            // Only where opcodes have bits below 16: a less specific one may still agree.
+            // Reached only if opcodes have bits below 16: a less specific instruction may still
+            // match.
             index += 1;
         }
     }
 }
 
-/// Entries that an [`OpcodeTable`] of `instructions` has.
+/// Number of entries of an [`OpcodeTable`] of `instructions`.
 pub const fn entries(instructions: &[&Container]) -> usize {
     let rows = rows(instructions);
     let (mut count, mut top) = (0, 0);
@@ -178,23 +182,23 @@ pub const fn entries(instructions: &[&Container]) -> usize {
         }
         top += 1;
     }
-    // One more where there is nothing: rows without instructions point to the first.
+    // At least one: rows without instructions point to the first entry.
     if count == 0 { 1 } else { count }
 }
 
-/// Which bits of 23:16 tell the instructions apart whose bits 31:24 agree. `first` only says
-/// whether there are any.
+/// The bits among 23:16 that distinguish instructions with the same bits 31:24. `first` only says
+/// whether there are any instructions.
 const fn rows(instructions: &[&Container]) -> [Row; 256] {
     let mut masks = [0u8; 256];
     let mut rows = [Row { first: NONE, shift: 16, mask: 0 }; 256];
     let mut position = 0;
     while position < instructions.len() {
-        let shape = shape(instructions[position]);
-        let (free, mut top) = ((!shape.mask >> 24) as u8, 0u8);
+        let pattern = pattern(instructions[position]);
+        let (free, mut top) = ((!pattern.mask >> 24) as u8, 0u8);
         loop {
-            let at = ((shape.opcode >> 24) as u8 | top) as usize;
+            let at = ((pattern.opcode >> 24) as u8 | top) as usize;
             rows[at].first = 0;
-            masks[at] |= (shape.mask >> 16) as u8;
+            masks[at] |= (pattern.mask >> 16) as u8;
             top = top.wrapping_sub(free) & free;
             if top == 0 {
                 break;
@@ -214,13 +218,13 @@ const fn rows(instructions: &[&Container]) -> [Row; 256] {
     rows
 }
 
-const fn shape(info: &Container) -> Shape {
+const fn pattern(info: &Container) -> Pattern {
     let Kind::Instruction { bias, opcode_mask, opcode, length_field, variable, .. } = info.kind
     else {
         panic!("a table of opcodes holds a container that is not an instruction");
     };
     let whole = info.dwords() as u32;
-    let mut shape = Shape {
+    let mut pattern = Pattern {
         position: 0,
         mask: opcode_mask,
         opcode: opcode & opcode_mask,
@@ -231,10 +235,10 @@ const fn shape(info: &Container) -> Shape {
         max: whole,
     };
     if let Some((start, end)) = length_field {
-        shape.length_shift = start;
-        shape.length_mask = ones(end - start + 1) as u32;
-        shape.bias = bias;
-        // What a field with a range leaves out at the packet's end reads as zero.
+        pattern.length_shift = start;
+        pattern.length_mask = ones(end - start + 1) as u32;
+        pattern.bias = bias;
+        // If the length field has a range, trailing dwords that it leaves out read as zero.
         let mut index = 0;
         while index < info.fields.len() && info.fields[index].start <= start {
             let field = &info.fields[index];
@@ -242,21 +246,21 @@ const fn shape(info: &Container) -> Shape {
                 && field.end == end
                 && let Some((min, max)) = field.range
             {
-                shape.min = min as u32 + bias;
-                shape.max = if max as u32 + bias > whole { max as u32 + bias } else { whole };
+                pattern.min = min as u32 + bias;
+                pattern.max = if max as u32 + bias > whole { max as u32 + bias } else { whole };
             }
             index += 1;
         }
     }
     if variable || info.partial {
-        (shape.min, shape.max) = (0, u32::MAX);
+        (pattern.min, pattern.max) = (0, u32::MAX);
     }
-    shape
+    pattern
 }
 
-/// Length in dwords of a packet that no table knows, by the rules of its kind (MI opcodes below
-/// 0x10 and single-dword render commands have no length field; media commands have a longer one, of
-/// the render engine longer still). Facts: Mesa's batch decoder, i915's command parser.
+/// Length in dwords of a packet that is in no table, by the rules of its kind. MI opcodes below
+/// 0x10 and single-dword render commands have no length field. Media commands have a longer one,
+/// and it is longest on the render engine. Facts: Mesa's batch decoder, i915's command parser.
 pub const fn unknown_length(engines: Engines, header: u32) -> usize {
     let dwords = [header];
     let length = match (get(&dwords, 29, 31), get(&dwords, 27, 28)) {
@@ -271,10 +275,10 @@ pub const fn unknown_length(engines: Engines, header: u32) -> usize {
     length as usize
 }
 
-/// Refuses a packet of an illegal length, or one that is cut short: the reason for it.
+/// The error for a packet of an illegal length, or one that is cut short.
 #[cold]
 #[inline(never)]
-pub fn refuse(info: &'static Container, found: Found, available: usize) -> ParseError {
+pub fn length_error(info: &'static Container, found: Found, available: usize) -> ParseError {
     let (min, max) = found.lengths;
     if found.length >= min && found.length <= max {
         let (container, needed) = (info.name, found.length);

@@ -1,4 +1,4 @@
-//! Traits and errors of everything that can be packed and unpacked.
+//! Traits and errors of packing and unpacking.
 
 use crate::bits;
 use crate::reflect::{Container, Kind};
@@ -12,8 +12,7 @@ pub trait Packed: Sized {
     const INFO: &'static Container;
 }
 
-/// A generated instruction. Which engines take it is said by the marker traits of the runtime
-/// crate.
+/// A generated instruction. The marker traits of the runtime crate say which engines accept it.
 pub trait Instruction: Packed {
     /// Packed length in dwords, header included.
     fn dwords(&self) -> usize;
@@ -28,13 +27,13 @@ pub trait Instruction: Packed {
 
 /// An array of dwords, the packed form of a [`Fixed`] container.
 pub trait Dwords: Copy {
-    /// How many.
+    /// Number of dwords.
     const LENGTH: usize;
-    /// The first ones of `dwords`, if there are enough.
+    /// The first `LENGTH` of `dwords`, if there are enough.
     fn first(dwords: &[u32]) -> Option<&Self>;
-    /// The first ones of `dwords`, to be written.
+    /// The first `LENGTH` of `dwords`, mutable.
     fn first_mut(dwords: &mut [u32]) -> Option<&mut Self>;
-    /// The first ones of `dwords`, zero where they end.
+    /// The first `LENGTH` of `dwords`; missing ones are zero.
     fn padded(dwords: &[u32]) -> Self;
 }
 
@@ -54,35 +53,35 @@ impl<const N: usize> Dwords for [u32; N] {
     }
 }
 
-/// A container without a variable tail, for code that is generic over containers (a memory that
-/// reads a state, say).
+/// A container without a variable tail, for code that is generic over containers (for example a
+/// memory that reads a state structure).
 pub trait Fixed: Packed + Copy + fmt::Debug {
     /// Its packed form.
     type Dwords: Dwords;
     /// Size in dwords, rounded up.
     const DWORDS: usize = Self::Dwords::LENGTH;
 
-    /// As the type's own `pack`.
+    /// Does the same as the type's own `pack`.
     fn to_dwords(&self) -> Self::Dwords;
 
-    /// Writes the dwords to where they are wanted.
+    /// Writes the packed form to `dwords`.
     #[inline(always)]
     fn put(&self, dwords: &mut Self::Dwords) {
         *dwords = self.to_dwords();
     }
 
-    /// As the type's own `unpack`.
+    /// Does the same as the type's own `unpack`.
     ///
     /// # Errors
     /// The first check that fails.
     fn from_dwords(dwords: &Self::Dwords) -> Result<Self, UnpackError>;
 
-    /// As the type's own `unpack_lossy`.
+    /// Does the same as the type's own `unpack_lossy`.
     fn from_dwords_lossy(dwords: &Self::Dwords) -> Self;
 
-    /// The container at the start of `dwords`, strictly: opcode, length, must-be-zero, gaps and
-    /// ranges are checked. Where the manual gives a range for the length, dwords that the header
-    /// leaves out at the end are zero.
+    /// Reads the container at the start of `dwords` strictly: opcode, length, must-be-zero, gaps
+    /// and ranges are checked. If the manual gives a range for the length, trailing dwords that the
+    /// length field leaves out read as zero.
     ///
     /// # Errors
     /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
@@ -105,8 +104,8 @@ pub trait Fixed: Packed + Copy + fmt::Debug {
         }
     }
 
-    /// The container at the start of `dwords`, as hardware reads it: nothing is checked, missing
-    /// dwords are zero.
+    /// Reads the container at the start of `dwords` as hardware does: it checks nothing, and
+    /// missing dwords are zero.
     #[inline]
     fn read_lossy(dwords: &[u32]) -> Self {
         let padded;
@@ -159,19 +158,19 @@ pub enum PackError {
     Space {
         /// The packet's name.
         packet: &'static str,
-        /// Dwords that it takes.
+        /// Dwords that it needs.
         needed: usize,
-        /// Dwords that there were.
+        /// Dwords that were available.
         available: usize,
     },
-    /// The variable tail makes the packet longer (or, empty, shorter) than its length field can
-    /// say.
+    /// The length field cannot express the packet's length: the variable tail is too long, or it is
+    /// empty and the field needs at least one element.
     Length {
         /// The packet's name.
         packet: &'static str,
-        /// Dwords that it would take.
+        /// Dwords that it would need.
         dwords: usize,
-        /// The longest that can be expressed.
+        /// The greatest length that the field can express.
         max: usize,
     },
 }
@@ -201,9 +200,9 @@ pub enum UnpackError {
     Truncated {
         /// The container's name.
         container: &'static str,
-        /// Dwords that it takes.
+        /// Dwords that it needs.
         needed: usize,
-        /// Dwords that there were.
+        /// Dwords that were available.
         available: usize,
     },
     /// A field with one legal value holds another (opcode, length, must-be-zero, must-be-one).
@@ -219,7 +218,7 @@ pub enum UnpackError {
         /// What it holds.
         found: u64,
     },
-    /// Bits that belong to no field are set.
+    /// A bit that belongs to no field is set.
     Reserved {
         /// The container's name.
         container: &'static str,
@@ -299,7 +298,7 @@ impl From<UnpackError> for ParseError {
     }
 }
 
-/// The first `N` of `dwords`, zero where they end.
+/// The first `N` of `dwords`; missing ones are zero.
 #[cold]
 fn array<const N: usize>(dwords: &[u32]) -> [u32; N] {
     let mut out = [0; N];
@@ -314,7 +313,7 @@ pub trait Entry: Copy {
     const BITS: u32;
     /// Writes the element at `start`, whose bits are zero so far.
     fn put(&self, dwords: &mut [u32], start: u32);
-    /// Reads the element at `start`; what the element cannot express is left out.
+    /// Reads the element at `start`; bits that the type cannot express are dropped.
     fn get(dwords: &[u32], start: u32) -> Self;
 }
 
@@ -335,12 +334,12 @@ macro_rules! entry {
 }
 entry! { U U64 }
 
-/// The variable tail of a packet: elements to be written, or dwords as read.
+/// The variable tail of a packet: elements to write, or dwords that were read.
 #[derive(Clone, Copy)]
 pub enum Entries<'a, T: Entry> {
     /// Elements given by the program.
     Values(&'a [T]),
-    /// Dwords of a packet that was read; decoded as they are asked for.
+    /// Dwords of a packet that was read; an element is decoded when it is requested.
     Dwords(&'a [u32]),
 }
 
@@ -348,7 +347,7 @@ impl<'a, T: Entry> Entries<'a, T> {
     /// No elements.
     pub const EMPTY: Self = Entries::Values(&[]);
 
-    /// Number of elements; an incomplete one at the end does not count.
+    /// Number of elements; an incomplete element at the end does not count.
     pub const fn len(&self) -> usize {
         match self {
             Entries::Values(values) => values.len(),
@@ -384,11 +383,12 @@ impl<'a, T: Entry> Entries<'a, T> {
         })
     }
 
-    /// Writes the elements to `out`, which is [`dwords`](Self::dwords) long; what it held is lost.
+    /// Writes the elements to `out`, which is [`dwords`](Self::dwords) long. The old content of
+    /// `out` is overwritten.
     #[inline]
     pub fn put(&self, out: &mut [u32]) {
         match *self {
-            // Elements of whole dwords, nearly all: each has a place of its own.
+            // Elements of whole dwords, the usual case: each one writes only its own dwords.
             Entries::Values(values) if T::BITS.is_multiple_of(32) => {
                 for (value, out) in values.iter().zip(out.chunks_exact_mut(T::BITS as usize / 32)) {
                     out.fill(0);

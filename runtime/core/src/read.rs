@@ -1,4 +1,4 @@
-//! Reading a batch: packet after packet, each as a variant of its engine's enum.
+//! Reading a batch packet by packet. Each packet is a variant of its engine's enum.
 //!
 //! ```text
 //! for item in RenderPacket::iter(&dwords) {
@@ -10,15 +10,16 @@
 //! }
 //! ```
 //!
-//! * [`Packets`]: the iterator, which `iter` of the generated enums makes; [`Packets::strict`]
+//! * [`Packets`]: the iterator, created by `iter` of the generated enums; [`Packets::strict`]
 //!   checks every bit
-//! * [`Lazy`]: what the enums' variants hold: the packet's dwords, and its type to read them as
-//! * [`ReadError`]: what is no packet, where, and how much was left out to go on
-//! * [`Codec`]: any container from and to dwords, for code that is generic over them
+//! * [`Lazy`]: the content of the enums' variants: the packet's dwords, and the type to read them
+//!   as
+//! * [`ReadError`]: dwords that are not a packet, where they are, and how many were skipped
+//! * [`Codec`]: packs and unpacks any container, for generic code
 //! * [`EnginePacket`]: what the generated enums have in common
 //!
-//! Nothing is decoded before a program asks for it, so to walk over packets costs a few nanoseconds
-//! each.
+//! A packet is decoded only when the program asks for it. Iterating costs a few nanoseconds per
+//! packet.
 
 use crate::debug::debug_dwords;
 use crate::opcodes::{self, Found};
@@ -27,19 +28,19 @@ use crate::reflect::{Container, Engines, Kind};
 use core::fmt;
 use core::marker::PhantomData;
 
-/// Any container, of fixed size or with a variable tail, from and to dwords.
+/// Packing and unpacking of any container, of fixed size or with a variable tail.
 ///
 /// Programs that know the type call its own `pack`, `unpack` and `unpack_lossy`.
 pub trait Codec<'a>: Packed + fmt::Debug {
-    /// Reads the container at the start of `dwords` and checks every bit that has one legal value,
-    /// and ranges.
+    /// Reads the container at the start of `dwords`. Checks every bit that has one legal value, and
+    /// the ranges.
     ///
     /// # Errors
     /// [`UnpackError::Truncated`] if there are too few dwords, else the first check that fails.
     fn decode(dwords: &'a [u32]) -> Result<Self, UnpackError>;
 
-    /// Reads the container at the start of `dwords` as hardware does: nothing is checked, missing
-    /// dwords are zero.
+    /// Reads the container at the start of `dwords` as hardware does: it checks nothing, and
+    /// missing dwords are zero.
     fn decode_lossy(dwords: &'a [u32]) -> Self;
 
     /// Length of its packed form in dwords.
@@ -75,9 +76,10 @@ impl<'a, T: Fixed> Codec<'a> for T {
     }
 }
 
-/// A packet where it lies: dwords that are to be read as a `T`.
+/// A packet in the batch that it was found in: dwords to be read as a `T`.
 ///
-/// Opcode and length were looked at when it was found; all else is looked at when it is unpacked.
+/// Opcode and length were checked when it was found; everything else is checked when it is
+/// unpacked.
 pub struct Lazy<'a, T> {
     #[doc(hidden)]
     pub dwords: &'a [u32],
@@ -95,7 +97,7 @@ impl<T> Clone for Lazy<'_, T> {
 impl<T> Copy for Lazy<'_, T> {}
 
 impl<'a, T> Lazy<'a, T> {
-    /// `dwords` as a `T`, which they need not be.
+    /// Wraps `dwords`. It is not checked that they are a `T`.
     #[inline(always)]
     pub const fn new(dwords: &'a [u32]) -> Self {
         Lazy { dwords, of: PhantomData }
@@ -108,13 +110,13 @@ impl<'a, T> Lazy<'a, T> {
     }
 }
 
-/// What a [`Lazy`] is of whose instruction has no type: only its header is described, or its unit's
-/// feature is off.
+/// The type parameter of a [`Lazy`] whose instruction has no Rust type: only its header is
+/// described, or the feature of its unit is off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Untyped {}
 
 impl Untyped {
-    /// What is said of an instruction that no table describes.
+    /// The description of an instruction that is in no table.
     pub const INFO: &'static Container = {
         static INFO: Container = Container {
             name: "an instruction without a description",
@@ -142,7 +144,7 @@ impl Lazy<'_, Untyped> {
 }
 
 impl<'a, T: Codec<'a>> Lazy<'a, T> {
-    /// The packet, if every bit that has one legal value holds it and all values lie in their
+    /// The packet, if every bit with one legal value holds that value and all values are in their
     /// ranges.
     ///
     /// # Errors
@@ -152,15 +154,15 @@ impl<'a, T: Codec<'a>> Lazy<'a, T> {
         T::decode(self.dwords)
     }
 
-    /// The packet as hardware reads it: reserved bits are not looked at, and dwords that its length
-    /// leaves out are zero.
+    /// The packet as hardware reads it: reserved bits are ignored, and dwords beyond its length are
+    /// zero.
     #[inline(always)]
     pub fn unpack_lossy(self) -> T {
         T::decode_lossy(self.dwords)
     }
 }
 
-/// By dwords, reserved bits included.
+/// Compares the dwords, reserved bits included.
 impl<T> PartialEq for Lazy<'_, T> {
     fn eq(&self, other: &Self) -> bool {
         self.dwords == other.dwords
@@ -175,7 +177,7 @@ impl<T: Packed> fmt::Debug for Lazy<'_, T> {
     }
 }
 
-/// The packets of an engine: the generated enums.
+/// The packets of an engine; implemented by the generated enums.
 pub trait EnginePacket<'a>: Copy + fmt::Debug {
     /// The engine.
     const ENGINE: Engines;
@@ -183,29 +185,29 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
     /// The instruction that starts with `header`.
     fn lookup(header: u32) -> Option<Found>;
 
-    /// Every instruction of the engine; [`Found::position`] is a position in it.
+    /// Every instruction of the engine; [`Found::position`] is an index into it.
     fn instructions() -> &'static [&'static Container];
 
-    /// The variant of the instruction at `position`. The dwords are the packet's; they are at least
+    /// The variant of the instruction at `position`. `dwords` are those of the packet, at least
     /// one.
     fn view(position: usize, dwords: &'a [u32]) -> Self;
 
     /// The packet's dwords, header included.
     fn dwords(&self) -> &'a [u32];
 
-    /// Checks every bit that has one legal value, and ranges; of packets without a type nothing.
+    /// Checks every bit that has one legal value, and the ranges. A packet without a type passes
+    /// unchecked.
     ///
     /// # Errors
     /// The first check that fails.
     fn check(&self) -> Result<(), UnpackError>;
 
-    /// The packet at the start of `dwords` and its length in dwords. Opcode and length are exact;
-    /// nothing else is looked at.
+    /// The packet at the start of `dwords` and its length in dwords. Only opcode and length are
+    /// checked.
     ///
-    /// # Errors
-    /// [`ParseError::Unknown`] for an opcode that the engine does not have, [`ParseError::Unpack`]
-    /// for a packet that goes on after the end of `dwords` or that has a length which its
-    /// instruction cannot have.
+    /// [`ParseError::Unknown`] for an opcode that the engine does not have. [`ParseError::Unpack`]
+    /// for a packet that is longer than `dwords` or has a length that is illegal for its
+    /// instruction.
     #[inline(always)]
     fn read(dwords: &'a [u32]) -> Result<(Self, usize), ParseError> {
         let Some(&header) = dwords.first() else {
@@ -220,15 +222,19 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
             Some(body) if found.length >= min && found.length <= max => {
                 Ok((Self::view(found.position, body), found.length))
             }
-            _ => Err(opcodes::refuse(Self::instructions()[found.position], found, dwords.len())),
+            _ => Err(opcodes::length_error(
+                Self::instructions()[found.position],
+                found,
+                dwords.len(),
+            )),
         }
     }
 }
 
-/// A packet and where it is.
+/// A packet and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item<'a, P> {
-    /// Its first dword, counted from the start of the batch.
+    /// Index of its first dword in the batch.
     pub at: usize,
     /// Its dwords, header included.
     pub dwords: &'a [u32],
@@ -237,26 +243,26 @@ pub struct Item<'a, P> {
 }
 
 impl<P> Item<'_, P> {
-    /// Where it is in bytes from the start of the batch.
+    /// Its offset in bytes from the start of the batch.
     pub const fn offset(&self) -> usize {
         4 * self.at
     }
 }
 
-/// Dwords of a batch that are no packet.
+/// Dwords of a batch that are not a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadError {
-    /// The first of them, counted from the start of the batch.
+    /// Index of the first of them in the batch.
     pub at: usize,
-    /// How many were left out: the next packet is looked for behind. What an unknown header says of
-    /// its length counts; a packet that is cut short ends the batch.
+    /// How many were skipped to find the next packet. For an unknown header this is the length that
+    /// the header states; a packet that is cut short ends the batch.
     pub skipped: usize,
     /// What is wrong with them.
     pub error: ParseError,
 }
 
 impl ReadError {
-    /// Where they are in bytes from the start of the batch.
+    /// Their offset in bytes from the start of the batch.
     pub const fn offset(&self) -> usize {
         4 * self.at
     }
@@ -275,11 +281,11 @@ impl core::error::Error for ReadError {
     }
 }
 
-/// The packets of a batch in order, to the end of the dwords. What is no packet comes as an error,
-/// and the walk goes on behind it.
+/// Iterates over the packets of a batch in order, to the end of the dwords. Dwords that are not a
+/// packet are returned as an error; the iteration continues after them.
 ///
-/// Batches may end before their dwords do: stop at `MiBatchBufferEnd`. Jumps are not followed (the
-/// decoder does).
+/// A batch may end before its dwords do: stop at `MiBatchBufferEnd`. Jumps are not followed (the
+/// decoder follows them).
 #[derive(Clone, Debug)]
 pub struct Packets<'a, P> {
     dwords: &'a [u32],
@@ -289,23 +295,23 @@ pub struct Packets<'a, P> {
 }
 
 impl<'a, P: EnginePacket<'a>> Packets<'a, P> {
-    /// Those in `dwords`. Opcodes and lengths are checked, nothing else is looked at.
+    /// The packets in `dwords`. Only opcodes and lengths are checked.
     pub const fn new(dwords: &'a [u32]) -> Self {
         Packets { dwords, at: 0, strict: false, of: PhantomData }
     }
 
-    /// Checks every packet as its `unpack` does: reserved bits, must-be-zero, ranges. One that
-    /// fails comes as an error.
+    /// Also checks every packet as its `unpack` does: reserved bits, must-be-zero, ranges. A packet
+    /// that fails is returned as an error.
     pub const fn strict(self) -> Self {
         Packets { strict: true, ..self }
     }
 
-    /// The dword that is read next, counted from the start of the batch.
+    /// Index of the dword that is read next.
     pub const fn position(&self) -> usize {
         self.at
     }
 
-    /// The dwords that are not read yet.
+    /// The dwords that have not been read yet.
     pub fn rest(&self) -> &'a [u32] {
         self.dwords.get(self.at..).unwrap_or(&[])
     }

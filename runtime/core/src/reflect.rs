@@ -1,7 +1,8 @@
-//! The specification at run time: what decoders, diffs and rules walk instead of generated code.
+//! The specification at run time. Decoders, diffs and rules read these tables instead of generated
+//! code.
 //!
-//! The tables are constants of the generated modules; a program may also build them from a genxml
-//! file and leak them, which is why every link is a plain `&'static`.
+//! The tables are constants of the generated modules. A program may also build them from a genxml
+//! file and leak the memory, so every link is a plain `&'static`.
 
 use crate::address::SpaceKind;
 use crate::rule::{Cond, Frame, Rule};
@@ -16,7 +17,7 @@ pub struct Container {
     pub rust_name: &'static str,
     /// The unit (file of the specification) that it belongs to.
     pub unit: &'static str,
-    /// What it is.
+    /// Structure, instruction or register, with what is specific to each.
     pub kind: Kind,
     /// Size of the fixed part in bits.
     pub bits: u32,
@@ -24,15 +25,15 @@ pub struct Container {
     pub fields: &'static [Field],
     /// Arrays of fields, fixed or variable.
     pub groups: &'static [Group],
-    /// Bits that the fields hold once more, seen closer.
+    /// Alternative descriptions of bits that fields also describe.
     pub views: &'static [View],
     /// Programming restrictions.
     pub rules: &'static [Rule],
     /// True if only the header is described so far and the rest of the bits are unknown.
     pub partial: bool,
-    /// One line of what it does, in our own words; may be empty.
+    /// What it does, in one line of our own words; may be empty.
     pub doc: &'static str,
-    /// Volume and page, or the fact's origin.
+    /// Volume and page of the manual, or another source of the facts.
     pub source: &'static str,
 }
 
@@ -42,8 +43,8 @@ impl Container {
         self.bits.div_ceil(32) as usize
     }
 
-    /// Length in dwords of a packet of this kind that starts with `header`: what its length field
-    /// says, or the fixed size where there is none. At least 1.
+    /// Length in dwords of a packet of this kind that starts with `header`: from its length field,
+    /// or the fixed size if there is none. At least 1.
     pub const fn packet_dwords(&self, header: u32) -> usize {
         let length = match self.kind {
             Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
@@ -55,7 +56,7 @@ impl Container {
     }
 }
 
-/// Two containers are equal if they are one: tables are statics.
+/// Containers are compared by address: the tables are statics.
 impl PartialEq for Container {
     fn eq(&self, other: &Container) -> bool {
         core::ptr::eq(self, other)
@@ -64,7 +65,7 @@ impl PartialEq for Container {
 
 impl Eq for Container {}
 
-/// What a container is.
+/// Kinds of containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Part of other containers, or state in memory.
@@ -74,15 +75,15 @@ pub enum Kind {
     },
     /// A command of one or more engines.
     Instruction {
-        /// Engines that take it.
+        /// Engines that accept it.
         engines: Engines,
         /// Pipelines of the render engine that it works in.
         pipelines: Pipelines,
         /// Added to the DWord Length field to get the packet's length.
         bias: u32,
-        /// Bits of dword 0 that tell it apart.
+        /// Mask of the opcode bits of dword 0.
         opcode_mask: u32,
-        /// What those bits hold.
+        /// Value of the opcode bits.
         opcode: u32,
         /// First and last bit of the DWord Length field in dword 0, if it has one.
         length_field: Option<(u32, u32)>,
@@ -91,22 +92,22 @@ pub enum Kind {
     },
     /// A register.
     Register {
-        /// Byte offset in the register space; from the base of each engine if `per_engine`.
+        /// Byte offset in the register space; relative to the base of each engine if `per_engine`.
         offset: u32,
-        /// Every engine has one.
+        /// True if every engine has one.
         per_engine: bool,
-        /// How many there are: an array if more than one.
+        /// Number of registers; more than one is an array.
         count: u32,
-        /// Bytes from one of an array to the next.
+        /// Bytes from one element of the array to the next.
         stride: u32,
         /// True if bits 31:16 are write enables of bits 15:0.
         masked: bool,
-        /// Who may do what with it.
+        /// Access from commands.
         access: Access,
     },
 }
 
-/// Where an engine's copy of the registers starts that each engine has.
+/// The base of an engine's copy of the registers that every engine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineBase {
     /// The engine's short name, `RCS`.
@@ -115,20 +116,20 @@ pub struct EngineBase {
     pub base: u32,
 }
 
-/// A dword of the register space and what is there.
+/// A dword of the register space and the register that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterAt {
     /// The register.
     pub register: &'static Container,
-    /// The engine that it belongs to, if each has one.
+    /// The engine that it belongs to, if every engine has its own.
     pub engine: Option<&'static EngineBase>,
-    /// Which of an array, if it is one.
+    /// Index in the array, if it is one.
     pub index: Option<u32>,
-    /// Which dword of the register.
+    /// Index of the dword in the register.
     pub dword: u32,
 }
 
-/// As people write it: `RING_TAIL of VCS`, `CS_GPR[3] of RCS, upper dword`.
+/// Formats as people write it: `RING_TAIL of VCS`, `CS_GPR[3] of RCS, upper dword`.
 impl fmt::Display for RegisterAt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.register.name)?;
@@ -146,9 +147,9 @@ impl fmt::Display for RegisterAt {
     }
 }
 
-/// Every dword of every register among `containers`, with its byte offset, in no order. Where two
-/// share a place, one is a closer description for one engine of what each engine has: it is the one
-/// that is not `per_engine`.
+/// Every dword of every register among `containers`, with its byte offset, in no particular order.
+/// If two registers share an offset, the one that is not `per_engine` describes it more precisely
+/// for its engine.
 pub fn registers(
     containers: &'static [&'static Container],
     engines: &'static [EngineBase],
@@ -216,7 +217,7 @@ impl Engines {
     }
 }
 
-/// A set of pipelines of the render engine: what PIPELINE_SELECT chooses between.
+/// A set of pipelines of the render engine, which PIPELINE_SELECT chooses from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pipelines(pub u8);
 
@@ -227,7 +228,7 @@ impl Pipelines {
     pub const MEDIA: Pipelines = Pipelines(2);
     /// The GPGPU pipeline.
     pub const GPGPU: Pipelines = Pipelines(4);
-    /// All of them: also of commands that no pipeline has to do with.
+    /// All of them; also used for commands that belong to no pipeline.
     pub const ALL: Pipelines = Pipelines(7);
 
     /// True if the sets share a pipeline.
@@ -253,32 +254,33 @@ pub struct Field {
     pub start: u32,
     /// Last bit, inclusive.
     pub end: u32,
-    /// How the bits are read.
+    /// How the bits are interpreted.
     pub ty: Type,
-    /// How the stored value relates to the meant one.
+    /// How the stored bits encode the value.
     pub stored: Stored,
-    /// Value unless the program sets another, as stored.
+    /// Default value, as stored.
     pub default: Option<u64>,
     /// True if a program must set it: there is no sensible default.
     pub required: bool,
-    /// Least and greatest stored values that the manual allows.
+    /// Least and greatest stored value that the manual allows.
     pub range: Option<(u64, u64)>,
     /// The field exists only if this holds.
     pub exists_if: Option<&'static Expr>,
-    /// One of alternatives, by the names of their set and of the alternative: where its condition
-    /// does not hold, another field or nothing has its bits. Other fields with a condition are only
-    /// without effect then.
+    /// The set of alternatives and the alternative that the field belongs to, by name. If its
+    /// condition does not hold, another field or nothing occupies its bits. A field with a
+    /// condition but no alternative keeps its bits; it only has no effect when the condition does
+    /// not hold.
     pub alternative: Option<(&'static str, &'static str)>,
     /// Unit of the value; may be empty.
     pub unit: &'static str,
-    /// One line in our own words; may be empty.
+    /// Description in one line of our own words; may be empty.
     pub doc: &'static str,
-    /// Volume and page, or the fact's origin; empty if the container's holds.
+    /// Volume and page of the manual, or another source; empty if that of the container applies.
     pub source: &'static str,
 }
 
 impl Field {
-    /// A field about which nothing is said but where it is: what tables leave out is as here.
+    /// Defaults for what a table leaves out: a plain unsigned field.
     pub const PLAIN: Field = Field {
         name: "",
         start: 0,
@@ -296,32 +298,32 @@ impl Field {
     };
 }
 
-/// Bits that fields hold, as something that depends on the rest of the container: operands by
-/// register file and access mode, messages by receiver and type. Rules name them, and the rules of
-/// their structures hold with them.
+/// Another description of bits that fields also describe, valid under a condition on the rest of
+/// the container: operands by register file and access mode, messages by receiver and type. Rules
+/// can name views, and the rules of a view's structure apply too.
 #[derive(Debug)]
 pub struct View {
-    /// Its name; of a view of the whole container often that of the structure.
+    /// Its name. A view of the whole container often has the name of its structure.
     pub name: &'static str,
     /// First bit, from the start of the container.
     pub start: u32,
     /// Last bit, inclusive.
     pub end: u32,
-    /// How the bits are read.
+    /// How the bits are interpreted.
     pub ty: Type,
-    /// The bits are this only if it holds; about the container alone.
+    /// The view applies only if this condition holds; it reads only this container.
     pub exists_if: Option<&'static Cond>,
 }
 
 impl View {
-    /// True if the bits of the container that `frame` stands at are this.
+    /// True if the view applies to the container at `frame`.
     pub fn exists(&self, frame: &Frame<'_>) -> bool {
         self.exists_if
             .is_none_or(|condition| condition.eval(frame, &()).is_some_and(|value| value != 0))
     }
 }
 
-/// How a field's bits are read.
+/// How the bits of a field are interpreted.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
     /// Unsigned integer.
@@ -336,14 +338,14 @@ pub enum Type {
     UFixed(u32),
     /// Two's complement fixed point with this many fraction bits.
     SFixed(u32),
-    /// A byte address: the bits stand at their own place, so bit 6 of the address is the field's
-    /// bit 6 (mod 32).
+    /// A byte address. Address bits keep their positions: bit 6 of the address is bit 6 (mod 32) of
+    /// the dword.
     Address {
-        /// What it counts from.
+        /// The base that it is relative to.
         space: SpaceKind,
         /// Alignment in bytes.
         align: u64,
-        /// What lies there: the name of a container, or empty if that is not one described thing.
+        /// What it points to: the name of a container, or empty if that is not one described thing.
         target: &'static str,
     },
     /// A named list of values.
@@ -358,22 +360,22 @@ pub enum Type {
     Reserved,
 }
 
-/// How a stored integer relates to the meant one.
+/// How stored bits encode an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// As it is.
     Plain,
-    /// The meant value minus one.
+    /// The value minus one.
     MinusOne,
-    /// The meant value shifted right.
+    /// The value shifted right.
     Shifted(u32),
-    /// The logarithm to base 2 of the meant value.
+    /// The logarithm to base 2 of the value.
     Log2,
 }
 
 impl Stored {
-    /// The value that a stored one stands for; 0 where 64 bits do not hold it.
-    pub const fn meant(self, stored: u64) -> u64 {
+    /// The value that `stored` encodes; 0 if 64 bits cannot hold it.
+    pub const fn decode(self, stored: u64) -> u64 {
         match self {
             Stored::Plain => stored,
             Stored::MinusOne => stored.wrapping_add(1),
@@ -404,11 +406,12 @@ pub struct Group {
 /// A named list of values.
 #[derive(Debug)]
 pub struct Enumeration {
-    /// The manual's name, or the container's and field's for a list that stands inside a field.
+    /// The manual's name. A list that is defined inside a field has the names of container and
+    /// field.
     pub name: &'static str,
     /// Values in ascending order.
     pub values: &'static [(u64, &'static str)],
-    /// Values that stand for a number of bits, as surface formats do, in ascending order.
+    /// Values that imply a number of bits, such as surface formats, in ascending order.
     pub bits: &'static [(u64, u16)],
 }
 
@@ -427,12 +430,12 @@ impl Enumeration {
         None
     }
 
-    /// The value of this name; the first, if several have it.
+    /// The value with this name; the first if there are several.
     pub fn value_of(&self, name: &str) -> Option<u64> {
         self.values.iter().find(|(_, other)| *other == name).map(|(value, _)| *value)
     }
 
-    /// The number of bits that `value` stands for, if it has one.
+    /// The number of bits that `value` implies, if it does.
     pub fn bits_of(&self, value: u64) -> Option<u16> {
         self.bits.binary_search_by_key(&value, |v| v.0).ok().map(|index| self.bits[index].1)
     }
@@ -445,7 +448,7 @@ pub enum Expr {
     Number(u64),
     /// The stored value of the field at this range of bits of the container.
     Field {
-        /// The field's name, for people.
+        /// The field's name, for messages.
         name: &'static str,
         /// First bit.
         start: u32,
@@ -479,7 +482,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The result. Arithmetic wraps; dividing by zero gives zero, and so does the remainder.
+    /// The result. Arithmetic wraps; division and remainder by zero give zero.
     pub const fn apply(self, l: u64, r: u64) -> u64 {
         match self {
             Op::Or => (l != 0 || r != 0) as u64,

@@ -1,9 +1,9 @@
 //! The laws of packing, for property tests over every generated container.
 //!
 //! For any dwords `d` and `x = unpack_lossy(d)`:
-//! * `unpack_lossy(pack(x)) == x`: nothing that a field holds is lost;
-//! * `unpack(pack(x)) == x`: what is packed is well formed (unless a value lies outside the
-//!   manual's range);
+//! * `unpack_lossy(pack(x)) == x`: packing loses nothing that a field holds;
+//! * `unpack(pack(x)) == x`: packed dwords are well formed (unless a value is outside the manual's
+//!   range);
 //! * `pack(unpack(d')) == d'` for the well-formed `d' = pack(x)`: unpacking loses no bit.
 //!
 //! The code generator lists the containers: `genxml_codegen::emit::round_trips`.
@@ -18,48 +18,48 @@ use core::fmt::{self, Write};
 pub struct RoundTrip {
     /// Its description.
     pub info: &'static Container,
-    /// Checks the laws for the container that `dwords` hold; opcode and length are made right
-    /// first.
+    /// Checks the laws for the container in `dwords`, after setting opcode and length to legal
+    /// values.
     pub check: fn(dwords: &[u32]) -> Result<Outcome, Broken>,
-    /// What strict readers check.
+    /// The checks of strict readers.
     pub checks: &'static [Check],
-    /// Reads strictly, as `unpack`.
+    /// Reads strictly, like `unpack`.
     pub strict: fn(dwords: &[u32]) -> Result<(), UnpackError>,
-    /// Reads as hardware does, with a length field that says how many the `dwords` are, and packs
-    /// again.
+    /// Reads as hardware does and packs again. The length field is first set to the number of
+    /// `dwords`.
     pub repack: fn(dwords: &[u32], out: &mut [u32]) -> Result<usize, PackError>,
-    /// Packs what `new` gives, if it takes no arguments.
+    /// Packs the default value, if the type has one.
     pub default: Option<Pack>,
 }
 
-/// Packs a value; the number of dwords comes back.
+/// Packs a value and returns the number of dwords.
 pub type Pack = fn(out: &mut [u32]) -> Result<usize, PackError>;
 
-/// How far a check went.
+/// Result of a check that found no broken law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// All laws hold.
     Holds,
-    /// All hold that can be checked: a field's random value lies outside its range, so strict
-    /// readers refuse it.
+    /// All laws hold that can be checked: the random value of a field is outside its range, so
+    /// strict readers refuse it.
     OutOfRange(UnpackError),
-    /// The random tail holds no whole element, and the length field cannot say so.
+    /// The random tail has no complete element, and the length field cannot express that.
     NoTail(PackError),
 }
 
 /// A broken law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
-    /// Packing and unpacking gives another value.
+    /// Packing and then unpacking gives another value.
     Changed,
-    /// Unpacking and packing gives other dwords.
+    /// Unpacking and then packing gives other dwords.
     Repacked {
-        /// The first that differs.
+        /// Index of the first dword that differs.
         dword: usize,
     },
-    /// What was packed is not well formed.
+    /// `unpack` refuses what `pack` wrote.
     Refused(UnpackError),
-    /// It cannot be packed.
+    /// `pack` refuses what `unpack_lossy` read.
     Unpackable(PackError),
 }
 
@@ -76,15 +76,15 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-/// Dwords that a check has room for; longer packets are cut.
+/// Buffer size of a check in dwords; longer packets are cut.
 pub const ROOM: usize = 2048;
 
-/// The laws for a container of fixed size.
+/// Checks the laws for a container of fixed size.
 ///
 /// # Errors
 /// The first broken law.
 pub fn fixed<T: Fixed + PartialEq>(dwords: &[u32]) -> Result<Outcome, Broken> {
-    // The second time over what was there: every dword is written.
+    // The second buffer is not zero: this shows that packing writes every dword.
     let (mut first, mut second) = ([0; ROOM], [u32::MAX; ROOM]);
     let x = T::read_lossy(dwords);
     let length = x.write(&mut first).map_err(Broken::Unpackable)?;
@@ -124,7 +124,7 @@ pub fn default<T: Fixed + Default>(out: &mut [u32]) -> Result<usize, PackError> 
     T::default().write(out)
 }
 
-/// `dwords` with a length field that says how many they are.
+/// `dwords` with the length field set to their number.
 pub fn with_length(info: &Container, dwords: &[u32]) -> [u32; ROOM] {
     let mut out = [0; ROOM];
     let length = dwords.len().min(ROOM);
@@ -136,8 +136,8 @@ pub fn with_length(info: &Container, dwords: &[u32]) -> [u32; ROOM] {
     out
 }
 
-/// Compares values; floats that are not numbers are equal if they print the same (their bits are
-/// compared packed).
+/// Compares values. Values with a NaN are equal if they print the same; their bits are compared in
+/// packed form.
 pub fn same<T: PartialEq + fmt::Debug>(x: &T, y: &T) -> Result<(), Broken> {
     if x == y || text_hash(x) == text_hash(y) { Ok(()) } else { Err(Broken::Changed) }
 }
@@ -150,7 +150,7 @@ pub fn repacked(first: &[u32], second: &[u32]) -> Result<(), Broken> {
     }
 }
 
-/// FNV-1a of the `Debug` text, which needs no memory.
+/// FNV-1a of the `Debug` text; it needs no allocation.
 fn text_hash(value: &impl fmt::Debug) -> u64 {
     struct Hash(u64);
     impl Write for Hash {
@@ -166,8 +166,9 @@ fn text_hash(value: &impl fmt::Debug) -> u64 {
     hash.0
 }
 
-/// A [`RoundTrip`] of a generated type: `round_trip!(fixed path)`, or `round_trip!(variable path)`
-/// for one with a variable tail; with `default` before the path if it implements `Default`.
+/// The [`RoundTrip`] of a generated type: `round_trip!(fixed path)`, or `round_trip!(variable
+/// path)` if it has a variable tail. Write `default` before the path if the type implements
+/// `Default`.
 #[macro_export]
 macro_rules! round_trip {
     (fixed default $($path:ident)::+) => {

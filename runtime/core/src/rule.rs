@@ -1,10 +1,10 @@
 //! Rules at run time: the programming restrictions of the manual as conditions that can be
 //! evaluated.
 //!
-//! Conditions are nested constants of the tables; [`Cond::eval`] walks them without allocation.
-//! What came before a packet is told by [`Facts`]. A value that is not known is `None`, and a rule
+//! Conditions are nested constants of the tables; [`Cond::eval`] evaluates them without allocation.
+//! [`Facts`] supplies what earlier packets and the kernels say. An unknown value is `None`. A rule
 //! is violated only if its condition is known to be zero: `unknown && 0` is 0, `unknown || 1` is 1,
-//! everything else with something unknown is unknown.
+//! and every other operation with an unknown operand is unknown.
 
 use crate::bits;
 use crate::reflect::{Enumeration, Op};
@@ -16,17 +16,17 @@ pub struct Rule {
     pub id: &'static str,
     /// How bad a violation is.
     pub severity: Severity,
-    /// Must hold.
+    /// The condition that must hold.
     pub require: Cond,
-    /// The condition as the specification has it.
+    /// The condition as the specification writes it.
     pub text: &'static str,
-    /// What is wrong if it does not hold, in our own words.
+    /// The problem if it does not hold, in our own words.
     pub message: &'static str,
     /// Volume and page of the manual.
     pub source: &'static str,
 }
 
-/// Two rules are equal if they are one: rules are statics.
+/// Rules are compared by address: they are statics.
 impl PartialEq for Rule {
     fn eq(&self, other: &Rule) -> bool {
         core::ptr::eq(self, other)
@@ -38,11 +38,11 @@ impl Eq for Rule {}
 /// How bad the violation of a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Needed on some steppings.
+    /// Matters on some steppings only.
     Workaround,
-    /// Works, but is not what is meant, or cannot be told for sure.
+    /// Works, but is probably not intended; or the violation is not certain.
     Warning,
-    /// Undefined or hanging.
+    /// The behaviour is undefined, or the GPU hangs.
     Error,
 }
 
@@ -57,7 +57,7 @@ impl Severity {
     }
 }
 
-/// A condition. Its value is a number; one that is not zero holds.
+/// A condition. Its value is a number; it holds if the number is not zero.
 #[derive(Debug)]
 pub enum Cond {
     /// A number, or a value of an enumeration.
@@ -70,28 +70,28 @@ pub enum Cond {
     Binary(Op, &'static Cond, &'static Cond),
     /// The value lies in one of the ranges, which include both ends.
     In(&'static Cond, &'static [(u64, u64)]),
-    /// How many bits the value of the enumeration stands for.
+    /// Number of bits that the value of the enumeration implies.
     Bits(&'static Cond, &'static Enumeration),
-    /// Place of the last packet of this kind: index into the `LASTS` of the tables.
+    /// Position of the last packet of this kind: index into the `LASTS` of the tables.
     Last(u16),
     /// A statement about the elements of a group.
     Over(Quantifier, GroupRef, &'static Cond),
-    /// Number of the element that the innermost [`Cond::Over`] stands at.
+    /// Index of the element that the innermost [`Cond::Over`] is evaluating.
     Index,
-    /// Kernels use the surface in this way.
+    /// Whether kernels use the surface in this way.
     Role(Role),
 }
 
-/// What [`Cond::Over`] says about the elements.
+/// How [`Cond::Over`] combines the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantifier {
-    /// The condition holds for every one.
+    /// The condition holds for every element.
     All,
-    /// The condition holds for one at least.
+    /// The condition holds for at least one element.
     Any,
     /// Sum of the values.
     Sum,
-    /// How many there are; the condition does not matter.
+    /// Number of elements; the condition is not evaluated.
     Count,
     /// No two elements have the same value.
     Unique,
@@ -113,10 +113,10 @@ impl Quantifier {
 /// Where a field or group is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// In the container, or the element that the innermost [`Cond::Over`] stands at; the number is
-    /// how many further out.
+    /// In the container, or in the element that the innermost [`Cond::Over`] is evaluating; the
+    /// number is how many levels further out.
     Own(u8),
-    /// In the last one seen of the container with this index in the `CONTAINERS` of the tables.
+    /// In the most recent container of the type with this index in the `CONTAINERS` of the tables.
     State(u16),
 }
 
@@ -146,20 +146,21 @@ pub struct GroupRef {
     pub start: u32,
     /// Size of an element in bits.
     pub bits: u32,
-    /// Number of elements; 0: as many as there are.
+    /// Number of elements; 0 means as many as the dwords hold.
     pub count: u32,
 }
 
-/// What a [`Cond::Last`] looks for: packets of a kind, perhaps only those that fulfil a condition.
+/// The search of a [`Cond::Last`]: packets of one kind, optionally only those that fulfil a
+/// condition.
 #[derive(Debug)]
 pub struct Last {
     /// Index of the instruction in the `CONTAINERS` of the tables.
     pub packet: u16,
-    /// Over its own fields.
+    /// Condition on the packet's own fields.
     pub condition: Option<&'static Cond>,
 }
 
-/// How messages of a kernel use a surface of the binding table.
+/// How the messages of a kernel use a surface of the binding table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
@@ -167,21 +168,21 @@ pub enum Role {
     Sampled,
     /// Written or read as a render target.
     RenderTarget,
-    /// Typed surface messages, atomic ones too.
+    /// By typed surface messages, including atomics.
     Typed,
-    /// Untyped surface messages, atomic ones too.
+    /// By untyped surface messages, including atomics.
     Untyped,
-    /// Byte and dword scattered messages.
+    /// By byte and dword scattered messages.
     Scattered,
-    /// Oword block messages.
+    /// By oword block messages.
     Block,
-    /// Media block messages.
+    /// By media block messages.
     Media,
-    /// Atomic operations, typed or not.
+    /// By atomic operations, typed or untyped.
     Atomic,
-    /// Something is read.
+    /// It is read.
     Read,
-    /// Something is written.
+    /// It is written.
     Written,
 }
 
@@ -221,26 +222,26 @@ impl Roles {
         self.0 >> role as u16 & 1 != 0
     }
 
-    /// The roles of both sets.
+    /// The union of both sets.
     pub fn and(self, other: Roles) -> Roles {
         Roles(self.0 | other.0)
     }
 }
 
-/// What is known besides the container itself.
+/// What is known apart from the container itself.
 pub trait Facts {
-    /// The dwords of the last container of this index, if there was one and bits `first` to `last`
-    /// of it are known.
+    /// The dwords of the most recent container with this index, if there was one and its bits
+    /// `first` to `last` are known.
     fn state(&self, container: u16, first: u32, last: u32) -> Option<&[u32]>;
 
-    /// Place of the last packet that this entry of `LASTS` looks for, 0 if there was none.
+    /// Position of the last packet that this entry of `LASTS` looks for; 0 if there was none.
     fn last(&self, index: u16) -> Option<u64>;
 
     /// Whether the surface is used in this way.
     fn role(&self, role: Role) -> Option<bool>;
 }
 
-/// No facts: a container by itself.
+/// No facts: only the container itself is known.
 impl Facts for () {
     fn state(&self, _: u16, _: u32, _: u32) -> Option<&[u32]> {
         None
@@ -276,7 +277,7 @@ impl<'a> Frame<'a> {
         Frame { base, ..Frame::new(dwords) }
     }
 
-    /// The frame so many elements further out.
+    /// The frame `levels` elements further out.
     fn outward(&self, levels: u8) -> Option<&Frame<'a>> {
         (0..levels).try_fold(self, |frame, _| frame.outer)
     }
@@ -287,7 +288,7 @@ impl<'a> Frame<'a> {
 }
 
 impl FieldRef {
-    /// The stored bits, if they are there.
+    /// The stored bits, if they are known.
     pub fn get(&self, frame: &Frame<'_>, facts: &impl Facts) -> Option<u64> {
         let (dwords, base) = match self.base {
             Base::Own(levels) => {
@@ -304,7 +305,7 @@ impl FieldRef {
 
 impl GroupRef {
     /// Calls `each` with the frame of every element until it returns false. Returns true if all
-    /// elements are there: false if the container is not known, or ends before the last one.
+    /// elements exist, false if the container is not known or ends before the last element.
     pub fn elements(
         &self,
         frame: &Frame<'_>,
@@ -408,7 +409,7 @@ fn over(
             }
             Quantifier::Count => value.map(|count| count + 1),
         };
-        // Nothing changes a known "no" of all, or a known "yes" of any.
+        // A known "no" of `all` and a known "yes" of `any` are final.
         !matches!((what, value), (Quantifier::All, Some(0)) | (Quantifier::Any, Some(1)))
     });
     match (complete, what) {
@@ -419,7 +420,7 @@ fn over(
     }
 }
 
-/// Every pair of elements is compared: groups are short, and nothing is allocated.
+/// Compares every pair of elements: groups are short, and nothing is allocated.
 fn unique(
     group: &GroupRef,
     body: &'static Cond,
@@ -443,143 +444,4 @@ fn unique(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const A: Cond = field(Base::Own(0), 0, 7);
-    const B: Cond = field(Base::Own(0), 8, 15);
-    const BEYOND: Cond = field(Base::Own(0), 64, 71);
-    const ELEMENT: Cond = field(Base::Own(0), 0, 7);
-
-    const fn field(base: Base, start: u32, end: u32) -> Cond {
-        Cond::Field(FieldRef { base, name: "", start, end, list: None })
-    }
-
-    const fn group(base: Base, count: u32) -> GroupRef {
-        GroupRef { base, name: "", start: 32, bits: 8, count }
-    }
-
-    /// A container with elements 1, 2, 3, 3 in its second dword.
-    const DWORDS: [u32; 2] = [0x0203, 0x0303_0201];
-
-    struct Known;
-
-    impl Facts for Known {
-        fn state(&self, container: u16, _: u32, _: u32) -> Option<&[u32]> {
-            (container == 1).then_some(&DWORDS)
-        }
-        fn last(&self, index: u16) -> Option<u64> {
-            Some(index.into())
-        }
-        fn role(&self, role: Role) -> Option<bool> {
-            (role != Role::Media).then_some(role == Role::Typed)
-        }
-    }
-
-    fn eval(cond: &Cond) -> Option<u64> {
-        cond.eval(&Frame::new(&DWORDS), &Known)
-    }
-
-    /// The tables of Kleene's logic.
-    #[test]
-    fn three_values() {
-        const NO: Cond = Cond::Number(0);
-        const YES: Cond = Cond::Number(7);
-        const WHAT: Cond = BEYOND;
-        let and = |left, right| eval(&Cond::Binary(Op::And, left, right));
-        let or = |left, right| eval(&Cond::Binary(Op::Or, left, right));
-        for (left, right, both, either) in [
-            (&NO, &NO, Some(0), Some(0)),
-            (&NO, &YES, Some(0), Some(1)),
-            (&YES, &YES, Some(1), Some(1)),
-            (&NO, &WHAT, Some(0), None),
-            (&YES, &WHAT, None, Some(1)),
-            (&WHAT, &WHAT, None, None),
-        ] {
-            assert_eq!((and(left, right), or(left, right)), (both, either));
-            assert_eq!((and(right, left), or(right, left)), (both, either));
-        }
-        assert_eq!(eval(&Cond::Not(&WHAT)), None);
-        assert_eq!(eval(&Cond::Binary(Op::Eq, &WHAT, &NO)), None);
-        assert_eq!(eval(&Cond::Binary(Op::Mul, &NO, &WHAT)), None);
-        assert_eq!(eval(&Cond::In(&WHAT, &[(0, u64::MAX)])), None);
-    }
-
-    #[test]
-    fn fields_here_and_elsewhere() {
-        assert_eq!((eval(&A), eval(&B), eval(&BEYOND)), (Some(3), Some(2), None));
-        assert_eq!(eval(&field(Base::State(1), 8, 15)), Some(2));
-        assert_eq!(eval(&field(Base::State(2), 8, 15)), None);
-        assert_eq!(eval(&field(Base::State(1), 64, 64)), None);
-        assert_eq!(eval(&field(Base::Own(1), 0, 0)), None);
-        assert_eq!(eval(&Cond::Last(5)), Some(5));
-        assert_eq!(eval(&Cond::Role(Role::Typed)), Some(1));
-        assert_eq!(eval(&Cond::Role(Role::Read)), Some(0));
-        assert_eq!(eval(&Cond::Role(Role::Media)), None);
-    }
-
-    #[test]
-    fn sets_and_numbers() {
-        const RANGES: &[(u64, u64)] = &[(1, 1), (3, 5)];
-        for (value, inside) in [(0, 0), (1, 1), (2, 0), (3, 1), (5, 1), (6, 0)] {
-            let number: &'static Cond = [
-                &Cond::Number(0),
-                &Cond::Number(1),
-                &Cond::Number(2),
-                &Cond::Number(3),
-                &Cond::Number(4),
-                &Cond::Number(5),
-                &Cond::Number(6),
-            ][value];
-            assert_eq!(eval(&Cond::In(number, RANGES)), Some(inside), "{value}");
-        }
-        const ZERO: Cond = Cond::Number(0);
-        const SEVEN: Cond = Cond::Number(7);
-        assert_eq!(eval(&Cond::Binary(Op::Div, &SEVEN, &A)), Some(2));
-        assert_eq!(eval(&Cond::Binary(Op::Rem, &SEVEN, &A)), Some(1));
-        assert_eq!(eval(&Cond::Binary(Op::Div, &SEVEN, &ZERO)), Some(0));
-        assert_eq!(eval(&Cond::Binary(Op::Sub, &ZERO, &SEVEN)), Some(7u64.wrapping_neg()));
-        static LIST: Enumeration =
-            Enumeration { name: "L", values: &[(2, "two"), (3, "three")], bits: &[(3, 24)] };
-        assert_eq!(eval(&Cond::Bits(&A, &LIST)), Some(24));
-        assert_eq!(eval(&Cond::Bits(&B, &LIST)), None);
-    }
-
-    #[test]
-    fn elements() {
-        const OWN: GroupRef = group(Base::Own(0), 0);
-        const THREE: GroupRef = group(Base::Own(0), 3);
-        const NINE: GroupRef = group(Base::Own(0), 9);
-        const THERE: GroupRef = group(Base::State(1), 3);
-        const NOWHERE: GroupRef = group(Base::State(2), 3);
-        const LESS: Cond = Cond::Binary(Op::Lt, &ELEMENT, &Cond::Number(4));
-        const ONE: Cond = Cond::Binary(Op::Eq, &ELEMENT, &Cond::Number(1));
-        const OUTER: Cond = Cond::Binary(Op::Le, &ELEMENT, &field(Base::Own(1), 0, 7));
-        const SMALLER: Cond = Cond::Binary(Op::Lt, &ELEMENT, &field(Base::Own(1), 0, 7));
-        const COUNTED: Cond =
-            Cond::Binary(Op::Eq, &ELEMENT, &Cond::Binary(Op::Add, &Cond::Index, &Cond::Number(1)));
-        use Quantifier::*;
-        let over = |what, group, body| eval(&Cond::Over(what, group, body));
-        assert_eq!(over(Count, OWN, &ELEMENT), Some(4));
-        assert_eq!(over(Count, THREE, &ELEMENT), Some(3));
-        assert_eq!(over(Count, NOWHERE, &ELEMENT), None);
-        assert_eq!(over(Sum, OWN, &ELEMENT), Some(9));
-        assert_eq!(over(Sum, THERE, &ELEMENT), Some(6));
-        assert_eq!(over(Sum, NINE, &ELEMENT), None);
-        assert_eq!(over(All, OWN, &LESS), Some(1));
-        assert_eq!(over(All, OWN, &ONE), Some(0));
-        assert_eq!(over(All, NINE, &LESS), None, "elements are missing");
-        assert_eq!(over(All, NINE, &ONE), Some(0), "one element is enough");
-        assert_eq!(over(All, NOWHERE, &ONE), None);
-        assert_eq!(over(Any, OWN, &ONE), Some(1));
-        assert_eq!(over(Any, NINE, &ONE), Some(1));
-        assert_eq!(over(Any, NINE, &Cond::Number(0)), None);
-        assert_eq!(over(All, OWN, &OUTER), Some(1));
-        assert_eq!(over(All, OWN, &SMALLER), Some(0));
-        assert_eq!(over(All, THREE, &COUNTED), Some(1));
-        assert_eq!(over(All, OWN, &COUNTED), Some(0));
-        assert_eq!(over(Unique, THREE, &ELEMENT), Some(1));
-        assert_eq!(over(Unique, OWN, &ELEMENT), Some(0));
-        assert_eq!(over(Unique, NINE, &ELEMENT), Some(0));
-    }
-}
+mod tests;

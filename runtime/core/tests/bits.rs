@@ -1,4 +1,4 @@
-//! `bits` against a formulation that goes bit by bit.
+//! Tests of `bits` against a definition bit by bit.
 
 use genxml_core::bits::{get, get_array, ones, put, put_array, sign_extend};
 use proptest::prelude::*;

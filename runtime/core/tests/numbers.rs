@@ -1,12 +1,12 @@
-//! Bounded integers, fixed point and addresses. Oracle for rounding: the exact value of the `f64`
-//! as an integer times a power of two, rounded in integers.
+//! Bounded integers, fixed point and addresses. Oracle for rounding: the exact value of the `f64`,
+//! as an integer times a power of two, rounded with integer arithmetic.
 
 use genxml_core::address::{DynamicState, Graphics};
 use genxml_core::{Address, MinusOne, PowerOfTwo, S, SFix, Shifted, U, U64, UFix};
 use proptest::prelude::*;
 
-/// `value * 2^fraction`, to the nearest integer, ties to even; `None` if it is not finite or far
-/// too large.
+/// `value * 2^fraction`, rounded to the nearest integer, ties to even; `None` if it is not finite
+/// or far too large.
 fn scaled(value: f64, fraction: i32) -> Option<i128> {
     if !value.is_finite() {
         return None;
@@ -91,7 +91,7 @@ proptest! {
         type Wide = Address<Graphics, 64, 64>;
         let low = value & 0xffff_ffff_ffc0;
         let canonical = (low as i64) << 16 >> 16;
-        // A 48-bit address and its canonical form mean the same; nothing else is taken.
+        // A 48-bit address and its canonical form are equal; every other form is refused.
         prop_assert_eq!(Wide::new(low).map(Wide::get), Ok(canonical as u64));
         prop_assert_eq!(Wide::new(canonical as u64), Wide::new(low));
         prop_assert_eq!(Wide::new(low).map(Wide::va48), Ok(low));
@@ -120,7 +120,7 @@ fn text() {
     assert_eq!(error.to_string(), "16 does not fit 0..=15.99609375");
 }
 
-/// What lies beyond the field is not the field's: packing adds the bits as they are.
+/// Bits outside the field are dropped: packing ORs the stored bits into the dword.
 #[test]
 fn addresses_keep_their_own_bits() {
     let address = Address::<Graphics, 4, 48>::from_bits(0xffff_8000_0000_1003);

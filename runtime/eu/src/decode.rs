@@ -1,9 +1,9 @@
-//! From dwords to an [`Instruction`].
+//! Decoding: from dwords to an [`Instruction`].
 //!
-//! The first dword tells the form (8 or 16 bytes) and the operation, the operation's row in
-//! [`ops`](crate::ops) the layout of the rest. Compacted instructions are expanded first. Bits that
-//! an operation does not use are not looked at, as hardware does; a value that the manual reserves
-//! in a field that is used is an error.
+//! The first dword gives the form (8 or 16 bytes) and the operation. The operation's row in
+//! [`ops`](crate::ops) gives the layout of the rest. Compacted instructions are expanded first.
+//! Bits that an operation does not use are ignored, as hardware does. A reserved value in a used
+//! field is an error.
 
 use crate::compaction;
 use crate::encoding as enc;
@@ -12,15 +12,15 @@ use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use core::fmt;
 
-/// Dwords that are no instruction.
+/// Dwords that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("instruction at byte {position:#x} ({raw}): {problem}")]
 pub struct DecodeError {
-    /// Byte position in the kernel, or zero.
+    /// Byte offset in the kernel; zero if there is no kernel.
     pub position: u64,
-    /// What stands there.
+    /// The dwords.
     pub raw: Raw,
-    /// What is wrong with it.
+    /// The reason.
     pub problem: Problem,
 }
 
@@ -41,7 +41,7 @@ impl Raw {
         raw
     }
 
-    /// The dwords that are there.
+    /// The dwords, at most four.
     pub fn dwords(&self) -> &[u32] {
         &self.dwords[..usize::from(self.length)]
     }
@@ -56,15 +56,15 @@ impl fmt::Display for Raw {
     }
 }
 
-/// What is wrong with an instruction.
+/// Why an instruction cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
-    /// The kernel ends within it.
+    /// The kernel ends inside the instruction.
     #[error("it takes {needed} bytes, {available} are left")]
     Truncated {
         /// Its length.
         needed: u32,
-        /// Bytes that are there.
+        /// Bytes that are available.
         available: u32,
     },
     /// A field holds a value that the manual reserves.
@@ -74,7 +74,7 @@ pub enum Problem {
         operation: Opcode,
         /// The manual's name of the field.
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         value: u64,
     },
     /// The 8-byte form does not exist for the operation.
@@ -85,9 +85,8 @@ pub enum Problem {
     },
 }
 
-/// Decodes the instruction at the start of `dwords`, which may go on behind it. Operations that
-/// Gen8 does not have decode as [`Opcode::Illegal`], since that is how hardware acts on them (2a
-/// illegal).
+/// Decodes the instruction at the start of `dwords`; dwords after it are ignored. Operations that
+/// Gen8 does not have decode as [`Opcode::Illegal`], because hardware treats them so (2a illegal).
 pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
     let fail = |problem| DecodeError { position: 0, raw: Raw::new(dwords), problem };
     let needed = dwords.first().map_or(4, |first| length(*first));
@@ -106,22 +105,22 @@ pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
     }
 }
 
-/// Bytes of the instruction that begins with `first`: 8 or 16.
+/// Bytes of the instruction that starts with `first`: 8 or 16.
 pub fn length(first: u32) -> u32 {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     if header.control.controls_b.cmpt_ctrl { 8 } else { 16 }
 }
 
-/// The operation that the first dword names. Hardware looks at bit 7 too, which no operation has
-/// set; in the 8-byte form it is the breakpoint.
+/// The operation of the first dword. Hardware also reads bit 7, which is clear in every operation.
+/// In the 8-byte form bit 7 is the breakpoint.
 pub(crate) fn operation(first: u32) -> Option<Opcode> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     let undefined = header.undefined_operation && !header.control.controls_b.cmpt_ctrl;
     Opcode::from_code(header.opcode.bits() as u8).filter(|_| !undefined)
 }
 
-/// `length` is what the instruction takes in memory: 8 if `dwords` are the expansion of a compact
-/// one.
+/// Decodes the 16-byte form. `length` is the size in memory: 8 if `dwords` are the expansion of a
+/// compact instruction.
 fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]);
     let Some(opcode) = operation(dwords[0]) else {
@@ -143,7 +142,7 @@ fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
     }
 }
 
-/// The dwords with what is known of them.
+/// The dwords, with what the first one says.
 struct Decoder<'a> {
     opcode: Opcode,
     dwords: &'a [u32; 4],
@@ -158,7 +157,7 @@ impl Decoder<'_> {
         Problem::Reserved { operation: self.opcode, field, value }
     }
 
-    /// The controls of all formats but three-source ones.
+    /// The controls of all formats except the three-source one.
     fn start(&self) -> Result<(Instruction, gen8::EuInstructionOperandControls)> {
         let mut instruction = self.controls()?;
         let controls = gen8::EuInstructionOperandControls::unpack_lossy(&[self.dwords[1]]);
@@ -215,7 +214,7 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// The controls of `illegal` mean nothing and are not read.
+    /// `nop` and `illegal`. The controls of `illegal` have no meaning and are not read.
     fn bare(&self) -> Instruction {
         let mut instruction = Instruction::new(self.opcode, 1);
         instruction.breakpoint =
@@ -231,7 +230,7 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// `wait` and `ret`: the source only.
+    /// `wait` and `ret`: one source and no destination.
     fn one_source(&self) -> Result<Instruction> {
         let (mut instruction, controls) = self.start()?;
         self.sources(&mut instruction, &controls, 1)?;
@@ -301,7 +300,7 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// Structured branches with immediate distances; `brd` and `brc` may take them from a register.
+    /// Structured branches with immediate distances; `brd` and `brc` may read them from a register.
     fn branch(&self) -> Result<Instruction> {
         let (mut instruction, controls) = self.start()?;
         let register = matches!(self.opcode, Opcode::Brd | Opcode::Brc);
@@ -332,7 +331,7 @@ impl Decoder<'_> {
         }
         let branch = gen8::EuInstructionBranchOneSrc::unpack_lossy(self.dwords);
         if branch.src1_reg_file == gen8::RegFile::IMM {
-            // A jmpi counts from the next instruction (2a jmpi).
+            // The distance of `jmpi` is relative to the next instruction (2a jmpi).
             let next = if self.opcode == Opcode::Jmpi { self.length } else { 0 };
             instruction.branch =
                 Some(Branch { jip: (branch.jip.get() as i32).wrapping_add(next), uip: None });
@@ -572,8 +571,8 @@ impl Decoder<'_> {
         Ok(instruction)
     }
 
-    /// The macros name extended accumulators in the bits of write mask and x and y selects, which
-    /// take no other part.
+    /// The macros encode extended accumulators in the bits of the write mask and of the x and y
+    /// selects, which have no other meaning there.
     fn macro_accumulators(&self, instruction: &mut Instruction) {
         if let Some(destination) = &mut instruction.destination {
             destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));
@@ -588,7 +587,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// As [`macro_accumulators`](Self::macro_accumulators); only Align16 has the bits.
+    /// Like [`macro_accumulators`](Self::macro_accumulators), for the basic format: only Align16
+    /// has these bits.
     fn basic_macro_accumulators(&self, instruction: &mut Instruction) {
         if instruction.access_mode == AccessMode::Align16 {
             self.macro_accumulators(instruction);
@@ -601,15 +601,15 @@ pub(crate) fn has_branch_ctrl(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::If | Opcode::Else | Opcode::Goto)
 }
 
-/// True for what computes nothing but the instruction pointer; compilers leave stray bits in their
-/// other controls.
+/// True for operations that only change the instruction pointer. Compilers leave stray bits in
+/// their other controls.
 fn jumps(opcode: Opcode) -> bool {
     use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return};
     matches!(opcode.op().format, BranchOne | BranchTwo | JumpIndexed | Call | Return)
 }
 
-/// Types of three sources: `ty`, unless sources 1 and 2 are marked as half floats. Broadwell's
-/// table has no such marks, so half floats without any are all half floats.
+/// Types of three sources: all `ty`, unless source 1 or 2 is marked as half float. Broadwell's
+/// table has no such marks, so `Hf` without marks means that all three are half floats.
 pub(crate) fn three_source_types(ty: DataType, src1_half: bool, src2_half: bool) -> [DataType; 3] {
     let marked = src1_half || src2_half;
     match ty {
@@ -621,14 +621,15 @@ pub(crate) fn three_source_types(ty: DataType, src1_half: bool, src2_half: bool)
     }
 }
 
-/// The address immediate is a two's complement number of ten bits whose sign stands apart.
+/// The address immediate is a two's complement number of ten bits. Its sign bit is in another
+/// field.
 fn indirect(word: u64, low: u64, sign: bool) -> Register {
     let offset = low as i16 - if sign { 512 } else { 0 };
     Register::Indirect { address: word as u8, offset }
 }
 
 fn immediate(ty: DataType, bits: u64) -> Immediate {
-    // Words stand in both halves of the dword.
+    // A word is repeated in both halves of the dword.
     let word = matches!(ty, DataType::W | DataType::Uw | DataType::Hf);
     Immediate { ty, bits: if word { u64::from(bits as u16) } else { bits } }
 }

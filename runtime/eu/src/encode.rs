@@ -1,4 +1,4 @@
-//! From an [`Instruction`] to the 16-byte form.
+//! Encoding: from an [`Instruction`] to the 16-byte form.
 
 use crate::decode::has_branch_ctrl;
 use crate::encoding as enc;
@@ -7,7 +7,7 @@ use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use genxml_core::{U, U64};
 
-/// An instruction that cannot be written.
+/// An instruction that cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{operation}: {field} cannot hold {value}")]
 pub struct EncodeError {
@@ -15,25 +15,23 @@ pub struct EncodeError {
     pub operation: Opcode,
     /// The manual's name of the field.
     pub field: &'static str,
-    /// The refused value, or the number of the operand that is missing or in excess.
+    /// The refused value, or the index of the operand that is missing or superfluous.
     pub value: i64,
 }
 
 type Result<T, E = EncodeError> = core::result::Result<T, E>;
 
 impl Instruction {
-    /// The 16-byte form; [`compacted`](Self::compacted) is not looked at, and the distances of
-    /// jumps are taken as they are.
+    /// The 16-byte form. [`compacted`](Self::compacted) is ignored, and jump distances are encoded
+    /// unchanged.
     ///
-    /// # Errors
-    /// Names the field that cannot hold what the instruction asks for: an execution size that is no
-    /// power of two, an immediate where registers are needed, a stride that does not exist.
+    /// The field that cannot hold the value: for example an execution size that is not a power of
+    /// two, an immediate where registers are needed, a stride that does not exist.
     pub fn encode(&self) -> Result<[u32; 4]> {
         self.encode_with(Unused::Mesa)
     }
 
-    /// The 16-byte form in which bits without meaning stand as in the rows of the compaction
-    /// tables.
+    /// The 16-byte form with unused bits set as in the compaction tables.
     pub(crate) fn encode_for_tables(&self) -> Result<[u32; 4]> {
         self.encode_with(Unused::Tables)
     }
@@ -51,12 +49,12 @@ impl Instruction {
     }
 }
 
-/// What stands in bits that have no meaning.
+/// The values of unused bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unused {
-    /// What Mesa's assembler writes.
+    /// As Mesa's assembler writes them.
     Mesa,
-    /// What the compaction tables have.
+    /// As in the compaction tables.
     Tables,
 }
 
@@ -66,12 +64,12 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    fn refuse(&self, field: &'static str, value: i64) -> EncodeError {
+    fn error(&self, field: &'static str, value: i64) -> EncodeError {
         EncodeError { operation: self.instruction.opcode, field, value }
     }
 
     fn number<const N: u32>(&self, field: &'static str, value: u64) -> Result<U<N>> {
-        U::new(value).map_err(|_| self.refuse(field, value as i64))
+        U::new(value).map_err(|_| self.error(field, value as i64))
     }
 
     /// Type of the instruction pointer as an operand of `jmpi`.
@@ -93,9 +91,9 @@ impl Encoder<'_> {
     fn controls_a(&self) -> Result<gen8::EuInstructionControlsA> {
         let i = self.instruction;
         let exec_size = enc::EXEC_SIZE.encode(i.exec_size);
-        let exec_size = exec_size.ok_or_else(|| self.refuse("ExecSize", i64::from(i.exec_size)))?;
+        let exec_size = exec_size.ok_or_else(|| self.error("ExecSize", i64::from(i.exec_size)))?;
         if !i.channel_offset.is_multiple_of(4) || i.channel_offset >= 32 {
-            return Err(self.refuse("QtrCtrl", i64::from(i.channel_offset)));
+            return Err(self.error("QtrCtrl", i64::from(i.channel_offset)));
         }
         let control = i.predicate.map(|predicate| predicate.control);
         let predicate_control = if self.align16() {
@@ -115,11 +113,11 @@ impl Encoder<'_> {
             } else {
                 gen8::AccessMode::ALIGN1
             },
-            dep_ctrl: dependency.ok_or_else(|| self.refuse("DepCtrl", 0))?,
+            dep_ctrl: dependency.ok_or_else(|| self.error("DepCtrl", 0))?,
             nib_ctrl: U::from_bits(u64::from(i.channel_offset % 8 / 4)),
             qtr_ctrl: U::from_bits(u64::from(i.channel_offset / 8)),
-            thread_control: thread.ok_or_else(|| self.refuse("ThreadCtrl", 0))?,
-            predicate_control: predicate_control.ok_or_else(|| self.refuse("PredCtrl", 0))?,
+            thread_control: thread.ok_or_else(|| self.error("ThreadCtrl", 0))?,
+            predicate_control: predicate_control.ok_or_else(|| self.error("PredCtrl", 0))?,
             pred_inv: i.predicate.is_some_and(|predicate| predicate.inverse),
             exec_size,
         })
@@ -142,7 +140,7 @@ impl Encoder<'_> {
             undefined_operation: false,
             control: gen8::EuInstructionControls {
                 controls_a: self.controls_a()?,
-                cond_modifier: condition.ok_or_else(|| self.refuse("CondModifier", 0))?,
+                cond_modifier: condition.ok_or_else(|| self.error("CondModifier", 0))?,
                 controls_b: self.controls_b(),
             },
         })
@@ -155,7 +153,7 @@ impl Encoder<'_> {
             return Ok(gen8::EuInstructionNop { opcode, debug_ctrl }.pack());
         }
         if i.illegal_code == 0 {
-            // Mesa's assembler writes its controls, which mean nothing.
+            // Mesa's assembler writes the controls of `illegal`, although they have no meaning.
             let controls = gen8::EuInstructionOperandControls {
                 mask_ctrl: i.no_mask,
                 ..gen8::EuInstructionOperandControls::new()
@@ -172,7 +170,7 @@ impl Encoder<'_> {
         Ok([first, 0, 0, 0])
     }
 
-    /// Everything of the second dword but source 0.
+    /// The second dword without source 0.
     fn operand_controls(&self) -> Result<gen8::EuInstructionOperandControls> {
         let i = self.instruction;
         let mut controls = gen8::EuInstructionOperandControls::new();
@@ -183,8 +181,8 @@ impl Encoder<'_> {
         controls.mask_ctrl = i.no_mask;
         let destination = match (i.destination, i.opcode.op().format) {
             (Some(destination), _) => destination,
-            // Jumps write the instruction pointer, and so does Mesa's cont; a wait writes its own
-            // source.
+            // `jmpi` writes the instruction pointer; so does `cont` in Mesa's encoding. `wait`
+            // writes its own source.
             (None, _) if i.opcode == Opcode::Cont => {
                 Destination::new(INSTRUCTION_POINTER, DataType::Ud)
             }
@@ -193,14 +191,14 @@ impl Encoder<'_> {
             }
             (None, Format::Wait) => match i.sources[0] {
                 Operand::Register(source) => Destination::new(source.register, source.ty),
-                _ => return Err(self.refuse("Src0.RegFile", 0)),
+                _ => return Err(self.error("Src0.RegFile", 0)),
             },
             (None, Format::Basic | Format::Math | Format::Send | Format::Call) => {
-                return Err(self.refuse("Destination Register File", 0));
+                return Err(self.error("Destination Register File", 0));
             }
             (None, _) => Destination::new(Register::NULL, DataType::D),
         };
-        // An endif has not even the null register.
+        // `endif` does not even encode the null register.
         if i.opcode != Opcode::Endif {
             self.destination(&mut controls, &destination)?;
         }
@@ -214,10 +212,10 @@ impl Encoder<'_> {
     ) -> Result<()> {
         let ty = enc::DESTINATION_TYPE.encode(destination.ty);
         controls.destination_data_type =
-            ty.ok_or_else(|| self.refuse("DstType", destination.ty as i64))?;
-        let place = self.place(&destination.register)?;
-        controls.destination_register_file = place.file;
-        controls.destination_address_immediate_9_9 = place.sign;
+            ty.ok_or_else(|| self.error("DstType", destination.ty as i64))?;
+        let fields = self.register_fields(&destination.register)?;
+        controls.destination_register_file = fields.file;
+        controls.destination_address_immediate_9_9 = fields.sign;
         let region = if self.align16() {
             use gen8::EuInstructionOperandDstAlign16Address::{Direct, Indirect};
             let mut region = gen8::EuInstructionOperandDstAlign16::new();
@@ -226,15 +224,15 @@ impl Encoder<'_> {
                 .map_or(destination.write_mask, |accumulator| accumulator.0);
             region.destination_channel_enable =
                 self.number("Destination Channel Enable", u64::from(mask))?;
-            region.destination_addressing_mode = place.mode();
-            let low = genxml_core::Shifted::new(place.low)
-                .map_err(|_| self.refuse("Align16", place.low as i64));
-            region.address = match place.word {
+            region.destination_addressing_mode = fields.mode();
+            let low = genxml_core::Shifted::new(fields.low)
+                .map_err(|_| self.error("Align16", fields.low as i64));
+            region.address = match fields.word {
                 None => Direct {
-                    destination_subregister_number: genxml_core::Shifted::new(place.low).map_err(
-                        |_| self.refuse("Destination Subregister Number", place.low as i64),
+                    destination_subregister_number: genxml_core::Shifted::new(fields.low).map_err(
+                        |_| self.error("Destination Subregister Number", fields.low as i64),
                     )?,
-                    destination_register_number: place.number,
+                    destination_register_number: fields.number,
                 },
                 Some(word) => Indirect {
                     destination_address_immediate_8_4: low?,
@@ -246,22 +244,22 @@ impl Encoder<'_> {
             use gen8::EuInstructionOperandDstAlign1Address::{Direct, Indirect};
             let stride = enc::HORZ_STRIDE.encode(destination.stride);
             gen8::EuInstructionOperandDstAlign1 {
-                address: match place.word {
+                address: match fields.word {
                     None => Direct {
                         destination_subregister_number: self
-                            .number("Destination Subregister Number", place.low)?,
-                        destination_register_number: place.number,
+                            .number("Destination Subregister Number", fields.low)?,
+                        destination_register_number: fields.number,
                     },
                     Some(word) => Indirect {
                         destination_address_immediate: self
-                            .number("Destination Address Immediate", place.low)?,
+                            .number("Destination Address Immediate", fields.low)?,
                         destination_address_subregister_number: word,
                     },
                 },
                 destination_horizontal_stride: stride.ok_or_else(|| {
-                    self.refuse("Destination Horizontal Stride", i64::from(destination.stride))
+                    self.error("Destination Horizontal Stride", i64::from(destination.stride))
                 })?,
-                destination_addressing_mode: place.mode(),
+                destination_addressing_mode: fields.mode(),
             }
             .pack()
         };
@@ -269,11 +267,11 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Where a register is, in the terms of the fields.
-    fn place(&self, register: &Register) -> Result<Place> {
+    /// A register, split into the values of the fields.
+    fn register_fields(&self, register: &Register) -> Result<RegisterFields> {
         let file = |file, number: u8, byte: u8| {
             let number = U::from_bits(u64::from(number));
-            Place { file, number, low: u64::from(byte), word: None, sign: false }
+            RegisterFields { file, number, low: u64::from(byte), word: None, sign: false }
         };
         match *register {
             Register::Grf { number, byte } => Ok(file(gen8::RegFile::GRF, number, byte)),
@@ -283,16 +281,16 @@ impl Encoder<'_> {
                     arf => enc::ARF.encode(arf),
                 };
                 let register =
-                    kind.ok_or_else(|| self.refuse("Register Number", i64::from(number)))?;
+                    kind.ok_or_else(|| self.error("Register Number", i64::from(number)))?;
                 let number = self.number("Register Number", u64::from(number))?;
                 let [packed] = gen8::ArfRegisterNumber { number, register }.pack();
                 Ok(file(gen8::RegFile::ARF, packed as u8, byte))
             }
             Register::Indirect { address, offset } => {
                 if !(-512..512).contains(&offset) {
-                    return Err(self.refuse("Address Immediate", i64::from(offset)));
+                    return Err(self.error("Address Immediate", i64::from(offset)));
                 }
-                Ok(Place {
+                Ok(RegisterFields {
                     file: gen8::RegFile::GRF,
                     number: U::ZERO,
                     low: u64::from(offset.rem_euclid(512) as u16),
@@ -304,11 +302,11 @@ impl Encoder<'_> {
     }
 
     /// The 25 bits of a register source.
-    fn source(&self, source: &Source, place: &Place) -> Result<u64> {
+    fn source(&self, source: &Source, fields: &RegisterFields) -> Result<u64> {
         let vertical = enc::VERT_STRIDE.encode(source.region.vertical);
-        let vertical = vertical.ok_or_else(|| self.refuse("VertStride", -1))?;
+        let vertical = vertical.ok_or_else(|| self.error("VertStride", -1))?;
         if !self.align16() {
-            return self.source_align1(source, place);
+            return self.source_align1(source, fields);
         }
         use gen8::EuInstructionOperandSrcRegAlign16Address::{Direct, Indirect};
         let swizzle = match source.macro_accumulator {
@@ -316,27 +314,27 @@ impl Encoder<'_> {
             None => source.swizzle,
         };
         if let Some(select) = swizzle.iter().find(|select| **select > 3) {
-            return Err(self.refuse("ChanSel", i64::from(*select)));
+            return Err(self.error("ChanSel", i64::from(*select)));
         }
         let [x, y, z, w] = swizzle.map(|select| gen8::ChanSel::from_bits(u64::from(select)));
         let [bits] = gen8::EuInstructionOperandSrcRegAlign16 {
             channel_select_x: x,
             channel_select_y: y,
-            address: match place.word {
+            address: match fields.word {
                 None => Direct {
-                    source_subregister_number_4_4: genxml_core::Shifted::new(place.low)
-                        .map_err(|_| self.refuse("Source Subregister Number", place.low as i64))?,
-                    source_register_number: place.number,
+                    source_subregister_number_4_4: genxml_core::Shifted::new(fields.low)
+                        .map_err(|_| self.error("Source Subregister Number", fields.low as i64))?,
+                    source_register_number: fields.number,
                 },
                 Some(word) => Indirect {
-                    source_address_immediate_8_4: genxml_core::Shifted::new(place.low)
-                        .map_err(|_| self.refuse("Source Address Immediate", place.low as i64))?,
+                    source_address_immediate_8_4: genxml_core::Shifted::new(fields.low)
+                        .map_err(|_| self.error("Source Address Immediate", fields.low as i64))?,
                     source_address_subregister_number: word,
                 },
             },
             source_modifier_absolute: source.absolute,
             source_modifier_negate: source.negate,
-            source_addressing_mode: place.mode(),
+            source_addressing_mode: fields.mode(),
             channel_select_z: z,
             channel_select_w: w,
             source_vertical_stride: vertical,
@@ -345,34 +343,34 @@ impl Encoder<'_> {
         Ok(u64::from(bits))
     }
 
-    /// The same in Align1.
-    fn source_align1(&self, source: &Source, place: &Place) -> Result<u64> {
+    /// The 25 bits of a register source in Align1.
+    fn source_align1(&self, source: &Source, fields: &RegisterFields) -> Result<u64> {
         let vertical = enc::VERT_STRIDE.encode(source.region.vertical);
-        let vertical = vertical.ok_or_else(|| self.refuse("VertStride", -1))?;
+        let vertical = vertical.ok_or_else(|| self.error("VertStride", -1))?;
         use gen8::EuInstructionOperandSrcRegAlign1Address::{Direct, Indirect};
         let (width, horizontal) = (source.region.width, source.region.horizontal);
         let [bits] = gen8::EuInstructionOperandSrcRegAlign1 {
-            address: match place.word {
+            address: match fields.word {
                 None => Direct {
                     source_subregister_number: self
-                        .number("Source Subregister Number", place.low)?,
-                    source_register_number: place.number,
+                        .number("Source Subregister Number", fields.low)?,
+                    source_register_number: fields.number,
                 },
                 Some(word) => Indirect {
                     source_address_immediate_8_0: self
-                        .number("Source Address Immediate", place.low)?,
+                        .number("Source Address Immediate", fields.low)?,
                     source_address_subregister_number: word,
                 },
             },
             source_modifier_absolute: source.absolute,
             source_modifier_negate: source.negate,
-            source_addressing_mode: place.mode(),
+            source_addressing_mode: fields.mode(),
             source_horizontal_stride: enc::HORZ_STRIDE
                 .encode(horizontal)
-                .ok_or_else(|| self.refuse("HorzStride", i64::from(horizontal)))?,
+                .ok_or_else(|| self.error("HorzStride", i64::from(horizontal)))?,
             source_width: enc::WIDTH
                 .encode(width)
-                .ok_or_else(|| self.refuse("Width", i64::from(width)))?,
+                .ok_or_else(|| self.error("Width", i64::from(width)))?,
             source_vertical_stride: vertical,
         }
         .pack();
@@ -380,14 +378,14 @@ impl Encoder<'_> {
     }
 
     fn source_type(&self, ty: DataType) -> Result<gen8::SrcType> {
-        enc::SOURCE_TYPE.encode(ty).ok_or_else(|| self.refuse("SrcType", ty as i64))
+        enc::SOURCE_TYPE.encode(ty).ok_or_else(|| self.error("SrcType", ty as i64))
     }
 
     fn immediate_type(&self, ty: DataType) -> Result<gen8::SrcImmType> {
-        enc::IMMEDIATE_TYPE.encode(ty).ok_or_else(|| self.refuse("SrcImmType", ty as i64))
+        enc::IMMEDIATE_TYPE.encode(ty).ok_or_else(|| self.error("SrcImmType", ty as i64))
     }
 
-    /// Words stand in both halves of the dword.
+    /// Repeats a word in both halves of the dword.
     fn immediate(&self, immediate: &Immediate) -> Result<U<32>> {
         let bits = match immediate.ty {
             DataType::W | DataType::Uw | DataType::Hf => immediate.bits.wrapping_mul(0x1_0001),
@@ -396,15 +394,15 @@ impl Encoder<'_> {
         self.number("Immediate", bits)
     }
 
-    /// One or two sources in the second half: all but three-source instructions, sends and
-    /// immediate branches.
+    /// One or two sources in the second half: all formats except three-source instructions, sends
+    /// and immediate branches.
     fn basic(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
         let mut controls = self.operand_controls()?;
         let mut operands = [i.sources[0], i.sources[1]];
         let register_jump = matches!(i.opcode.op().format, Format::JumpIndexed | Format::Call);
         if register_jump {
-            // The distance is the second source, the first is the instruction pointer.
+            // Source 0 is the instruction pointer, source 1 the distance.
             let ty = if i.opcode == Opcode::Jmpi { self.pointer_type() } else { DataType::D };
             let pointer = Source::new(INSTRUCTION_POINTER, ty, Region::SCALAR);
             operands = [Operand::Register(pointer), i.sources[0]];
@@ -419,7 +417,7 @@ impl Encoder<'_> {
                     let source_0_immediate = U64::from_bits(immediate.bits);
                     gen8::EuInstructionSourcesImm64 { source_0_immediate }.pack()
                 } else {
-                    // The source that is not there has the type of the immediate.
+                    // The missing source 1 has the type of the immediate.
                     let src1_src_type = match self.unused {
                         Unused::Mesa => src0_src_imm_type,
                         Unused::Tables => gen8::SrcImmType::UD,
@@ -435,48 +433,48 @@ impl Encoder<'_> {
                 }
             }
             [Operand::Register(first), second] => {
-                let place = self.place(&first.register)?;
-                controls.src0_reg_file = place.file;
+                let fields = self.register_fields(&first.register)?;
+                controls.src0_reg_file = fields.file;
                 let src0_src_type = self.source_type(first.ty)?;
                 controls.src0_type =
                     gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
-                let source_0 = U::from_bits(self.source(&first, &place)?);
+                let source_0 = U::from_bits(self.source(&first, &fields)?);
                 match second {
                     Operand::Immediate(immediate) => gen8::EuInstructionSourcesRegImm {
                         source_0,
                         src1_reg_file: gen8::RegFile::IMM,
                         src1_src_type: self.immediate_type(immediate.ty)?,
-                        source_0_address_immediate_9_9: place.sign,
+                        source_0_address_immediate_9_9: fields.sign,
                         source_1_immediate: self.immediate(&immediate)?,
                     }
                     .pack(),
                     Operand::Register(second) => {
-                        let place_1 = self.place(&second.register)?;
+                        let fields_1 = self.register_fields(&second.register)?;
                         gen8::EuInstructionSourcesRegReg {
                             source_0,
-                            src1_reg_file: place_1.file,
+                            src1_reg_file: fields_1.file,
                             src1_src_type: self.source_type(second.ty)?,
-                            source_0_address_immediate_9_9: place.sign,
-                            source_1: U::from_bits(self.source(&second, &place_1)?),
-                            source_1_address_immediate_9_9: place_1.sign,
+                            source_0_address_immediate_9_9: fields.sign,
+                            source_1: U::from_bits(self.source(&second, &fields_1)?),
+                            source_1_address_immediate_9_9: fields_1.sign,
                         }
                         .pack()
                     }
                     Operand::None => gen8::EuInstructionSourcesReg {
                         source_0,
-                        source_0_address_immediate_9_9: place.sign,
+                        source_0_address_immediate_9_9: fields.sign,
                     }
                     .pack(),
                 }
             }
-            _ => return Err(self.refuse("Src0.RegFile", 0)),
+            _ => return Err(self.error("Src0.RegFile", 0)),
         };
         let mut dwords = [0, self.packed(&controls), half[0], half[1]];
         dwords[0] = match i.math {
             Some(function) => {
                 let fc = enc::MATH
                     .encode(function)
-                    .ok_or_else(|| self.refuse("Function Control (FC)", 0))?;
+                    .ok_or_else(|| self.error("Function Control (FC)", 0))?;
                 gen8::EuInstructionMath {
                     opcode: self.opcode(),
                     controls_a: self.controls_a()?,
@@ -487,7 +485,7 @@ impl Encoder<'_> {
                 }
                 .pack()[0]
             }
-            None if i.opcode == Opcode::Math => return Err(self.refuse("Function Control (FC)", 0)),
+            None if i.opcode == Opcode::Math => return Err(self.error("Function Control (FC)", 0)),
             None => self.header()?.pack()[0],
         };
         Ok(dwords)
@@ -500,13 +498,13 @@ impl Encoder<'_> {
 
     fn send(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
-        let message = i.send.ok_or_else(|| self.refuse("Message", 0))?;
+        let message = i.send.ok_or_else(|| self.error("Message", 0))?;
         let Operand::Register(source) = i.sources[0] else {
-            return Err(self.refuse("Src0.RegFile", 0));
+            return Err(self.error("Src0.RegFile", 0));
         };
         let mut controls = self.operand_controls()?;
-        let place = self.place(&source.register)?;
-        controls.src0_reg_file = place.file;
+        let fields = self.register_fields(&source.register)?;
+        controls.src0_reg_file = fields.file;
         let src0_src_type = self.source_type(source.ty)?;
         controls.src0_type = gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
         let function = match message.function {
@@ -517,10 +515,10 @@ impl Encoder<'_> {
             Descriptor::Immediate(descriptor) => (gen8::RegFile::IMM, descriptor),
             Descriptor::Address(byte) => {
                 let address = Register::Arf { file: Arf::Address, number: 0, byte };
-                let place = self.place(&address)?;
-                // Read as Align1 whatever the access mode.
+                let fields = self.register_fields(&address)?;
+                // Encoded as Align1 in both access modes.
                 let source = Source::new(address, DataType::Ud, Region::SCALAR);
-                let source = self.source_align1(&source, &place)?;
+                let source = self.source_align1(&source, &fields)?;
                 (gen8::RegFile::ARF, source as u32)
             }
         };
@@ -531,13 +529,13 @@ impl Encoder<'_> {
         Ok(gen8::EuInstructionSend {
             opcode: self.opcode(),
             controls_a: self.controls_a()?,
-            shared_function_id_sfid: function.ok_or_else(|| self.refuse("SFID", 0))?,
+            shared_function_id_sfid: function.ok_or_else(|| self.error("SFID", 0))?,
             controls_b: self.controls_b(),
             operand_control: controls,
-            source_0: U::from_bits(self.source(&source, &place)?),
+            source_0: U::from_bits(self.source(&source, &fields)?),
             src1_reg_file,
             src1_src_type: gen8::SrcType::UD,
-            source_0_address_immediate_9_9: place.sign,
+            source_0_address_immediate_9_9: fields.sign,
             message,
         }
         .pack())
@@ -556,7 +554,7 @@ impl Encoder<'_> {
             // Both distances are one 64-bit immediate source 0.
             operand_controls.src0_reg_file = gen8::RegFile::IMM;
             operand_controls.src0_type = immediate;
-            let uip = branch.uip.ok_or_else(|| self.refuse("UIP", 0))?;
+            let uip = branch.uip.ok_or_else(|| self.error("UIP", 0))?;
             return Ok(gen8::EuInstructionBranchTwoSrc {
                 header,
                 operand_controls,
@@ -569,14 +567,16 @@ impl Encoder<'_> {
         let mut source_0 = U::ZERO;
         let mut src1_reg_file = gen8::RegFile::IMM;
         if jump {
-            // It counts from the next instruction and names the instruction pointer as its source.
+            // The distance is relative to the next instruction, and source 0 is the instruction
+            // pointer.
             let pointer = Source::new(INSTRUCTION_POINTER, self.pointer_type(), Region::SCALAR);
-            source_0 = U::from_bits(self.source(&pointer, &self.place(&pointer.register)?)?);
+            source_0 =
+                U::from_bits(self.source(&pointer, &self.register_fields(&pointer.register)?)?);
             let src0_src_type = self.source_type(pointer.ty)?;
             operand_controls.src0_type =
                 gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
         } else if matches!(i.opcode, Opcode::While | Opcode::Endif) {
-            // As Mesa has it: the distance is an immediate source 0.
+            // As in Mesa: the distance is an immediate source 0.
             operand_controls.src0_reg_file = gen8::RegFile::IMM;
             operand_controls.src0_type = immediate;
             src1_reg_file = gen8::RegFile::ARF;
@@ -598,18 +598,18 @@ impl Encoder<'_> {
     fn three_source(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
         let ty = |field, ty: DataType| {
-            enc::THREE_SOURCE_TYPE.encode(ty).ok_or_else(|| self.refuse(field, ty as i64))
+            enc::THREE_SOURCE_TYPE.encode(ty).ok_or_else(|| self.error(field, ty as i64))
         };
         let Some(destination @ Destination { register: Register::Grf { number, byte }, .. }) =
             i.destination
         else {
-            return Err(self.refuse("Destination Register Number", 0));
+            return Err(self.error("Destination Register Number", 0));
         };
         let [Operand::Register(a), Operand::Register(b), Operand::Register(c)] = &i.sources else {
-            return Err(self.refuse("Source Register Number", 0));
+            return Err(self.error("Source Register Number", 0));
         };
         let [src1_type, src2_type] = three_source_halves([a.ty, b.ty, c.ty])
-            .ok_or_else(|| self.refuse("Source Data Type", b.ty as i64))?;
+            .ok_or_else(|| self.error("Source Data Type", b.ty as i64))?;
         let mask = destination
             .macro_accumulator
             .map_or(destination.write_mask, |accumulator| accumulator.0);
@@ -633,7 +633,7 @@ impl Encoder<'_> {
             destination_channel_enable: self
                 .number("Destination Channel Enable", u64::from(mask))?,
             destination_subregister_number: genxml_core::Shifted::new(u64::from(byte))
-                .map_err(|_| self.refuse("Destination Subregister Number", i64::from(byte)))?,
+                .map_err(|_| self.error("Destination Subregister Number", i64::from(byte)))?,
             destination_register_number: U::from_bits(u64::from(number)),
             source_0: self.three_source_operand(a)?,
             source_1: self.three_source_operand(b)?,
@@ -647,7 +647,7 @@ impl Encoder<'_> {
         source: &Source,
     ) -> Result<gen8::EuInstructionOperandSrcRegThreeSrc> {
         let Register::Grf { number, byte } = source.register else {
-            return Err(self.refuse("Source Register Number", 0));
+            return Err(self.error("Source Register Number", 0));
         };
         let swizzle = match source.macro_accumulator {
             Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
@@ -655,7 +655,7 @@ impl Encoder<'_> {
             None => source.swizzle,
         };
         if let Some(select) = swizzle.iter().find(|select| **select > 3) {
-            return Err(self.refuse("ChanSel", i64::from(*select)));
+            return Err(self.error("ChanSel", i64::from(*select)));
         }
         let [x, y, z, w] = swizzle.map(|select| gen8::ChanSel::from_bits(u64::from(select)));
         Ok(gen8::EuInstructionOperandSrcRegThreeSrc {
@@ -669,15 +669,15 @@ impl Encoder<'_> {
             channel_select_z: z,
             channel_select_w: w,
             source_subregister_number_4_2: genxml_core::Shifted::new(u64::from(byte))
-                .map_err(|_| self.refuse("Source Subregister Number", i64::from(byte)))?,
+                .map_err(|_| self.error("Source Subregister Number", i64::from(byte)))?,
             source_register_number: U::from_bits(u64::from(number)),
         })
     }
 }
 
-/// Whether the sources 1 and 2 of three are marked as half floats; nothing if such types cannot be
-/// encoded together. All three have one type, or are half and single floats; without a mark a half
-/// float makes all three half floats.
+/// The half-float marks of sources 1 and 2 of three; `None` if the types cannot be encoded
+/// together. The three types must be equal, or a mix of half and single floats. Without a mark, a
+/// half-float source 0 makes all three half floats.
 fn three_source_halves([a, b, c]: [DataType; 3]) -> Option<[bool; 2]> {
     let half = |ty| ty == DataType::Hf;
     let float = |ty| half(ty) || ty == DataType::F;
@@ -691,11 +691,11 @@ fn three_source_halves([a, b, c]: [DataType; 3]) -> Option<[bool; 2]> {
 const INSTRUCTION_POINTER: Register =
     Register::Arf { file: Arf::InstructionPointer, number: 0, byte: 0 };
 
-/// A register in the terms of the fields.
-struct Place {
+/// A register, split into the values of the fields.
+struct RegisterFields {
     file: gen8::RegFile,
     number: U<8>,
-    /// Byte in the register, or low nine bits of the address immediate.
+    /// Byte offset in the register, or the low nine bits of the address immediate.
     low: u64,
     /// Word of a0 for indirect addressing.
     word: Option<U<4>>,
@@ -703,7 +703,7 @@ struct Place {
     sign: bool,
 }
 
-impl Place {
+impl RegisterFields {
     fn mode(&self) -> gen8::AddrMode {
         if self.word.is_some() { gen8::AddrMode::INDIRECT } else { gen8::AddrMode::DIRECT }
     }

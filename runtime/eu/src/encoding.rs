@@ -1,4 +1,4 @@
-//! Values of encoded fields and what they mean, as tables that read both ways.
+//! Encoded values of fields and their meanings, as tables that are read in both directions.
 
 use crate::gen8::eu as gen8;
 use crate::instruction::{
@@ -6,18 +6,18 @@ use crate::instruction::{
     Vertical,
 };
 
-/// Rows of an encoded value and its meaning.
+/// Pairs of an encoded value and its meaning.
 pub struct Pairs<A: 'static, B: 'static>(&'static [(A, B)]);
 
 impl<A: Copy + PartialEq, B: Copy + PartialEq> Pairs<A, B> {
-    /// What `encoded` means; nothing for a reserved value.
+    /// The meaning of `encoded`; `None` for a reserved value.
     pub fn decode(&self, encoded: A) -> Option<B> {
         self.0.iter().find(|row| row.0 == encoded).map(|row| row.1)
     }
 
-    /// How `meant` is encoded; nothing if it cannot be.
-    pub fn encode(&self, meant: B) -> Option<A> {
-        self.0.iter().find(|row| row.1 == meant).map(|row| row.0)
+    /// The encoding of `value`; `None` if it has none.
+    pub fn encode(&self, value: B) -> Option<A> {
+        self.0.iter().find(|row| row.1 == value).map(|row| row.0)
     }
 }
 

@@ -1,18 +1,18 @@
-//! A decoded instruction: typed, with every encoding resolved, the same for compacted and native
-//! forms.
+//! A decoded instruction: typed, with every encoding resolved. The compacted and the native form
+//! decode to the same value.
 //!
-//! Quantities are normalised: register numbers with byte offsets, strides and widths in elements,
-//! jump distances in bytes from the first byte of the branch itself, channel numbers instead of
-//! quarter and nibble controls.
+//! Quantities are normalised: register numbers have byte offsets, strides and widths are in
+//! elements, jump distances are in bytes from the first byte of the branch itself, and channel
+//! numbers replace quarter and nibble controls.
 
 use crate::ops::Opcode;
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Instruction {
-    /// What it does.
+    /// The operation.
     pub opcode: Opcode,
-    /// Channels: 1, 2, 4, 8, 16 or 32.
+    /// Number of channels: 1, 2, 4, 8, 16 or 32.
     pub exec_size: u8,
     /// The first channel of the thread that it works on: a multiple of 4, from QtrCtrl and NibCtrl.
     pub channel_offset: u8,
@@ -22,8 +22,8 @@ pub struct Instruction {
     pub predicate: Option<Predicate>,
     /// The flag that predicate and condition use.
     pub flag: Flag,
-    /// Condition that updates the flag; selects for `sel` and `csel`. Always `None` for `math` and
-    /// `send`.
+    /// Condition that updates the flag; for `sel` and `csel` the condition that selects. Always
+    /// `None` for `math` and `send`.
     pub condition: Option<Condition>,
     /// Function of `math`.
     pub math: Option<MathFunction>,
@@ -33,13 +33,13 @@ pub struct Instruction {
     pub branch: Option<Branch>,
     /// Results are clamped to the range of the destination type (0 to 1 for floats).
     pub saturate: bool,
-    /// Channel enables and the per-channel instruction pointers do not matter (`NoMask`, IGA `W`).
+    /// Channel enables and the per-channel instruction pointers are ignored (`NoMask`, IGA `W`).
     pub no_mask: bool,
-    /// The accumulator gets the result as well.
+    /// The result is also written to the accumulator.
     pub acc_write: bool,
-    /// `if`, `else`, `goto`: BranchCtrl, the other kind of jump (IGA `.b`).
+    /// BranchCtrl of `if`, `else` and `goto`, which selects the other jump behaviour (IGA `.b`).
     pub branch_ctrl: bool,
-    /// What happens to the thread after it.
+    /// Thread control after the instruction.
     pub thread_control: ThreadControl,
     /// Destination scoreboard is not cleared (`NoDDClr`). No functional effect.
     pub no_dd_clear: bool,
@@ -47,20 +47,20 @@ pub struct Instruction {
     pub no_dd_check: bool,
     /// A breakpoint (DebugCtrl).
     pub breakpoint: bool,
-    /// Where the result goes, if there is any. For `call` the return address, for `send` the first
-    /// reply register.
+    /// Destination of the result, if there is one. For `call` it gets the return address, for
+    /// `send` it is the first reply register.
     pub destination: Option<Destination>,
-    /// Sources; those that the operation does not have are [`Operand::None`].
+    /// Sources; missing ones are [`Operand::None`].
     pub sources: [Operand; 3],
     /// True if it was read in the 8-byte form.
     pub compacted: bool,
-    /// The number of an operation that Gen8 does not have, for [`Opcode::Illegal`]; zero is
-    /// `illegal` itself.
+    /// For [`Opcode::Illegal`]: the opcode number, which no Gen8 operation has. Zero is `illegal`
+    /// itself.
     pub illegal_code: u8,
 }
 
 impl Instruction {
-    /// An unpredicated instruction of Align1 mode with all else off; fill in the operands.
+    /// An unpredicated Align1 instruction with all options off and no operands.
     pub const fn new(opcode: Opcode, exec_size: u8) -> Self {
         Instruction {
             opcode,
@@ -88,7 +88,7 @@ impl Instruction {
         }
     }
 
-    /// Size in memory in bytes as read: 8 compacted, 16 native.
+    /// Size in memory in bytes of the form that was read: 8 compacted, 16 native.
     pub const fn length(&self) -> u32 {
         if self.compacted { 8 } else { 16 }
     }
@@ -98,7 +98,7 @@ impl Instruction {
         matches!(self.send, Some(Send { end_of_thread: true, .. }))
     }
 
-    /// The sources that are there.
+    /// The sources that are not `None`.
     pub fn operands(&self) -> impl Iterator<Item = &Operand> {
         self.sources.iter().filter(|source| !matches!(source, Operand::None))
     }
@@ -116,27 +116,29 @@ pub enum AccessMode {
 /// Per-channel execution condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Predicate {
-    /// How flag bits make the condition of a channel.
+    /// How flag bits are combined into the condition of a channel.
     pub control: PredicateControl,
-    /// Inverted, after `control` has combined the bits.
+    /// The condition is inverted after `control` has combined the bits.
     pub inverse: bool,
 }
 
-/// How flag bits make the condition of a channel (2b p.23).
+/// How flag bits are combined into the condition of a channel (2b p.23).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum PredicateControl {
-    /// Each channel its own bit.
+    /// Each channel uses its own bit.
     Sequential,
-    /// Align1: the bit of the channel in either of two flags.
+    /// Align1: the channel's bit is set in at least one of two flags.
     AnyV,
-    /// Align1: the bit of the channel in both of two flags.
+    /// Align1: the channel's bit is set in both of two flags.
     AllV,
-    /// Any of an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only 4.
+    /// A bit is set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only
+    /// 4.
     Any(u8),
-    /// All of an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only 4.
+    /// All bits are set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16
+    /// only 4.
     All(u8),
-    /// Align16: the bit of one channel (0 x, 1 y, 2 z, 3 w) of each group of four, for the whole
-    /// group.
+    /// Align16: each group of four channels uses the bit of one of its channels (0 x, 1 y, 2 z, 3
+    /// w).
     Replicate(u8),
 }
 
@@ -217,12 +219,12 @@ impl MathFunction {
         }
     }
 
-    /// True for the steps of the division and square root macros, which take extended accumulators.
+    /// True for the steps of the division and square root macros, which use extended accumulators.
     pub const fn is_macro(self) -> bool {
         matches!(self, MathFunction::InverseMacro | MathFunction::InverseSquareRootMacro)
     }
 
-    /// IGA's name, the part behind `math.`.
+    /// IGA's name, the part after `math.`.
     pub const fn name(self) -> &'static str {
         match self {
             MathFunction::Inverse => "inv",
@@ -246,27 +248,28 @@ impl MathFunction {
 /// A message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Send {
-    /// Who gets it.
+    /// The receiver.
     pub function: SharedFunction,
-    /// What it asks for.
+    /// The message descriptor.
     pub descriptor: Descriptor,
-    /// The thread ends.
+    /// The thread ends with this message.
     pub end_of_thread: bool,
 }
 
 /// Where the message descriptor comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Descriptor {
-    /// In the instruction; bit 31, the end of thread, is clear here and in [`Send::end_of_thread`].
+    /// In the instruction. Bit 31, the end of thread, is always clear here; see
+    /// [`Send::end_of_thread`].
     Immediate(u32),
-    /// In the address register, from this subregister in bytes; always a0.0 on Gen8.
+    /// In the address register, at this byte offset; always a0.0 on Gen8.
     Address(u8),
 }
 
 /// Receivers of messages (2b p.28).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum SharedFunction {
-    /// Nobody.
+    /// No receiver.
     Null,
     /// Sampler.
     Sampler,
@@ -296,20 +299,20 @@ pub enum SharedFunction {
     Reserved(u8),
 }
 
-/// Jump distances in bytes, from the first byte of the branch. `jmpi`, which hardware counts from
-/// the next instruction, is brought into the same form; `calla` holds the absolute target.
+/// Jump distances in bytes, from the first byte of the branch. `jmpi` is normalised: hardware
+/// counts its distance from the next instruction. For `calla` it is the absolute target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Branch {
-    /// Where the thread jumps.
+    /// Where the thread jumps to.
     pub jip: i32,
-    /// Where channels that leave continue, for those with two distances.
+    /// Where channels that leave the block continue, for branches with two distances.
     pub uip: Option<i32>,
 }
 
-/// What happens to the thread after an instruction (2b p.44). No functional effect.
+/// Thread control after an instruction (2b p.44). No functional effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ThreadControl {
-    /// As the hardware likes.
+    /// Hardware decides.
     Normal,
     /// No switch to another thread.
     Atomic,
@@ -351,7 +354,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// Size of an element in bytes. For packed vectors the size of what an element is read as.
+    /// Size of an element in bytes; for packed vectors the size of an unpacked element.
     pub const fn size(self) -> u8 {
         match self {
             DataType::Ub | DataType::B => 1,
@@ -392,10 +395,10 @@ impl DataType {
     }
 }
 
-/// Architecture registers (2d p.120; G45 vol 4; numbers of Gen8 by IGA).
+/// Architecture registers (2d p.120; G45 vol 4; the numbers of Gen8 are from IGA).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Arf {
-    /// `null`: reads zero, takes anything.
+    /// `null`: reads as zero, ignores writes.
     Null,
     /// `a0`: sixteen words of addresses.
     Address,
@@ -409,7 +412,7 @@ pub enum Arf {
     MessageControl,
     /// `sp`: stack pointers.
     StackPointer,
-    /// `sr`: state, read-only in part.
+    /// `sr`: state, partly read-only.
     State,
     /// `cr`: control.
     Control,
@@ -425,15 +428,15 @@ pub enum Arf {
     FlowControl,
     /// `dbg`: debug.
     Debug,
-    /// A number that names no register.
+    /// A number without a register.
     Reserved(u8),
 }
 
-/// A place in a register file.
+/// A position in a register file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Register {
-    /// General register `number` (0..=127; greater ones can be encoded and do not exist), from byte
-    /// `byte` on.
+    /// General register `number` (0..=127; larger numbers can be encoded but do not exist),
+    /// starting at byte `byte`.
     Grf {
         /// Register number.
         number: u8,
@@ -442,18 +445,18 @@ pub enum Register {
     },
     /// Architecture register.
     Arf {
-        /// Which.
+        /// Kind of register.
         file: Arf,
-        /// Number within its kind, as the 1 of `acc1`.
+        /// Number within its kind, such as the 1 of `acc1`.
         number: u8,
         /// Byte in the register, 0..=31.
         byte: u8,
     },
     /// General registers at the byte address a0.`address` + `offset`.
     Indirect {
-        /// Word of a0 (0..=15); the first of several if the region takes one address per row.
+        /// Word of a0 (0..=15). If the region takes one address per row, the first of them.
         address: u8,
-        /// Added to it, in bytes: -512..=511.
+        /// Added to the address, in bytes: -512..=511.
         offset: i16,
     },
 }
@@ -462,7 +465,7 @@ impl Register {
     /// The null register.
     pub const NULL: Register = Register::Arf { file: Arf::Null, number: 0, byte: 0 };
 
-    /// General register `number` from its first byte.
+    /// General register `number`, starting at byte 0.
     pub const fn grf(number: u8) -> Register {
         Register::Grf { number, byte: 0 }
     }
@@ -473,24 +476,25 @@ impl Register {
     }
 }
 
-/// Where a result goes.
+/// The destination of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Destination {
-    /// Place.
+    /// First byte.
     pub register: Register,
     /// Type of an element.
     pub ty: DataType,
-    /// Distance of elements in elements: 1, 2 or 4 (0 can be encoded and is illegal for most).
+    /// Distance between elements, in elements: 1, 2 or 4. 0 can be encoded but is illegal for most
+    /// operations.
     pub stride: u8,
-    /// Align16 and three-source instructions: channels of each group of four that are written, x
-    /// lowest. 15 otherwise.
+    /// Align16 and three-source instructions: mask of the channels that are written in each group
+    /// of four; x is the lowest bit. 15 otherwise.
     pub write_mask: u8,
-    /// Extended accumulator that `math.invm`, `math.rsqtm` and `madm` write beside it.
+    /// Extended accumulator that `math.invm`, `math.rsqtm` and `madm` also write.
     pub macro_accumulator: Option<MacroAccumulator>,
 }
 
 impl Destination {
-    /// Element type and place, stride 1, all channels.
+    /// A destination with stride 1 and all channels written.
     pub const fn new(register: Register, ty: DataType) -> Self {
         Destination { register, ty, stride: 1, write_mask: 15, macro_accumulator: None }
     }
@@ -502,14 +506,14 @@ impl Destination {
 pub struct MacroAccumulator(pub u8);
 
 impl MacroAccumulator {
-    /// `nomme`: none takes part.
+    /// `nomme`: no extended accumulator.
     pub const NONE: Self = MacroAccumulator(8);
 }
 
-/// What an instruction reads.
+/// A source operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Operand {
-    /// Nothing: the operation has fewer sources.
+    /// No operand: the operation has fewer sources.
     None,
     /// A region of registers.
     Register(Source),
@@ -520,27 +524,27 @@ pub enum Operand {
 /// A region of registers that an instruction reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Source {
-    /// Place of the first element.
+    /// First byte of the first element.
     pub register: Register,
     /// Type of an element.
     pub ty: DataType,
-    /// Which elements.
+    /// The elements that are read.
     pub region: Region,
-    /// Negated after the absolute value; bitwise complement in logic operations.
+    /// Negation, applied after the absolute value; bitwise complement in logic operations.
     pub negate: bool,
     /// Absolute value.
     pub absolute: bool,
-    /// Align16 and three-source instructions: the channel of each group of four that x, y, z and w
-    /// read. `0,1,2,3` otherwise.
+    /// Align16 and three-source instructions: for each of x, y, z and w, the channel of its group
+    /// of four that it reads. `0,1,2,3` otherwise.
     pub swizzle: [u8; 4],
     /// Three-source instructions: one element for all channels.
     pub replicate: bool,
-    /// Extended accumulator that `math.invm`, `math.rsqtm` and `madm` read beside it.
+    /// Extended accumulator that `math.invm`, `math.rsqtm` and `madm` also read.
     pub macro_accumulator: Option<MacroAccumulator>,
 }
 
 impl Source {
-    /// The channels in order.
+    /// The swizzle that changes nothing.
     pub const IDENTITY: [u8; 4] = [0, 1, 2, 3];
 
     /// A region without modifiers.
@@ -558,18 +562,17 @@ impl Source {
     }
 }
 
-/// Which elements a source reads, strides in elements: `<vertical; width, horizontal>`.
+/// The elements that a source reads, with strides in elements: `<vertical; width, horizontal>`.
 ///
-/// Element `i` of row `r` lies at `r * vertical + i * horizontal`; channel `c` reads row
-/// `c / width`, element `c % width`. In Align16 a row is four channels, swizzled, and `horizontal`
-/// 1.
+/// Element `i` of row `r` is at `r * vertical + i * horizontal`. Channel `c` reads row `c / width`,
+/// element `c % width`. In Align16 a row is four swizzled channels and `horizontal` is 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Region {
-    /// Distance of rows.
+    /// Distance between rows.
     pub vertical: Vertical,
-    /// Elements of a row: 1, 2, 4, 8 or 16.
+    /// Elements per row: 1, 2, 4, 8 or 16.
     pub width: u8,
-    /// Distance of elements in a row: 0, 1, 2 or 4.
+    /// Distance between elements of a row: 0, 1, 2 or 4.
     pub horizontal: u8,
 }
 
@@ -582,8 +585,7 @@ impl Region {
         Region { vertical: Vertical::Stride(vertical), width, horizontal }
     }
 
-    /// Elements in a row one after the other: `<n;n,1>` for n channels up to 16, `<0;1,0>` for one
-    /// channel.
+    /// Consecutive elements: `<n;n,1>` for n channels up to 16, `<0;1,0>` for one channel.
     pub const fn packed(exec_size: u8) -> Region {
         match exec_size {
             0 | 1 => Region::SCALAR,
@@ -593,12 +595,12 @@ impl Region {
     }
 }
 
-/// Distance of the rows of a region.
+/// Distance between the rows of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Vertical {
     /// In elements: 0, 1, 2, 4, 8, 16 or 32.
     Stride(u8),
-    /// Each row has its own address, from consecutive words of a0 (Vx1; VxH when the width is 1).
+    /// Each row has its own address, in consecutive words of a0 (Vx1; VxH if the width is 1).
     Addresses,
 }
 
@@ -607,7 +609,7 @@ pub enum Vertical {
 pub struct Immediate {
     /// Its type.
     pub ty: DataType,
-    /// Its bits: 16 for words and half floats (the upper half repeats them in the instruction), 64
+    /// Its bits: 16 for words and half floats (the instruction repeats them in the upper half), 64
     /// for qwords and doubles, 32 for all others.
     pub bits: u64,
 }

@@ -1,20 +1,20 @@
-//! Kernels: instructions one after the other in memory.
+//! Kernels: sequences of instructions in memory.
 
 use crate::decode::{DecodeError, Problem, Raw, decode, length};
 use crate::instruction::Instruction;
 
-/// An instruction with its place.
+/// An instruction and its position.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Located {
-    /// Byte position in the kernel.
+    /// Byte offset in the kernel.
     pub position: u64,
     /// The instruction.
     pub instruction: Instruction,
 }
 
-/// The instructions of `bytes` from the first on, to the end of the bytes. An instruction that
-/// cannot be decoded is an error with its position; the next one follows it all the same. Fewer
-/// than four bytes at the end do not count.
+/// Iterates over the instructions in `bytes`. An instruction that cannot be decoded is returned as
+/// an error with its position; the iteration continues after it. Fewer than four bytes at the end
+/// are ignored.
 pub fn instructions(bytes: &[u8]) -> Instructions<'_> {
     Instructions { bytes, position: 0 }
 }
@@ -41,7 +41,7 @@ impl Iterator for Instructions<'_> {
     }
 }
 
-/// Up to four dwords from the start of `bytes`, and how many there are.
+/// Up to four dwords from the start of `bytes`, and their number.
 pub(crate) fn dwords(bytes: &[u8]) -> ([u32; 4], usize) {
     let mut dwords = [0; 4];
     let mut count = 0;
@@ -53,14 +53,12 @@ pub(crate) fn dwords(bytes: &[u8]) -> ([u32; 4], usize) {
     (dwords, count)
 }
 
-/// Bytes up to and with the first send that ends the thread: the length of a straight kernel whose
-/// size nobody states. A kernel with several ends, or one that jumps over its end, may go on behind
-/// it.
+/// Number of bytes up to and including the first send that ends the thread. This is the length of a
+/// straight-line kernel of unknown size. A kernel with several ends, or one that jumps over its
+/// end, may be longer.
 ///
-/// # Errors
-/// A truncated last instruction, or any other that cannot be decoded before the end is found;
-/// `bytes` that end before an end of thread yield [`Problem::Truncated`] with the position of their
-/// end.
+/// The first instruction that is truncated or cannot be decoded before the end is found. If `bytes`
+/// end without an end of thread, [`Problem::Truncated`] at their end.
 pub fn length_until_eot(bytes: &[u8]) -> Result<u64, DecodeError> {
     for located in instructions(bytes) {
         let Located { position, instruction } = located?;

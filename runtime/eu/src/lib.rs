@@ -1,11 +1,12 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
-//! Reading order: [`instruction`] says what an instruction is, [`ops`] lists the operations,
-//! [`signature`] the types of their operands, [`decode`](mod@decode) reads dwords, [`compaction`]
-//! the 8-byte forms, [`encode`] writes, [`kernel`] walks through memory, [`disasm`] makes text in
-//! two languages, [`syntax`] holds the words of both, [`message`] says what messages ask for,
-//! [`surface`] says what messages do with surfaces, [`native`] which container describes an
-//! instruction. [`gen8`] is generated from the specification and holds every bit position.
+//! Reading order: [`instruction`] defines an instruction, [`ops`] lists the operations,
+//! [`signature`] the types of their operands. [`decode`](mod@decode) reads dwords, [`compaction`]
+//! converts to and from the 8-byte forms, [`encode`] writes dwords, [`kernel`] iterates over
+//! memory. [`disasm`] and [`asm`] convert to and from text in two languages, [`syntax`] has the
+//! names of both. [`message`] decodes messages, [`surface`] says how messages use surfaces,
+//! [`native`] finds the container that describes an instruction, [`validate`] checks restrictions.
+//! [`gen8`] is generated from the specification and has every bit position.
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Immediate, Operand, Register};
@@ -20,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `no_std`; the disassembler makes text with `alloc`.
+//! `no_std`; text needs `alloc`.
 #![no_std]
 
 extern crate alloc;

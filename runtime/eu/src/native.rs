@@ -1,5 +1,5 @@
-//! Instructions as dwords, and which container of the specification describes them: for those who
-//! look at fields through the tables, whether or not the instruction makes sense.
+//! Instructions as dwords, with the container of the specification that describes them. For code
+//! that reads fields through the tables, whether or not the instruction is valid.
 
 use crate::compaction;
 use crate::decode::{length, operation};
@@ -9,21 +9,21 @@ use crate::ops::{Format, Opcode};
 use genxml_core::Packed;
 use genxml_core::reflect::Container;
 
-/// The 16-byte form of an instruction, with its place.
+/// The 16-byte form of an instruction, and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Native {
-    /// Byte position in the kernel.
+    /// Byte offset in the kernel.
     pub position: u64,
-    /// Bytes in memory: 8 if it is a compact instruction, of which `dwords` are the expansion.
+    /// Bytes in memory: 8 for a compact instruction; `dwords` are then its expansion.
     pub length: u32,
-    /// The operation; hardware takes what is none as illegal.
+    /// The operation; `None` for a number without operation, which hardware treats as illegal.
     pub opcode: Option<Opcode>,
     /// The 16 bytes.
     pub dwords: [u32; 4],
 }
 
 impl Native {
-    /// The container that describes the 16 bytes, if the operation is one.
+    /// The container that describes the 16 bytes, if there is an operation.
     pub fn container(&self) -> Option<&'static Container> {
         self.opcode.map(container)
     }
@@ -46,8 +46,8 @@ pub fn container(opcode: Opcode) -> &'static Container {
     }
 }
 
-/// The instructions of `bytes` from the first on, to the end of the bytes, without those that are
-/// cut off there or that have no 16-byte form.
+/// Iterates over the instructions in `bytes`. Instructions that are cut off at the end or that have
+/// no 16-byte form are skipped.
 pub fn natives(bytes: &[u8]) -> impl Iterator<Item = Native> + '_ {
     let mut position = 0;
     core::iter::from_fn(move || {

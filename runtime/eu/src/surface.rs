@@ -1,20 +1,20 @@
-//! Which surface and sampler a message goes to, and what it does with them.
+//! The surface and the sampler that a message uses, and how it uses the surface.
 
 use crate::gen8::messages as md;
 use crate::instruction::SharedFunction;
 use genxml_core::bits;
 use genxml_core::rule::{Role, Roles};
 
-/// Indices from here on are not entries of a binding table but ways to address memory: 254 shared
-/// local memory, 253 and 255 without a surface (2d Binding Table Index).
+/// The first index that is not a binding table entry but selects another way to address memory: 254
+/// shared local memory, 253 and 255 without a surface (2d Binding Table Index).
 const FIRST_SPECIAL: u64 = 240;
 
-/// The binding table index that a message names, if it goes through one: bits 7:0 of the descriptor
-/// of everything that does (2d message descriptors). Scratch block messages have an offset there,
-/// fences nothing.
+/// The binding table index that a message names, if it uses one: bits 7:0 of the descriptor (2d
+/// message descriptors). In scratch block messages these bits are part of an offset; in fences they
+/// have no meaning.
 pub fn binding_table_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     use SharedFunction::*;
-    let through = match function {
+    let indexed = match function {
         DataPort0 => {
             let message = md::DataPort0MessageDescriptor::unpack_lossy(&[descriptor]);
             message.legacy_dap_dc_message.bits() == 0
@@ -25,11 +25,11 @@ pub fn binding_table_index(function: SharedFunction, descriptor: u32) -> Option<
         _ => false,
     };
     let index = bits::get(&[descriptor], 0, 7);
-    (through && index < FIRST_SPECIAL).then_some(index as u8)
+    (indexed && index < FIRST_SPECIAL).then_some(index as u8)
 }
 
-/// The sampler that a message names, if its operation has one: loads and questions about the
-/// surface do not (2d p.257-258, bits 11:8).
+/// The sampler that a message names, if its operation uses one. Loads and queries about the surface
+/// do not (2d p.257-258, bits 11:8).
 pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     use md::MessageDescriptorSamplingEngineMessageType as Type;
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
@@ -41,13 +41,12 @@ pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
         message.message_type,
         Type::LD | Type::RESINFO | Type::SAMPLEINFO | Type::LD_MCS | Type::LD2DMS | Type::LD2DSS
     );
-    // In the widest mode the numbers mean other operations, which all have a state.
+    // In the widest mode these numbers mean other operations, and all of those use a sampler.
     let samples = !none || message.simd_mode_1_0 == Mode::SIMD32_64;
     samples.then(|| message.sampler_index.get() as u8)
 }
 
-/// What a message does with the surface that it names; nothing for messages of which no description
-/// is known.
+/// How a message uses the surface that it names; empty for messages without a known description.
 pub fn roles(function: SharedFunction, descriptor: u32) -> Roles {
     use Role::*;
     let roles: &[Role] = match function {
@@ -81,7 +80,7 @@ pub fn roles(function: SharedFunction, descriptor: u32) -> Roles {
 fn data_port_0(descriptor: u32) -> &'static [Role] {
     use Role::*;
     let message = md::DataPort0MessageDescriptor::unpack_lossy(&[descriptor]);
-    // Scratch block messages use no surface.
+    // Scratch block messages do not use a surface.
     if message.legacy_dap_dc_message.bits() == 1 {
         return &[];
     }

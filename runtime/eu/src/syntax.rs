@@ -1,38 +1,37 @@
-//! Names of the two assembly languages, beside each other: Intel's (IGA) and Mesa's.
+//! Names in the two assembly languages, side by side: Intel's (IGA) and Mesa's.
 //!
-//! A row holds a meaning and its spellings; disassembler and assembler read the same rows.
-//! Operations are not here: both languages use the manual's mnemonics, [`ops`](crate::ops) has
-//! them.
+//! A row has a meaning and its spellings; disassembler and assembler use the same rows. Mnemonics
+//! of operations are in [`ops`](crate::ops): both languages use those of the manual.
 
 use crate::instruction::*;
 
 /// An assembly language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Syntax {
-    /// That of Intel's Graphics Assembler: `add (8|M0) r4.0<1>:f r2.0<8;8,1>:f 1:f`.
+    /// The language of Intel's Graphics Assembler: `add (8|M0) r4.0<1>:f r2.0<8;8,1>:f 1:f`.
     Iga,
-    /// That of Mesa's `i965_asm` and disassembler:
-    /// `add(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q };`.
+    /// The language of Mesa's `i965_asm` and disassembler: `add(8) g4<1>F g2<8,8,1>F 0x3f800000F {
+    /// align1 1Q };`.
     Mesa,
 }
 
-/// A meaning and how it is written. An empty spelling says that the language has none.
+/// A meaning and its spellings. An empty spelling means that the language has none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name<T: 'static> {
-    /// What is meant.
+    /// The meaning.
     pub meaning: T,
     /// IGA's spelling.
     pub iga: &'static str,
     /// Mesa's spelling.
     pub mesa: &'static str,
-    /// Further spellings that are read in either language and never written.
+    /// Other spellings that are read in both languages but never written.
     pub also: &'static [&'static str],
 }
 
-/// Rows of names of one kind.
+/// Names of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<T: 'static> {
-    /// What the kind is called in messages: `type`.
+    /// The word for this kind in messages: `type`.
     pub kind: &'static str,
     /// The rows.
     pub rows: &'static [Name<T>],
@@ -50,12 +49,12 @@ impl<T: Copy + PartialEq> Name<T> {
 }
 
 impl<T: Copy + PartialEq> Names<T> {
-    /// How `meaning` is written in `syntax`; nothing if the language has no word for it.
+    /// The spelling of `meaning` in `syntax`; `None` if the language has none.
     pub fn name(&self, meaning: T, syntax: Syntax) -> Option<&'static str> {
         self.rows.iter().find(|row| row.meaning == meaning)?.in_syntax(syntax)
     }
 
-    /// What `word` means in `syntax`, capitals and small letters being the same.
+    /// The meaning of `word` in `syntax`, ignoring case.
     pub fn find(&self, word: &str, syntax: Syntax) -> Option<T> {
         let same = |name: &str| name.eq_ignore_ascii_case(word);
         let row = self.rows.iter().find(|row| {
@@ -104,8 +103,8 @@ pub static TYPES: Names<DataType> = Names {
     ],
 };
 
-/// Architecture registers without their number. Mesa writes those that it has no name for by their
-/// byte, `ARF208`.
+/// Architecture registers without their number. Mesa prints a register without a name by its
+/// encoded byte, `ARF208`.
 pub static ARFS: Names<Arf> = Names {
     kind: "register",
     rows: &[
@@ -142,8 +141,8 @@ pub static CONDITIONS: Names<Condition> = Names {
     ],
 };
 
-/// How flag bits combine, behind the dot of a predicate; both languages agree. The plain predicate
-/// has no word.
+/// How flag bits are combined: the suffix after the dot of a predicate. Both languages agree. The
+/// plain predicate has no suffix.
 pub static PREDICATES: Names<PredicateControl> = Names {
     kind: "predicate control",
     rows: &[
@@ -187,7 +186,7 @@ pub static MATH: Names<MathFunction> = Names {
     ],
 };
 
-/// Receivers of messages. IGA writes their number in the instruction and this word in the comment.
+/// Receivers of messages. IGA writes their number in the instruction and this name in the comment.
 pub static FUNCTIONS: Names<SharedFunction> = Names {
     kind: "shared function",
     rows: &[
@@ -198,8 +197,8 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
         name(SharedFunction::DataPortRender, "hdc.rc", "render"),
         name(SharedFunction::Urb, "urb", "urb"),
         name(SharedFunction::ThreadSpawner, "spawner", "thread_spawner"),
-        // Later generations gave Mesa's words for two numbers another meaning; its disassembler
-        // prints those.
+        // Mesa's names for two numbers have another meaning in later generations; its disassembler
+        // prints the later names.
         also(SharedFunction::MotionEstimation, "vme", "rt accel", &["vme"]),
         name(SharedFunction::DataPortConstant, "hdc.cc", "const"),
         name(SharedFunction::DataPort0, "hdc.dc0", "data"),
@@ -212,14 +211,14 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
     ],
 };
 
-/// What stands in the braces behind an instruction, in both languages together.
+/// An option in the braces after an instruction; the options of both languages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Keyword {
     /// The accumulator is written too.
     AccWrite,
-    /// How operands are addressed.
+    /// The access mode.
     Access(AccessMode),
-    /// `if`, `else`, `goto`: the other kind of jump.
+    /// BranchCtrl of `if`, `else` and `goto`, which selects the other jump behaviour.
     BranchControl,
     /// A breakpoint.
     Breakpoint,
@@ -227,21 +226,21 @@ pub enum Keyword {
     Compacted,
     /// The thread ends.
     EndOfThread,
-    /// Destination scoreboard is not checked.
+    /// The destination scoreboard is not checked.
     NoDdCheck,
-    /// Destination scoreboard is not cleared.
+    /// The destination scoreboard is not cleared.
     NoDdClear,
-    /// Channel enables do not matter. IGA writes `(W)` before the instruction.
+    /// Channel enables are ignored. IGA writes `(W)` before the instruction.
     NoMask,
-    /// Channels in units of so many (4 N, 8 Q, 16 H) and the first of them. IGA writes `M8` behind
-    /// the size.
+    /// The channels, as a unit size (4 N, 8 Q, 16 H) and the first channel. IGA writes `M8` after
+    /// the execution size.
     Channels {
         /// 4, 8 or 16.
         unit: u8,
         /// The first channel of the thread.
         offset: u8,
     },
-    /// What happens to the thread.
+    /// Thread control.
     Thread(ThreadControl),
 }
 
@@ -283,34 +282,4 @@ pub static OPTIONS: Names<Keyword> = Names {
 };
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn unambiguous<T: Copy + PartialEq + core::fmt::Debug>(names: &Names<T>) {
-        for syntax in [Syntax::Iga, Syntax::Mesa] {
-            for row in names.rows {
-                if let Some(word) = row.in_syntax(syntax) {
-                    assert_eq!(
-                        names.find(word, syntax),
-                        Some(row.meaning),
-                        "{} {word}",
-                        names.kind
-                    );
-                    assert_eq!(names.name(row.meaning, syntax), Some(word));
-                }
-            }
-        }
-    }
-
-    /// Every word reads back as the row that it stands in.
-    #[test]
-    fn words_mean_one_thing() {
-        unambiguous(&TYPES);
-        unambiguous(&ARFS);
-        unambiguous(&CONDITIONS);
-        unambiguous(&PREDICATES);
-        unambiguous(&MATH);
-        unambiguous(&FUNCTIONS);
-        unambiguous(&OPTIONS);
-    }
-}
+mod tests;

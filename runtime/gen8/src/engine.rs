@@ -1,4 +1,4 @@
-//! Engines: as values, as types, and the traits that say which packets they take.
+//! Engines as values and as types, and the traits that say which packets they accept.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -44,7 +44,7 @@ impl EngineId {
         }
     }
 
-    /// The set that holds just this engine, as the reflection tables count.
+    /// The set with only this engine, as the reflection tables use it.
     pub const fn set(self) -> Engines {
         match self {
             EngineId::Render => Engines::RENDER,
@@ -61,15 +61,15 @@ impl fmt::Display for EngineId {
     }
 }
 
-/// A name that no engine has.
+/// The given name is not the name of an engine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no engine is called `{0}`; there are render, blitter (copy), video, video-enhance")]
+#[error("no engine is called `{0}`; the engines are render, blitter (copy), video, video-enhance")]
 pub struct UnknownEngine(pub String);
 
 impl FromStr for EngineId {
     type Err = UnknownEngine;
 
-    /// Takes the specification's names, those of captures and the kernel's short ones.
+    /// Accepts the names of the specification, of captures, and the kernel's short names.
     fn from_str(name: &str) -> Result<Self, UnknownEngine> {
         Ok(match name {
             "render" | "rcs" => EngineId::Render,
@@ -81,7 +81,7 @@ impl FromStr for EngineId {
     }
 }
 
-/// An engine, as a type: what a batch is for.
+/// An engine as a type: a type parameter of batches.
 pub trait Engine: Copy + fmt::Debug + Default + 'static {
     /// The engine as a value.
     const ID: EngineId;
@@ -97,11 +97,11 @@ macro_rules! engines {
         #[doc = concat!("A packet that a batch of [`", stringify!($name), "`] may hold.")]
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not a command of this engine",
-            label = "this engine does not take `{Self}`",
-            note = "the first line of a command's documentation says which engines take it; state goes into a heap"
+            label = "this engine does not accept `{Self}`",
+            note = "the first line of a command's documentation says which engines accept it; state goes into a heap"
         )]
         pub trait $command: genxml_core::Instruction {}
-        // Otherwise rustc speaks of the marker trait and lists other commands.
+        // Without this, rustc reports the marker trait and lists other commands.
         #[diagnostic::do_not_recommend]
         impl<T: $command> Command<$name> for T {}
     )*};
@@ -111,8 +111,8 @@ macro_rules! engines {
 /// engine.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a command of the engine `{E}`",
-    label = "a batch for `{E}` does not take `{Self}`",
-    note = "the first line of a command's documentation says which engines take it; state goes into a heap"
+    label = "a batch for `{E}` does not accept `{Self}`",
+    note = "the first line of a command's documentation says which engines accept it; state goes into a heap"
 )]
 pub trait Command<E: Engine>: genxml_core::Instruction {}
 

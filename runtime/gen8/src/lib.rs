@@ -1,8 +1,8 @@
 //! Packets, state structures, registers and enumerations of Gen8, generated from the specification:
-//! a module for each unit, and per engine an enum of its packets with a parser.
+//! one module for each unit, and for each engine an enum of its packets with a parser.
 //!
-//! `genxml::gen8` is this crate. It stands alone so that what is generated is compiled once,
-//! whatever is edited above it. `no_std`, with `alloc` for the parts that are text.
+//! `genxml::gen8` re-exports this crate. It is a separate crate so that edits above it do not
+//! recompile the generated code. `no_std`; text uses `alloc`.
 #![no_std]
 
 extern crate alloc;

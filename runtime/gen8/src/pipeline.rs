@@ -1,16 +1,17 @@
-//! Pipelines of the render engine, as types: which commands go where.
+//! Pipelines of the render engine as types. They decide which commands a batch accepts.
 //!
-//! PIPELINE_SELECT chooses one of three; commands of another one are undefined until it is chosen.
-//! A batch carries the chosen pipeline in its type, so a draw in the GPGPU pipeline does not
-//! compile. The `pipeline` attribute of the command in the specification decides.
+//! PIPELINE_SELECT selects one of three pipelines. Commands of another pipeline are undefined until
+//! that one is selected. A batch has the selected pipeline in its type, so a draw in the GPGPU
+//! pipeline does not compile. The `pipeline` attribute of a command in the specification lists its
+//! pipelines.
 
 use crate::mi::{PipelineSelect, PipelineSelectPipelineSelection as Selection};
 use core::fmt;
 use genxml_core::reflect::Pipelines;
 
-/// What a batch knows of the pipeline that is chosen at its end.
+/// The pipeline that is selected at the end of a batch, as far as its type records it.
 pub trait Pipeline: Copy + fmt::Debug + Default + 'static {
-    /// The pipelines that may be chosen: one, or all if it is not known.
+    /// The pipelines that may be selected: one, or all if the pipeline is not known.
     const SET: Pipelines;
 }
 
@@ -24,40 +25,41 @@ macro_rules! pipelines {
 }
 
 pipelines! {
-    /// None was chosen yet, or the engine has none: only commands that every pipeline takes (MI
-    /// commands, PIPE_CONTROL, STATE_BASE_ADDRESS; all commands of engines other than render).
+    /// No pipeline was selected yet, or the engine has none. Only commands that every pipeline
+    /// accepts are allowed: MI commands, PIPE_CONTROL, STATE_BASE_ADDRESS, and all commands of
+    /// engines other than render.
     Neutral = ALL;
     /// The 3D pipeline.
     ThreeD = THREE_D;
-    /// The media pipeline: MEDIA_OBJECT and its kin.
+    /// The media pipeline: MEDIA_OBJECT and related commands.
     Media = MEDIA;
     /// The GPGPU pipeline: GPGPU_WALKER.
     Gpgpu = GPGPU;
 }
 
-/// A packet that the pipeline `P` takes.
+/// A packet that the pipeline `P` accepts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a command of the pipeline `{P}`",
-    label = "the pipeline `{P}` does not take `{Self}`",
-    note = "`select_3d()`, `select_media()` and `select_gpgpu()` of the batch choose the pipeline",
-    note = "the `pipeline` attribute of the command in spec-xml says which pipelines take it"
+    label = "the pipeline `{P}` does not accept `{Self}`",
+    note = "`select_3d()`, `select_media()` and `select_gpgpu()` of the batch select the pipeline",
+    note = "the `pipeline` attribute of the command in spec-xml says which pipelines accept it"
 )]
 pub trait InPipeline<P: Pipeline>: genxml_core::Instruction {}
 
-/// A pipeline that stays what it is when PIPELINE_SELECT comes: none.
+/// A pipeline that PIPELINE_SELECT leaves unchanged. No type implements this trait.
 #[diagnostic::on_unimplemented(
-    message = "PIPELINE_SELECT is not emitted: it changes the pipeline, which the type of the batch has to know",
-    label = "the type would stay a batch in `{Self}`",
-    note = "`select_3d()`, `select_media()` and `select_gpgpu()` of the batch choose with the flushes that the change needs",
-    note = "`select_only()` emits PIPELINE_SELECT alone; `assume()` says that an earlier batch chose"
+    message = "PIPELINE_SELECT cannot be emitted directly: it changes the pipeline, which is part of the type of the batch",
+    label = "the type would still be a batch in `{Self}`",
+    note = "`select_3d()`, `select_media()` and `select_gpgpu()` of the batch select a pipeline with the flushes that the change needs",
+    note = "`select_only()` emits PIPELINE_SELECT alone; `assume()` states that an earlier batch selected the pipeline"
 )]
 pub trait Unchanged: Pipeline {}
 
 impl<P: Unchanged> InPipeline<P> for PipelineSelect {}
 
-/// A pipeline that PIPELINE_SELECT can choose.
+/// A pipeline that PIPELINE_SELECT can select.
 pub trait Selectable: Pipeline {
-    /// How it says that.
+    /// The value of its Pipeline Selection field.
     const SELECTION: Selection;
 }
 
@@ -71,11 +73,11 @@ impl Selectable for Gpgpu {
     const SELECTION: Selection = Selection::GPGPU;
 }
 
-/// A pipeline that is right, or does not matter, where `P` is chosen: a second-level batch for
-/// `Self` can be called from a batch in `P`.
+/// Implemented if a second-level batch that needs the pipeline `Self` can be called from a batch in
+/// the pipeline `P`.
 #[diagnostic::on_unimplemented(
-    message = "what needs the pipeline `{Self}` cannot run in the pipeline `{P}`",
-    label = "needs `{Self}`, but `{P}` is chosen here"
+    message = "a batch that needs the pipeline `{Self}` cannot run in the pipeline `{P}`",
+    label = "needs `{Self}`, but `{P}` is selected here"
 )]
 pub trait RunsIn<P: Pipeline>: Pipeline {}
 

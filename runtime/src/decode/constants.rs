@@ -84,7 +84,7 @@ impl Follower<'_> {
         else {
             return Ok(());
         };
-        let offset = field.stored.meant(bits::get(&record.dwords, field.start, field.end));
+        let offset = field.stored.decode(bits::get(&record.dwords, field.start, field.end));
         match self.state.kept.gather_pool {
             Some(pool) => {
                 let at = pool.wrapping_add(offset);

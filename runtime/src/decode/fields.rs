@@ -292,7 +292,7 @@ impl Fields<'_> {
             Shape::Zeros(_) if stored == 0 => {}
             Shape::Zeros(wrong) => push(stored, Value::Reserved, Some(wrong)),
             Shape::Bool => push(stored, Value::Bool(stored != 0), issue),
-            Shape::Uint(how) => push(stored, Value::Uint(how.meant(stored)), issue),
+            Shape::Uint(how) => push(stored, Value::Uint(how.decode(stored)), issue),
             Shape::Enum(list) | Shape::OneEnumOf(list) => {
                 let name = self.tables.value_name(list, stored);
                 // Zero is what programs leave where a field does not matter.

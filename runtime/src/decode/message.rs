@@ -74,7 +74,7 @@ fn fields(container: &Container, dwords: &[u32], base: u32, text: &mut String, f
             Type::Bool => Value::Bool(true),
             Type::Enum(list) => Value::Enum { name: list.name_of(stored) },
             Type::Int => Value::Int(bits::sign_extend(stored, field.end - field.start + 1)),
-            _ => Value::Uint(field.stored.meant(stored)),
+            _ => Value::Uint(field.stored.decode(stored)),
         };
         text.push_str(if *first { " " } else { ", " });
         *first = false;

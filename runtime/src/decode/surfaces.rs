@@ -100,7 +100,7 @@ pub(super) struct Surfaces {
 /// The value of a field: stored less one, for instance, put right.
 fn number(record: &Record, container: &Container, name: &str) -> Option<u64> {
     let field = container.fields.iter().find(|field| field.name == name)?;
-    Some(field.stored.meant(bits::get(&record.dwords, field.start, field.end)))
+    Some(field.stored.decode(bits::get(&record.dwords, field.start, field.end)))
 }
 
 /// The name of a field's value.

@@ -164,7 +164,7 @@ fn target_of(engine: EngineId, dwords: &[u32]) -> Option<u64> {
 pub(crate) fn field_of(register: &str, field: &str, value: u64) -> Option<u64> {
     let container = Tables::gen8().container(&format!("RING_{register}"))?;
     let field = container.fields.iter().find(|other| other.name == field)?;
-    Some(field.stored.meant(bits::get(
+    Some(field.stored.decode(bits::get(
         &[value as u32, (value >> 32) as u32],
         field.start,
         field.end,

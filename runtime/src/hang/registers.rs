@@ -143,7 +143,7 @@ fn items(tables: &Tables, container: &Container, value: u64) -> Vec<crate::decod
 pub(super) fn field(tables: &Tables, register: &str, field: &str, value: u64) -> Option<u64> {
     let container = tables.container(register)?;
     let field = container.fields.iter().find(|other| other.name == field)?;
-    Some(field.stored.meant(bits::get(
+    Some(field.stored.decode(bits::get(
         &[value as u32, (value >> 32) as u32],
         field.start,
         field.end,

@@ -1,6 +1,6 @@
-//! From named fields to dwords.
+//! Conversion from named fields to dwords.
 
-use super::refused::{Reason, Refused, nearest};
+use super::error::{BuildError, Reason, nearest};
 use super::tree::Tree;
 use super::{DWORDS, LENGTH, described};
 use crate::bits::{ones, put, sign_extend};
@@ -13,12 +13,11 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The dwords of the container `info` whose fields `tree` names. What is left out takes its
-/// default.
+/// The dwords of a container of type `info` with the fields that `tree` names. Other fields get
+/// their defaults.
 ///
-/// # Errors
-/// The first field that is unknown, missing, or has a value that it cannot hold.
-pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, Refused> {
+/// The first field that is unknown or missing, or whose value does not fit.
+pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, BuildError> {
     let given = |name: &str| match tree {
         Tree::Map(entries) => entries.iter().find(|(other, _)| other == name).map(|(_, tree)| tree),
         _ => None,
@@ -31,8 +30,7 @@ pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, Refused>
     let described = described(info, |_| elements);
     let instruction = matches!(info.kind, Kind::Instruction { .. });
     let mut builder = Builder { container: info.name, instruction, dwords: Vec::new() };
-    let rest =
-        given(DWORDS).map(|tree| raw(tree).map_err(|reason| builder.refused(DWORDS, reason)));
+    let rest = given(DWORDS).map(|tree| raw(tree).map_err(|reason| builder.error(DWORDS, reason)));
     let rest = rest.transpose()?;
     let full = match (&rest, tail) {
         (Some(rest), _) => described + rest.len(),
@@ -43,7 +41,7 @@ pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, Refused>
         None => full,
         Some(tree) => {
             let length = integer(tree).and_then(|length| usize::try_from(length).ok());
-            length.ok_or_else(|| builder.refused(LENGTH, kind("a number of dwords", tree)))?
+            length.ok_or_else(|| builder.error(LENGTH, kind("a number of dwords", tree)))?
         }
     };
     if let Kind::Instruction { bias, opcode_mask, opcode, length_field, .. } = info.kind {
@@ -53,7 +51,7 @@ pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, Refused>
             None => length == info.dwords(),
         };
         if !fits || length == 0 {
-            return Err(builder.refused("", Reason::Length { dwords: length }));
+            return Err(builder.error("", Reason::Length { dwords: length }));
         }
         builder.dwords = vec![0; full.max(length).max(info.dwords())];
         builder.level(Level::of(info, &[]), tree, "")?;
@@ -65,10 +63,10 @@ pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, Refused>
         builder.dwords = vec![0; full];
         builder.level(Level::of(info, &[]), tree, "")?;
     }
-    let behind = rest.unwrap_or_default();
-    builder.dwords[described..][..behind.len()].copy_from_slice(&behind);
+    let trailing = rest.unwrap_or_default();
+    builder.dwords[described..][..trailing.len()].copy_from_slice(&trailing);
     if builder.dwords.iter().skip(length).any(|dword| *dword != 0) {
-        return Err(builder.refused("", Reason::Short { dwords: length }));
+        return Err(builder.error("", Reason::Short { dwords: length }));
     }
     builder.dwords.truncate(length);
     Ok(builder.dwords)
@@ -84,8 +82,8 @@ fn raw(tree: &Tree) -> Result<Vec<u32>, Reason> {
     list.ok_or_else(|| kind("a list of dwords", tree))
 }
 
-/// Nothing is named.
-const NOTHING: Tree = Tree::Map(Vec::new());
+/// A map without fields.
+const NO_FIELDS: Tree = Tree::Map(Vec::new());
 
 struct Builder {
     container: &'static str,
@@ -94,21 +92,22 @@ struct Builder {
 }
 
 impl Builder {
-    fn refused(&self, path: &str, reason: Reason) -> Refused {
-        Refused { container: self.container, path: path.into(), reason }
+    fn error(&self, path: &str, reason: Reason) -> BuildError {
+        BuildError { container: self.container, path: path.into(), reason }
     }
 
-    /// `level` with the dwords as they are so far.
-    fn now<'a>(&'a self, level: &Level<'_>) -> Level<'a> {
+    /// `level` over the dwords written so far.
+    fn current<'a>(&'a self, level: &Level<'_>) -> Level<'a> {
         level.over(&self.dwords)
     }
 
-    fn level(&mut self, level: Level<'_>, tree: &Tree, path: &str) -> Result<(), Refused> {
+    fn level(&mut self, level: Level<'_>, tree: &Tree, path: &str) -> Result<(), BuildError> {
         let Tree::Map(entries) = tree else {
             let reason = Reason::Kind { expected: "a map of fields", found: tree.to_string() };
-            return Err(self.refused(path, reason));
+            return Err(self.error(path, reason));
         };
-        // The bits are zero so far: conditions are asked once those fields are set that have none.
+        // All bits are zero here. Fields without conditions are written first, because conditions
+        // read them.
         let data: Vec<&'static Field> =
             level.fields.iter().filter(|field| level.is_data(field)).collect();
         self.names(&level, &data, entries, path)?;
@@ -118,31 +117,32 @@ impl Builder {
         waiting.sort_by_key(|field| field.exists_if.is_none());
         plain.sort_by_key(|field| field.exists_if.is_some());
         for field in plain {
-            self.take(&level, field, entries, &mut given, path)?;
+            self.write(&level, field, entries, &mut given, path)?;
         }
         let mut written = Vec::new();
-        while let Some(at) = waiting.iter().position(|field| self.now(&level).exists(field)) {
+        while let Some(at) = waiting.iter().position(|field| self.current(&level).exists(field)) {
             let field = waiting.remove(at);
-            self.take(&level, field, entries, &mut given, path)?;
+            self.write(&level, field, entries, &mut given, path)?;
             written.push(field);
         }
-        let gone = written.into_iter().find(|field| !self.now(&level).exists(field));
+        let inactive = written.into_iter().find(|field| !self.current(&level).exists(field));
         let unused = entries.iter().zip(&given).find(|((name, _), given)| {
             given.is_some() && level.fields.iter().any(|field| field.name == *name)
         });
-        let absent = gone.map(|field| field.name).or(unused.map(|((name, _), _)| name.as_str()));
+        let absent =
+            inactive.map(|field| field.name).or(unused.map(|((name, _), _)| name.as_str()));
         if let Some(name) = absent {
             let conditions = level.fields.iter().filter(|field| field.name == name);
             let conditions: Vec<String> =
-                conditions.filter_map(|field| field.exists_if).map(words).collect();
+                conditions.filter_map(|field| field.exists_if).map(condition_text).collect();
             let condition = match &conditions[..] {
                 [] => "no other field takes its bits".to_string(),
                 conditions => conditions.join(", or "),
             };
-            return Err(self.refused(&join(path, name), Reason::Absent { condition }));
+            return Err(self.error(&join(path, name), Reason::Absent { condition }));
         }
         for field in level.fields.iter().filter(|field| matches!(field.ty, Type::MustBeOne)) {
-            if self.now(&level).exists(field) {
+            if self.current(&level).exists(field) {
                 for start in (field.start..=field.end).step_by(64) {
                     let end = field.end.min(start + 63);
                     put(
@@ -161,14 +161,14 @@ impl Builder {
         Ok(())
     }
 
-    /// Refuses names that the level does not have, and those that are there twice.
+    /// Refuses names that the level does not have, and names that are given twice.
     fn names(
         &self,
         level: &Level<'_>,
         data: &[&'static Field],
         entries: &[(String, Tree)],
         path: &str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BuildError> {
         let names =
             || data.iter().map(|field| field.name).chain(level.arrays().map(|array| array.name()));
         for (index, (name, _)) in entries.iter().enumerate() {
@@ -178,39 +178,39 @@ impl Builder {
             }
             if !names().any(|known| known == name) {
                 let hint = nearest(name, names());
-                return Err(self.refused(&join(path, name), Reason::Unknown { hint }));
+                return Err(self.error(&join(path, name), Reason::Unknown { hint }));
             }
             if entries[..index].iter().any(|(other, _)| other == name) {
-                return Err(self.refused(&join(path, name), Reason::Twice));
+                return Err(self.error(&join(path, name), Reason::Twice));
             }
         }
         Ok(())
     }
 
-    /// Writes a field of `level`, from what is given for it or its default.
-    fn take(
+    /// Writes a field of `level`: the given value, or else the default.
+    fn write(
         &mut self,
         level: &Level<'_>,
         field: &'static Field,
         entries: &[(String, Tree)],
         given: &mut [Option<&Tree>],
         path: &str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BuildError> {
         let path = join(path, field.name);
         let at = entries.iter().position(|(name, _)| name == field.name);
         match at.and_then(|at| given[at].take()) {
             Some(tree) => self.field(field, level.base, tree, &path),
-            None if field.required => Err(self.refused(&path, Reason::Missing)),
+            None if field.required => Err(self.error(&path, Reason::Missing)),
             None => self.default(field, level.base, &path),
         }
     }
 
-    fn default(&mut self, field: &'static Field, base: u32, path: &str) -> Result<(), Refused> {
+    fn default(&mut self, field: &'static Field, base: u32, path: &str) -> Result<(), BuildError> {
         let (start, end) = (base + field.start, base + field.end);
         match (field.default, field.ty) {
             (Some(value), _) => put(&mut self.dwords, start, end.min(start + 63), value),
             (None, Type::Struct(info)) => {
-                self.level(Level::nested(info, &[], start), &NOTHING, path)?
+                self.level(Level::nested(info, &[], start), &NO_FIELDS, path)?
             }
             (None, _) => {}
         }
@@ -222,20 +222,18 @@ impl Builder {
         array: Elements<'_>,
         tree: Option<&Tree>,
         path: &str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BuildError> {
         let count = array.group.count;
         let elements: Vec<Option<&Tree>> = match tree {
             None => vec![None; count as usize],
             Some(Tree::List(elements)) => elements.iter().map(Some).collect(),
             Some(other) => {
                 let reason = Reason::Kind { expected: "a list", found: other.to_string() };
-                return Err(self.refused(path, reason));
+                return Err(self.error(path, reason));
             }
         };
         if count > 0 && elements.len() != count as usize {
-            return Err(
-                self.refused(path, Reason::Count { expected: count, found: elements.len() })
-            );
+            return Err(self.error(path, Reason::Count { expected: count, found: elements.len() }));
         }
         for (index, tree) in elements.into_iter().enumerate() {
             let path = format!("{path}[{index}]");
@@ -247,7 +245,7 @@ impl Builder {
                     self.default(field, base, &path)?
                 }
                 (Element::Level(level), tree) => {
-                    self.level(level, tree.unwrap_or(&NOTHING), &path)?
+                    self.level(level, tree.unwrap_or(&NO_FIELDS), &path)?
                 }
             }
         }
@@ -260,33 +258,33 @@ impl Builder {
         base: u32,
         tree: &Tree,
         path: &str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), BuildError> {
         let (start, end) = (base + field.start, base + field.end);
         if let Type::Struct(info) = field.ty {
             return self.level(Level::nested(info, &[], start), tree, path);
         }
         if end - start < 64 {
-            // The manual's range counts where the field has an effect.
+            // The manual's range applies only if the field has an effect.
             let effective =
                 field.exists_if.is_none_or(|condition| condition.holds(&self.dwords, base));
             let stored =
-                stored(field, tree, effective).map_err(|reason| self.refused(path, reason))?;
+                stored(field, tree, effective).map_err(|reason| self.error(path, reason))?;
             put(&mut self.dwords, start, end, stored);
             return Ok(());
         }
         let expected = "a list of dwords";
         let kind = || Reason::Kind { expected, found: tree.to_string() };
-        let Tree::List(words) = tree else { return Err(self.refused(path, kind())) };
+        let Tree::List(words) = tree else { return Err(self.error(path, kind())) };
         let pieces = (start..=end).step_by(32);
         if words.len() != pieces.clone().count() {
             let expected = pieces.count() as u32;
-            return Err(self.refused(path, Reason::Count { expected, found: words.len() }));
+            return Err(self.error(path, Reason::Count { expected, found: words.len() }));
         }
         for (first, word) in pieces.zip(words) {
             let last = end.min(first + 31);
             let value = integer(word).and_then(|value| u64::try_from(value).ok());
             let Some(value) = value.filter(|value| *value <= ones(last - first + 1)) else {
-                return Err(self.refused(path, kind()));
+                return Err(self.error(path, kind()));
             };
             put(&mut self.dwords, first, last, value);
         }
@@ -402,7 +400,7 @@ fn kind(expected: &'static str, tree: &Tree) -> Reason {
     Reason::Kind { expected, found: tree.to_string() }
 }
 
-/// `stored` if it lies in the range that the manual allows, or has no effect.
+/// Returns `stored` if it is in the range that the manual allows, or the field has no effect.
 fn in_range(
     field: &'static Field,
     stored: u64,
@@ -420,7 +418,7 @@ fn in_range(
     if fits { Ok(stored) } else { Err(out_of_range(field, signed, tree)) }
 }
 
-/// Least and greatest stored values.
+/// Least and greatest stored value of a field of `width` bits.
 fn limits(signed: bool, width: u32) -> (i128, i128) {
     if signed { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, ones(width).into()) }
 }
@@ -490,12 +488,12 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
-/// A condition for people.
-fn words(expr: &Expr) -> String {
+/// The text of a condition, for messages.
+fn condition_text(expr: &Expr) -> String {
     match expr {
         Expr::Number(value) => value.to_string(),
         Expr::Field { name, .. } => (*name).to_string(),
-        Expr::Not(inner) => format!("not ({})", words(inner)),
+        Expr::Not(inner) => format!("not ({})", condition_text(inner)),
         Expr::Binary(op, left, right) => {
             let op = match op {
                 Op::Or => "or",
@@ -513,7 +511,7 @@ fn words(expr: &Expr) -> String {
                 Op::Div => "/",
                 Op::Rem => "mod",
             };
-            format!("{} {op} {}", words(left), words(right))
+            format!("{} {op} {}", condition_text(left), condition_text(right))
         }
     }
 }

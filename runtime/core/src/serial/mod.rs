@@ -1,10 +1,10 @@
-//! Containers as maps of named fields, through the tables: `serde` of every generated type (feature
+//! Containers as maps of named fields, by the tables: `serde` of every generated type (feature
 //! `serde`).
 //!
-//! A container is a map from the manual's names of its fields to their values as meant: counts
-//! without the one that hardware leaves out, addresses in bytes, enumerations by name. Opcode,
-//! length and reserved bits are not in it, nor are alternatives whose condition does not hold.
-//! Structures nest, arrays are lists.
+//! A container is a map from the manual's field names to values: counts include the one that
+//! hardware leaves out, addresses are in bytes, enumerations are names. The map does not contain
+//! opcode, length and reserved bits, or alternatives whose condition does not hold. Structures are
+//! nested maps, arrays are lists.
 //!
 //! | field | written | read |
 //! |---|---|---|
@@ -17,30 +17,30 @@
 //! | float | number, or text with the stored pattern if it is not finite | the same |
 //! | more than 64 bits | list of dwords | the same |
 //!
-//! Two more names say what fields cannot: `"$length"` the dwords of an instruction that is shorter
-//! than its description, as older generations' are, and `"$dwords"` the dwords behind what is
-//! described: payloads of instructions of which only the header is known, and tails. Both are
-//! written where they are needed, so that every instruction comes back.
+//! Two special names hold what fields cannot express. `"$length"` is the number of dwords of an
+//! instruction that is shorter than its description, as in older generations. `"$dwords"` holds the
+//! dwords after the described ones: payloads of instructions of which only the header is described,
+//! and tails. Both are written only if needed, so that reading restores every instruction.
 //!
-//! What a map leaves out takes its default; a field without a sensible one must be there. Names
-//! that the container does not have are refused, and so are values that the field cannot hold:
-//! [`Refused`] says where and why.
+//! A field that the map leaves out gets its default; a field without a sensible default must be
+//! given. Unknown names are refused, and so are values that the field cannot hold: [`BuildError`]
+//! says which field and why.
 //!
-//! Types with a variable tail borrow it, so they can only be written; [`build`] gives the dwords to
-//! read them from.
+//! Types with a variable tail borrow the tail, so they implement only `Serialize`. To read one, use
+//! the dwords that [`build`] returns.
 
 mod build;
-mod refused;
+mod error;
 mod tree;
 mod write;
 
-/// The name under which an instruction's length in dwords stands if it is less than described.
+/// Key of an instruction's length in dwords, written if it is less than described.
 pub const LENGTH: &str = "$length";
-/// The name under which the dwords behind the described ones stand.
+/// Key of the dwords after the described ones.
 pub const DWORDS: &str = "$dwords";
 
-/// Dwords that the fields of the container describe; `elements` are those of its variable tail, if
-/// it has one.
+/// Number of dwords that the fields of the container describe. `elements` returns the number of
+/// elements of its variable tail, if it has one.
 fn described(info: &Container, elements: impl FnOnce(&Group) -> usize) -> usize {
     if let Some(tail) = info.groups.iter().find(|group| group.count == 0) {
         return (tail.start / 32) as usize + (elements(tail) * tail.bits as usize).div_ceil(32);
@@ -53,10 +53,10 @@ fn described(info: &Container, elements: impl FnOnce(&Group) -> usize) -> usize 
 }
 
 pub use build::build;
-pub use refused::{Reason, Refused, nearest};
+pub use error::{BuildError, Reason, nearest};
 pub use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 pub use tree::Tree;
-pub use write::Shown;
+pub use write::FieldMap;
 
 use crate::packet::Fixed;
 use crate::read::Codec;
@@ -66,22 +66,19 @@ use serde_core::{de, ser};
 
 /// `Serialize` of a generated type.
 ///
-/// # Errors
-/// Those of the serializer; a tail that its packet's length field cannot express.
+/// Errors of the serializer, and a tail that the length field of its packet cannot express.
 pub fn serialize<'a, T: Codec<'a>, S: Serializer>(
     value: &T,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let mut dwords = vec![0; value.encoded_dwords()];
     value.encode(&mut dwords).map_err(ser::Error::custom)?;
-    Shown::new(T::INFO, &dwords).serialize(serializer)
+    FieldMap::new(T::INFO, &dwords).serialize(serializer)
 }
 
-/// `Deserialize` of a generated type of fixed size. The format must say what it holds, as JSON
-/// does.
+/// `Deserialize` of a generated type of fixed size. The format must be self-describing, like JSON.
 ///
-/// # Errors
-/// Those of the deserializer; [`Refused`] as a message.
+/// Errors of the deserializer, and [`BuildError`] as a message.
 pub fn deserialize<'de, T: Fixed, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let tree = Tree::deserialize(deserializer)?;
     let mut dwords = build(T::INFO, &tree).map_err(de::Error::custom)?;
@@ -89,8 +86,8 @@ pub fn deserialize<'de, T: Fixed, D: Deserializer<'de>>(deserializer: D) -> Resu
     Ok(T::read_lossy(&dwords))
 }
 
-/// `Serialize` and `Deserialize` for generated types: those of fixed size; those with a variable
-/// tail.
+/// Implements `Serialize` and `Deserialize` for generated types of fixed size, and `Serialize` for
+/// those with a variable tail.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! serial {

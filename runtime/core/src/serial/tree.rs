@@ -1,18 +1,18 @@
-//! What a self-describing format holds.
+//! A value of a self-describing format.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A value of JSON or a format like it, names in the order in which they came.
+/// A value of JSON or a similar format. A map keeps the order of its names.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Tree {
-    /// Nothing.
+    /// `null`.
     Null,
-    /// True or false.
+    /// `true` or `false`.
     Bool(bool),
-    /// A number.
+    /// An integer.
     Integer(i128),
     /// A number with a fraction or an exponent.
     Float(f64),
@@ -24,7 +24,7 @@ pub enum Tree {
     Map(Vec<(String, Tree)>),
 }
 
-/// For messages: short values as they are, of long ones the kind.
+/// For messages: short values in full, for lists and maps only the type.
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

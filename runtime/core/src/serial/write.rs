@@ -1,4 +1,4 @@
-//! From dwords to named fields.
+//! Conversion from dwords to named fields.
 
 use super::{DWORDS, LENGTH, described};
 use crate::bits;
@@ -7,15 +7,15 @@ use crate::reflect::{Container, Kind, Type};
 use alloc::format;
 use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-/// A container to be written: a map of its fields.
+/// A container that is serialized as a map of its fields.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a>(Level<'a>, Option<&'static Container>);
+pub struct FieldMap<'a>(Level<'a>, Option<&'static Container>);
 
-impl<'a> Shown<'a> {
+impl<'a> FieldMap<'a> {
     /// The container that starts with `dwords`.
     pub fn new(info: &'static Container, dwords: &'a [u32]) -> Self {
         let dwords = match info.kind {
-            // What lies behind the instruction is not its own.
+            // Dwords after the end of the instruction do not belong to it.
             Kind::Instruction { length_field: Some((start, end)), bias, .. }
                 if !dwords.is_empty() =>
             {
@@ -25,16 +25,16 @@ impl<'a> Shown<'a> {
             Kind::Instruction { .. } => &dwords[..dwords.len().min(info.dwords())],
             _ => dwords,
         };
-        Shown(Level::of(info, dwords), Some(info))
+        FieldMap(Level::of(info, dwords), Some(info))
     }
 }
 
-impl Serialize for Shown<'_> {
+impl Serialize for FieldMap<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for field in self.0.fields.iter().filter(|field| self.0.is_data(field)) {
             let member = self.0.member(field);
-            // What has no effect is there all the same.
+            // A field without effect is written too if it is not zero.
             let held = field.alternative.is_none() && member.stored() != 0;
             if !held && !self.0.exists(field) {
                 continue;
@@ -75,14 +75,14 @@ impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let member = self.0;
         if let Some(level) = member.level() {
-            return Shown(level, None).serialize(serializer);
+            return FieldMap(level, None).serialize(serializer);
         }
         let (start, end) = member.bits();
         let fixed = matches!(member.field.ty, Type::UFixed(_) | Type::SFixed(_));
         match member.value() {
             Value::Bool(value) => serializer.serialize_bool(value),
             Value::Uint(0) if member.stored() >= 64 => {
-                // A power of two that 64 bits do not hold.
+                // A power of two that 64 bits cannot hold.
                 serializer.serialize_str(&format!("2^{}", member.stored()))
             }
             Value::Uint(value) => serializer.serialize_u64(value),
@@ -113,7 +113,7 @@ impl Serialize for List<'_> {
         for element in self.0.iter() {
             match element {
                 Element::Field(member) => list.serialize_element(&One(member))?,
-                Element::Level(level) => list.serialize_element(&Shown(level, None))?,
+                Element::Level(level) => list.serialize_element(&FieldMap(level, None))?,
             }
         }
         list.end()

@@ -1,18 +1,18 @@
-//! Why named fields are not a container.
+//! Errors of building a container from named fields.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Named fields that are not a container, and which of them.
+/// Why named fields cannot become a container.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Refused {
+pub struct BuildError {
     /// The container's name.
     pub container: &'static str,
-    /// The field's name behind those of the structures and arrays that it is in:
-    /// `Entry[3].Color Clamp Range`; empty for the container itself.
+    /// Path to the field: the names of the structures and arrays that it is in, then its own name,
+    /// `Entry[3].Color Clamp Range`. Empty for the container itself.
     pub path: String,
-    /// What is wrong with it.
+    /// What is wrong.
     pub reason: Reason,
 }
 
@@ -21,76 +21,76 @@ pub struct Refused {
 pub enum Reason {
     /// There is no such field.
     Unknown {
-        /// A name that is meant, perhaps.
+        /// A similar name that exists, if there is one.
         hint: Option<&'static str>,
     },
-    /// The name is there twice.
+    /// The name is given twice.
     Twice,
-    /// The field has no sensible default and must be there.
+    /// The field has no sensible default and must be given.
     Missing,
     /// The field exists only under a condition that does not hold.
     Absent {
         /// The condition.
         condition: String,
     },
-    /// The value is of another kind.
+    /// The value has the wrong type.
     Kind {
-        /// What is wanted.
+        /// The expected type.
         expected: &'static str,
-        /// What is there.
+        /// The given value.
         found: String,
     },
-    /// The enumeration has no value of that name.
+    /// The enumeration has no value with that name.
     Name {
         /// The enumeration.
         list: &'static str,
         /// The name.
         name: String,
-        /// A name that is meant, perhaps.
+        /// A similar name that exists, if there is one.
         hint: Option<&'static str>,
     },
     /// The field cannot hold the value.
     Range {
         /// The value.
         value: String,
-        /// What it can hold: `1..=16384`, and steps if there are any.
+        /// The legal range: `1..=16384`, and steps if there are any.
         range: String,
-        /// Where the field is: `dw2 13:0`.
+        /// Position of the field: `dw2 13:0`.
         place: String,
     },
-    /// The array has another number of elements.
+    /// The array has a different number of elements.
     Count {
-        /// How many it has.
+        /// Number of elements of the array.
         expected: u32,
-        /// How many are there.
+        /// Number of elements given.
         found: usize,
     },
-    /// The tail makes the packet longer or shorter than its length field can say.
+    /// The length field cannot express the packet's length.
     Length {
         /// The packet's length in dwords.
         dwords: usize,
     },
-    /// The packet is said to be shorter than its fields are.
+    /// The given length is less than the fields need.
     Short {
         /// The packet's length in dwords.
         dwords: usize,
     },
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.container)?;
         let path = &self.path;
-        let meant = |f: &mut fmt::Formatter<'_>, hint: &Option<&'static str>| match hint {
+        let suggest = |f: &mut fmt::Formatter<'_>, hint: &Option<&'static str>| match hint {
             Some(hint) => write!(f, "; did you mean `{hint}`?"),
             None => Ok(()),
         };
         match &self.reason {
             Reason::Unknown { hint } => {
                 write!(f, " has no field `{path}`")?;
-                meant(f, hint)
+                suggest(f, hint)
             }
-            Reason::Twice => write!(f, ": {path} is there twice"),
+            Reason::Twice => write!(f, ": {path} is given twice"),
             Reason::Missing => write!(f, ": {path} is missing and has no default"),
             Reason::Absent { condition } => write!(f, ": {path} exists only if {condition}"),
             Reason::Kind { expected, found } if path.is_empty() => {
@@ -99,13 +99,13 @@ impl fmt::Display for Refused {
             Reason::Kind { expected, found } => write!(f, ": {path} = {found} is not {expected}"),
             Reason::Name { list, name, hint } => {
                 write!(f, ": {path} = `{name}` is not a value of {list}")?;
-                meant(f, hint)
+                suggest(f, hint)
             }
             Reason::Range { value, range, place } => {
                 write!(f, ": {path} = {value} does not fit {range} ({place})")
             }
             Reason::Count { expected, found } => {
-                write!(f, ": {path} has {expected} elements, {found} are there")
+                write!(f, ": {path} has {expected} elements, {found} are given")
             }
             Reason::Length { dwords } => {
                 write!(f, " of {dwords} dwords cannot be expressed by its length field")
@@ -115,10 +115,10 @@ impl fmt::Display for Refused {
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for BuildError {}
 
-/// The name that `word` is most likely a slip of, if any is near: at most one letter in four is
-/// wrong.
+/// The name that `word` is most likely a typing error of, if one is near: at most one letter in
+/// four is wrong.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 4).max(1);
     let near = names.into_iter().map(|name| (distance(word, name), name));
@@ -127,7 +127,7 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Levenshtein's distance, without regard to case, blanks and the punctuation between words.
+/// Levenshtein distance, ignoring case, blanks, `_` and `-`.
 fn distance(a: &str, b: &str) -> usize {
     let plain = |text: &str| -> Vec<char> {
         text.chars()
