@@ -87,7 +87,7 @@ fn json_and_faults() {
 fn unusable_input() {
     let directory = tempfile::tempdir().unwrap();
     for (kernel, args, text) in [
-        ("ad (8|M0) r4.0<1>:d r4.0<8;8,1>:d -1:w", &[][..], "`ad` is no operation"),
+        ("ad (8|M0) r4.0<1>:d r4.0<8;8,1>:d -1:w", &[][..], "`ad` is not an operation"),
         ("mov", &[], "`mov` is no pair of hexadecimal digits"),
         ("", &[], "the kernel has 0x0 bytes"),
         (MOVE, &["--offset", "0x20"], "the kernel has 0x20 bytes"),

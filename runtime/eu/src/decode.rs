@@ -246,8 +246,9 @@ impl Decoder<'_> {
         instruction.math = Some(function);
         instruction.destination = Some(self.destination(&controls)?);
         self.sources(&mut instruction, &controls, function.sources())?;
-        if function.is_macro() {
-            self.basic_macro_accumulators(&mut instruction);
+        // In the basic format only Align16 has bits for them.
+        if function.is_macro() && instruction.access_mode == AccessMode::Align16 {
+            instruction.extract_macro_accumulators();
         }
         Ok(instruction)
     }
@@ -566,32 +567,27 @@ impl Decoder<'_> {
             });
         }
         if self.opcode == Opcode::Madm {
-            self.macro_accumulators(&mut instruction);
+            instruction.extract_macro_accumulators();
         }
         Ok(instruction)
     }
+}
 
-    /// The macros encode extended accumulators in the bits of the write mask and of the x and y
-    /// selects, which have no other meaning there.
-    fn macro_accumulators(&self, instruction: &mut Instruction) {
-        if let Some(destination) = &mut instruction.destination {
+impl Instruction {
+    /// Moves the numbers of extended accumulators out of the write mask and the swizzles. The macros
+    /// encode them in the bits of the write mask and of the x and y selects, which have no other
+    /// meaning there.
+    pub(crate) fn extract_macro_accumulators(&mut self) {
+        if let Some(destination) = &mut self.destination {
             destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));
             destination.write_mask = 15;
         }
-        for operand in &mut instruction.sources {
+        for operand in &mut self.sources {
             if let Operand::Register(source) = operand {
                 let [x, y, ..] = source.swizzle;
                 source.macro_accumulator = Some(MacroAccumulator(x + y * 4));
                 source.swizzle = Source::IDENTITY;
             }
-        }
-    }
-
-    /// Like [`macro_accumulators`](Self::macro_accumulators), for the basic format: only Align16
-    /// has these bits.
-    fn basic_macro_accumulators(&self, instruction: &mut Instruction) {
-        if instruction.access_mode == AccessMode::Align16 {
-            self.macro_accumulators(instruction);
         }
     }
 }

@@ -28,12 +28,12 @@ fn error(source: &str, syntax: Syntax, expected: &str) {
 #[test]
 fn of_words() {
     for (source, expected) in [
-        ("mvo (8|M0) r1:d r2:d", "1:1 `mvo` `mvo` is no operation; did you mean `mov`?"),
-        ("qqqq (8|M0) r1:d r2:d", "1:1 `qqqq` `qqqq` is no operation"),
+        ("mvo (8|M0) r1:d r2:d", "1:1 `mvo` `mvo` is not an operation; did you mean `mov`?"),
+        ("qqqq (8|M0) r1:d r2:d", "1:1 `qqqq` `qqqq` is not an operation"),
         ("(W) 8", "1:5 `8` unexpected `8`, expected an operation"),
         (
             "sends (8|M0) r1 r2 r3 0x0 0x0",
-            "1:1 `sends` `sends` is no operation; split sends came with Gen9, join the payloads",
+            "1:1 `sends` `sends` is not an operation; split sends exist from Gen9 on; put the payloads into consecutive registers",
         ),
         (
             "math (8|M0) r1:f r2:f",
@@ -41,45 +41,51 @@ fn of_words() {
         ),
         (
             "math.sqrt (8|M0) r1:f r2:f",
-            "1:6 `sqrt` `sqrt` is no math function; did you mean `sqt`?",
+            "1:6 `sqrt` `sqrt` is not a math function; did you mean `sqt`?",
         ),
         (
             "add.sat (8|M0) r1:f r2:f r3:f",
-            "1:5 `sat` `add` has no suffix `sat`; saturation stands before the destination: (sat)r1.0",
+            "1:5 `sat` `add` has no suffix `sat`; write the saturation before the destination: (sat)r1.0",
         ),
         (
             "add.z (8|M0) r1:f r2:f r3:f",
-            "1:5 `z` `add` has no suffix `z`; conditions stand behind the size: (eq)f0.0",
+            "1:5 `z` `add` has no suffix `z`; write the condition after the size: (eq)f0.0",
         ),
         (
             "mov r1:d r2:d",
             "1:5 `r1` unexpected `r1`, expected the size and the first channel, as in (8|M0)",
         ),
-        ("mov (9|M0) r1:d r2:d", "1:6 `9` 9 is no execution size, expected 1, 2, 4, 8, 16 or 32"),
-        ("mov (8|M3) r1:d r2:d", "1:8 `M3` `M3` is no first channel, expected M0, M4, M8 to M28"),
+        (
+            "mov (9|M0) r1:d r2:d",
+            "1:6 `9` 9 is not an execution size, expected 1, 2, 4, 8, 16 or 32",
+        ),
+        (
+            "mov (8|M3) r1:d r2:d",
+            "1:8 `M3` `M3` is not a first channel, expected M0, M4, M8 to M28",
+        ),
         (
             "add (8|M0) (gg)f0.0 r1:d r2:d r3:d",
-            "1:13 `gg` `gg` is no condition; did you mean `gt`?",
+            "1:13 `gg` `gg` is not a condition; did you mean `gt`?",
         ),
         (
             "(f0.0) add (8|M0) (gt)f0.1 r1:d r2:d r3:d",
-            "1:23 `f0` predicate and condition use different flags, expected f0.0, as the instruction holds one flag",
+            "1:23 `f0` predicate and condition use different flags, expected f0.0, because an instruction has only one flag",
         ),
-        ("(f2.0) mov (8|M0) r1:d r2:d", "1:2 `f2` `f2` is no flag register, expected f0 or f1"),
-        ("(f0.2) mov (8|M0) r1:d r2:d", "1:5 `2` 2 is no flag subregister, expected 0 or 1"),
+        ("(f2.0) mov (8|M0) r1:d r2:d", "1:2 `f2` `f2` is not a flag register, expected f0 or f1"),
+        ("(f0.2) mov (8|M0) r1:d r2:d", "1:5 `2` 2 is not a flag subregister, expected 0 or 1"),
         (
             "(f0.0.any6h) mov (8|M0) r1:d r2:d",
-            "1:7 `any6h` `any6h` is no predicate control; did you mean `any2h`?",
+            "1:7 `any6h` `any6h` is not a predicate control; did you mean `any2h`?",
         ),
         ("(W+f0.0) nop", "1:3 `+` unexpected `+`, expected `)` or `&` and a flag"),
         (
             "mov (8|M0) r1:d r2:d {Compactd}",
-            "1:23 `Compactd` `Compactd` is no option; did you mean `Compacted`?",
+            "1:23 `Compactd` `Compactd` is not an option; did you mean `Compacted`?",
         ),
         ("mov (8|M0) r1:d r2:d {EOT}", "1:23 `EOT` only messages end a thread"),
         ("mov (8|M0) r1:d r2:d {Switch", "1:29 `` the instruction ends here, expected `,` or `}`"),
-        ("mov (8|M0) r1:x r2:d", "1:15 `x` `x` is no type"),
-        ("mov (8|M0) r1:d r2:uf", "1:20 `uf` `uf` is no type; did you mean `ub`?"),
+        ("mov (8|M0) r1:x r2:d", "1:15 `x` `x` is not a type"),
+        ("mov (8|M0) r1:d r2:uf", "1:20 `uf` `uf` is not a type; did you mean `ub`?"),
         (
             "mov (8|M0) r1:vf r2:d",
             "1:15 `vf` registers have no type vf; packed vectors are immediates",
@@ -108,13 +114,13 @@ fn of_registers_and_regions() {
         ),
         (
             "mov (8|M0) g1:d r2:d",
-            "1:12 `g1` `g1` is no register; general registers are written r0 to r127",
+            "1:12 `g1` `g1` is not a register; general registers are written r0 to r127",
         ),
         (
             "mov (8|M0) m1:d r2:d",
-            "1:12 `m1` `m1` is no register; Gen8 has no message registers, messages are sent from general ones",
+            "1:12 `m1` `m1` is not a register; Gen8 has no message registers; send messages from general registers",
         ),
-        ("mov (8|M0) ac0:d r2:d", "1:12 `ac0` `ac0` is no register; did you mean `acc`?"),
+        ("mov (8|M0) ac0:d r2:d", "1:12 `ac0` `ac0` is not a register; did you mean `acc`?"),
         ("mov (8|M0) acc16:d r2:d", "1:12 `acc16` there is no register acc16"),
         ("mov (8|M0) acc:d r2:d", "1:12 `acc` there is no register acc"),
         ("mov (8|M0) null0:d r2:d", "1:12 `null0` there is no register null0"),
@@ -126,19 +132,22 @@ fn of_registers_and_regions() {
             "mov (8|M0) r1.8:f r2:d",
             "1:15 `8` a register has no element 8 of type f, expected 0 to 7",
         ),
-        ("mov (8|M0) r1<3>:d r2:d", "1:15 `3` 3 is no destination stride, expected 0, 1, 2 or 4"),
+        (
+            "mov (8|M0) r1<3>:d r2:d",
+            "1:15 `3` 3 is not a destination stride, expected 0, 1, 2 or 4",
+        ),
         (
             "mov (8|M0) r1<8;8,1>:d r2:d",
-            "1:15 `8` 8 is no destination stride, expected 0, 1, 2 or 4",
+            "1:15 `8` 8 is not a destination stride, expected 0, 1, 2 or 4",
         ),
         (
             "mov (8|M0) r1:d r2<64;8,1>:d",
-            "1:20 `64` 64 is no stride, expected 0, 1, 2, 4, 8, 16 or 32",
+            "1:20 `64` 64 is not a stride, expected 0, 1, 2, 4, 8, 16 or 32",
         ),
-        ("mov (8|M0) r1:d r2<8;3,1>:d", "1:22 `3` 3 is no width, expected 1, 2, 4, 8 or 16"),
+        ("mov (8|M0) r1:d r2<8;3,1>:d", "1:22 `3` 3 is not a width, expected 1, 2, 4, 8 or 16"),
         (
             "mov (8|M0) r1:d r2<8;8,3>:d",
-            "1:24 `3` 3 is no horizontal stride, expected 0, 1, 2 or 4",
+            "1:24 `3` 3 is not a horizontal stride, expected 0, 1, 2 or 4",
         ),
         (
             "mov (8|M0) r1:d r2<8 8,1>:d",
@@ -146,9 +155,9 @@ fn of_registers_and_regions() {
         ),
         (
             "mad (8|M0) r1:f r2<4;2>:f r3:f r4:f",
-            "1:20 `4;2` three-source instructions have no such region, expected <2;1> or <0;0>, of the last source <1> or <0>",
+            "1:20 `4;2` three-source instructions do not have this region, expected <2;1> or <0;0>, for the last source <1> or <0>",
         ),
-        ("mov (8|M0) r[a1.0]:d r2:d", "1:14 `a1` `a1` holds no addresses, expected a0"),
+        ("mov (8|M0) r[a1.0]:d r2:d", "1:14 `a1` `a1` is not an address register, expected a0"),
         (
             "mov (8|M0) r[a0.16]:d r2:d",
             "1:17 `16` 16 is too large for a word of a0, expected 0 to 15",
@@ -163,18 +172,18 @@ fn of_registers_and_regions() {
         ),
         ("mov (8|M0) r1:d ~r2:d", "1:17 `~` sources of `mov` have no modifier ~, expected `-`"),
         ("not (8|M0) r1:d -r2:d", "1:17 `-` sources of `not` have no modifier -, expected `~`"),
-        ("mov (8|M0) r1:d (neg)r2:d", "1:18 `neg` `neg` is no source modifier, expected abs"),
+        ("mov (8|M0) r1:d (neg)r2:d", "1:18 `neg` `neg` is not a source modifier, expected abs"),
         (
             "mov (8|M0) r1<1>.yx:d r2:d",
-            "1:18 `yx` `yx` is no write mask, expected channels in the order x, y, z, w",
+            "1:18 `yx` `yx` is not a write mask, expected channels in the order x, y, z, w",
         ),
         (
             "mov (8|M0) r1:d r2<4>.xy:d",
-            "1:23 `xy` `xy` is no swizzle, expected one channel or four",
+            "1:23 `xy` `xy` is not a swizzle, expected one channel or four",
         ),
         (
             "mov (8|M0) r1:d r2<4>.xq:d",
-            "1:23 `xq` `xq` is no choice of channels, expected up to four of x, y, z, w",
+            "1:23 `xq` `xq` is not a list of channels, expected up to four of x, y, z, w",
         ),
     ] {
         error(source, Iga, expected);
@@ -199,16 +208,19 @@ fn of_immediates() {
         ("mov (8|M0) r1:d 1.5:d", "1:17 `1.5` 1.5 cannot be of type d, expected an integer"),
         (
             "mov (8|M0) r1:d 1:ub",
-            "1:17 `1` there are no immediates of type ub; take a word, the destination may be bytes all the same",
+            "1:17 `1` there are no immediates of type ub; use a word; the destination may still be bytes",
         ),
-        ("mov (8|M0) r1:f 1e39:f", "1:17 `1e39` 1e39 is no number of type f"),
-        ("mov (8|M0) r1:f 70000:hf", "1:17 `70000` 70000 is no number of type hf"),
-        ("mov (8|M0) r1:f 0x123456789:f", "1:17 `0x123456789` 0x123456789 is no number of type f"),
+        ("mov (8|M0) r1:f 1e39:f", "1:17 `1e39` 1e39 is not a number of type f"),
+        ("mov (8|M0) r1:f 70000:hf", "1:17 `70000` 70000 is not a number of type hf"),
+        (
+            "mov (8|M0) r1:f 0x123456789:f",
+            "1:17 `0x123456789` 0x123456789 is not a number of type f",
+        ),
         (
             "mov (8|M0) r1:f -0x1:f",
             "1:17 `-0x1` -0x1 cannot be of type f, expected a decimal number, or its bits without a sign",
         ),
-        ("mov (8|M0) r1:f snan(0x0):f", "1:17 `snan` snan is no number of type f"),
+        ("mov (8|M0) r1:f snan(0x0):f", "1:17 `snan` snan is not a number of type f"),
         (
             "mov (8|M0) r1:f 0x123456789:v",
             "1:17 `0x123456789` 0x123456789 does not fit the type v, expected 0 to 4294967295",
@@ -219,21 +231,21 @@ fn of_immediates() {
         ),
         (
             "mov (8|M0) r1:f [0.1, 0, 0, 0]:vf",
-            "1:18 `0.1` `0.1` is no restricted float, expected 0, or ±1 to 31/16 times 1/8 to 16",
+            "1:18 `0.1` `0.1` is not a restricted float, expected 0, or ±1 to 31/16 times 1/8 to 16",
         ),
         ("mov (8|M0) r1:f [0, 0, 0, 0]:f", "1:30 `f` four packed floats are of type vf"),
-        ("mov (8|M0) r1:d 12ab:d", "1:17 `12ab` `12ab` is no number"),
+        ("mov (8|M0) r1:d 12ab:d", "1:17 `12ab` `12ab` is not a number"),
         (
             "mov (8|M0) r1:d 5",
             "1:18 `` the instruction ends here, expected `:` and the immediate's type",
         ),
         (
             "add (8|M0) r1:d 5:d r2:d",
-            "1:17 `5:d` only the last source can be an immediate; exchange the sources or take a register",
+            "1:17 `5:d` only the last source can be an immediate; exchange the sources or use a register",
         ),
         (
             "mad (8|M0) r1:f 5:f r2:f r3:f",
-            "1:17 `5:f` three-source instructions take registers only; move the number to a register and read it with <0;0>",
+            "1:17 `5:f` three-source instructions accept only registers; move the number to a register and read it with <0;0>",
         ),
     ] {
         error(source, Iga, expected);
@@ -243,46 +255,46 @@ fn of_immediates() {
 #[test]
 fn of_mesa() {
     for (source, expected) in [
-        ("mvo(8) g1<1>D g2<8,8,1>D;", "1:1 `mvo` `mvo` is no operation; did you mean `mov`?"),
+        ("mvo(8) g1<1>D g2<8,8,1>D;", "1:1 `mvo` `mvo` is not an operation; did you mean `mov`?"),
         (
             "dim(1) g1<1>DF 0F;",
-            "1:1 `dim` `dim` is no operation; Gen7.5 had it; mov takes immediates of type df",
+            "1:1 `dim` `dim` is not an operation; only Gen7.5 has it; mov accepts immediates of type df",
         ),
         (
             "mov(8) g1<1>D 0xFFD;",
-            "1:15 `0xFFD` `0xFFD` is no number; hexadecimal digits are small letters, capitals begin the type",
+            "1:15 `0xFFD` `0xFFD` is not a number; write hexadecimal digits in lower case; the type starts with a capital",
         ),
         (
             "mov(8) g1<1>D 5d;",
-            "1:15 `5d` `5d` is no number; a type in capitals follows the digits: 1D, 0x00ffUW",
+            "1:15 `5d` `5d` is not a number; write a type in capitals after the digits: 1D, 0x00ffUW",
         ),
         ("mov(8) g1<1>D 5;", "1:16 `;` unexpected `;`, expected a type"),
-        ("mov(8) g1<1>D 5DD;", "1:16 `DD` `DD` is no type; did you mean `D`?"),
+        ("mov(8) g1<1>D 5DD;", "1:16 `DD` `DD` is not a type; did you mean `D`?"),
         (
             "mov(8) g1<1>V g2<8,8,1>D;",
             "1:13 `V` registers have no type v; packed vectors are immediates",
         ),
         ("mov(8) g128<1>D 1D;", "1:8 `g128` there is no general register 128, expected g0 to g127"),
-        ("mov(8) g1<1>D g2<8,3,1>D;", "1:20 `3` 3 is no width, expected 1, 2, 4, 8 or 16"),
-        ("mov(8) g1<1>D g2<8,0,1>D;", "1:20 `0` 0 is no width, expected 1, 2, 4, 8 or 16"),
-        ("mov(8) g1<1>D g2<32,1>D;", "1:18 `32` 32 is no width, expected 1, 2, 4, 8 or 16"),
+        ("mov(8) g1<1>D g2<8,3,1>D;", "1:20 `3` 3 is not a width, expected 1, 2, 4, 8 or 16"),
+        ("mov(8) g1<1>D g2<8,0,1>D;", "1:20 `0` 0 is not a width, expected 1, 2, 4, 8 or 16"),
+        ("mov(8) g1<1>D g2<32,1>D;", "1:18 `32` 32 is not a width, expected 1, 2, 4, 8 or 16"),
         (
             "mov(8) g1<1>D g2<8 8,1>D;",
             "1:20 `8` unexpected `8`, expected `,` and the width, as in <8,8,1>",
         ),
-        ("mov.q(8) g1<1>D 1D;", "1:5 `q` `q` is no condition"),
-        ("math.z inv(8) g1<1>F g2<8,8,1>F;", "1:6 `z` `math` takes no condition"),
+        ("mov.q(8) g1<1>D 1D;", "1:5 `q` `q` is not a condition"),
+        ("math.z inv(8) g1<1>F g2<8,8,1>F;", "1:6 `z` `math` has no condition"),
         (
             "mov(8) g1<1>D 1D { align1 compr };",
-            "1:27 `compr` `compr` is no option; Gen6 and later name the channels: 1Q, 2Q, 1H, 2H",
+            "1:27 `compr` `compr` is not an option; Gen6 and later name the channels: 1Q, 2Q, 1H, 2H",
         ),
         (
             "mov(8) g1<1>D 1D { align2 };",
-            "1:20 `align2` `align2` is no option; did you mean `align1`?",
+            "1:20 `align2` `align2` is not an option; did you mean `align1`?",
         ),
         (
             "mad(8) g1<1>F g2<4,4,1>F g3<4,4,1>F g4<4,4,1>F { align1 };",
-            "1:1 `mad(8) ` `mad` works in Align16 only, expected `align16` among the options",
+            "1:1 `mad(8) ` `mad` needs Align16, expected `align16` among the options",
         ),
         (
             "goto(16) { align1 1H };",
@@ -294,12 +306,12 @@ fn of_mesa() {
         ),
         (
             "mov(8) g1<1>UD Indirect align16 address mode not supported { align16 1Q };",
-            "1:16 `Indirect` the operand is not there; Mesa's disassembler does not print indirect operands of Align16",
+            "1:16 `Indirect` the operand is missing; Mesa's disassembler does not print indirect operands of Align16",
         ),
         ("if(8) JIP: a;\na:", "1:13 `;` unexpected `;`, expected `UIP:` and a target"),
         (
             "send(8) null<1>UD g2<8,8,1>UD 0x02000010 thread_spwaner;",
-            "1:42 `thread_spwaner` `thread_spwaner` is no shared function; did you mean `thread_spawner`?",
+            "1:42 `thread_spwaner` `thread_spwaner` is not a shared function; did you mean `thread_spawner`?",
         ),
         (
             "send(8) null<1>UD g2<8,8,1>UD 0x102000010 urb;",
@@ -307,7 +319,7 @@ fn of_mesa() {
         ),
         (
             "mov(8) g[a0.8]<1>UW g2<8,8,1>UW;",
-            "1:8 `g[a0.8]` there is no word 16 in a0; of destinations Mesa counts a0 in units of the type, 2 words",
+            "1:8 `g[a0.8]` there is no word 16 in a0; for destinations Mesa prints the word of a0 divided by the size of the type, 2",
         ),
         ("mov(8) g1<1>D 1D { align1 }", "1:28 `` the instruction ends here, expected `;`"),
         (
@@ -324,7 +336,7 @@ fn of_labels_and_encodings() {
     for (source, expected) in [
         ("loop:\njmpi lop", "2:6 `lop` there is no label `lop`; did you mean `loop`?"),
         ("jmpi nowhere", "1:6 `nowhere` there is no label `nowhere`"),
-        ("a: nop\nnop\na: nop", "3:1 `a` the label `a` stands in line 1 already"),
+        ("a: nop\nnop\na: nop", "3:1 `a` the label `a` is already defined in line 1"),
         ("if (8|M0) 0 x", "1:13 `x` there is no label `x`"),
         ("mad (8|M0) r1:f acc0:f r3:f r4:f", "1:17 `acc0` `mad` takes general registers only"),
         (
@@ -339,7 +351,7 @@ fn of_labels_and_encodings() {
         ),
         (
             "mad (8|M0) r1:f r2:f r3:hf r4:f",
-            "1:25 `hf` the sources of `mad` have one type, expected f",
+            "1:25 `hf` the sources of `mad` must have the same type, expected f",
         ),
         (
             "mov (8|M0) r1.1<1>.x:f r2:f",
@@ -353,7 +365,7 @@ fn of_labels_and_encodings() {
     let errors = assemble(moved, Iga, &options).unwrap_err();
     assert_eq!(
         errors[0].to_string(),
-        "2:11: no instruction begins 20 bytes from here; compaction moves instructions, name the target with a label"
+        "2:11: no instruction starts 20 bytes from here; compaction moves instructions, name the target with a label"
     );
 }
 
@@ -365,8 +377,8 @@ fn several_in_a_run() {
     assert_eq!(
         errors(iga, Iga),
         [
-            "1:1 `mvo` `mvo` is no operation; did you mean `mov`?",
-            "3:15 `x` `x` is no type",
+            "1:1 `mvo` `mvo` is not an operation; did you mean `mov`?",
+            "3:15 `x` `x` is not a type",
             "4:16 `` the instruction ends here, expected a register",
         ]
     );
@@ -374,9 +386,9 @@ fn several_in_a_run() {
     assert_eq!(
         errors(mesa, Mesa),
         [
-            "1:1 `mvo` `mvo` is no operation; did you mean `mov`?",
+            "1:1 `mvo` `mvo` is not an operation; did you mean `mov`?",
             "3:1 `mov` unexpected `mov`, expected `;`",
-            "3:13 `X` `X` is no type",
+            "3:13 `X` `X` is not a type",
         ]
     );
     let many = "x\n".repeat(1000);

@@ -192,7 +192,7 @@ fn kernels_that_are_refused() {
     assert_eq!(error, CompactError::Target { position: 0, operation: Opcode::Endif, target: 8 });
     assert_eq!(
         error.to_string(),
-        "endif at byte 0x0 jumps to byte 0x8, where no instruction begins"
+        "endif at byte 0x0 jumps to byte 0x8, which is not the start of an instruction"
     );
     let mut reads = mov(1);
     let pointer = Register::Arf { file: Arf::InstructionPointer, number: 0, byte: 0 };

@@ -1,26 +1,26 @@
-//! Errors with their place in the text.
+//! Errors with their position in the text.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::ops::Range;
 
-/// Something in the text that cannot be assembled.
+/// An error of the assembler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AsmError {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Bytes of the source.
+    /// Byte range in the source.
     pub span: Range<usize>,
     /// The offending text.
     pub text: String,
     /// What is wrong with it.
     pub message: String,
-    /// What could stand there.
+    /// What would be valid there.
     pub expected: Option<String>,
-    /// What to do.
+    /// Advice.
     pub hint: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for AsmError {
 }
 
 impl AsmError {
-    /// What `Display` says, without the place.
+    /// The text of `Display` without the position.
     pub fn reason(&self) -> String {
         let mut text = self.message.clone();
         if let Some(expected) = &self.expected {
@@ -48,7 +48,7 @@ impl AsmError {
 
 impl core::error::Error for AsmError {}
 
-/// An error before its line is known.
+/// An error whose line is not known yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     pub span: Range<usize>,
@@ -72,7 +72,7 @@ impl Fault {
         self
     }
 
-    /// Hints at the word of `words` that is closest to `word`, if one is close.
+    /// Suggests the word of `words` that is closest to `word`, if one is close.
     pub fn like<'a>(mut self, word: &str, words: impl Iterator<Item = &'a str>) -> Self {
         if let Some(word) = closest(word, words) {
             self.hint = Some(format!("did you mean `{word}`?"));
@@ -95,14 +95,14 @@ impl Fault {
     }
 }
 
-/// The most similar of `words`: at most two edits away, and fewer than the word has letters.
+/// The most similar of `words`: at most two edits away, and fewer edits than the word has letters.
 pub fn closest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer ones are no misspelling, and would make the search slow.
+    // Longer words are not misspelled names, and would make the search slow.
     if word.len() > 24 {
         return None;
     }
     let distances = words.map(|candidate| (distance(word, candidate), candidate));
-    // Of equals those that begin as the word does.
+    // Of equally distant words, prefer a common prefix.
     let alike =
         |candidate: &str| candidate.bytes().zip(word.bytes()).take_while(|(a, b)| a == b).count();
     let best =
@@ -110,7 +110,7 @@ pub fn closest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
     best.filter(|(distance, _)| *distance <= 2 && *distance < word.len()).map(|(_, word)| word)
 }
 
-/// Edit distance of two short words, capitals and small letters being the same.
+/// Edit distance of two short words, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     const MOST: usize = 32;
     let b = b.as_bytes();

@@ -1,10 +1,10 @@
-//! Intel's syntax: an instruction a line,
-//! `(W&f0.0) add (8|M0) (eq)f0.0 (sat)r4.0<1>:f r2.0<8;8,1>:f 1:f {Compacted}`.
+//! Parser for Intel's syntax, one instruction per line: `(W&f0.0) add (8|M0) (eq)f0.0
+//! (sat)r4.0<1>:f r2.0<8;8,1>:f 1:f {Compacted}`.
 
 use super::error::Fault;
 use super::lex::Kind;
 use super::number::{self, Number};
-use super::parse::{Item, Parse, Parser, Place, Span, Statement, Target};
+use super::parse::{Item, Parse, Parser, Span, SpannedTarget, Statement, Target};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use crate::syntax::{self, Keyword, Syntax};
@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-/// The statement that begins at the next token; a line holds a label and an instruction, or either.
+/// Parses the next statement, a label or an instruction. A line may have both.
 pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
     if p.peek().kind == Kind::Word && p.peek_at(1).kind == Kind::Mark(':') {
         let token = p.next();
@@ -26,7 +26,7 @@ pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
         return Err(p.unexpected("the end of the line"));
     }
     item.span = start..p.last_end();
-    item.places = core::mem::take(&mut p.places);
+    item.spans = core::mem::take(&mut p.spans);
     Ok(Statement::Instruction(Box::new(item)))
 }
 
@@ -52,7 +52,7 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
             for index in 0..usize::from(count) {
                 let start = p.peek().start;
                 i.sources[index] = operand(p, i, index + 1 == usize::from(count))?;
-                p.places.sources[index] = start..p.last_end();
+                p.spans.sources[index] = start..p.last_end();
             }
         }
         Format::Send => {
@@ -128,9 +128,9 @@ fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
         if word != "b" || !crate::decode::has_branch_ctrl(i.opcode) {
             let fault = Fault::new(span, format!("`{}` has no suffix `{word}`", i.opcode));
             return Err(match syntax::CONDITIONS.find(word, Syntax::Mesa) {
-                Some(_) => fault.hint("conditions stand behind the size: (eq)f0.0"),
+                Some(_) => fault.hint("write the condition after the size: (eq)f0.0"),
                 None if word == "sat" => {
-                    fault.hint("saturation stands before the destination: (sat)r1.0")
+                    fault.hint("write the saturation before the destination: (sat)r1.0")
                 }
                 None => fault,
             });
@@ -157,7 +157,7 @@ fn execution(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
         let offset = word.strip_prefix('M').and_then(|digits| digits.parse::<u8>().ok());
         i.channel_offset =
             offset.filter(|offset| *offset < 32 && offset % 4 == 0).ok_or_else(|| {
-                Fault::new(span, format!("`{word}` is no first channel"))
+                Fault::new(span, format!("`{word}` is not a first channel"))
                     .expected("M0, M4, M8 to M28")
             })?;
     }
@@ -178,8 +178,8 @@ fn condition(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     match syntax::CONDITIONS.find(name, Syntax::Iga) {
         _ if early_out && name == "eo" => {}
         Some(condition) if i.math.is_none() => i.condition = Some(condition),
-        Some(_) => return Err(Fault::new(word.span(), "math takes no condition")),
-        None => return Err(p.no_name(&syntax::CONDITIONS, name, word.span())),
+        Some(_) => return Err(Fault::new(word.span(), "math has no condition")),
+        None => return Err(p.unknown_name(&syntax::CONDITIONS, name, word.span())),
     }
     p.expect(')')?;
     let span = p.peek().span();
@@ -212,7 +212,7 @@ fn macro_accumulator(p: &mut Parser<'_>) -> Option<MacroAccumulator> {
     Some(accumulator)
 }
 
-/// A word behind a dot: a write mask or a swizzle; nothing behind it is the empty mask.
+/// A word after a dot: a write mask or a swizzle. A dot without a word is the empty mask.
 fn selection(p: &mut Parser<'_>) -> Option<(String, Span)> {
     let token = p.peek_at(1);
     if p.is('.') && token.kind == Kind::Mark(':') {
@@ -251,7 +251,7 @@ fn destination(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     let ty = destination_type(p, i)?;
     let register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
-    p.places.destination = start..p.last_end();
+    p.spans.destination = start..p.last_end();
     i.destination = Some(Destination { register, ty, stride, write_mask, macro_accumulator });
     Ok(())
 }
@@ -275,17 +275,7 @@ fn operand(p: &mut Parser<'_>, i: &mut Instruction, last: bool) -> Parse<Operand
         return register_source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
-    let span = token.start..p.last_end();
-    if i.opcode.op().format == Format::ThreeSource {
-        let message = "three-source instructions take registers only";
-        return Err(
-            Fault::new(span, message).hint("move the number to a register and read it with <0;0>")
-        );
-    }
-    if !last {
-        let message = "only the last source can be an immediate";
-        return Err(Fault::new(span, message).hint("exchange the sources or take a register"));
-    }
+    p.allow_immediate(i, last, token.start..p.last_end(), "<0;0>")?;
     Ok(Operand::Immediate(immediate))
 }
 
@@ -311,7 +301,7 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
             Number::Nan(quiet, payload)
         }
         text => number::number(text)
-            .ok_or_else(|| Fault::new(token.span(), format!("`{text}` is no number")))?,
+            .ok_or_else(|| Fault::new(token.span(), format!("`{text}` is not a number")))?,
     };
     if !p.is(':') {
         return Err(p.unexpected("`:` and the immediate's type"));
@@ -342,7 +332,7 @@ pub fn packed(p: &mut Parser<'_>) -> Parse<Immediate> {
         p.next();
         let code = number::restricted(negative, value).ok_or_else(|| {
             let message = format!(
-                "`{}` is no restricted float",
+                "`{}` is not a restricted float",
                 p.source.get(start..token.end).unwrap_or(text)
             );
             Fault::new(start..token.end, message).expected("0, or ±1 to 31/16 times 1/8 to 16")
@@ -362,8 +352,8 @@ pub fn packed(p: &mut Parser<'_>) -> Parse<Immediate> {
 fn source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     let start = p.peek().start;
     let source = register_source(p, i)?;
-    // Of several, the caller knows which.
-    p.places.sources[0] = start..p.last_end();
+    // With several sources, the caller records the positions.
+    p.spans.sources[0] = start..p.last_end();
     Ok(source)
 }
 
@@ -384,7 +374,9 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
         p.next();
         let (word, span) = p.word("abs")?;
         if word != "abs" {
-            return Err(Fault::new(span, format!("`{word}` is no source modifier")).expected("abs"));
+            return Err(
+                Fault::new(span, format!("`{word}` is not a source modifier")).expected("abs")
+            );
         }
         p.expect(')')?;
         absolute = true;
@@ -402,7 +394,7 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     }
     let type_span = p.peek_at(1).span();
     let ty = match format {
-        // The register of a jump is a distance.
+        // The register of a jump holds a distance.
         Format::JumpIndexed if !p.is(':') => DataType::D,
         _ => destination_type(p, i)?,
     };
@@ -411,13 +403,13 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     if let (Format::ThreeSource, Operand::Register(first)) = (format, i.sources[0])
         && first.ty != ty
     {
-        let message = format!("the sources of `{}` have one type", i.opcode);
+        let message = format!("the sources of `{}` must have the same type", i.opcode);
         return Err(Fault::new(type_span, message).expected(first.ty.name()));
     }
     if let (true, DataType::Df, None, Register::Grf { byte, .. }) =
         (replicate, ty, &selection, &mut register)
     {
-        // Doubles are not replicated; both pairs of channels read the same.
+        // Doubles cannot be replicated: both pairs of channels read the same one.
         let odd = *byte % 16 != 0;
         *byte -= if odd { 8 } else { 0 };
         let swizzle = if odd { [2, 3, 2, 3] } else { [0, 1, 0, 1] };
@@ -440,22 +432,22 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     })
 }
 
-/// What a source reads if it does not say: elements one after the other.
+/// The region of a source without one: consecutive elements.
 fn default_region(i: &Instruction, ty: DataType, extended: bool) -> Region {
     match i.opcode.op().format {
         Format::JumpIndexed | Format::Wait => Region::SCALAR,
         Format::Return | Format::Call | Format::BranchTwo => Region::new(2, 2, 1),
         Format::BranchOne => Region::SCALAR,
-        // Rows of 16 bytes; the extended accumulators belong to Align16.
+        // Rows of 16 bytes: extended accumulators need Align16.
         _ if extended && ty == DataType::Df => Region::new(2, 4, 1),
         _ if extended => Region::new(4, 4, 1),
         _ => Region::packed(i.exec_size.min(8)),
     }
 }
 
-/// `<8;8,1>`, `<1,0>` (each row its own address), `<4>` of Align16; of three sources `<2;1>` (or 4
-/// or 8), `<0;0>`, `<1>`, `<0>`. Tells whether one element serves all channels of a three-source
-/// instruction.
+/// `<8;8,1>`, `<1,0>` (one address per row), `<4>` of Align16; for three sources `<2;1>` (or 4 or
+/// 8), `<0;0>`, `<1>`, `<0>`. Also returns whether all channels of a three-source instruction read
+/// one element.
 fn region(
     p: &mut Parser<'_>,
     i: &mut Instruction,
@@ -478,9 +470,9 @@ fn region(
             (1 | 2 | 4 | 8, 1) => Ok((Some(Region::new(4, 4, 1)), false)),
             _ => Err(Fault::new(
                 start.start..end.start,
-                "three-source instructions have no such region",
+                "three-source instructions do not have this region",
             )
-            .expected("<2;1> or <0;0>, of the last source <1> or <0>")),
+            .expected("<2;1> or <0;0>, for the last source <1> or <0>")),
         };
     }
     let region = if p.eat(';') {
@@ -489,7 +481,7 @@ fn region(
         Region::new(first, width, p.choice("horizontal stride", &STEPS)?)
     } else if p.eat(',') {
         if !WIDTHS.contains(&first) {
-            let message = format!("{first} is no width");
+            let message = format!("{first} is not a width");
             return Err(Fault::new(start.span(), message).expected("1, 2, 4, 8 or 16"));
         }
         let horizontal = p.choice("horizontal stride", &STEPS)?;
@@ -506,7 +498,7 @@ fn region(
     Ok((Some(region), false))
 }
 
-/// `0x2 0x0C847000`, `0xC a0.0`: receiver (bit 5 ends the thread) and descriptor.
+/// `0x2 0x0C847000`, `0xC a0.0`: receiver (bit 5 is the end of thread) and descriptor.
 fn message(p: &mut Parser<'_>) -> Parse<Send> {
     let function = p.integer("the shared function's number", 0x3f)? as u8;
     let descriptor = if p.peek_word() == Some("a0") {
@@ -526,7 +518,7 @@ fn at_target(p: &Parser<'_>) -> bool {
     match token.kind {
         Kind::Number => true,
         Kind::Mark('-' | '+') => p.peek_at(1).kind == Kind::Number,
-        // Registers and labels are words both; what names a register is one.
+        // Registers and labels are both words; the name of a register is never a label.
         Kind::Word => !is_register(p.text(token)),
         _ => false,
     }
@@ -540,7 +532,7 @@ fn is_register(word: &str) -> bool {
 }
 
 /// A label, or a distance in bytes from the branch.
-pub fn target(p: &mut Parser<'_>) -> Parse<Place> {
+pub fn target(p: &mut Parser<'_>) -> Parse<SpannedTarget> {
     let start = p.peek().start;
     if let Some(label) = p.peek_word() {
         let span = p.next().span();
@@ -573,7 +565,7 @@ fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     Ok(())
 }
 
-/// Does what an option in braces asks for.
+/// Applies an option in braces.
 pub fn apply(item: &mut Item, option: Keyword, span: Span) -> Parse<()> {
     let i = &mut item.instruction;
     match option {
@@ -596,8 +588,9 @@ pub fn apply(item: &mut Item, option: Keyword, span: Span) -> Parse<()> {
     Ok(())
 }
 
-/// A three-source instruction cannot have one channel: four of which one is written stand for one,
-/// of doubles two of which two halves are. Where they begin is aligned.
+/// A three-source instruction cannot have one channel. It is encoded with four channels of which
+/// one is written, for doubles with two of which two halves are written. The first channel of such
+/// a group is aligned.
 fn scalar_three_source(i: &mut Instruction) {
     if i.opcode.op().format != Format::ThreeSource || i.exec_size != 1 {
         return;

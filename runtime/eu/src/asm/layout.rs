@@ -1,8 +1,8 @@
-//! Places of the instructions, jump distances, and the bytes.
+//! Computes instruction positions, jump distances and the final bytes.
 
 use super::error::Fault;
-use super::parse::{Item, Place, Span, Target};
-use super::{Compaction, Line, MOST_ERRORS};
+use super::parse::{Item, Span, SpannedTarget, Target};
+use super::{Compaction, Line, MAX_ERRORS};
 use crate::decode;
 use crate::instruction::Branch;
 use crate::kernel::Located;
@@ -12,22 +12,22 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A label: the instruction it stands before, and where it is written.
+/// Labels: for each name the index of the instruction after it, and its position in the source.
 pub type Labels = BTreeMap<String, (usize, Span)>;
 
-/// Bytes and lines of a kernel.
-pub struct Laid {
+/// The bytes and lines of a kernel.
+pub struct LaidOut {
     pub bytes: Vec<u8>,
     pub lines: Vec<Line>,
     pub positions: Vec<u64>,
 }
 
-/// Lays out `items`.
+/// Assigns positions to `items` and encodes them.
 pub fn lay_out(
     items: &[Item],
     labels: &Labels,
     compaction: Compaction,
-) -> Result<Laid, Vec<Fault>> {
+) -> Result<LaidOut, Vec<Fault>> {
     let written = positions(items, |item| item.compacted.is_some());
     let mut faults = Vec::new();
     let short: Vec<bool> = items
@@ -35,32 +35,33 @@ pub fn lay_out(
         .map(|item| match compaction {
             Compaction::AsWritten => item.compacted.is_some(),
             Compaction::None => false,
-            Compaction::All => shrinks(item),
+            Compaction::All => is_compactable(item),
         })
         .collect();
     let mut lengths = short.iter();
     let positions = positions(items, |_| lengths.next().copied().unwrap_or_default());
     let layout = Layout { labels, written: &written, positions: &positions };
-    let mut laid = Laid { bytes: Vec::new(), lines: Vec::new(), positions: Vec::new() };
+    let mut output = LaidOut { bytes: Vec::new(), lines: Vec::new(), positions: Vec::new() };
     for (index, (item, short)) in items.iter().zip(&short).enumerate() {
-        // Each search for a label like a missing one goes through all labels.
-        if faults.len() == MOST_ERRORS {
+        // The hint for a missing label compares all labels, so errors are limited here too.
+        if faults.len() == MAX_ERRORS {
             break;
         }
         match layout.encode(item, index, *short) {
             Ok(dwords) => {
-                let position = laid.bytes.len() as u64;
-                laid.bytes.extend(dwords.iter().flat_map(|dword| dword.to_le_bytes()));
+                let position = output.bytes.len() as u64;
+                output.bytes.extend(dwords.iter().flat_map(|dword| dword.to_le_bytes()));
                 match decode(&dwords) {
                     Ok(instruction) => {
                         let located = Located { position, instruction };
-                        let target =
-                            |place: &Option<Place>| place.as_ref().map(|place| place.1.clone());
-                        laid.lines.push(Line {
+                        let target = |place: &Option<SpannedTarget>| {
+                            place.as_ref().map(|place| place.1.clone())
+                        };
+                        output.lines.push(Line {
                             located,
                             line: 0,
                             span: item.span.clone(),
-                            places: item.places.clone(),
+                            spans: item.spans.clone(),
                             jip: target(&item.jip).unwrap_or_default(),
                             uip: target(&item.uip).unwrap_or_default(),
                         });
@@ -73,11 +74,11 @@ pub fn lay_out(
             Err(fault) => faults.push(fault),
         }
     }
-    laid.positions = positions;
-    if faults.is_empty() { Ok(laid) } else { Err(faults) }
+    output.positions = positions;
+    if faults.is_empty() { Ok(output) } else { Err(faults) }
 }
 
-/// Byte positions of the instructions, and of the end.
+/// Byte offsets of the instructions, and of the end.
 fn positions(items: &[Item], mut short: impl FnMut(&Item) -> bool) -> Vec<u64> {
     let mut position = 0;
     let mut positions = Vec::with_capacity(items.len() + 1);
@@ -89,9 +90,9 @@ fn positions(items: &[Item], mut short: impl FnMut(&Item) -> bool) -> Vec<u64> {
     positions
 }
 
-/// True if the instruction can be written in 8 bytes. Branches stay long: their distances depend on
-/// all others.
-fn shrinks(item: &Item) -> bool {
+/// True if the instruction has an 8-byte form. Branches stay long: their distances depend on all
+/// other instructions.
+fn is_compactable(item: &Item) -> bool {
     if item.jip.is_some() {
         return false;
     }
@@ -100,7 +101,7 @@ fn shrinks(item: &Item) -> bool {
 
 struct Layout<'a> {
     labels: &'a Labels,
-    /// Positions as the text has them: numeric distances are meant in these.
+    /// Byte offsets with the forms as written in the text. Numeric distances refer to these.
     written: &'a [u64],
     positions: &'a [u64],
 }
@@ -132,8 +133,13 @@ impl Layout<'_> {
         })
     }
 
-    /// Bytes from the branch to its target; the position itself for `calla`.
-    fn distance(&self, item: &Item, index: usize, (target, span): &Place) -> Result<i32, Fault> {
+    /// Bytes from the branch to its target; for `calla` the absolute position.
+    fn distance(
+        &self,
+        item: &Item,
+        index: usize,
+        (target, span): &SpannedTarget,
+    ) -> Result<i32, Fault> {
         let here = self.position(index);
         let absolute = item.instruction.opcode == Opcode::Calla;
         let distance = match target {
@@ -145,16 +151,23 @@ impl Layout<'_> {
                 self.position(*at) - if absolute { 0 } else { here }
             }
             Target::Distance(distance) if absolute => *distance,
-            Target::Distance(distance) => self.moved(index, *distance, item, span)?,
+            Target::Distance(distance) => self.final_distance(index, *distance, item, span)?,
         };
         i32::try_from(distance).map_err(|_| {
             Fault::new(span.clone(), format!("the distance {distance} does not fit 32 bits"))
         })
     }
 
-    /// A numeric distance, brought to the new positions if instructions have changed their lengths.
-    fn moved(&self, index: usize, distance: i64, item: &Item, span: &Span) -> Result<i64, Fault> {
-        // Mesa counts that of jmpi from the next instruction; the parser leaves that to us.
+    /// Converts a numeric distance to the final positions, if lengths of instructions have changed.
+    fn final_distance(
+        &self,
+        index: usize,
+        distance: i64,
+        item: &Item,
+        span: &Span,
+    ) -> Result<i64, Fault> {
+        // In Mesa's syntax the distance of `jmpi` is relative to the next instruction; the parser
+        // does not convert it.
         let distance = distance + item.distance_base();
         if self.written == self.positions {
             return Ok(distance);
@@ -165,7 +178,7 @@ impl Layout<'_> {
             || {
                 Fault::new(
                     span.clone(),
-                    format!("no instruction begins {distance} bytes from here"),
+                    format!("no instruction starts {distance} bytes from here"),
                 )
                 .hint("compaction moves instructions, name the target with a label")
             },
@@ -175,7 +188,7 @@ impl Layout<'_> {
 }
 
 impl Item {
-    /// What a numeric distance of the text is counted from, in bytes from the branch.
+    /// The base of a numeric distance, in bytes from the branch.
     fn distance_base(&self) -> i64 {
         match (self.from_next, &self.compacted) {
             (false, _) => 0,

@@ -1,45 +1,46 @@
-//! Text into tokens, the same for both languages: words, numbers, single characters. Comments and
-//! the words behind Mesa's `MsgDesc:` are left out.
+//! Lexer for both languages: words, numbers, single characters. Comments and the words after Mesa's
+//! `MsgDesc:` are skipped.
 
 use crate::syntax::{self, Syntax};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a token is.
+/// Kind of token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Letters, digits and underscores, not beginning with a digit.
+    /// Letters, digits and underscores; does not start with a digit.
     Word,
-    /// Begins with a digit; goes on with letters, digits, a decimal point and the sign of an
+    /// Starts with a digit, followed by letters, digits, a decimal point and the sign of an
     /// exponent.
     Number,
     /// Any other single character.
     Mark(char),
-    /// Behind the last token.
+    /// End of the text or statement.
     End,
 }
 
 /// A piece of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// First byte.
+    /// Offset of the first byte.
     pub start: usize,
-    /// Behind the last byte.
+    /// Offset after the last byte.
     pub end: usize,
-    /// The first token of its line.
+    /// Whether it is the first token of its line.
     pub first: bool,
 }
 
 impl Token {
-    /// Bytes of the source.
+    /// Byte range in the source.
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 }
 
-/// The tokens of `source`, the last being [`Kind::End`]; or the place of a comment that has no end.
+/// The tokens of `source`; the last is [`Kind::End`]. Also returns the position of a comment
+/// without an end.
 pub fn tokens(source: &str, syntax: Syntax) -> (Vec<Token>, Option<Range<usize>>) {
     let mut lexer = Lexer { source, at: 0, first: true, unclosed: None };
     let mut tokens: Vec<Token> = Vec::new();
@@ -48,11 +49,11 @@ pub fn tokens(source: &str, syntax: Syntax) -> (Vec<Token>, Option<Range<usize>>
             && tokens.last().is_some_and(|last| &source[last.span()] == "MsgDesc");
         if syntax == Syntax::Mesa && follows_message {
             tokens.pop();
-            // What the message asks for, in words: the number before says it all.
+            // The message in words. The number before it has the same information.
             lexer.skip_while(|c| c != '{' && c != ';');
             continue;
         }
-        match glued_type(source, &tokens, &token).filter(|_| syntax == Syntax::Mesa) {
+        match type_suffix(source, &tokens, &token).filter(|_| syntax == Syntax::Mesa) {
             Some(at) => tokens.extend([
                 Token { end: at, ..token },
                 Token { kind: Kind::Word, start: at, end: token.end, first: false },
@@ -64,8 +65,8 @@ pub fn tokens(source: &str, syntax: Syntax) -> (Vec<Token>, Option<Range<usize>>
     (tokens, lexer.unclosed)
 }
 
-/// Where the type begins that Mesa's text may have right behind a register: `g2UD`, `g2.1UD`.
-fn glued_type(source: &str, before: &[Token], token: &Token) -> Option<usize> {
+/// The offset of a type that directly follows a register in Mesa's text: `g2UD`, `g2.1UD`.
+fn type_suffix(source: &str, before: &[Token], token: &Token) -> Option<usize> {
     let text = source.get(token.span())?;
     let capitals = text.find(|c: char| c.is_ascii_uppercase()).filter(|at| *at > 0)?;
     let (register, ty) = text.split_at(capitals);
@@ -79,7 +80,7 @@ fn glued_type(source: &str, before: &[Token], token: &Token) -> Option<usize> {
             let letters = register.trim_end_matches(|c: char| c.is_ascii_digit());
             let known =
                 matches!(letters, "g" | "r") || syntax::ARFS.find(letters, Syntax::Mesa).is_some();
-            // Behind or before a colon it is a label.
+            // Next to a colon it is a label.
             let rest = source.get(token.end..).unwrap_or_default().trim_start();
             known
                 && letters.len() < register.len()
@@ -94,7 +95,7 @@ fn glued_type(source: &str, before: &[Token], token: &Token) -> Option<usize> {
 struct Lexer<'a> {
     source: &'a str,
     at: usize,
-    /// Nothing of this line has been read yet.
+    /// No token of this line has been read yet.
     first: bool,
     unclosed: Option<Range<usize>>,
 }

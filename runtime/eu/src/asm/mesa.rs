@@ -1,14 +1,15 @@
-//! Mesa's syntax: `(+f0.0) add.sat.z.f0.0(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q };`, over as
-//! many lines as one likes.
+//! Parser for Mesa's syntax: `(+f0.0) add.sat.z.f0.0(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q
+//! };`, over any number of lines.
 //!
-//! What the disassembler prints is read as it is meant there. Branches that it shows without
-//! targets (`goto`, `call`) take them as the others do, behind `JIP:` and `UIP:`.
+//! The text of Mesa's disassembler is read with the meaning that it has there. Branches that it
+//! prints without targets (`goto`, `call`) need them here, after `JIP:` and `UIP:` as in other
+//! branches.
 
 use super::error::Fault;
 use super::iga;
 use super::lex::Kind;
 use super::number::{self, Number};
-use super::parse::{Base, Item, Parse, Parser, Place, Span, Statement, Target};
+use super::parse::{Base, Item, Parse, Parser, Span, SpannedTarget, Statement, Target};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use crate::syntax;
@@ -17,7 +18,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-/// The statement that begins at the next token.
+/// Parses the next statement.
 pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
     if p.peek().kind == Kind::Word && p.peek_at(1).kind == Kind::Mark(':') {
         let token = p.next();
@@ -27,7 +28,7 @@ pub fn statement(p: &mut Parser<'_>) -> Parse<Statement> {
     let start = p.peek().start;
     let mut item = instruction(p)?;
     item.span = start..p.expect(';')?.end;
-    item.places = core::mem::take(&mut p.places);
+    item.spans = core::mem::take(&mut p.spans);
     Ok(Statement::Instruction(Box::new(item)))
 }
 
@@ -62,9 +63,9 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
             for index in 0..count {
                 let start = p.peek().start;
                 i.sources[index] = operand(p, i, index + 1 == count)?;
-                p.places.sources[index] = start..p.last_end();
+                p.spans.sources[index] = start..p.last_end();
             }
-            // Functions of one source are written with a second, which is null; so is movi.
+            // Math functions with one source, and `movi`, are printed with a second source, `null`.
             let second = i.math.is_some() || i.opcode == Opcode::Movi;
             if second && count == 1 && p.peek_word() == Some("null") {
                 i.sources[1] = Operand::Register(register_source(p, i)?);
@@ -79,13 +80,13 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
             let place = destination(p, i)?;
             let source = Source::new(place.register, place.ty, Region::SCALAR);
             i.sources[0] = Operand::Register(source);
-            // As Mesa writes the source that is not there.
+            // Mesa's encoding of the missing source.
             let null = Source::new(Register::NULL, DataType::F, Region::new(8, 8, 1));
             i.sources[1] = Operand::Register(null);
             i.no_mask = true;
         }
         Format::Return => {
-            targets_are_there(p, i)?;
+            require_operands(p, i)?;
             i.sources[0] = Operand::Register(source(p, i)?);
         }
         Format::JumpIndexed if p.peek_word() != Some("JIP") => {
@@ -101,7 +102,7 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
             }
         }
         Format::BranchOne | Format::BranchTwo | Format::JumpIndexed | Format::Call => {
-            targets_are_there(p, i)?;
+            require_operands(p, i)?;
             if i.opcode.op().format == Format::Call {
                 i.destination = Some(destination(p, i)?);
             }
@@ -120,8 +121,8 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     Ok(())
 }
 
-/// `goto(16) { align1 1H };` is all that the disassembler prints.
-fn targets_are_there(p: &Parser<'_>, i: &Instruction) -> Parse<()> {
+/// Refuses `goto(16) { align1 1H };`, which is all that Mesa's disassembler prints for it.
+fn require_operands(p: &Parser<'_>, i: &Instruction) -> Parse<()> {
     if !p.is('{') && !p.is(';') {
         return Ok(());
     }
@@ -157,15 +158,16 @@ fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
             "sat" => i.saturate = true,
             "breakpoint" => i.breakpoint = true,
             word => {
-                // Its assembler takes another word for what its disassembler calls .nz.
+                // Mesa's assembler uses `.ne` for the disassembler's `.nz`.
                 let found = match word {
                     "ne" => Some(Condition::NotEqual),
                     word => syntax::CONDITIONS.find(word, p.syntax),
                 };
-                i.condition =
-                    Some(found.ok_or_else(|| p.no_name(&syntax::CONDITIONS, word, span.clone()))?);
+                i.condition = Some(
+                    found.ok_or_else(|| p.unknown_name(&syntax::CONDITIONS, word, span.clone()))?,
+                );
                 if matches!(i.opcode.op().format, Format::Math | Format::Send) {
-                    return Err(Fault::new(span, format!("`{}` takes no condition", i.opcode)));
+                    return Err(Fault::new(span, format!("`{}` has no condition", i.opcode)));
                 }
                 let flag = p.peek_at(1);
                 if p.is('.') && p.text(flag).starts_with('f') {
@@ -179,35 +181,35 @@ fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     Ok(())
 }
 
-/// Letters in front of a type: `xyDF` is `xy` and `DF`.
+/// Splits a type from the letters before it: `xyDF` is `xy` and `DF`.
 fn split_at_capital(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| c.is_ascii_uppercase()).unwrap_or(text.len()))
 }
 
-/// A type, with or without colon, or what is left of the word before it.
-fn data_type(p: &mut Parser<'_>, glued: &str, span: Span) -> Parse<DataType> {
-    if !glued.is_empty() {
-        let found = syntax::TYPES.find(glued, p.syntax);
-        return found.ok_or_else(|| p.no_name(&syntax::TYPES, glued, span));
+/// A type, with or without colon, or `suffix`, the rest of the word before it.
+fn data_type(p: &mut Parser<'_>, suffix: &str, span: Span) -> Parse<DataType> {
+    if !suffix.is_empty() {
+        let found = syntax::TYPES.find(suffix, p.syntax);
+        return found.ok_or_else(|| p.unknown_name(&syntax::TYPES, suffix, span));
     }
     p.eat(':');
     p.name(&syntax::TYPES)
 }
 
-fn register_type(p: &mut Parser<'_>, base: &Base, glued: &str, span: Span) -> Parse<DataType> {
+fn register_type(p: &mut Parser<'_>, base: &Base, suffix: &str, span: Span) -> Parse<DataType> {
     // The disassembler prints these two without a type.
     let default = match base.register {
         Register::Arf { file: Arf::InstructionPointer, .. } => Some(DataType::Ud),
         Register::Arf { file: Arf::ThreadDependency, .. } => Some(DataType::Uw),
         _ => None,
     };
-    let typed = !glued.is_empty()
+    let typed = !suffix.is_empty()
         || p.is(':')
         || p.peek_word().is_some_and(|word| syntax::TYPES.find(word, p.syntax).is_some());
     let place = p.peek().span();
     let ty = match default {
         Some(ty) if !typed => ty,
-        _ => data_type(p, glued, span)?,
+        _ => data_type(p, suffix, span)?,
     };
     if matches!(ty, DataType::V | DataType::Uv | DataType::Vf) {
         let fault = Fault::new(place, format!("registers have no type {}", ty.name()));
@@ -216,7 +218,7 @@ fn register_type(p: &mut Parser<'_>, base: &Base, glued: &str, span: Span) -> Pa
     Ok(ty)
 }
 
-/// The word behind a dot, cut before the type that follows it at once.
+/// The word after a dot, split from a type that follows it directly.
 fn selection<'a>(p: &mut Parser<'a>) -> (Option<&'a str>, &'a str, Span) {
     let token = p.peek_at(1);
     if !p.is('.') || token.kind != Kind::Word {
@@ -231,7 +233,7 @@ fn selection<'a>(p: &mut Parser<'a>) -> (Option<&'a str>, &'a str, Span) {
 
 fn base(p: &mut Parser<'_>) -> Parse<Base> {
     if p.peek_word() == Some("Indirect") {
-        let fault = Fault::new(p.peek().span(), "the operand is not there");
+        let fault = Fault::new(p.peek().span(), "the operand is missing");
         return Err(fault.hint("Mesa's disassembler does not print indirect operands of Align16"));
     }
     p.base()
@@ -241,7 +243,7 @@ fn base(p: &mut Parser<'_>) -> Parse<Base> {
 fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
     let (start, start_of_text) = (p.at, p.peek().start);
     let base = base(p)?;
-    // Whether the word of a0 is named.
+    // Whether the text has a word number of a0.
     let named = p
         .tokens
         .get(start..p.at)
@@ -252,16 +254,16 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
         stride = p.choice("destination stride", &[0, 1, 2, 4])?;
         p.expect('>')?;
     }
-    let (channels, glued, span) = selection(p);
+    let (channels, suffix, span) = selection(p);
     let write_mask = match channels {
         Some(channels) => p.write_mask(channels, span.clone())?,
         None => 15,
     };
-    let ty = register_type(p, &base, glued, span)?;
+    let ty = register_type(p, &base, suffix, span)?;
     let mut register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     if let Register::Indirect { address, offset } = register {
-        // The disassembler prints the word of a0 divided by the size of the type, and leaves out
+        // Mesa's disassembler prints the word of a0 divided by the size of the type, and leaves out
         // only word 0.
         let word = match address {
             0 if named && ty.size() > 1 => 1,
@@ -270,14 +272,15 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
         if word > 15 {
             let message = format!("there is no word {word} in a0");
             return Err(Fault::new(base.span, message).hint(format!(
-                "of destinations Mesa counts a0 in units of the type, {} words",
+                "for destinations Mesa prints the word of a0 divided by the size of the type, {}",
                 ty.size()
             )));
         }
         register = Register::Indirect { address: word as u8, offset };
     }
-    p.places.destination = start_of_text..p.last_end();
-    // A packed byte destination is only for byte moves; Mesa spreads the null register too.
+    p.spans.destination = start_of_text..p.last_end();
+    // A packed byte destination is only legal for byte moves. Mesa's assembler gives the null
+    // register stride 2 too.
     let spread = register.is_null() && ty.size() == 1 && stride == 1;
     Ok(Destination {
         stride: if spread { 2 } else { stride },
@@ -294,20 +297,12 @@ fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
         return register_source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
-    let span = start.start..p.last_end();
-    if i.opcode.op().format == Format::ThreeSource {
-        return Err(Fault::new(span, "three-source instructions take registers only")
-            .hint("move the number to a register and read it with <0,1,0>"));
-    }
-    if !last {
-        let message = "only the last source can be an immediate";
-        return Err(Fault::new(span, message).hint("exchange the sources or take a register"));
-    }
+    p.allow_immediate(i, last, start.start..p.last_end(), "<0,1,0>")?;
     Ok(Operand::Immediate(immediate))
 }
 
-/// `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. Integers of float types are their
-/// bits.
+/// `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. An integer with a float type gives
+/// the bits.
 fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
     let negative = !p.eat('+') && p.eat('-');
@@ -318,10 +313,12 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let text = p.text(token);
     let (digits, suffix) = split_at_capital(text);
     let no_number = || {
-        let fault = Fault::new(token.span(), format!("`{text}` is no number"));
+        let fault = Fault::new(token.span(), format!("`{text}` is not a number"));
         match text.starts_with("0x") {
-            true => fault.hint("hexadecimal digits are small letters, capitals begin the type"),
-            false => fault.hint("a type in capitals follows the digits: 1D, 0x00ffUW"),
+            true => {
+                fault.hint("write hexadecimal digits in lower case; the type starts with a capital")
+            }
+            false => fault.hint("write a type in capitals after the digits: 1D, 0x00ffUW"),
         }
     };
     let number = number::number(digits).ok_or_else(no_number)?;
@@ -335,7 +332,7 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     p.immediate(negative, number, digits, ty, start..token.end)
 }
 
-/// Decimal integers stand for their bits: 65535W is -1W, -1UD is 4294967295UD.
+/// Decimal integers may be signed or unsigned bits: 65535W is -1W, -1UD is 4294967295UD.
 fn wrapped(negative: bool, value: u64, ty: DataType) -> (bool, Number) {
     let bits = u32::from(ty.size()) * 8;
     let all = u64::MAX >> (64 - bits.min(64));
@@ -352,8 +349,8 @@ fn wrapped(negative: bool, value: u64, ty: DataType) -> (bool, Number) {
     }
 }
 
-/// True if the vector that begins here is of integers, which are the bytes of restricted floats;
-/// `0F` and `1.5F` are their values.
+/// True if the vector that starts here has integers, which are the bytes of restricted floats; `0F`
+/// and `1.5F` are values.
 fn whole_numbers(p: &Parser<'_>) -> bool {
     (1..12).map(|ahead| p.peek_at(ahead)).take_while(|token| token.kind != Kind::Mark(']')).all(
         |token| {
@@ -389,8 +386,8 @@ fn packed_bytes(p: &mut Parser<'_>) -> Parse<Immediate> {
 fn source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     let start = p.peek().start;
     let source = register_source(p, i)?;
-    // Of several, the caller knows which.
-    p.places.sources[0] = start..p.last_end();
+    // With several sources, the caller records the positions.
+    p.spans.sources[0] = start..p.last_end();
     Ok(source)
 }
 
@@ -407,7 +404,9 @@ fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     if p.eat('(') {
         let (word, span) = p.word("abs")?;
         if word != "abs" {
-            return Err(Fault::new(span, format!("`{word}` is no source modifier")).expected("abs"));
+            return Err(
+                Fault::new(span, format!("`{word}` is not a source modifier")).expected("abs")
+            );
         }
         p.expect(')')?;
         absolute = true;
@@ -415,12 +414,12 @@ fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     let base = base(p)?;
     let index = p.subregister_index()?;
     let region = region(p)?;
-    let (channels, glued, span) = selection(p);
+    let (channels, suffix, span) = selection(p);
     let swizzle = match channels {
         Some(channels) => p.swizzle(channels, span.clone())?,
         None => Source::IDENTITY,
     };
-    let ty = register_type(p, &base, glued, span)?;
+    let ty = register_type(p, &base, suffix, span)?;
     let register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     let region = region.unwrap_or(match base.register {
@@ -431,7 +430,7 @@ fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     Ok(Source { negate, absolute, swizzle, ..Source::new(register, ty, region) })
 }
 
-/// `<8,8,1>`, `<8;8,1>`, `<VxH,1,0>`, `<1,0>` (each row its own address), `<4>`
+/// `<8,8,1>`, `<8;8,1>`, `<VxH,1,0>`, `<1,0>` (one address per row), `<4>`
 fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
     const STRIDES: [u8; 7] = [0, 1, 2, 4, 8, 16, 32];
     const WIDTHS: [u8; 5] = [1, 2, 4, 8, 16];
@@ -456,7 +455,7 @@ fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
         // The first number is the width.
         let width = p.text(first).parse().ok().filter(|width| WIDTHS.contains(width));
         let width = width.ok_or_else(|| {
-            let message = format!("{} is no width", p.text(first));
+            let message = format!("{} is not a width", p.text(first));
             Fault::new(first.span(), message).expected("1, 2, 4, 8 or 16")
         })?;
         let horizontal = p.choice("horizontal stride", &STEPS)?;
@@ -479,7 +478,7 @@ fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
             _ => return Err(p.unexpected("the address register a0")),
         }
     }
-    // Behind an address register these are the bits of its operand, printed once more.
+    // After an address register this number repeats the bits of its operand.
     let descriptor = p.integer("the message descriptor", u64::from(u32::MAX))? as u32;
     let start = p.peek();
     let (mut words, mut end) = (String::new(), start.end);
@@ -496,13 +495,13 @@ fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     }
     let function = syntax::FUNCTIONS.find(&words, p.syntax);
     let function =
-        function.ok_or_else(|| p.no_name(&syntax::FUNCTIONS, &words, start.start..end))?;
+        function.ok_or_else(|| p.unknown_name(&syntax::FUNCTIONS, &words, start.start..end))?;
     let send = super::message(0, Descriptor::Immediate(descriptor), false);
     Ok(Send { function, descriptor: address.unwrap_or(send.descriptor), ..send })
 }
 
 /// `JIP: LABEL0`
-fn named_target(p: &mut Parser<'_>, name: &str) -> Parse<Place> {
+fn named_target(p: &mut Parser<'_>, name: &str) -> Parse<SpannedTarget> {
     if p.peek_word() != Some(name) {
         return Err(p.unexpected(format!("`{name}:` and a target")));
     }
@@ -523,7 +522,7 @@ fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
             return Err(p.unexpected("an option or `}`"));
         }
         let Some(option) = syntax::OPTIONS.find(word, p.syntax) else {
-            let fault = p.no_name(&syntax::OPTIONS, word, token.span());
+            let fault = p.unknown_name(&syntax::OPTIONS, word, token.span());
             let older = ["compr", "compr4", "sechalf"].contains(&word);
             return Err(if older {
                 fault.hint("Gen6 and later name the channels: 1Q, 2Q, 1H, 2H")
@@ -538,12 +537,12 @@ fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     Ok(())
 }
 
-/// What depends on the access mode, which stands at the end.
+/// Applies what depends on the access mode, which is known only at the end.
 fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
     let three = i.opcode.op().format == Format::ThreeSource;
     let align16 = i.access_mode == AccessMode::Align16;
     if three && !align16 {
-        let fault = Fault::new(head, format!("`{}` works in Align16 only", i.opcode));
+        let fault = Fault::new(head, format!("`{}` needs Align16", i.opcode));
         return Err(fault.expected("`align16` among the options"));
     }
     if three {
@@ -555,7 +554,7 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
             source.replicate = source.region.vertical == Vertical::Stride(0);
             source.region = Region::new(4, 4, 1);
             if source.replicate {
-                // The swizzle does not matter then; Mesa's is x.
+                // The swizzle has no effect then; Mesa writes x.
                 source.region = Region::SCALAR;
                 source.swizzle = [0; 4];
             }
@@ -570,13 +569,14 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
     }
     let extended = i.opcode == Opcode::Madm || i.math.is_some_and(|f| f.is_macro() && align16);
     if extended {
-        extended_accumulators(i);
+        // Mesa prints their numbers as the write masks and swizzles that encode them.
+        i.extract_macro_accumulators();
     }
     Ok(())
 }
 
-/// Three sources have one type; if they are written with several, it is that of the destination.
-/// Half and single floats may differ.
+/// Three sources have the same type; if they are written with several types, all get that of the
+/// destination. A mix of half and single floats is allowed.
 fn same_type(i: &mut Instruction) {
     let types = i.sources.map(|operand| match operand {
         Operand::Register(source) => Some(source.ty),
@@ -590,21 +590,6 @@ fn same_type(i: &mut Instruction) {
     for operand in &mut i.sources {
         if let Operand::Register(source) = operand {
             source.ty = destination.ty;
-        }
-    }
-}
-
-/// Mesa shows the numbers of extended accumulators as the write masks and swizzles that hold them.
-fn extended_accumulators(i: &mut Instruction) {
-    if let Some(destination) = &mut i.destination {
-        destination.macro_accumulator = Some(MacroAccumulator(destination.write_mask));
-        destination.write_mask = 15;
-    }
-    for operand in &mut i.sources {
-        if let Operand::Register(source) = operand {
-            let [x, y, ..] = source.swizzle;
-            source.macro_accumulator = Some(MacroAccumulator(x + y * 4));
-            source.swizzle = Source::IDENTITY;
         }
     }
 }

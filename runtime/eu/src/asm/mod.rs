@@ -1,4 +1,4 @@
-//! The assembler, for both languages that people know: Intel's (IGA) and Mesa's.
+//! The assembler for two languages: Intel's (IGA) and Mesa's.
 //!
 //! ```
 //! use genxml_eu::asm::{Options, assemble};
@@ -13,18 +13,18 @@
 //! assert_eq!(kernel.lines[1].located.targets().collect::<Vec<_>>(), [0]);
 //!
 //! let errors = assemble("ad (8|M0) r4.0<1>:d r4.0<8;8,1>:d -1:w", Syntax::Iga, &Options::default()).unwrap_err();
-//! assert_eq!(errors[0].to_string(), "1:1: `ad` is no operation; did you mean `add`?");
+//! assert_eq!(errors[0].to_string(), "1:1: `ad` is not an operation; did you mean `add`?");
 //! ```
 //!
-//! What both languages read beyond what their own tools print:
+//! Beyond what the two tools print, the assembler accepts:
 //! * comments `// ...`, `# ...` and `/* ... */`; labels before any instruction;
-//! * jump targets as labels or as distances in bytes, from the first byte of the branch (of Mesa's
-//!   `jmpi 16D` from the next instruction, as its disassembler prints it; of `calla` from the start
-//!   of memory);
-//! * IGA: `{Align16}`, or what only Align16 has: `<4>` regions, `.xyzw` behind a region;
-//!   `[1.0,2,-4,0]:vf`; regions left out, for `<1>` and for elements in a row;
+//! * jump targets as labels or as distances in bytes from the first byte of the branch. Mesa's
+//!   `jmpi 16D` is relative to the next instruction, as its disassembler prints it; `calla` to the
+//!   start of memory;
+//! * IGA: `{Align16}`, which syntax of Align16 also implies: `<4>` regions, `.xyzw` after a region;
+//!   `[1.0,2,-4,0]:vf`; omitted regions, which mean `<1>` or consecutive elements;
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
-//!   its disassembler does not print.
+//!   Mesa's disassembler does not print.
 
 mod error;
 mod iga;
@@ -49,9 +49,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use error::Fault;
 use lex::Kind;
-use parse::{Item, Parser, Places, Statement};
+use parse::{Item, OperandSpans, Parser, Statement};
 
-/// How to assemble.
+/// Options of the assembler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// Which instructions get the 8-byte form.
@@ -61,12 +61,12 @@ pub struct Options {
 /// Which instructions get the 8-byte form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Compaction {
-    /// Those that say so (`{Compacted}`); it is an error if one of them has none.
+    /// Those with the option `{Compacted}`; it is an error if one of them has no 8-byte form.
     #[default]
     AsWritten,
-    /// None, whatever they say.
+    /// None, even with the option.
     None,
-    /// All that have one but branches. Jumps keep their targets.
+    /// All that have one, except branches. Jumps keep their targets.
     All,
 }
 
@@ -77,32 +77,32 @@ pub struct Assembly {
     pub bytes: Vec<u8>,
     /// Instructions in order.
     pub lines: Vec<Line>,
-    /// Byte positions of the labels.
+    /// Byte offsets of the labels.
     pub labels: BTreeMap<String, u64>,
 }
 
-/// An instruction and where it comes from.
+/// An instruction and its position in the source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Line {
-    /// The instruction as its bytes read, with its position.
+    /// The instruction as decoded from its bytes, with its position.
     pub located: Located,
-    /// Line of the source, from 1.
+    /// Line in the source, from 1.
     pub line: usize,
-    /// Bytes of the source.
+    /// Byte range in the source.
     pub span: Range<usize>,
-    places: Places,
+    spans: OperandSpans,
     jip: Range<usize>,
     uip: Range<usize>,
 }
 
 impl Line {
-    /// Where a part of the instruction is written, in bytes of the source; the whole instruction if
-    /// that part is not.
+    /// The byte range in the source of a part of the instruction, or of the whole instruction if
+    /// the part is not written.
     pub fn place(&self, place: Place) -> Range<usize> {
         let part = match place {
             Place::Instruction => None,
-            Place::Destination => Some(&self.places.destination),
-            Place::Source(number) => self.places.sources.get(usize::from(number)),
+            Place::Destination => Some(&self.spans.destination),
+            Place::Source(number) => self.spans.sources.get(usize::from(number)),
             Place::Jip => Some(&self.jip),
             Place::Uip => Some(&self.uip),
         };
@@ -110,32 +110,31 @@ impl Line {
     }
 }
 
-/// Errors beyond these are not looked for.
-const MOST_ERRORS: usize = 50;
+/// The assembler stops after this many errors.
+const MAX_ERRORS: usize = 50;
 
 /// Assembles a kernel.
 ///
-/// # Errors
-/// All errors of the text, up to fifty: first those of its words, and if there are none those of
-/// labels, distances and encodings.
+/// All errors of the text, up to fifty: first syntax errors; if there are none, those of labels,
+/// distances and encodings.
 pub fn assemble(
     source: &str,
     syntax: Syntax,
     options: &Options,
 ) -> Result<Assembly, Vec<AsmError>> {
     let (items, labels) = parse(source, syntax).map_err(|faults| located(source, faults))?;
-    let laid = layout::lay_out(&items, &labels, options.compaction)
+    let output = layout::lay_out(&items, &labels, options.compaction)
         .map_err(|faults| located(source, faults))?;
-    let mut lines = laid.lines;
+    let mut lines = output.lines;
     let (mut line, mut counted) = (1, 0);
     for entry in &mut lines {
         line += source.get(counted..entry.span.start).unwrap_or_default().matches('\n').count();
         counted = entry.span.start;
         entry.line = line;
     }
-    let position = |at: usize| laid.positions.get(at).copied().unwrap_or_default();
+    let position = |at: usize| output.positions.get(at).copied().unwrap_or_default();
     let labels = labels.into_iter().map(|(name, (at, _))| (name, position(at))).collect();
-    Ok(Assembly { bytes: laid.bytes, lines, labels })
+    Ok(Assembly { bytes: output.bytes, lines, labels })
 }
 
 impl Assembly {
@@ -148,8 +147,8 @@ impl Assembly {
 }
 
 impl Syntax {
-    /// The language that `source` looks like. Mesa's instructions end in semicolons and say
-    /// `align1`, IGA's sizes look like `(8|M0)`; what shows neither is taken for IGA's.
+    /// Guesses the language of `source`. Mesa's instructions end in semicolons and have `align1`;
+    /// IGA's sizes look like `(8|M0)`. Text with neither is taken as IGA's.
     pub fn detect(source: &str) -> Syntax {
         let (tokens, _) = lex::tokens(source, Syntax::Iga);
         let text = |index: usize| {
@@ -171,7 +170,7 @@ impl Syntax {
 }
 
 fn located(source: &str, mut faults: Vec<Fault>) -> Vec<AsmError> {
-    faults.truncate(MOST_ERRORS);
+    faults.truncate(MAX_ERRORS);
     faults.into_iter().map(|fault| fault.locate(source)).collect()
 }
 
@@ -187,15 +186,15 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
         at: 0,
         limit: tokens.len(),
         syntax,
-        places: Places::default(),
+        spans: OperandSpans::default(),
     };
     let (mut items, mut labels) = (Vec::new(), layout::Labels::new());
-    while p.at + 1 < tokens.len() && faults.len() < MOST_ERRORS {
+    while p.at + 1 < tokens.len() && faults.len() < MAX_ERRORS {
         if p.eat(';') {
             continue;
         }
         p.limit = end_of_statement(&p);
-        p.places = Places::default();
+        p.spans = OperandSpans::default();
         let start = p.at;
         let parsed = match syntax {
             Syntax::Iga => iga::statement(&mut p),
@@ -207,7 +206,7 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
                 if let Some((_, before)) = labels.get(&name) {
                     let line =
                         source.get(..before.start).unwrap_or_default().matches('\n').count() + 1;
-                    let message = format!("the label `{name}` stands in line {line} already");
+                    let message = format!("the label `{name}` is already defined in line {line}");
                     faults.push(Fault::new(span, message));
                 } else {
                     labels.insert(name, (items.len(), span));
@@ -223,8 +222,8 @@ fn parse(source: &str, syntax: Syntax) -> Result<(Vec<Item>, layout::Labels), Ve
     if faults.is_empty() { Ok((items, labels)) } else { Err(faults) }
 }
 
-/// The token behind the statement that begins here: IGA's end with the line, Mesa's with a
-/// semicolon (but not with that of a region `<8;8,1>`).
+/// The index of the token after the current statement. IGA's statements end with the line, Mesa's
+/// with a semicolon (but not with that of a region `<8;8,1>`).
 fn end_of_statement(p: &Parser<'_>) -> usize {
     let end = p.tokens.len() - 1;
     let mut in_region = false;
@@ -246,8 +245,8 @@ fn end_of_statement(p: &Parser<'_>) -> usize {
     end
 }
 
-/// Goes on with the next statement: behind the semicolon, or at the line that shows where it is
-/// missing.
+/// Skips to the next statement: after the semicolon, or at a line start that shows that the
+/// semicolon is missing.
 fn recover(p: &mut Parser<'_>, start: usize) {
     let stopped = p.peek();
     let missing =
@@ -257,7 +256,7 @@ fn recover(p: &mut Parser<'_>, start: usize) {
     }
 }
 
-/// A message to the function with this number. A descriptor holds the end of thread in bit 31.
+/// A message to the function with this number. Bit 31 of the descriptor is the end of thread.
 fn message(function: u8, descriptor: Descriptor, end_of_thread: bool) -> Send {
     let sfid = gen8::Sfid::new(u64::from(function)).ok();
     let known = sfid.and_then(|sfid| encoding::SHARED_FUNCTION.decode(sfid));

@@ -1,34 +1,34 @@
-//! Numbers as they are written, and immediates of every type made of them.
+//! Numbers as written in the source, and their conversion to immediates of every type.
 
 use crate::instruction::{DataType, Immediate};
 
-/// A number as it was read.
+/// A parsed number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Number {
     /// Decimal integer.
     Decimal(u64),
-    /// Hexadecimal or binary.
+    /// Hexadecimal or binary integer.
     Bits(u64),
-    /// With a decimal point or an exponent; an `f64` has room for what an `f32` needs.
+    /// With a decimal point or an exponent.
     Real(f64),
     /// `inf`.
     Infinite,
-    /// `qnan(0x0)` or `snan(0x1)`: whether quiet, and the payload.
+    /// `qnan(0x0)` or `snan(0x1)`: whether it is quiet, and the payload.
     Nan(bool, u64),
 }
 
-/// Why an immediate cannot be.
+/// Why a number cannot be an immediate of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refused {
+pub enum ImmediateError {
     /// The type has no immediates.
     Type,
-    /// The value is not one of the type.
+    /// The value is outside the range of the type.
     Range,
-    /// The type takes another kind of number.
+    /// The type needs another kind of number.
     Kind,
 }
 
-/// `0x1F`, `0b101`, `12`, `1.5`, `1e-3`.
+/// Parses `0x1F`, `0b101`, `12`, `1.5`, `1e-3`.
 pub fn number(text: &str) -> Option<Number> {
     let radix = |prefixes: [&str; 2], radix| {
         let digits = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix))?;
@@ -52,21 +52,22 @@ pub fn number(text: &str) -> Option<Number> {
     text.parse().ok().map(Number::Real)
 }
 
-/// The immediate of type `ty`. `text` is the number as written: floats are rounded once, from it.
+/// Converts a number to an immediate of type `ty`. `text` is the number as written; floats are
+/// converted from it, so they are rounded only once.
 pub fn immediate(
     negative: bool,
     number: Number,
     text: &str,
     ty: DataType,
-) -> Result<Immediate, Refused> {
+) -> Result<Immediate, ImmediateError> {
     let bits = match ty {
-        DataType::Ub | DataType::B => return Err(Refused::Type),
+        DataType::Ub | DataType::B => return Err(ImmediateError::Type),
         DataType::F | DataType::Df | DataType::Hf => float(negative, number, text, ty)?,
         DataType::V | DataType::Uv | DataType::Vf => match number {
             Number::Decimal(bits) | Number::Bits(bits) if !negative => {
-                u32::try_from(bits).map_err(|_| Refused::Range)?.into()
+                u32::try_from(bits).map_err(|_| ImmediateError::Range)?.into()
             }
-            _ => return Err(Refused::Kind),
+            _ => return Err(ImmediateError::Kind),
         },
         _ => integer(negative, number, ty)?,
     };
@@ -79,23 +80,23 @@ pub fn range(ty: DataType) -> (i128, i128) {
     if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-fn integer(negative: bool, number: Number, ty: DataType) -> Result<u64, Refused> {
+fn integer(negative: bool, number: Number, ty: DataType) -> Result<u64, ImmediateError> {
     let (magnitude, plain) = match number {
         Number::Decimal(value) => (value, false),
         Number::Bits(value) => (value, true),
-        _ => return Err(Refused::Kind),
+        _ => return Err(ImmediateError::Kind),
     };
     let value = if negative { -i128::from(magnitude) } else { i128::from(magnitude) };
     let (least, greatest) = range(ty);
-    // Hexadecimal digits may give the bits of a negative number.
+    // Hexadecimal digits may be the bits of a negative number.
     let all_bits = (1i128 << (u32::from(ty.size()) * 8)) - 1;
     if value < least || value > if plain { all_bits } else { greatest } {
-        return Err(Refused::Range);
+        return Err(ImmediateError::Range);
     }
     Ok((value & all_bits) as u64)
 }
 
-/// Bits of the exponent and of the fraction.
+/// Number of bits of the exponent and of the fraction.
 fn layout(ty: DataType) -> (u32, u32) {
     match ty {
         DataType::Hf => (5, 10),
@@ -104,22 +105,22 @@ fn layout(ty: DataType) -> (u32, u32) {
     }
 }
 
-fn float(negative: bool, number: Number, text: &str, ty: DataType) -> Result<u64, Refused> {
+fn float(negative: bool, number: Number, text: &str, ty: DataType) -> Result<u64, ImmediateError> {
     let (exponent, fraction) = layout(ty);
     let sign = if negative { 1 << (exponent + fraction) } else { 0 };
     let infinite = ((1 << exponent) - 1) << fraction;
     let magnitude = match number {
-        Number::Bits(_) if negative => return Err(Refused::Kind),
+        Number::Bits(_) if negative => return Err(ImmediateError::Kind),
         Number::Bits(bits) => {
             let fits = ty == DataType::Df || bits >> (1 + exponent + fraction) == 0;
-            return if fits { Ok(bits) } else { Err(Refused::Range) };
+            return if fits { Ok(bits) } else { Err(ImmediateError::Range) };
         }
         Number::Infinite => infinite,
         Number::Nan(quiet, payload) => {
             let top = fraction - 1;
             let empty = !quiet && payload == 0;
             if payload >> top != 0 || empty {
-                return Err(Refused::Range);
+                return Err(ImmediateError::Range);
             }
             infinite | u64::from(quiet) << top | payload
         }
@@ -129,10 +130,10 @@ fn float(negative: bool, number: Number, text: &str, ty: DataType) -> Result<u64
                 DataType::F => text.parse().map(|value: f32| u64::from(value.to_bits())),
                 _ => text.parse().map(|value: f64| value.to_bits()),
             };
-            // What rounds to infinity was too large for the type.
-            let bits = bits.map_err(|_| Refused::Kind)?;
+            // A value that rounds to infinity is too large for the type.
+            let bits = bits.map_err(|_| ImmediateError::Kind)?;
             if bits == infinite {
-                return Err(Refused::Range);
+                return Err(ImmediateError::Range);
             }
             bits
         }
@@ -140,7 +141,7 @@ fn float(negative: bool, number: Number, text: &str, ty: DataType) -> Result<u64
     Ok(sign | magnitude)
 }
 
-/// The nearest half float of a number that is not negative, ties to even.
+/// The half float nearest to a number that is not negative, ties to even.
 fn half(value: f64) -> u16 {
     // In units of the least subnormal, 2^-24.
     let scaled = value * 16_777_216.0;
@@ -157,12 +158,13 @@ fn half(value: f64) -> u16 {
     let below = steps as u16;
     let rest = steps - f64::from(below);
     let up = rest > 0.5 || (rest == 0.5 && below % 2 == 1);
-    // A carry out of the fraction counts the exponent up, as it should.
+    // A carry out of the fraction increments the exponent, which is correct.
     exponent * 1024 + below + u16::from(up)
 }
 
-/// The restricted 8-bit float with this value, if there is one: sign, three bits of exponent, four
-/// of fraction; a hidden one even at the least exponent, and two zeros (4 pt 3 p.38).
+/// The restricted 8-bit float with this value, if there is one. It has a sign, three bits of
+/// exponent and four of fraction. The hidden bit is set even at the least exponent, except for the
+/// two zeros (4 pt 3 p.38).
 pub fn restricted(negative: bool, magnitude: f64) -> Option<u8> {
     let sign = if negative { 0x80 } else { 0 };
     let codes = 1..128u8;

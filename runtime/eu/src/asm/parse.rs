@@ -1,9 +1,9 @@
-//! What the parsers of both languages share: a place in the tokens, and the parts of an instruction
-//! that look alike.
+//! Shared parts of the parsers of both languages: the token cursor, and the syntax that they have
+//! in common.
 
 use super::error::Fault;
 use super::lex::{Kind, Token};
-use super::number::{self, Number, Refused};
+use super::number::{self, ImmediateError, Number};
 use crate::instruction::*;
 use crate::ops::{Format, OPS, Opcode};
 use crate::syntax::{self, Names, Syntax};
@@ -15,21 +15,21 @@ use core::ops::Range;
 pub type Parse<T> = Result<T, Fault>;
 pub type Span = Range<usize>;
 
-/// Where a branch goes.
+/// Target of a branch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// A label.
     Label(String),
-    /// Bytes from the first byte of the branch; of `calla` from the start of memory.
+    /// Bytes from the first byte of the branch; for `calla` from the start of memory.
     Distance(i64),
 }
 
-/// A target with its place.
-pub type Place = (Target, Span);
+/// A target and its position in the source.
+pub type SpannedTarget = (Target, Span);
 
-/// Where the parts of an instruction are written; those that are not there are empty.
+/// Positions of the operands in the source; empty ranges for missing operands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Places {
+pub struct OperandSpans {
     pub destination: Span,
     pub sources: [Span; 3],
 }
@@ -40,17 +40,17 @@ pub enum Statement {
     Instruction(alloc::boxed::Box<Item>),
 }
 
-/// An instruction as it was written.
+/// A parsed instruction.
 pub struct Item {
     pub instruction: Instruction,
-    /// All of it.
+    /// The whole instruction.
     pub span: Span,
-    pub places: Places,
-    pub jip: Option<Place>,
-    pub uip: Option<Place>,
-    /// The word that asks for the 8-byte form.
+    pub spans: OperandSpans,
+    pub jip: Option<SpannedTarget>,
+    pub uip: Option<SpannedTarget>,
+    /// The option that requests the 8-byte form.
     pub compacted: Option<Span>,
-    /// A numeric distance counts from the next instruction.
+    /// A numeric distance is relative to the next instruction.
     pub from_next: bool,
 }
 
@@ -59,7 +59,7 @@ impl Item {
         Item {
             instruction,
             span,
-            places: Places::default(),
+            spans: OperandSpans::default(),
             jip: None,
             uip: None,
             compacted: None,
@@ -68,17 +68,17 @@ impl Item {
     }
 }
 
-/// A place in the tokens.
+/// A cursor over the tokens.
 pub struct Parser<'a> {
     pub source: &'a str,
     pub tokens: &'a [Token],
     /// The next token.
     pub at: usize,
-    /// Tokens from here on are not looked at: the statement ends.
+    /// The end of the statement: tokens from this index on are not read.
     pub limit: usize,
     pub syntax: Syntax,
-    /// Operands of the statement so far.
-    pub places: Places,
+    /// Positions of the operands of the statement so far.
+    pub spans: OperandSpans,
 }
 
 impl<'a> Parser<'a> {
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
         match self.tokens.get(index) {
             Some(token) if index < self.limit => *token,
             _ => {
-                // Errors at the end of a statement point behind its last token.
+                // An error at the end of a statement points after its last token.
                 let last = self.limit.checked_sub(1).and_then(|last| self.tokens.get(last));
                 let end = last.map_or(self.source.len(), |token| token.end);
                 Token { kind: Kind::End, start: end, end, first: false }
@@ -103,12 +103,12 @@ impl<'a> Parser<'a> {
         self.source.get(token.span()).unwrap_or_default()
     }
 
-    /// Behind the last token that was read.
+    /// The offset after the last token that was read.
     pub fn last_end(&self) -> usize {
         self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(0, |token| token.end)
     }
 
-    /// Goes on behind the next token.
+    /// Consumes and returns the next token.
     pub fn next(&mut self) -> Token {
         let token = self.peek();
         if token.kind != Kind::End {
@@ -159,16 +159,16 @@ impl<'a> Parser<'a> {
     /// A word of `names`.
     pub fn name<T: Copy + PartialEq>(&mut self, names: &'static Names<T>) -> Parse<T> {
         let (word, span) = self.word(&article(names.kind))?;
-        names.find(word, self.syntax).ok_or_else(|| self.no_name(names, word, span))
+        names.find(word, self.syntax).ok_or_else(|| self.unknown_name(names, word, span))
     }
 
-    pub fn no_name<T: Copy + PartialEq>(
+    pub fn unknown_name<T: Copy + PartialEq>(
         &self,
         names: &'static Names<T>,
         word: &str,
         span: Span,
     ) -> Fault {
-        Fault::new(span, format!("`{word}` is no {}", names.kind))
+        Fault::new(span, format!("`{word}` is not {}", article(names.kind)))
             .like(word, names.words(self.syntax))
     }
 
@@ -197,18 +197,18 @@ impl<'a> Parser<'a> {
         let value = self.integer(what, u64::MAX)?;
         let found = values.iter().find(|allowed| u64::from(**allowed) == value).copied();
         found.ok_or_else(|| {
-            let message = format!("{value} is no {what}");
+            let message = format!("{value} is not {}", article(what));
             Fault::new(token.span(), message).expected(list(values))
         })
     }
 
-    /// The operation, without what follows behind a dot.
+    /// The operation, without suffixes after a dot.
     pub fn opcode(&mut self) -> Parse<Opcode> {
         let (word, span) = self.word("an operation")?;
         let found = OPS.iter().find(|op| op.name == word);
         found.map(|op| op.opcode).ok_or_else(|| {
-            let fault = Fault::new(span, format!("`{word}` is no operation"));
-            match ELSEWHERE.iter().find(|(name, _)| *name == word) {
+            let fault = Fault::new(span, format!("`{word}` is not an operation"));
+            match OTHER_GENERATIONS.iter().find(|(name, _)| *name == word) {
                 Some((_, hint)) => fault.hint(*hint),
                 None => fault.like(word, OPS.iter().map(|op| op.name)),
             }
@@ -222,7 +222,7 @@ impl<'a> Parser<'a> {
             "f0" => 0,
             "f1" => 1,
             _ => {
-                let message = format!("`{word}` is no flag register");
+                let message = format!("`{word}` is not a flag register");
                 return Err(Fault::new(span, message).expected("f0 or f1"));
             }
         };
@@ -230,7 +230,7 @@ impl<'a> Parser<'a> {
         Ok(Flag { register, subregister })
     }
 
-    /// What stands behind the flag of a predicate.
+    /// The suffix after the flag of a predicate.
     pub fn predicate_control(&mut self) -> Parse<PredicateControl> {
         if self.eat('.') {
             self.name(&syntax::PREDICATES)
@@ -239,7 +239,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `r4`, `acc0`, `null`, `r[a0.2,16]`; what follows a dot is the caller's.
+    /// `r4`, `acc0`, `null`, `r[a0.2,16]`. A subregister after a dot is parsed by the caller.
     pub fn base(&mut self) -> Parse<Base> {
         let what = "a register";
         let (word, span) = self.word(what)?;
@@ -269,12 +269,12 @@ impl<'a> Parser<'a> {
             let hint = match (self.syntax, letters) {
                 (Syntax::Iga, "g") => Some("general registers are written r0 to r127"),
                 (_, "m") => {
-                    Some("Gen8 has no message registers, messages are sent from general ones")
+                    Some("Gen8 has no message registers; send messages from general registers")
                 }
                 _ => None,
             };
             let fault =
-                refuse(format!("`{word}` is no register")).map_err(|fault: Fault| match hint {
+                refuse(format!("`{word}` is not a register")).map_err(|fault: Fault| match hint {
                     Some(hint) => fault.hint(hint),
                     None => fault.like(letters, syntax::ARFS.words(self.syntax)),
                 });
@@ -289,7 +289,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `ARF208` is Mesa's word for a byte that names no register it knows, `arf13.0` ours.
+    /// `ARF208` is Mesa's name for a register number without a name; `arf13.0` is ours.
     fn reserved_register(&mut self, letters: &str, digits: &str, span: Span) -> Parse<Base> {
         let known = |kind: u8| {
             let arf = crate::gen8::eu::Arf::new(u64::from(kind)).ok();
@@ -300,7 +300,7 @@ impl<'a> Parser<'a> {
         let parts = match (letters, number) {
             ("ARF", Some(byte)) => Some((byte / 16, byte % 16)),
             ("arf", Some(kind @ 0..16)) if self.eat('.') => {
-                // Number and subregister look like a decimal fraction.
+                // The lexer reads number and subregister as one decimal fraction.
                 let token = self.peek();
                 let (number, subregister) =
                     self.text(token).split_once('.').unwrap_or((self.text(token), ""));
@@ -311,7 +311,7 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         let (kind, number) = parts.ok_or_else(|| {
-            Fault::new(span.clone(), format!("`{letters}{digits}` is no register"))
+            Fault::new(span.clone(), format!("`{letters}{digits}` is not a register"))
         })?;
         Ok(Base { register: Register::Arf { file: known(kind), number, byte: 0 }, span, index })
     }
@@ -321,7 +321,7 @@ impl<'a> Parser<'a> {
         self.expect('[')?;
         let (word, word_span) = self.word("the address register a0")?;
         if word != "a0" {
-            let message = format!("`{word}` holds no addresses");
+            let message = format!("`{word}` is not an address register");
             return Err(Fault::new(word_span, message).expected("a0"));
         }
         let address = if self.eat('.') { self.integer("a word of a0", 15)? as u8 } else { 0 };
@@ -336,7 +336,7 @@ impl<'a> Parser<'a> {
         }
         let mut offset = if negative { -offset } else { offset };
         if self.syntax == Syntax::Mesa && (512..1024).contains(&offset) {
-            // Mesa's disassembler does not take the highest of the ten bits as a sign.
+            // Mesa's disassembler prints the ten bits unsigned.
             offset -= 1024;
         }
         let end = self.expect(']')?.end;
@@ -348,7 +348,7 @@ impl<'a> Parser<'a> {
         Ok(Base { register, span: span.start..end, index: None })
     }
 
-    /// `place` from element `index` on, elements being of type `ty`.
+    /// `base` with a subregister: starts at element `index` of type `ty`.
     pub fn subregister(
         &self,
         base: &Base,
@@ -369,7 +369,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The number of a subregister behind a dot, if there is one.
+    /// The number of a subregister after a dot, if there is one.
     pub fn subregister_index(&mut self) -> Parse<Option<(u64, Span)>> {
         let numbered = self.is('.') && self.peek_at(1).kind == Kind::Number;
         if !numbered {
@@ -384,7 +384,7 @@ impl<'a> Parser<'a> {
     pub fn channels(&self, word: &str, span: &Span) -> Parse<[Option<u8>; 4]> {
         let mut channels = [None; 4];
         let refuse = || {
-            let message = format!("`{word}` is no choice of channels");
+            let message = format!("`{word}` is not a list of channels");
             Err(Fault::new(span.clone(), message).expected("up to four of x, y, z, w"))
         };
         if word.len() > 4 {
@@ -409,7 +409,7 @@ impl<'a> Parser<'a> {
         for channel in channels.into_iter().flatten() {
             let bit = 1 << channel;
             if mask >= bit {
-                let message = format!("`{word}` is no write mask");
+                let message = format!("`{word}` is not a write mask");
                 return Err(Fault::new(span, message).expected("channels in the order x, y, z, w"));
             }
             mask += bit;
@@ -423,13 +423,13 @@ impl<'a> Parser<'a> {
             [Some(x), None, ..] => Ok([x; 4]),
             [Some(x), Some(y), Some(z), Some(w)] => Ok([x, y, z, w]),
             _ => {
-                let message = format!("`{word}` is no swizzle");
+                let message = format!("`{word}` is not a swizzle");
                 Err(Fault::new(span, message).expected("one channel or four"))
             }
         }
     }
 
-    /// An immediate; `text` is its number.
+    /// Converts an immediate; `text` is its number as written.
     pub fn immediate(
         &self,
         negative: bool,
@@ -442,14 +442,14 @@ impl<'a> Parser<'a> {
             let name = ty.name();
             let sign = if negative { "-" } else { "" };
             match refused {
-                Refused::Type => {
+                ImmediateError::Type => {
                     Fault::new(span, format!("there are no immediates of type {name}"))
-                        .hint("take a word, the destination may be bytes all the same")
+                        .hint("use a word; the destination may still be bytes")
                 }
-                Refused::Range if ty.is_float() => {
-                    Fault::new(span, format!("{sign}{text} is no number of type {name}"))
+                ImmediateError::Range if ty.is_float() => {
+                    Fault::new(span, format!("{sign}{text} is not a number of type {name}"))
                 }
-                Refused::Range => {
+                ImmediateError::Range => {
                     let (least, greatest) = match ty {
                         DataType::V | DataType::Uv | DataType::Vf => (0, i128::from(u32::MAX)),
                         ty => number::range(ty),
@@ -457,7 +457,7 @@ impl<'a> Parser<'a> {
                     Fault::new(span, format!("{sign}{text} does not fit the type {name}"))
                         .expected(format!("{least} to {greatest}"))
                 }
-                Refused::Kind => {
+                ImmediateError::Kind => {
                     let expected = match ty {
                         DataType::V | DataType::Uv | DataType::Vf => "eight hexadecimal digits",
                         ty if ty.is_float() => "a decimal number, or its bits without a sign",
@@ -470,7 +470,28 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Three-source instructions have no bits for any other place.
+    /// Checks that the source at `span` may be an immediate: the last source may, except in
+    /// three-source instructions. `scalar` is the region that reads one element, for the hint.
+    pub fn allow_immediate(
+        &self,
+        i: &Instruction,
+        last: bool,
+        span: Span,
+        scalar: &str,
+    ) -> Parse<()> {
+        if i.opcode.op().format == Format::ThreeSource {
+            let message = "three-source instructions accept only registers";
+            let hint = format!("move the number to a register and read it with {scalar}");
+            return Err(Fault::new(span, message).hint(hint));
+        }
+        if !last {
+            let message = "only the last source can be an immediate";
+            return Err(Fault::new(span, message).hint("exchange the sources or use a register"));
+        }
+        Ok(())
+    }
+
+    /// Three-source instructions can encode only general registers.
     pub fn general_only(&self, i: &Instruction, base: &Base) -> Parse<()> {
         if i.opcode.op().format == Format::ThreeSource
             && !matches!(base.register, Register::Grf { .. })
@@ -481,7 +502,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The flag of an instruction is one: that of the predicate, the condition's must be the same.
+    /// Sets the flag of a condition. An instruction has only one flag, so it must be that of the
+    /// predicate.
     pub fn condition_flag(
         &self,
         instruction: &mut Instruction,
@@ -492,7 +514,7 @@ impl<'a> Parser<'a> {
             let Flag { register, subregister } = instruction.flag;
             let message = "predicate and condition use different flags";
             return Err(Fault::new(span, message).expected(format!(
-                "f{register}.{subregister}, as the instruction holds one flag"
+                "f{register}.{subregister}, because an instruction has only one flag"
             )));
         }
         instruction.flag = flag;
@@ -504,25 +526,25 @@ impl<'a> Parser<'a> {
 pub struct Base {
     pub register: Register,
     pub span: Span,
-    /// A subregister that is known already.
+    /// A subregister that has already been parsed.
     pub index: Option<(u64, Span)>,
 }
 
-/// Operations that people know from other generations.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("sends", "split sends came with Gen9, join the payloads"),
-    ("sendsc", "split sends came with Gen9, join the payloads"),
-    ("rol", "rotations came with Gen11"),
-    ("ror", "rotations came with Gen11"),
-    ("dim", "Gen7.5 had it; mov takes immediates of type df"),
-    ("f32to16", "Gen7 had it; mov to type hf converts"),
-    ("f16to32", "Gen7 had it; mov from type hf converts"),
-    ("iff", "Gen6 has no iff any more, if takes both targets"),
-    ("do", "Gen6 has no do any more, while jumps to a label"),
+/// Operations of other generations, with a hint for Gen8.
+const OTHER_GENERATIONS: &[(&str, &str)] = &[
+    ("sends", "split sends exist from Gen9 on; put the payloads into consecutive registers"),
+    ("sendsc", "split sends exist from Gen9 on; put the payloads into consecutive registers"),
+    ("rol", "rotations exist from Gen11 on"),
+    ("ror", "rotations exist from Gen11 on"),
+    ("dim", "only Gen7.5 has it; mov accepts immediates of type df"),
+    ("f32to16", "only Gen7 has it; mov to type hf converts"),
+    ("f16to32", "only Gen7 has it; mov from type hf converts"),
+    ("iff", "removed in Gen6; if has both targets"),
+    ("do", "removed in Gen6; while jumps to a label"),
     ("nenop", "Gen8 has only nop"),
-    ("sync", "synchronisation by sync came with Gen12"),
-    ("add3", "three-source integer addition came with Gen12.5"),
-    ("dp4a", "dp4a came with Gen12"),
+    ("sync", "sync exists from Gen12 on"),
+    ("add3", "add3 exists from Gen12.5 on"),
+    ("dp4a", "dp4a exists from Gen12 on"),
 ];
 
 /// `a type`, `an option`

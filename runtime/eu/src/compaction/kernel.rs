@@ -1,4 +1,4 @@
-//! Compaction of a whole kernel: instructions move, so jumps are resolved again.
+//! Compaction of a whole kernel. Instructions move, so jump distances are computed again.
 
 use crate::compaction;
 use crate::decode::{DecodeError, Raw};
@@ -11,48 +11,48 @@ use alloc::vec::Vec;
 /// A kernel that cannot be compacted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompactError {
-    /// What stands there is no instruction.
+    /// An instruction cannot be decoded.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// A jump goes elsewhere than to an instruction of the kernel or to its end.
+    /// The target of a jump is neither an instruction of the kernel nor its end.
     #[error(
-        "{operation} at byte {position:#x} jumps to byte {target:#x}, where no instruction begins"
+        "{operation} at byte {position:#x} jumps to byte {target:#x}, which is not the start of an instruction"
     )]
     Target {
-        /// Byte position of the jump.
+        /// Byte offset of the jump.
         position: u64,
         /// The operation.
         operation: Opcode,
-        /// Where it goes, in bytes from the start of the kernel.
+        /// The target, in bytes from the start of the kernel.
         target: i64,
     },
-    /// A jump whose target is computed or absolute, or a computation with the instruction pointer:
-    /// where it goes when instructions move cannot be known.
+    /// A jump with a computed or absolute target, or a computation with the instruction pointer:
+    /// its result changes when instructions move, in a way that cannot be corrected.
     #[error(
-        "{operation} at byte {position:#x} depends on where instructions are, in a way that cannot be followed"
+        "{operation} at byte {position:#x} depends on the positions of instructions in a way that cannot be corrected"
     )]
     Position {
-        /// Byte position of the instruction.
+        /// Byte offset of the instruction.
         position: u64,
         /// The operation.
         operation: Opcode,
     },
 }
 
-/// The kernel with every instruction compact whose bits have an 8-byte form
-/// ([`compact`](compaction::compact)), jumps corrected. The end is not padded: it may be 8 bytes
-/// off a multiple of 16, which Gen8 allows everywhere.
+/// The kernel with an 8-byte form for every instruction that has one
+/// ([`compact`](compaction::compact)), and with corrected jumps. The end is not padded: its offset
+/// may be an odd multiple of 8, which Gen8 allows.
 ///
 /// # Errors
 /// See [`CompactError`].
 pub fn compact_kernel(bytes: &[u8]) -> Result<Vec<u8>, CompactError> {
-    // Jumps are tried at their new distances.
+    // Jumps are always tried, because their distances change.
     arrange(bytes, |line| {
         line.instruction.branch.is_some() || compaction::compact(&line.native).is_some()
     })
 }
 
-/// The kernel with every instruction in its 16-byte form, jumps corrected.
+/// The kernel with every instruction in its 16-byte form, and with corrected jumps.
 ///
 /// # Errors
 /// See [`CompactError`].
@@ -60,7 +60,8 @@ pub fn expand_kernel(bytes: &[u8]) -> Result<Vec<u8>, CompactError> {
     arrange(bytes, |_| false)
 }
 
-/// The kernel with those instructions compact that `choose` names, as far as they can be.
+/// Compacts the instructions that `choose` selects, if they have an 8-byte form at their new
+/// positions.
 fn arrange(bytes: &[u8], choose: fn(&Line) -> bool) -> Result<Vec<u8>, CompactError> {
     let mut lines =
         instructions(bytes).map(|line| Line::new(bytes, line?)).collect::<Result<Vec<_>, _>>()?;
@@ -77,16 +78,16 @@ fn arrange(bytes: &[u8], choose: fn(&Line) -> bool) -> Result<Vec<u8>, CompactEr
             return Err(CompactError::Target { position, operation, target });
         }
     }
-    // Whether a jump can be compact depends on its distance. From the shortest arrangement on
-    // distances only grow, so this ends.
+    // Whether a jump has an 8-byte form depends on its distance. The loop starts with the shortest
+    // arrangement and distances only grow, so it terminates.
     loop {
-        let places = places(&lines);
-        let place =
-            |target| find(&lines, target).map_or(places[lines.len()], |index| places[index]);
+        let offsets = offsets(&lines);
+        let new_offset =
+            |target| find(&lines, target).map_or(offsets[lines.len()], |index| offsets[index]);
         let mut text = Vec::with_capacity(bytes.len());
         let mut too_far = Vec::new();
         for (index, line) in lines.iter().enumerate() {
-            let native = line.moved(places[index] as i64, place);
+            let native = line.moved(offsets[index] as i64, new_offset);
             match compaction::compact(&native).filter(|_| line.compact) {
                 Some(form) => text.extend(form.iter().flat_map(|dword| dword.to_le_bytes())),
                 None => {
@@ -104,16 +105,16 @@ fn arrange(bytes: &[u8], choose: fn(&Line) -> bool) -> Result<Vec<u8>, CompactEr
     }
 }
 
-/// Byte positions of the instructions as their forms are chosen, and of the end.
-fn places(lines: &[Line]) -> Vec<u64> {
-    let mut place = 0;
-    let mut places: Vec<u64> = Vec::with_capacity(lines.len() + 1);
+/// New byte offsets of the instructions with the forms chosen so far, and of the end.
+fn offsets(lines: &[Line]) -> Vec<u64> {
+    let mut offset = 0;
+    let mut offsets: Vec<u64> = Vec::with_capacity(lines.len() + 1);
     for line in lines {
-        places.push(place);
-        place += if line.compact { 8 } else { 16 };
+        offsets.push(offset);
+        offset += if line.compact { 8 } else { 16 };
     }
-    places.push(place);
-    places
+    offsets.push(offset);
+    offsets
 }
 
 fn find(lines: &[Line], position: i64) -> Option<usize> {
@@ -121,14 +122,14 @@ fn find(lines: &[Line], position: i64) -> Option<usize> {
     lines.binary_search_by_key(&position, |line| line.position).ok()
 }
 
-/// An instruction on its way.
+/// An instruction that is being moved.
 struct Line {
-    /// Byte position before.
+    /// Byte offset in the original kernel.
     position: u64,
     instruction: Instruction,
     /// The 16-byte form.
     native: [u32; 4],
-    /// It is to be compact.
+    /// Whether to use the 8-byte form.
     compact: bool,
 }
 
@@ -161,7 +162,7 @@ impl Line {
         Ok(Line { position, instruction, native, compact: false })
     }
 
-    /// Where it jumps to, in old byte positions.
+    /// Its jump targets, as original byte offsets.
     fn targets(&self) -> impl Iterator<Item = i64> {
         let position = self.position as i64;
         let distances = self.instruction.branch.map(|branch| [Some(branch.jip), branch.uip]);
@@ -172,10 +173,11 @@ impl Line {
             .map(move |distance| position + i64::from(distance))
     }
 
-    /// The 16-byte form at a new place, `place` telling where an old position is now.
-    fn moved(&self, here: i64, place: impl Fn(i64) -> u64) -> [u32; 4] {
+    /// The 16-byte form at the new offset `here`. `new_offset` maps an original offset to the new
+    /// one.
+    fn moved(&self, here: i64, new_offset: impl Fn(i64) -> u64) -> [u32; 4] {
         let Some(branch) = self.instruction.branch else { return self.native };
-        let distance = |old: i32| place(self.position as i64 + i64::from(old)) as i64 - here;
+        let distance = |old: i32| new_offset(self.position as i64 + i64::from(old)) as i64 - here;
         let jip = distance(branch.jip);
         if self.instruction.opcode.op().format == Format::BranchTwo {
             let mut form = gen8::EuInstructionBranchTwoSrc::unpack_lossy(&self.native);

@@ -1,9 +1,9 @@
-//! The 8-byte form of instructions (2d p.148-156), both ways.
+//! The 8-byte form of instructions (2d p.148-156), in both directions.
 //!
-//! A compact instruction holds indices into tables; what stands there is cut into the fields of the
-//! native form. [`expand`] and [`compact`] keep every bit: `expand(compact(x)) == x`.
-//! [`Instruction::compact`] may choose other types that compute the same, as compilers do;
-//! [`compact_kernel`] does a whole kernel and its jumps.
+//! A compact instruction has indices into tables; the table rows are split into the fields of the
+//! native form. [`expand`] and [`compact`] preserve every bit: `expand(compact(x)) == x`.
+//! [`Instruction::compact`] may choose other types with the same result, as compilers do.
+//! [`compact_kernel`] converts a whole kernel and corrects its jumps.
 
 mod kernel;
 
@@ -21,7 +21,7 @@ pub fn expand(compact: u64) -> Option<[u32; 4]> {
 
 pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
     let Some(opcode) = operation(compact[0]) else {
-        // Not an operation of Gen8: hardware does not look further.
+        // Not an operation of Gen8: hardware ignores the rest.
         let mut header = gen8::EuInstructionHeader::unpack_lossy(&[compact[0]]);
         header.control.controls_b.cmpt_ctrl = false;
         let [first] = header.pack();
@@ -35,11 +35,11 @@ pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
     expanded.ok_or(Problem::NotCompactable { operation: opcode })
 }
 
-/// The 8-byte form that expands to exactly these 16 bytes, or `None` if there is none. Where rows
-/// of a table are equal the first is taken; in those of Gen8 no two are.
+/// The 8-byte form that expands to exactly these 16 bytes, or `None` if there is none. Of equal
+/// table rows the first is used; Gen8's tables have none.
 ///
-/// The end of thread has no place in it, since the lowest bits of a descriptor would have to be set
-/// with it.
+/// A send that ends the thread has no compact form: the descriptor is sign-extended from 13 bits,
+/// so bit 31 (end of thread) would also set bits 30:12.
 pub fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
     match operation(native[0])?.op().format {
         Format::ThreeSource => compact_three_sources(native),
@@ -50,28 +50,28 @@ pub fn compact(native: &[u32; 4]) -> Option<[u32; 2]> {
 }
 
 impl Instruction {
-    /// The 8-byte form, or `None` if there is none: of the instruction as it is, else of one that
-    /// computes the same with other types ([`for_compaction`](Self::for_compaction)).
-    /// [`compacted`](Self::compacted) is not looked at; distances stay.
+    /// The 8-byte form of the instruction, or of one with other types and the same result
+    /// ([`for_compaction`](Self::for_compaction)); `None` if neither exists.
+    /// [`compacted`](Self::compacted) is ignored, and jump distances are unchanged.
     pub fn compact(&self) -> Option<[u32; 2]> {
         self.compact_exactly().or_else(|| self.for_compaction().compact_exactly())
     }
 
-    /// The 8-byte form that decodes to this very instruction, or `None` if there is none. Bits that
-    /// have no meaning may differ from those of [`encode`](Self::encode).
+    /// The 8-byte form that decodes to exactly this instruction, or `None` if there is none. Unused
+    /// bits may differ from those of [`encode`](Self::encode).
     pub fn compact_exactly(&self) -> Option<[u32; 2]> {
         let mut instruction = *self;
         if let (Opcode::Jmpi, Some(branch)) = (self.opcode, &mut instruction.branch) {
-            // The field counts from the end, which comes 8 bytes earlier than in the form that is
-            // encoded.
+            // The field is relative to the end of the instruction, which is 8 bytes earlier than in
+            // the 16-byte form that is encoded here.
             branch.jip = branch.jip.wrapping_add(8);
         }
         instruction.encode_for_tables().ok().and_then(|native| compact(&native))
     }
 
-    /// The same computation with types that the compaction tables have rows for: a move of 0.0
-    /// takes the vector of floats that is zero, a move of a dword is unsigned. Moves that set a
-    /// flag or saturate stay as they are, as does all else.
+    /// The same computation with types that are in the compaction tables: a move of float 0.0
+    /// becomes a move of the zero vector `:vf`, and a move of a signed dword becomes unsigned.
+    /// Moves with a condition or saturation and all other instructions are unchanged.
     pub fn for_compaction(&self) -> Instruction {
         let mut changed = *self;
         let (Some(destination), Operand::Immediate(immediate)) =
@@ -97,7 +97,7 @@ impl Instruction {
     }
 }
 
-/// `nop` and `illegal` have no operands; their first dword stands for itself.
+/// `nop` and `illegal` have no operands; only their first dword matters.
 fn bare(first: u32) -> [u32; 4] {
     let mut header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     header.control.controls_b.cmpt_ctrl = false;
@@ -123,7 +123,7 @@ fn source_index(region: genxml_core::U<12>) -> Option<gen8::SrcIndex> {
     index(table, gen8::SrcIndex::from_bits, gen8::SrcIndex::expansion, region.bits())
 }
 
-/// Bits of a table's row as the dwords of a structure.
+/// The bits of a table row as the dwords of a structure.
 fn row(expansion: Option<u64>) -> Option<[u32; 2]> {
     expansion.map(|bits| [bits as u32, (bits >> 32) as u32])
 }
@@ -168,7 +168,7 @@ fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
             src1_reg_num: compact.src1_reg_num,
             src1index: compact.src1index,
         };
-        // 13 bits; the highest is extended over the dword.
+        // 13 bits; the highest is sign-extended.
         let [bits] = parts.pack();
         genxml_core::S::<13>::from_bits(u64::from(bits)).get() as u32
     } else {
@@ -187,7 +187,7 @@ fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
 fn compact_two_sources(native: &[u32; 4]) -> Option<[u32; 2]> {
     let form = gen8::EuCompactionNativeTwoSrc::unpack_lossy(native);
     if form.pack() != *native {
-        // A bit is set that the compact form has no place for.
+        // A bit is set that the compact form cannot express.
         return None;
     }
     let operands = gen8::EuInstructionOperandControls::unpack_lossy(&[native[1]]);

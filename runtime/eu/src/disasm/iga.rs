@@ -1,4 +1,4 @@
-//! IGA's text, from the typed instruction.
+//! IGA's text, printed from the typed instruction.
 
 use super::text::{Line, general, half_float, scientific};
 use crate::decode::{decode, length, operation};
@@ -9,8 +9,8 @@ use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
 
-/// A whole kernel. Labels stand where a basic block begins: at the start, at targets and behind
-/// what ends a block.
+/// Prints a whole kernel. A label is printed where a basic block begins: at the start, at jump
+/// targets, and after an instruction that ends a block.
 pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     let mut targets = alloc::vec![0];
     let mut position = 0;
@@ -18,7 +18,7 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     {
         let at = position as u64;
         position += length(first) as usize;
-        // Others lead nowhere else, and need not be decoded.
+        // Other operations have no targets, so they are not decoded here.
         if operation(first).is_some_and(ends_blocks)
             && let Ok(instruction) = decode(&found[..count])
         {
@@ -36,7 +36,7 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
         let position =
             line.as_ref().map_or_else(|error| error.position, |located| located.position);
         while let Some(target) = targets.next_if(|target| *target <= position) {
-            // A target inside of an instruction is named before it.
+            // The label of a target inside an instruction is printed before it.
             writeln!(out, "L{target}:")?;
         }
         match line {
@@ -53,13 +53,13 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     Ok(())
 }
 
-/// True of jumps and of messages, which may end the thread.
+/// True for jumps, and for messages, which may end the thread.
 fn ends_blocks(opcode: Opcode) -> bool {
     use Format::{BranchOne, BranchTwo, Call, JumpIndexed, Return, Send};
     matches!(opcode.op().format, BranchOne | BranchTwo | Call | JumpIndexed | Return | Send)
 }
 
-/// One instruction, its targets as labels if its position is known.
+/// Prints one instruction; jump targets are labels if its position is known.
 pub(super) fn write<W: Write + ?Sized>(
     out: &mut W,
     i: &Instruction,
@@ -73,7 +73,7 @@ struct Printer<'a, W: ?Sized> {
     i: &'a Instruction,
 }
 
-/// Column of the name.
+/// Column of the mnemonic.
 const NAME: usize = 8;
 
 impl<W: Write + ?Sized> Printer<'_, W> {
@@ -92,7 +92,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         if !matches!(i.opcode.op().format, Format::Bare | Format::JumpIndexed | Format::Wait) {
             self.line.text(" (")?;
-            self.line.unsigned(u64::from(shown_size(i)))?;
+            self.line.unsigned(u64::from(printed_size(i)))?;
             self.line.text("|M")?;
             self.line.unsigned(u64::from(i.channel_offset))?;
             self.line.text(")")?;
@@ -146,7 +146,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.unsigned(u64::from(self.i.flag.subregister))
     }
 
-    /// `(ge)f0.1`; the steps of the macros report an early out in the flag.
+    /// `(ge)f0.1`. The macro steps of `math` report an early out in the flag, `(eo)`.
     fn condition(&mut self, column: usize) -> fmt::Result {
         let name = match self.i.condition {
             _ if self.i.math.is_some_and(MathFunction::is_macro) => "eo",
@@ -160,8 +160,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.flag()
     }
 
-    /// White space before the operand with number `index`, each having its column.
-    fn place(&mut self, column: &mut usize, index: usize) {
+    /// White space before operand `index`; each operand has its column.
+    fn align(&mut self, column: &mut usize, index: usize) {
         self.line.reach(*column);
         self.line.space();
         *column = self.line.column() + if index == 0 { 14 } else { 18 };
@@ -170,17 +170,17 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     fn operands(&mut self, position: Option<u64>) -> fmt::Result {
         let i = self.i;
         let (mut column, mut count) = (0, 0);
-        let mut place = |printer: &mut Self| {
-            printer.place(&mut column, count);
+        let mut align = |printer: &mut Self| {
+            printer.align(&mut column, count);
             count += 1;
         };
         if let Some(destination) = &i.destination {
-            place(self);
+            align(self);
             self.line.text(if i.saturate { "(sat)" } else { "" })?;
             self.destination(destination)?;
         }
         for (index, operand) in i.operands().enumerate() {
-            place(self);
+            align(self);
             match operand {
                 Operand::None => {}
                 Operand::Immediate(immediate) => self.immediate(immediate)?,
@@ -188,11 +188,11 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             }
         }
         if let Some(send) = &i.send {
-            place(self);
+            align(self);
             let function = function_number(send.function) + if send.end_of_thread { 32 } else { 0 };
             self.line.text("0x")?;
             self.line.hex_capital(u64::from(function), 1)?;
-            place(self);
+            align(self);
             match send.descriptor {
                 Descriptor::Immediate(descriptor) => {
                     self.line.text("0x")?;
@@ -206,7 +206,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         if let Some(branch) = &i.branch {
             for distance in [Some(branch.jip), branch.uip].into_iter().flatten() {
-                place(self);
+                align(self);
                 let position = position.filter(|_| i.opcode != Opcode::Calla);
                 match position.and_then(|position| position.checked_add_signed(i64::from(distance)))
                 {
@@ -246,7 +246,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if before == "," { self.line.text("}") } else { Ok(()) }
     }
 
-    /// The register, with the subregister in elements of `size` bytes unless that is zero.
+    /// Prints the register, with the subregister in elements of `size` bytes. A `size` of zero
+    /// leaves the subregister out.
     fn register(
         &mut self,
         register: &Register,
@@ -300,7 +301,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
     }
 
-    /// `:ud`, which sends leave out.
+    /// `:ud`; it is left out in sends.
     fn ty(&mut self, ty: DataType) -> fmt::Result {
         if self.i.send.is_some() && ty == DataType::Ud {
             return Ok(());
@@ -312,12 +313,12 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     fn destination(&mut self, destination: &Destination) -> fmt::Result {
         let i = self.i;
         if i.send.is_some() {
-            // Registers of messages have no subregister.
+            // Registers of messages are printed without subregister.
             self.register(&destination.register, 0, None)?;
             return self.ty(destination.ty);
         }
         let scalar = scalar_three_source(i);
-        let register = moved(destination.register, scalar.unwrap_or(0) * destination.ty.size());
+        let register = advanced(destination.register, scalar.unwrap_or(0) * destination.ty.size());
         self.register(&register, destination.ty.size(), destination.macro_accumulator)?;
         if i.opcode.op().format != Format::Call && destination.macro_accumulator.is_none() {
             self.line.text("<")?;
@@ -347,7 +348,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         let format = i.opcode.op().format;
         let pair = scalar_double(source).filter(|_| format == Format::ThreeSource);
-        let register = moved(source.register, pair.unwrap_or(0) * source.ty.size());
+        let register = advanced(source.register, pair.unwrap_or(0) * source.ty.size());
         self.register(&register, source.ty.size(), source.macro_accumulator)?;
         if format == Format::JumpIndexed {
             return Ok(());
@@ -355,8 +356,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         if source.macro_accumulator.is_none() && format != Format::Return {
             self.region(source, index, pair.is_some())?;
         }
-        // One element for all channels needs no choice; that of doubles, which is not allowed, is
-        // told from a pair by it.
+        // A replicated element has no swizzle. A replicated double, which is not allowed, is
+        // printed with one, to distinguish it from a pair.
         let double = source.replicate && source.ty == DataType::Df;
         if double || source.swizzle != Source::IDENTITY && !source.replicate && pair.is_none() {
             self.line.text(".")?;
@@ -367,11 +368,11 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.ty(source.ty)
     }
 
-    /// `one` tells that a pair of channels is one element for all.
+    /// `one` means that a pair of channels selects one double for all.
     fn region(&mut self, source: &Source, index: usize, one: bool) -> fmt::Result {
         let Region { vertical, width, horizontal } = source.region;
-        // Three-source regions are written in the short form of later generations: no width, and no
-        // vertical stride for the last source.
+        // Three-source regions have the short form of later generations: no width, and no vertical
+        // stride for the last source.
         if self.i.opcode.op().format == Format::ThreeSource {
             return self.line.text(match (source.replicate || one, index) {
                 (true, 2) => "<0>",
@@ -394,8 +395,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.text(">")
     }
 
-    /// Signed integers decimal, unsigned and packed ones hexadecimal, floats decimal if that is
-    /// exact.
+    /// Prints signed integers in decimal, unsigned and packed ones in hexadecimal, and floats in
+    /// decimal if that is exact.
     fn immediate(&mut self, immediate: &Immediate) -> fmt::Result {
         let bits = immediate.bits;
         match immediate.ty {
@@ -433,8 +434,9 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.hex_capital(bits, 1)
     }
 
-    /// Infinities and NaNs by name, bit `quiet` telling quiet ones and the bits below being the
-    /// payload; else six digits, else seven, whichever is exact first, else the bits.
+    /// Prints infinities and NaNs by name; bit `quiet` is set in quiet NaNs, and the bits below it
+    /// are the payload. Other values are printed with six digits if that is exact, else with seven,
+    /// else as bits.
     fn float(
         &mut self,
         value: f64,
@@ -462,14 +464,14 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 }
 
-/// Channels as IGA shows them: a three-source instruction cannot have one channel, so groups of
-/// which one is written stand for one.
-fn shown_size(i: &Instruction) -> u8 {
+/// The execution size that IGA prints. A three-source instruction cannot have one channel; if it
+/// writes one channel per group, IGA prints 1.
+fn printed_size(i: &Instruction) -> u8 {
     if scalar_three_source(i).is_some() { 1 } else { i.exec_size }
 }
 
-/// The element that a three-source instruction writes alone, counted from its subregister: four
-/// channels of which one is written, of doubles two channels of which two halves are.
+/// The single element that a three-source instruction writes, counted from its subregister: one of
+/// four channels, or for doubles one pair of channel halves of two.
 fn scalar_three_source(i: &Instruction) -> Option<u8> {
     let destination =
         i.destination.filter(|destination| destination.macro_accumulator.is_none())?;
@@ -484,8 +486,7 @@ fn scalar_three_source(i: &Instruction) -> Option<u8> {
     scalar.then_some(element as u8)
 }
 
-/// The double of two that serves all channels, if the channels are chosen in pairs that are the
-/// same.
+/// The double that all channels read, if the swizzle selects the same pair twice.
 fn scalar_double(source: &Source) -> Option<u8> {
     let Register::Grf { byte, .. } = source.register else { return None };
     let whole = source.ty == DataType::Df && byte % 16 == 0 && !source.replicate;
@@ -496,8 +497,8 @@ fn scalar_double(source: &Source) -> Option<u8> {
     }
 }
 
-/// The register some bytes on.
-fn moved(register: Register, bytes: u8) -> Register {
+/// The register, `bytes` further.
+fn advanced(register: Register, bytes: u8) -> Register {
     match register {
         Register::Grf { number, byte } => {
             Register::Grf { number, byte: byte.saturating_add(bytes) }

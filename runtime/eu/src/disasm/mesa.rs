@@ -1,5 +1,5 @@
-//! Mesa's text: field by field from the 16 bytes, stray bits and all, as Mesa's disassembler reads
-//! them.
+//! Mesa's text, printed field by field from the 16 bytes as Mesa's disassembler reads them, stray
+//! bits included.
 
 use super::mesa_messages;
 use super::text::{Line, general, restricted_float};
@@ -14,20 +14,20 @@ use crate::syntax::{self, Syntax};
 use alloc::collections::BTreeMap;
 use core::fmt::{self, Write};
 
-/// How jumps are shown.
+/// How jump targets are printed.
 pub(super) enum Targets<'a> {
-    /// In bytes from the jump.
+    /// As distances in bytes from the jump.
     Numbers,
-    /// By the label of the target.
+    /// As labels.
     Labels {
-        /// Labels by byte position.
+        /// Label numbers by byte offset.
         labels: &'a BTreeMap<i64, usize>,
-        /// Where the jump is.
+        /// Byte offset of the jump.
         position: i64,
     },
 }
 
-/// A whole kernel.
+/// Prints a whole kernel.
 pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
     let labels = labels(bytes);
     for (position, native) in natives(bytes) {
@@ -42,14 +42,14 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
             Err(error) => writeln!(out, "// {}: {}", error.raw, error.problem)?,
         }
     }
-    // A jump may lead to the end.
+    // A jump may go to the end.
     if let Some(number) = labels.get(&(bytes.len() as i64)) {
         write!(out, "\nLABEL{number}:\n")?;
     }
     Ok(())
 }
 
-/// Position, and the 16 bytes with whether they were 8, or why there are none.
+/// Byte offset, and the 16-byte form with whether it was compacted, or the error.
 type Item = (i64, Result<([u32; 4], bool), DecodeError>);
 
 fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
@@ -74,7 +74,7 @@ fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
     })
 }
 
-/// Labels are numbered as jumps name them, outer target first.
+/// Numbers the labels in the order in which jumps name them; of one jump the UIP comes first.
 fn labels(bytes: &[u8]) -> BTreeMap<i64, usize> {
     let mut labels = BTreeMap::new();
     let mut name = |target: i64| {
@@ -95,17 +95,17 @@ fn labels(bytes: &[u8]) -> BTreeMap<i64, usize> {
     labels
 }
 
-/// Operations whose two distances Mesa shows.
+/// Operations for which Mesa prints both distances.
 fn has_uip(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::If | Opcode::Else | Opcode::Break | Opcode::Cont | Opcode::Halt)
 }
 
-/// Operations whose distance Mesa shows.
+/// Operations for which Mesa prints JIP.
 fn has_jip(opcode: Opcode) -> bool {
     has_uip(opcode) || matches!(opcode, Opcode::Endif | Opcode::While)
 }
 
-/// Whether Mesa shows a destination, and how many sources.
+/// Whether Mesa prints a destination, and the number of sources that it prints.
 fn operands(opcode: Opcode) -> (bool, u8) {
     let op = opcode.op();
     match (opcode, op.format) {
@@ -117,7 +117,7 @@ fn operands(opcode: Opcode) -> (bool, u8) {
     }
 }
 
-/// The text of the 16 bytes `dwords`.
+/// Prints the 16 bytes `dwords`.
 pub(super) fn write<W: Write + ?Sized>(
     out: &mut W,
     dwords: &[u32; 4],
@@ -129,7 +129,7 @@ pub(super) fn write<W: Write + ?Sized>(
         dwords,
         header: gen8::EuInstructionHeader::unpack_lossy(&[dwords[0]]),
         controls: gen8::EuInstructionOperandControls::unpack_lossy(&[dwords[1]]),
-        // Mesa does not know join, and takes what it does not know as illegal.
+        // Mesa has no `join`, and prints unknown operations as illegal.
         opcode: operation(dwords[0])
             .filter(|opcode| *opcode != Opcode::Join)
             .unwrap_or(Opcode::Illegal),
@@ -145,7 +145,7 @@ struct Printer<'a, W: ?Sized> {
     opcode: Opcode,
 }
 
-/// True if more may follow: some registers are shown without region and type.
+/// True if region and type follow: some registers are printed without them.
 type More = Result<bool, fmt::Error>;
 
 impl<W: Write + ?Sized> Printer<'_, W> {
@@ -217,7 +217,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         Ok(())
     }
 
-    /// Everything between the name and the size.
+    /// Prints everything between the mnemonic and the execution size.
     fn modifiers(&mut self) -> fmt::Result {
         let format = self.opcode.op().format;
         let controls = self.header.control.controls_b;
@@ -233,7 +233,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             let name = enc::MATH.decode(function).and_then(|f| syntax::MATH.name(f, Syntax::Mesa));
             return match name {
                 Some(name) => self.line.text(name),
-                // A function of older generations.
+                // A function of earlier generations.
                 None if function.bits() == 8 => self.line.text("sincos"),
                 None => self.invalid("function", function.bits()),
             };
@@ -312,7 +312,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
     }
 
-    /// The register, `number` being all eight bits of it.
+    /// Prints a register; `number` is the whole eight-bit field.
     fn register(&mut self, file: gen8::RegFile, number: u64) -> More {
         let (prefix, number) = match file {
             gen8::RegFile::ARF => {
@@ -334,7 +334,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             }
             gen8::RegFile::GRF => ("g", number),
             gen8::RegFile::IMM => ("imm", number),
-            // Message registers of older generations, whose highest bit is no part of the number.
+            // Message registers of earlier generations; the highest bit is not part of the number.
             _ => ("m", number % 128),
         };
         self.line.text(prefix)?;
@@ -350,7 +350,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.unsigned(byte / size(ty))
     }
 
-    /// A subregister of a three-source instruction, where the element counts and not the byte.
+    /// Prints a subregister of a three-source instruction, in elements.
     fn element(&mut self, byte: u64, ty: Option<DataType>, always: bool) -> fmt::Result {
         let element = byte / size(ty);
         if element == 0 && !always {
@@ -421,7 +421,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                 destination_address_immediate: low,
                 destination_address_subregister_number: word,
             } => {
-                // Mesa divides the word of a0 as if it were a byte of the destination.
+                // Mesa divides the word number of a0 by the size of the destination type, as if it
+                // were a byte offset.
                 let sign = controls.destination_address_immediate_9_9;
                 self.indirect(word.get(), word.get() / size(ty), low.get(), sign)?;
             }
@@ -432,14 +433,14 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.ty(ty)
     }
 
-    /// `g[a0.2 32]`; `shown` is printed for the word of a0 if there is one.
-    fn indirect(&mut self, word: u64, shown: u64, low: u64, sign: bool) -> fmt::Result {
+    /// `g[a0.2 32]`. If `word` is not zero, `printed` is printed instead of it.
+    fn indirect(&mut self, word: u64, printed: u64, low: u64, sign: bool) -> fmt::Result {
         self.line.text("g[a0")?;
         if word != 0 {
             self.line.text(".")?;
-            self.line.unsigned(shown)?;
+            self.line.unsigned(printed)?;
         }
-        // Ten bits, of which Mesa does not take the highest as a sign.
+        // Mesa prints the ten bits unsigned.
         let offset = low + if sign { 512 } else { 0 };
         if offset != 0 {
             self.line.text(" ")?;
@@ -498,7 +499,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
     }
 
-    /// A register source from its 25 bits.
+    /// Prints a register source from its 25 bits.
     fn source(
         &mut self,
         bits: u64,
@@ -577,7 +578,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     fn three_sources(&mut self) -> fmt::Result {
         let three = gen8::EuInstructionBasicThreeSrc::unpack_lossy(self.dwords);
         self.line.pad(16);
-        // Mesa shows no operands of an encoding that does not exist before Gen10.
+        // In Align1 Mesa prints no operands: that encoding does not exist before Gen10.
         if self.align16() {
             let ty = enc::THREE_SOURCE_TYPE.decode(three.destination_data_type);
             self.register(gen8::RegFile::GRF, three.destination_register_number.get())?;
@@ -591,7 +592,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
             (&three.source_1, three.source_1_modifier_negate, three.source_1_modifier_absolute),
             (&three.source_2, three.source_2_modifier_negate, three.source_2_modifier_absolute),
         ];
-        // Where half and single floats are mixed, Mesa shows the type of source 0 for all three.
+        // For a mix of half and single floats Mesa prints the type of source 0 for all three. Here
+        // each source has its own type.
         let types = match enc::THREE_SOURCE_TYPE.decode(three.source_data_type) {
             Some(ty) => three_source_types(ty, three.src1_type, three.src2_type).map(Some),
             None => [None; 3],
@@ -672,7 +674,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.text(" */")
     }
 
-    /// The descriptor, and what it asks for in a line of its own.
+    /// Prints the descriptor, and the message in a line of its own.
     fn message(&mut self) -> fmt::Result {
         let send = gen8::EuInstructionSend::unpack_lossy(self.dwords);
         let immediate = send.src1_reg_file == gen8::RegFile::IMM;
@@ -741,7 +743,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
     }
 }
 
-/// What Mesa writes for a value that has no word.
+/// Mesa's text for a value without a name.
 pub(super) fn invalid<W: Write + ?Sized>(
     line: &mut Line<'_, W>,
     what: &str,
@@ -758,7 +760,7 @@ pub(super) fn invalid<W: Write + ?Sized>(
 const CHANNELS: [&str; 4] = ["x", "y", "z", "w"];
 const INDIRECT_ALIGN16: &str = "Indirect align16 address mode not supported";
 
-/// Bytes of an element; 1 of a type that does not exist.
+/// Size of an element in bytes; 1 for a type that does not exist.
 fn size(ty: Option<DataType>) -> u64 {
     ty.map_or(1, |ty| u64::from(ty.size()))
 }

@@ -8,8 +8,8 @@ use crate::instruction::SharedFunction;
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
 
-/// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`;
-/// without a descriptor that it is in a register.
+/// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`.
+/// Without an immediate descriptor, `indirect`.
 pub(super) fn write<W: Write + ?Sized>(
     line: &mut Line<'_, W>,
     function: eu::Sfid,
@@ -19,7 +19,7 @@ pub(super) fn write<W: Write + ?Sized>(
     let meaning = enc::SHARED_FUNCTION.decode(function);
     use SharedFunction::*;
     match meaning {
-        // The number of motion estimation is that of another unit in later generations.
+        // In later generations this number belongs to another unit; Mesa prints that unit's name.
         Some(MotionEstimation) => line.text("rt accel")?,
         Some(meaning) => {
             line.text(syntax::FUNCTIONS.name(meaning, Syntax::Mesa).unwrap_or_default())?
@@ -33,7 +33,7 @@ pub(super) fn write<W: Write + ?Sized>(
     match meaning {
         Some(Sampler) => sampler(line, dwords)?,
         Some(DataPortSampler | DataPortConstant) => {
-            // Bit 18 is reserved here; Mesa reads the type as that of data port 1.
+            // Bit 18 is reserved here. Mesa reads the message type as in data port 1.
             let message = md::DataPort1MessageDescriptor::unpack_lossy(dwords);
             let message_type = message.message_type.bits();
             let fields =
@@ -82,8 +82,8 @@ pub(super) fn write<W: Write + ?Sized>(
     line.unsigned(message.response_length.get())
 }
 
-/// A word of a table after a space, or that there is none. Empty words are those that the table
-/// lacks.
+/// Prints a space and the word of a table, or `invalid` if the table has none. Empty words are gaps
+/// in the table.
 fn word<W: Write + ?Sized>(
     line: &mut Line<'_, W>,
     table: &[&str],
@@ -122,7 +122,7 @@ fn render<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> fmt::
             line.text(" LastRT")?;
         }
     } else {
-        // Decimal behind the sign of hexadecimal, as Mesa has it.
+        // Mesa prints a decimal number after `0x`.
         line.text(" MsgCtrl = 0x")?;
         line.unsigned(md::DataPort0MessageDescriptor::unpack_lossy(dwords).message_control.get())?;
     }
@@ -150,7 +150,7 @@ fn data_port_0<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> 
     let message = md::DataPort0MessageDescriptor::unpack_lossy(dwords);
     line.text(" (")?;
     if message.legacy_dap_dc_message.bits() == 1 {
-        // Mesa looks behind the end of its table here; these words are ours.
+        // Mesa reads after the end of its table here; these words are ours.
         let scratch = msd::Msd0Scratch::unpack_lossy(dwords);
         line.text(if scratch.write {
             " DC scratch block write, "
@@ -206,7 +206,7 @@ fn data_port_1<W: Write + ?Sized>(line: &mut Line<'_, W>, dwords: &[u32; 1]) -> 
             let surface = msd::Msd1Us::unpack_lossy(dwords);
             let modes = ["4x2", "16", "8"];
             line.text("SIMD")?;
-            // Mesa looks behind the end of its table for the fourth.
+            // For the fourth value Mesa reads after the end of its table.
             line.text(modes.get(surface.simd_mode.bits() as usize).copied().unwrap_or("?"))?;
             line.text(", Mask = 0x")?;
             line.hex(surface.channel_mask.bits(), 1)?;

@@ -1,14 +1,16 @@
-//! Text of instructions, in the syntax of Intel's assembler IGA and in that of Mesa's disassembler.
+//! Disassembler: text of instructions in the syntax of Intel's assembler IGA and of Mesa's
+//! disassembler.
 //!
-//! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] a whole
-//! kernel with its labels. Both languages are written as their tools write them, up to white space.
-//! Two things follow from that: Mesa's text shows no targets of `goto`, `brd`, `brc` and `call`,
-//! calls `join` illegal, divides the subregister of an indirect destination by the size of its type
-//! and writes negative offsets to an address as ten bits, since Mesa's does; IGA's has none of the
-//! swizzles and masks of Align16, which are written here as Mesa does, `.xyzw` behind the region.
+//! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] prints a
+//! whole kernel with its labels. The text equals that of the two tools, except for white space.
+//! This has some consequences. Mesa's text has no targets of `goto`, `brd`, `brc` and `call`,
+//! prints `join` as illegal, divides the subregister of an indirect destination by the size of its
+//! type, and prints negative address offsets as unsigned ten-bit numbers. IGA's text has no syntax
+//! for the swizzles and masks of Align16; they are printed here as in Mesa, `.xyzw` after the
+//! region.
 //!
-//! `Display` of an [`Instruction`] and of a [`Located`] is IGA's text. A lone instruction's jumps
-//! are shown as numbers of bytes.
+//! `Display` of [`Instruction`] and [`Located`] prints IGA's text. Without a position, jump targets
+//! are printed as distances in bytes.
 //!
 //! ```
 //! use genxml_eu::disasm::listing;
@@ -32,29 +34,29 @@ use crate::syntax::Syntax;
 use alloc::string::String;
 use core::fmt;
 
-/// An instruction to be printed in a syntax, by its `Display`.
+/// An instruction with a syntax; its `Display` prints the text.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct InstructionText<'a> {
     instruction: &'a Instruction,
     position: Option<u64>,
     syntax: Syntax,
 }
 
 impl Instruction {
-    /// The text in `syntax`, without a line end. Mesa's text of a message has two lines. What
-    /// cannot be encoded has no text in Mesa's syntax but a comment that says why.
-    pub fn display(&self, syntax: Syntax) -> Shown<'_> {
-        Shown { instruction: self, position: None, syntax }
+    /// The text in `syntax`, without a line end. Mesa's text of a message has two lines. An
+    /// instruction that cannot be encoded is printed in Mesa's syntax as a comment with the reason.
+    pub fn display(&self, syntax: Syntax) -> InstructionText<'_> {
+        InstructionText { instruction: self, position: None, syntax }
     }
 }
 
 impl Located {
-    /// As [`Instruction::display`]; targets of jumps are labels `L<byte>` in IGA's syntax.
-    pub fn display(&self, syntax: Syntax) -> Shown<'_> {
-        Shown { instruction: &self.instruction, position: Some(self.position), syntax }
+    /// Like [`Instruction::display`]; jump targets are labels `L<byte>` in IGA's syntax.
+    pub fn display(&self, syntax: Syntax) -> InstructionText<'_> {
+        InstructionText { instruction: &self.instruction, position: Some(self.position), syntax }
     }
 
-    /// Byte positions that the instruction can jump to, as far as it holds them; those before the
+    /// Byte offsets of the jump targets that are encoded in the instruction. Targets before the
     /// kernel are left out.
     pub fn targets(&self) -> impl Iterator<Item = u64> {
         let position = self.position;
@@ -68,7 +70,7 @@ impl Located {
     }
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for InstructionText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.syntax {
             Syntax::Iga => iga::write(f, self.instruction, self.position),
@@ -94,20 +96,19 @@ impl fmt::Display for Located {
     }
 }
 
-/// A whole kernel: labels, and an instruction a line. What cannot be decoded is shown as a comment
-/// with its dwords and the reason.
+/// Prints a whole kernel: labels, and one instruction per line. An instruction that cannot be
+/// decoded is printed as a comment with its dwords and the reason.
 pub fn listing(bytes: &[u8], syntax: Syntax) -> String {
-    // About what a line takes.
+    // Estimate of the text size per instruction byte.
     let mut text = String::with_capacity(bytes.len() * 6);
-    // A string takes all that is written to it.
+    // Writing to a string cannot fail.
     let _ = write_listing(&mut text, bytes, syntax);
     text
 }
 
-/// [`listing`] to a writer.
+/// Writes a [`listing`] to a writer.
 ///
-/// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_listing(out: &mut impl fmt::Write, bytes: &[u8], syntax: Syntax) -> fmt::Result {
     match syntax {
         Syntax::Iga => iga::listing(out, bytes),

@@ -1,9 +1,9 @@
-//! A line that knows its column, and numbers as C's `printf` writes them. Nothing here allocates.
+//! Output with column tracking, and numbers in the format of C's `printf`. Nothing here allocates.
 
 use core::fmt::{self, Write};
 
-/// Text on its way to a writer. White space is written with what follows it, so lines have none at
-/// their end.
+/// Writes text to a writer and tracks the column. White space is written only together with the
+/// text after it, so lines have no trailing white space.
 pub(super) struct Line<'w, W: ?Sized> {
     out: &'w mut W,
     column: usize,
@@ -15,7 +15,7 @@ impl<'w, W: Write + ?Sized> Line<'w, W> {
         Line { out, column: 0, spaces: 0 }
     }
 
-    /// `text`, which has no line end.
+    /// Writes `text`, which must have no line end.
     pub fn text(&mut self, text: &str) -> fmt::Result {
         const BLANK: &str = "                                                                ";
         if text.is_empty() {
@@ -31,40 +31,40 @@ impl<'w, W: Write + ?Sized> Line<'w, W> {
         self.out.write_str(text)
     }
 
-    /// The column after what has been written and the white space that is to come.
+    /// The current column, pending white space included.
     pub fn column(&self) -> usize {
         self.column + self.spaces
     }
 
-    /// One space.
+    /// Adds one space.
     pub fn space(&mut self) {
         self.spaces += 1;
     }
 
-    /// White space up to a column, if it is not reached yet.
+    /// Adds white space up to `column`, if it is not reached yet.
     pub fn reach(&mut self, column: usize) {
         self.spaces += column.saturating_sub(self.column());
     }
 
-    /// White space up to a column, at least one.
+    /// Adds white space up to `column`, at least one space.
     pub fn pad(&mut self, column: usize) {
         self.space();
         self.reach(column);
     }
 
-    /// A new line.
+    /// Starts a new line.
     pub fn end(&mut self) -> fmt::Result {
         self.column = 0;
         self.spaces = 0;
         self.out.write_str("\n")
     }
 
-    /// A decimal number.
+    /// Writes a decimal number.
     pub fn unsigned(&mut self, number: u64) -> fmt::Result {
         self.digits::<10>(number, 1, b'a')
     }
 
-    /// A decimal number with sign.
+    /// Writes a decimal number with its sign.
     pub fn signed(&mut self, number: i64) -> fmt::Result {
         if number < 0 {
             self.text("-")?;
@@ -72,12 +72,12 @@ impl<'w, W: Write + ?Sized> Line<'w, W> {
         self.unsigned(number.unsigned_abs())
     }
 
-    /// Hexadecimal digits, at least `width`, small letters.
+    /// Writes at least `width` hexadecimal digits, lower case.
     pub fn hex(&mut self, number: u64, width: usize) -> fmt::Result {
         self.digits::<16>(number, width, b'a')
     }
 
-    /// Hexadecimal digits, at least `width`, capitals.
+    /// Writes at least `width` hexadecimal digits, upper case.
     pub fn hex_capital(&mut self, number: u64, width: usize) -> fmt::Result {
         self.digits::<16>(number, width, b'A')
     }
@@ -103,7 +103,7 @@ impl<W: Write + ?Sized> Write for Line<'_, W> {
     }
 }
 
-/// A short text.
+/// A text of at most 40 bytes.
 pub(super) struct Short {
     bytes: [u8; 40],
     length: usize,
@@ -112,7 +112,7 @@ pub(super) struct Short {
 impl Short {
     fn of(arguments: fmt::Arguments<'_>) -> Self {
         let mut short = Short { bytes: [0; 40], length: 0 };
-        // What does not fit is cut; the numbers written here do.
+        // Text that does not fit is dropped; all numbers written here fit.
         let _ = short.write_fmt(arguments);
         short
     }
@@ -122,7 +122,7 @@ impl Short {
         core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 
-    /// Without the zeros after a point, and without the point if nothing is left behind it.
+    /// Removes trailing zeros after a point, and the point if nothing follows it.
     fn without_zeros(mut self) -> Self {
         let text = self.as_str();
         if text.contains('.') {
@@ -141,7 +141,7 @@ impl Write for Short {
     }
 }
 
-/// As `%g`: six significant digits, without zeros at the end.
+/// Formats like `%g`: six significant digits, without trailing zeros.
 pub(super) fn general(value: f64) -> Short {
     if value.is_nan() {
         return Short::of(format_args!("{}nan", sign(value)));
@@ -159,7 +159,7 @@ pub(super) fn general(value: f64) -> Short {
     scientific(value, 5, true)
 }
 
-/// As `%e` with so many digits behind the point, of which zeros at the end may go.
+/// Formats like `%e` with `digits` digits after the point; `trim` removes trailing zeros.
 pub(super) fn scientific(value: f64, digits: usize, trim: bool) -> Short {
     let text = Short::of(format_args!("{value:.digits$e}"));
     let (mantissa, exponent) = text.as_str().split_once('e').unwrap_or((text.as_str(), "0"));
@@ -174,7 +174,7 @@ fn sign(value: f64) -> &'static str {
     if value.is_sign_negative() { "-" } else { "" }
 }
 
-/// A half float: sign, five bits of exponent with bias 15, ten bits of fraction.
+/// Converts a half float: sign, five bits of exponent with bias 15, ten bits of fraction.
 pub(super) fn half_float(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits / 0x8000, bits / 1024 % 32, bits % 1024);
     let magnitude = match exponent {
@@ -192,8 +192,8 @@ pub(super) fn half_float(bits: u16) -> f32 {
     if sign == 0 { magnitude } else { -magnitude }
 }
 
-/// A byte of a vector of floats: sign, three bits of exponent with bias 3, four bits of fraction;
-/// always normalised, but for both zeros (004:1123-1222).
+/// Converts a byte of a vector of floats: sign, three bits of exponent with bias 3, four bits of
+/// fraction. All values except the two zeros are normalised (004:1123-1222).
 pub(super) fn restricted_float(byte: u8) -> f64 {
     let magnitude = byte % 128;
     let sign = if byte < 128 { 1.0 } else { -1.0 };

@@ -1,32 +1,32 @@
-//! Registers that messages take and return, from the payloads of 2d p.115-501 and, where no page is
-//! left, from what Mesa's compiler sends.
+//! Numbers of registers that messages send and return, from the payloads of 2d p.115-501. If the
+//! manual has no page, they come from what Mesa's compiler emits.
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
 
-/// A number of registers that may be one of several.
+/// A set of allowed register counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// The least.
+    /// Least count.
     pub min: u8,
-    /// The most.
+    /// Greatest count.
     pub max: u8,
-    /// Distance of the numbers between.
+    /// Step between allowed counts.
     pub step: u8,
 }
 
 impl Span {
-    /// One number.
+    /// Exactly one count.
     pub const fn exactly(count: u8) -> Span {
         Span { min: count, max: count, step: 1 }
     }
 
-    /// All numbers from `min` to `max`.
+    /// All counts from `min` to `max`.
     pub const fn between(min: u8, max: u8) -> Span {
         Span { min, max, step: 1 }
     }
 
-    /// True if `count` is one of the numbers.
+    /// True if `count` is allowed.
     pub const fn contains(self, count: u8) -> bool {
         self.min <= count && count <= self.max && (count - self.min).is_multiple_of(self.step)
     }
@@ -36,16 +36,16 @@ impl Span {
     }
 }
 
-/// Registers of a message.
+/// Register counts of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lengths {
-    /// Those that go with it, header included.
+    /// Registers sent, header included.
     pub sent: Span,
-    /// Those that come back if somebody wants them.
+    /// Registers returned, if a response is requested.
     pub returned: Span,
 }
 
-/// Payload behind the header, and answer.
+/// Counts of the payload without header, and of the response.
 type Payload = Option<(Span, Span)>;
 
 const NOTHING: Span = Span::exactly(0);
@@ -77,8 +77,8 @@ pub(super) fn lengths(
     Some(Lengths { sent: payload.plus(header_length), returned })
 }
 
-/// Parameters and components, one register each in SIMD8, two in SIMD16; SIMD4x2 has all components
-/// in one.
+/// Parameters sent and components returned: one register each in SIMD8, two in SIMD16. SIMD4x2
+/// returns all components in one register.
 fn sampler(dwords: &[u32; 1]) -> Payload {
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
     let all = |step: u8, parameters, components| {
@@ -109,7 +109,7 @@ fn spawner(dwords: &[u32; 1]) -> Payload {
     (message.opcode.bits() == 0).then_some((Span::exactly(1), NOTHING))
 }
 
-/// The handles are the header.
+/// The header holds the URB handles.
 fn urb(dwords: &[u32; 1]) -> Payload {
     let message = md::UrbMessageDescriptor::unpack_lossy(dwords);
     let offsets = u8::from(message.per_slot_offset);
@@ -122,8 +122,8 @@ fn urb(dwords: &[u32; 1]) -> Payload {
     }
 }
 
-/// Source 0 alpha, mask of samples, colours, depth and stencil, of which the colours alone are
-/// always there.
+/// Payload: source 0 alpha, sample mask, colours, depth and stencil. Only the colours are always
+/// present.
 fn render(dwords: &[u32; 1]) -> Payload {
     use msd::RenderTargetWriteSubtype as Subtype;
     let message = msd::MsdRtw::unpack_lossy(dwords);
@@ -147,7 +147,7 @@ fn pixel_interpolator(dwords: &[u32; 1]) -> Payload {
     Some((Span::exactly(if offsets { 2 * wide } else { 1 }), Span::exactly(2 * wide)))
 }
 
-/// Inputs of checks and refinements are four registers and four more.
+/// A check or refinement sends two inputs of four registers each; the header is one of the eight.
 fn motion_estimation(dwords: &[u32; 1]) -> Payload {
     use msd::MotionEstimationType as Type;
     match msd::MotionEstimationMessageDescriptor::unpack_lossy(dwords).message_type {
@@ -156,7 +156,7 @@ fn motion_estimation(dwords: &[u32; 1]) -> Payload {
     }
 }
 
-/// Registers of a block of owords.
+/// Register count of a block of owords.
 fn owords(blocks: md::MdcDbOw) -> Option<Span> {
     match blocks {
         md::MdcDbOw::OW1L | md::MdcDbOw::OW1U | md::MdcDbOw::OW2 => Some(Span::exactly(1)),
@@ -194,7 +194,8 @@ fn data_port_0(dwords: &[u32; 1], header: bool) -> Payload {
         }
         md::MtDp0::MT0W_DWS | md::MtDp0::MT0W_BS => Some((Span::exactly(simd() * 2), NOTHING)),
         md::MtDp0::MT0_MEMFENCE => {
-            // One register that nobody looks at, whether it is called a header or not.
+            // One register is sent, which hardware ignores, whether or not it is marked as a
+            // header.
             let commit = md::MsdMemfence::unpack_lossy(dwords).commit;
             Some((Span::exactly(u8::from(!header)), Span::exactly(u8::from(commit))))
         }
@@ -234,7 +235,7 @@ fn data_port_1(dwords: &[u32; 1]) -> Payload {
     }
 }
 
-/// Addresses, and a register for each channel and eight slots.
+/// Addresses, and one register for each channel and eight slots.
 fn untyped(dwords: &[u32; 1]) -> Payload {
     use md::MtDp1;
     let message = msd::Msd1Us::unpack_lossy(dwords);
@@ -243,7 +244,7 @@ fn untyped(dwords: &[u32; 1]) -> Payload {
     let (addresses, data) = match message.simd_mode {
         mdc::MdcSm3::SIMD8 => (1, channels(dwords)),
         mdc::MdcSm3::SIMD16 => (2, 2 * channels(dwords)),
-        // Two slots have both in one register.
+        // In SIMD4x2 two slots share one register.
         mdc::MdcSm3::SIMD4X2 => (1, 1),
         _ => return None,
     };
@@ -259,12 +260,12 @@ fn channels(dwords: &[u32; 1]) -> u8 {
     4 - msd::Msd1Us::unpack_lossy(dwords).channel_mask.bits().count_ones() as u8
 }
 
-/// Registers of eight slots in the mode of atomic operations.
+/// Registers per operand: one for eight slots, two for sixteen.
 fn simd2(dwords: &[u32; 1]) -> u8 {
     if msd::Msd1Uai::unpack_lossy(dwords).simd_mode == mdc::MdcSm2r::SIMD16 { 2 } else { 1 }
 }
 
-/// Operands that an atomic operation gets from the message.
+/// Number of operands of an atomic operation in the message.
 fn sources(dwords: &[u32; 1]) -> Option<u8> {
     use msd::MdcAop;
     match msd::Msd1Uai::unpack_lossy(dwords).atomic_integer_operation_type {
@@ -280,7 +281,8 @@ fn answer(dwords: &[u32; 1], registers: u8) -> Span {
     Span::exactly(if wanted { registers } else { 0 })
 }
 
-/// Bytes of a slot lie in one register up to four, dwords and qwords in one and two each.
+/// Data registers per eight slots: up to four bytes share one register, a dword needs one, a qword
+/// two.
 fn scattered(dwords: &[u32; 1]) -> Option<Span> {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let elements = match message.data_size {

@@ -1,11 +1,11 @@
-//! What a message asks for: its fields by name, its lengths, and in words.
+//! Decoding of messages: fields by name, lengths, and a description in words.
 //!
-//! [`describe`] finds the structure of the specification that describes a descriptor most closely
-//! and gives its fields; [`Description::lengths`] says how many registers such a message takes and
-//! returns.
+//! [`describe`] finds the most specific structure of the specification for a descriptor, and its
+//! fields. [`Description::lengths`] gives the numbers of registers that such a message sends and
+//! receives.
 
+mod gen8_words;
 mod lengths;
-mod own_words;
 mod words;
 
 use crate::encoding as enc;
@@ -21,24 +21,24 @@ use genxml_core::rule::Frame;
 pub use lengths::{Lengths, Span};
 pub use words::Words;
 
-/// A message, decoded.
+/// A decoded message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Description {
-    /// Who gets it.
+    /// The receiver.
     pub function: SharedFunction,
-    /// Registers that go with it, header included.
+    /// Number of registers sent, header included.
     pub sent: u8,
-    /// Registers that come back.
+    /// Number of registers returned.
     pub returned: u8,
-    /// The first register is a header.
+    /// Whether the first register is a header.
     pub header: bool,
-    /// The structure that describes the descriptor most closely: that of all messages if there is
-    /// none of the receiver's, nothing if there is no such receiver.
+    /// The most specific structure for the descriptor: the common one of all messages if the
+    /// receiver has none, `None` if there is no such receiver.
     pub container: Option<&'static Container>,
     dwords: [u32; 1],
 }
 
-/// What `descriptor` asks of `function`. Bit 31, the end of thread, plays no part.
+/// Decodes a message to `function`. Bit 31 of `descriptor`, the end of thread, is ignored.
 pub fn describe(function: SharedFunction, descriptor: u32) -> Description {
     let message = eu::EuInstructionOperandSendMsg {
         eot: false,
@@ -59,7 +59,7 @@ pub fn describe(function: SharedFunction, descriptor: u32) -> Description {
 /// First and last bit of the descriptor in an instruction (2d p.177).
 const DESCRIPTOR: (u32, u32) = (96, 127);
 
-/// The view of a send that its receiver names, and the closest one of the views in there.
+/// Finds the view of the descriptor for the receiver, and in it the most specific view.
 fn container(
     function: SharedFunction,
     message: eu::EuInstructionOperandSendMsg,
@@ -74,7 +74,7 @@ fn container(
     let views = eu::EuInstructionSend::INFO.views.iter();
     let views = views
         .filter(|view| (view.start, view.end) == DESCRIPTOR && view.exists(&Frame::new(&send)));
-    // The first is what all messages have in common.
+    // The first view is the one that all messages have in common.
     let container = views.rev().find_map(|view| structure(view.ty))?;
     Some(closest(container, &message.pack()))
 }
@@ -100,8 +100,8 @@ impl Description {
         self.dwords[0]
     }
 
-    /// The fields of [`container`](Self::container) but for lengths, header and end of thread,
-    /// which all messages have.
+    /// The fields of [`container`](Self::container), without those that all messages have: lengths,
+    /// header and end of thread.
     pub fn fields(&self) -> impl Iterator<Item = Member<'_>> {
         const COMMON: [&str; 4] = ["EOT", "Message Length", "Response Length", "Header Present"];
         let levels = self.container.map(|container| Level::of(container, &self.dwords));
@@ -116,14 +116,14 @@ impl Description {
         words(self.function, self.descriptor())
     }
 
-    /// How many registers a message of this kind takes and returns, by the manual; nothing where
-    /// that is not known.
+    /// The numbers of registers that a message of this type sends and receives by the manual;
+    /// `None` if they are not known.
     pub fn lengths(&self) -> Option<Lengths> {
         lengths::lengths(self.function, &self.dwords, self.header)
     }
 
-    /// True if the lengths in the descriptor are not those of [`lengths`](Self::lengths). An answer
-    /// may be dropped.
+    /// True if the lengths in the descriptor do not agree with [`lengths`](Self::lengths). The
+    /// response length may also be zero.
     pub fn contradicts_lengths(&self) -> bool {
         self.lengths().is_some_and(|lengths| {
             !lengths.sent.contains(self.sent)
@@ -155,14 +155,14 @@ impl fmt::Display for Description {
     }
 }
 
-/// The message in words, IGA's where they are right; `?` is printed for what has none: motion
-/// estimation, check and refinement, reserved types.
+/// The message in words; IGA's words if they are right for Gen8. Prints `?` for messages without
+/// words: motion estimation, check and refinement, reserved types.
 pub fn words(function: SharedFunction, descriptor: u32) -> Words {
     Words { function, descriptor }
 }
 
-/// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver, message, all as IGA
-/// has them.
+/// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver and message, as IGA
+/// prints them.
 pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Result {
     let function = name_in_comment(send.function);
     match send.descriptor {
@@ -186,7 +186,8 @@ pub fn function_name(function: SharedFunction) -> &'static str {
     syntax::FUNCTIONS.name(function, Syntax::Iga).unwrap_or("reserved")
 }
 
-/// IGA's name of a receiver in comments, where it has others for some on this hardware.
+/// IGA's name of a receiver in comments. For some receivers on Gen8 it differs from the syntax
+/// name.
 fn name_in_comment(function: SharedFunction) -> &'static str {
     match function {
         SharedFunction::DataPortSampler => "sampler",

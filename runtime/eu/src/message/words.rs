@@ -1,12 +1,12 @@
-//! Messages in IGA's words, which know later generations better than this one.
+//! Messages in IGA's words. IGA decodes many of them as on later hardware.
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
 use core::fmt::{self, Write};
 use genxml_core::bits;
 
-/// A message in words, to be printed: IGA's, but where IGA has none or misnames what Gen8 does. `?`
-/// if nothing is known.
+/// A message in words; its `Display` prints them. IGA's words are used unless IGA has none or has
+/// wrong ones for Gen8. `?` is printed for an unknown message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Words {
     pub(super) function: SharedFunction,
@@ -15,7 +15,7 @@ pub struct Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match super::own_words::write(f, self.function, self.descriptor) {
+        match super::gen8_words::write(f, self.function, self.descriptor) {
             Some(written) => written,
             None => self.write_iga(f),
         }
@@ -23,7 +23,7 @@ impl fmt::Display for Words {
 }
 
 impl Words {
-    /// Writes IGA's words of the message as its listings have them, right or wrong.
+    /// Writes IGA's words exactly as IGA's listings have them, even if wrong.
     pub(super) fn write_iga<W: Write + ?Sized>(&self, out: &mut W) -> fmt::Result {
         let dwords = &[self.descriptor];
         let written = match self.function {
@@ -46,14 +46,14 @@ impl Words {
     }
 }
 
-/// What came of writing, if the message has words.
+/// The result of writing; `None` if the message has no words.
 type Written = Option<fmt::Result>;
 
 fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     use md::MessageDescriptorSamplingEngineMessageType as Type;
     use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
     let message = md::MessageDescriptorSamplingEngine::unpack_lossy(dwords);
-    // Later generations have a third bit of the mode.
+    // Later generations have a third bit of the SIMD mode.
     let high = bits::get(dwords, SIMD_MODE_2, SIMD_MODE_2) == 1;
     let mode = match message.simd_mode_1_0 {
         Mode::SIMD8 if high => "simd8 high",
@@ -64,7 +64,7 @@ fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         Mode::SIMD32_64 => "simd32/64",
         _ => "unknown simd mode",
     };
-    // The operations of the widest mode have numbers of their own.
+    // The widest mode has its own operation numbers.
     let wide = message.simd_mode_1_0 == Mode::SIMD32_64 && !high;
     let operation = match message.message_type {
         _ if wide => match message.message_type.bits() {
@@ -115,7 +115,7 @@ fn sampler<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     ))
 }
 
-/// Bit that asks the sampler for half floats on later hardware; reserved on Gen8 (2d p.257).
+/// Bit that selects half floats on later hardware; reserved on Gen8 (2d p.257).
 const RETURN_FORMAT: u32 = 30;
 
 /// Highest bit of the sampler's mode on later hardware; reserved on Gen8.
@@ -186,7 +186,7 @@ fn render<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     ))
 }
 
-/// Bit that tells coarse pixels on later hardware; reserved on Gen8.
+/// Bit that selects coarse pixels on later hardware; reserved on Gen8.
 const PER_COARSE_PIXEL: u32 = 18;
 
 fn read_only<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
@@ -200,7 +200,7 @@ fn read_only<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     })
 }
 
-/// ` x4`; one in the upper half of a register is ` x1H`.
+/// ` x4`; a single oword in the upper half of a register is ` x1H`.
 fn owords(blocks: md::MdcDbOw) -> &'static str {
     match blocks {
         md::MdcDbOw::OW1L => " x1",
@@ -244,7 +244,7 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
         md::MtDp0::MT0R_BS => write!(out, "byte gathering read{}", bits()),
         md::MtDp0::MT0W_BS => write!(out, "byte scattering write{}", bits()),
         md::MtDp0::MT0_MEMFENCE => return fence(out, dwords),
-        // Messages of later generations; the write is called a read there.
+        // Messages of later generations. IGA calls the write a read here.
         other => match other.bits() {
             0x5 | 0xd => out.write_str("qword gathering read"),
             0x9 => write!(out, "hword aligned block write{}", blocks()),
@@ -253,8 +253,8 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     })
 }
 
-/// A fence is for shared local memory or, with no surface, for all memory. Of others IGA says only
-/// that they wait.
+/// A fence is for shared local memory, or, without surface, for all memory. For other surfaces IGA
+/// prints only whether the fence waits.
 fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let waits = md::MsdMemfence::unpack_lossy(dwords).commit;
     let before = if waits { "synchronized " } else { "" };
@@ -279,7 +279,7 @@ fn global_fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Resul
             out.write_str(" L3")?;
             let mut before = "";
             for (bit, name) in PARTS.into_iter().filter(|(bit, _)| flush & bit != 0) {
-                // The first pair has no comma.
+                // There is no comma after the first part.
                 out.write_str(if bit == 8 { "" } else { before })?;
                 out.write_str(name)?;
                 before = if bit == 8 { "" } else { "," };
@@ -289,7 +289,7 @@ fn global_fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Resul
     Ok(())
 }
 
-/// Surface that stands for shared local memory (2d p.13).
+/// Binding table index of shared local memory (2d p.13).
 const SHARED_LOCAL_MEMORY: u64 = 254;
 
 /// Bit of a fence that flushes the first cache on later hardware; reserved on Gen8.
@@ -317,7 +317,7 @@ fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
             0 => write!(out, "typed atomic 32-bit integer {}", atomic()),
             _ => write!(out, "typed_sgh atomic 32-bit integer (slot group high) {}", atomic()),
         },
-        // The numbers of four slots by two came to mean 16 bits.
+        // On later generations the numbers of SIMD4x2 mean 16-bit operations.
         MtDp1::MT1A_TA4X2 => {
             let name = match msd::Msd1Tai::unpack_lossy(dwords).slot_group.bits() {
                 0 => "typed atomic 16-bit integer",
@@ -348,7 +348,8 @@ fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
 /// A message of later hardware; reserved on Gen8.
 const TYPED_READ_WITH_STATUS: u64 = 0xe;
 
-/// Atomic operations on floats, of later hardware too: the operation replaces that on integers.
+/// Atomic operations on floats, including those of later hardware. The float operation is in the
+/// field of the integer operation.
 fn float_atomic<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], name: &str) -> Written {
     let message = msd::Msd1Uai::unpack_lossy(dwords);
     let (operation, size) = match message.atomic_integer_operation_type.bits() % 8 {
@@ -365,7 +366,7 @@ fn float_atomic<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], name: &str) -
     Some(write!(out, "{name} {operation} ({size}b){answer}"))
 }
 
-/// IGA names the parameters by the number of registers alone, whatever they are.
+/// IGA derives the names of the parameters only from the number of registers.
 fn coordinates(registers: u64) -> &'static str {
     match registers {
         1 => "; u",
@@ -388,7 +389,7 @@ fn typed<W: Write + ?Sized>(
     write!(out, "typed surface {direction}{high}{status} with {channels}{}", coordinates(sent))
 }
 
-/// Bits 2:0 of the control override the stride of lines and where they begin.
+/// Bits 2:0 of the control override the vertical line stride and offset.
 fn media<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
     let control = md::DataPort1MessageDescriptor::unpack_lossy(dwords).message_control.get() % 8;
     let stride = match control {
@@ -401,7 +402,7 @@ fn media<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> 
     write!(out, "media block {direction}{stride}")
 }
 
-/// Element and direction of a scattered access.
+/// Writes the element size and direction of a scattered access.
 fn scattered<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let bits = match message.data_size {
@@ -417,8 +418,8 @@ fn scattered<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str)
     }
 }
 
-/// IGA turns the names of aligned and unaligned owords round, has no dual block, and takes the
-/// number of hwords for the logarithm that it is in scratch blocks.
+/// IGA swaps the names of aligned and unaligned owords, has no dual block, and prints the number of
+/// hwords as if it were a logarithm, as in scratch blocks.
 fn block<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> fmt::Result {
     use msd::A64BlockSubtype as Subtype;
     let blocks = owords(md::Msd0rOwb::unpack_lossy(dwords).data_blocks);
@@ -432,7 +433,7 @@ fn block<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], direction: &str) -> 
     }
 }
 
-/// The channels that take part; a set bit of the mask leaves one out.
+/// The names of the enabled channels; a set bit of the mask disables one.
 fn channels(mask: mdc::MdcCmask) -> &'static str {
     const NAMES: [&str; 16] = [
         "xyzw", "yzw", "xzw", "zw", "xyw", "yw", "xw", "w", "xyz", "yz", "xz", "z", "xy", "y", "x",

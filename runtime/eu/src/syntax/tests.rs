@@ -13,7 +13,7 @@ fn unambiguous<T: Copy + PartialEq + core::fmt::Debug>(names: &Names<T>) {
     }
 }
 
-/// Every word reads back as the row that it stands in.
+/// Every word is read back as its own row.
 #[test]
 fn words_mean_one_thing() {
     unambiguous(&TYPES);

@@ -1,4 +1,4 @@
-//! Dwords that are no instruction, and bits that mean nothing.
+//! Dwords that cannot be decoded, and unused bits that are set.
 
 use super::slots::Slots;
 use super::view::View;
@@ -12,43 +12,43 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-DECODE",
         "2b, enumerations of the execution unit",
-        "the dwords are an instruction",
-        "encode it anew: a field that is used holds a reserved value, or the kernel ends too early",
+        "the dwords must be an instruction",
+        "encode it again: a used field holds a reserved value, or the kernel ends too early",
         Check::Kernel(decodes),
     ),
     error(
         "EU-ILLEGAL",
         "2a illegal",
-        "the operation is one of Broadwell",
+        "the operation must exist on Broadwell",
         "hardware raises the illegal opcode exception",
         Check::Instruction(illegal),
     ),
     warning(
         "EU-BREAKPOINT",
         "IVB vol 4 part 3, exceptions",
-        "no breakpoint is left",
+        "a kernel should have no breakpoint",
         "clear DebugCtrl",
         Check::Instruction(breakpoint),
     ),
     warning(
         "EU-RESERVED-BITS",
         "2d p.140-182",
-        "bits that mean nothing are zero",
-        "clear them: a later generation may look at them",
+        "unused bits should be zero",
+        "clear them: a later generation may use them",
         Check::Native(reserved),
     ),
     warning(
         "EU-WORD-HALVES",
         "IVB vol 4 part 3, immediates",
-        "an immediate word stands in both halves of its dword",
-        "write it twice",
+        "both halves of the dword of an immediate word should be equal",
+        "repeat the word in the upper half",
         Check::Native(halves),
     ),
 ];
 
 fn decodes(slots: &Slots, report: &mut Report<'_>) {
     for (index, slot) in slots.all().iter().enumerate() {
-        // What nothing leads to may be data; the end of the bytes is not.
+        // Unreachable dwords may be data, but a cut-off instruction at the end is always reported.
         if let Err(error) = &slot.instruction
             && (slots.reached[index] || Slots::cut_off(slot))
         {

@@ -12,119 +12,119 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-JUMP-OUTSIDE",
         "2a, jumps",
-        "a jump stays in the kernel",
-        "correct the distance: it counts bytes from the first byte of the jump",
+        "a jump target must be in the kernel",
+        "correct the distance: it is in bytes from the first byte of the jump",
         Check::Kernel(outside),
     ),
     error(
         "EU-JUMP-INSIDE",
         "2a, jumps",
-        "a jump leads to the first byte of an instruction",
+        "a jump target must be the first byte of an instruction",
         "correct the distance; compact instructions have 8 bytes",
         Check::Kernel(inside),
     ),
     warning(
         "EU-JUMP-SELF",
         "2a jmpi",
-        "a jump does not lead to itself: the thread would never end",
+        "a jump should not have itself as target: the thread would never end",
         "correct the distance",
         Check::Instruction(to_itself),
     ),
     error(
         "EU-IF-TARGET",
         "2a if",
-        "UIP of an if leads to its endif, JIP behind its else, to its endif, or with BranchCtrl to a join",
-        "set the distances from the labels of the block",
+        "UIP of an if must point to its endif; JIP must point to the instruction after its else, to its endif, or with BranchCtrl to a join",
+        "compute the distances from the labels of the block",
         Check::Kernel(if_target),
     ),
     error(
         "EU-ELSE-TARGET",
         "2a else",
-        "JIP and UIP of an else lead to its endif, or with BranchCtrl JIP to a join",
-        "set the distances from the labels of the block",
+        "JIP and UIP of an else must point to its endif; with BranchCtrl JIP may point to a join",
+        "compute the distances from the labels of the block",
         Check::Kernel(else_target),
     ),
     error(
         "EU-BLOCK-FORWARD",
         "2a if, else, break, cont, halt",
-        "if, else, break, cont and halt lead forward",
-        "set the distance from a label behind it",
+        "the targets of if, else, break, cont and halt must be after the instruction",
+        "compute the distance from a label after it",
         Check::Instruction(forward),
     ),
     error(
         "EU-IF-SIZE",
         "2a if, else, endif",
-        "if, else and endif of a block have the same number of channels",
+        "if, else and endif of a block must have the same number of channels",
         "give them the execution size of the if",
         Check::Kernel(if_size),
     ),
     error(
         "EU-LOOP-TARGET",
         "2a break, cont",
-        "UIP of a break or cont leads to the while of its loop",
-        "set the distance from the label of the while",
+        "UIP of a break or cont must point to the while of its loop",
+        "compute the distance from the label of the while",
         Check::Kernel(loop_target),
     ),
     error(
         "EU-LOOP-SIZE",
         "2a cont",
-        "while, break and cont of a loop have the same number of channels",
+        "while, break and cont of a loop must have the same number of channels",
         "give them the execution size of the while",
         Check::Kernel(loop_size),
     ),
     error(
         "EU-BLOCK-END",
         "2a break, cont, halt, endif",
-        "JIP of a break, cont, halt or endif leads to the end of the block around it: an else, endif, while, halt or join, or the next instruction",
-        "set the distance from the label of the block's end",
+        "JIP of a break, cont, halt or endif must point to the end of the enclosing block (an else, endif, while, halt or join) or to the next instruction",
+        "compute the distance from the label of the block's end",
         Check::Kernel(block_end),
     ),
     error(
         "EU-WHILE-TARGET",
         "G45 vol 4 while",
-        "JIP of a while leads back",
-        "set the distance from the first instruction of the loop",
+        "JIP of a while must point backwards",
+        "compute the distance from the first instruction of the loop",
         Check::Instruction(while_target),
     ),
     error(
         "EU-HALT-TARGET",
         "2a halt",
-        "UIP of a halt leads to a halt, or to the next instruction",
-        "end the program with a halt and lead there",
+        "UIP of a halt must point to a halt, or to the next instruction",
+        "end the program with a halt and point to it",
         Check::Kernel(halt_target),
     ),
     warning(
         "EU-GOTO-TARGET",
         "2a goto",
-        "UIP of a goto leads to a join, where its channels are taken up again",
+        "UIP of a goto should point to a join, which enables its channels again",
         "put a join there",
         Check::Kernel(goto_target),
     ),
     warning(
         "EU-DEPENDENCY",
         "2b p.14",
-        "after NoDDClr the same register is written without it before it is read, in the same straight piece of code",
-        "take NoDDClr away from the last write of a sequence",
+        "after a write with NoDDClr the same basic block should write the register without it, before any read",
+        "remove NoDDClr from the last write of a sequence",
         Check::Kernel(dependency),
     ),
     warning(
         "EU-NO-END",
         "G45 vol 4 send",
-        "a kernel does not run over its last instruction: a thread ends with a message that says so",
+        "a kernel should not run past its last instruction: a thread ends with a message that has EOT",
         "end with a send {EOT}",
         Check::Kernel(no_end),
     ),
     warning(
         "EU-UNREACHED",
         "2a, jumps",
-        "something leads to every instruction",
-        "take the code away, or correct the jump that should lead there",
+        "every instruction should be reachable",
+        "remove the code, or correct the jump that should reach it",
         Check::Kernel(unreached),
     ),
     error(
         "EU-JMPI",
         "2a p.468",
-        "jmpi has one channel and no quarter control",
+        "jmpi must have one channel and no quarter control",
         "write jmpi (1|M0)",
         Check::Instruction(jmpi),
     ),
@@ -138,66 +138,66 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-JMPI-TYPE",
         "2a p.468",
-        "the distance of jmpi has the type d",
+        "the distance of jmpi must have type d",
         "convert it first",
         Check::Instruction(jmpi_type),
     ),
     error(
         "EU-BRANCH-SWITCH",
         "2a brc, brd",
-        "brd and brc do not switch threads",
-        "take {Switch} away",
+        "brd and brc must not switch threads",
+        "remove {Switch}",
         Check::Instruction(branch_switch),
     ),
     warning(
         "EU-CALL-SWITCH",
         "2a call",
-        "a call switches threads, and so does the first instruction of the subroutine",
+        "a call and the first instruction of the subroutine should switch threads",
         "add {Switch}",
         Check::Kernel(call_switch),
     ),
     error(
         "EU-CALL-DESTINATION",
         "2a call, calla",
-        "the return address of a call is kept at a multiple of 8 bytes",
-        "begin at an even dword",
+        "the return address of a call must be at a multiple of 8 bytes",
+        "start at an even dword",
         Check::Instruction(call_destination),
     ),
     error(
         "EU-RET-REGION",
         "2a brc, calla; IGA ret",
-        "a pair of addresses is read as <2;2,1>",
+        "a pair of addresses must have the region <2;2,1>",
         "write the region <2;2,1>",
         Check::Instruction(pair_region),
     ),
     error(
         "EU-WAIT",
         "IVB vol 4 part 3, notification registers",
-        "wait has one channel and names a notification register",
+        "wait must have one channel and a notification register",
         "write wait (1) n0.0, n0.1 or n0.2",
         Check::Instruction(wait),
     ),
     warning(
         "EU-WAIT-ADJACENT",
         "IVB vol 4 part 3, notification registers",
-        "no wait follows a wait",
+        "a wait should not follow a wait",
         "put another instruction between them",
         Check::Kernel(adjacent_waits),
     ),
 ];
 
-/// Where an instruction may jump to: positions in the kernel, with the part that says so.
+/// The positions that an instruction may jump to, with the operand that gives each.
 fn targets(position: u64, i: &Instruction) -> impl Iterator<Item = (Place, i64)> {
     let from = |distance: i32| position as i64 + i64::from(distance);
-    // calla holds an address that is not one in the kernel.
+    // `calla` has an absolute address, not a position in the kernel.
     let branch = i.branch.filter(|_| i.opcode != Opcode::Calla);
     let jip = branch.map(|branch| (Place::Jip, from(branch.jip)));
     let uip = branch.and_then(|branch| branch.uip).map(|uip| (Place::Uip, from(uip)));
     jip.into_iter().chain(uip)
 }
 
-/// Which instructions something leads to from the first on. After a jump to where nobody knows, all
-/// that is not zero.
+/// For each instruction, whether it is reachable from the first one. After a jump with an unknown
+/// target, every instruction that is not zero counts as reachable.
 pub fn reached(slots: &Slots) -> Vec<bool> {
     let all = slots.all();
     let mut reached = vec![false; all.len()];
@@ -208,7 +208,7 @@ pub fn reached(slots: &Slots) -> Vec<bool> {
         }
         reached[index] = true;
         let Ok(i) = &all[index].instruction else {
-            // What it would do is not known; that it goes on is likely.
+            // The instruction is unknown; assume that execution continues after it.
             work.push(index + 1);
             continue;
         };
@@ -217,7 +217,7 @@ pub fn reached(slots: &Slots) -> Vec<bool> {
         }
         let to = targets(all[index].position, i);
         work.extend(to.filter_map(|(_, to)| slots.index(u64::try_from(to).ok()?)));
-        if goes_on(i) {
+        if falls_through(i) {
             work.push(index + 1);
         }
     }
@@ -242,8 +242,8 @@ fn jumps_anywhere(i: &Instruction) -> bool {
         || (!jump && i.destination.is_some_and(|destination| ip(&destination.register)))
 }
 
-/// The next instruction may follow.
-fn goes_on(i: &Instruction) -> bool {
+/// True if execution may continue with the next instruction.
+fn falls_through(i: &Instruction) -> bool {
     match i.opcode {
         Opcode::Illegal => false,
         Opcode::Jmpi | Opcode::Ret => i.predicate.is_some(),
@@ -251,7 +251,7 @@ fn goes_on(i: &Instruction) -> bool {
     }
 }
 
-/// The instructions that can be decoded.
+/// The instructions that could be decoded.
 fn decoded(slots: &Slots) -> impl Iterator<Item = (&Slot, &Instruction)> {
     slots.all().iter().filter_map(|slot| Some((slot, slot.instruction.as_ref().ok()?)))
 }
@@ -283,7 +283,7 @@ fn inside(slots: &Slots, report: &mut Report<'_>) {
 }
 
 fn to_itself(view: &View<'_>, report: &mut Report<'_>) {
-    // Compilers write join 0 where no channel can be left to wait for.
+    // Compilers write `join 0` if there can be no channel to wait for.
     if let Some(branch) = view.i.branch
         && branch.jip == 0
         && !matches!(view.i.opcode, Opcode::Calla | Opcode::Join)
@@ -292,19 +292,21 @@ fn to_itself(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// What stands at a target, if it is in the kernel and can be decoded; other rules tell when not.
-fn there(slots: &Slots, to: i64) -> Option<&Instruction> {
+/// The instruction at a target, if it is in the kernel and can be decoded; other rules report the
+/// rest.
+fn target_at(slots: &Slots, to: i64) -> Option<&Instruction> {
     slots.at(u64::try_from(to).ok()?)
 }
 
-/// What stands before a target.
+/// The operation before a target.
 fn before(slots: &Slots, to: i64) -> Option<Opcode> {
     let index = slots.index(u64::try_from(to).ok()?)?.checked_sub(1)?;
     slots.all()[index].instruction.as_ref().ok().map(|i| i.opcode)
 }
 
-/// Tells where JIP or UIP of one operation leads to what it should not.
-fn leads(
+/// Reports JIP and UIP of the instructions that `applies` selects, if their target is not
+/// `allowed`.
+fn check_targets(
     slots: &Slots,
     report: &mut Report<'_>,
     applies: impl Fn(&Instruction) -> bool,
@@ -312,7 +314,7 @@ fn leads(
 ) {
     for (slot, i) in decoded(slots).filter(|(_, i)| applies(i)) {
         for (place, to) in targets(slot.position, i) {
-            if let Some(target) = there(slots, to)
+            if let Some(target) = target_at(slots, to)
                 && !allowed(place, to, slot, i, target.opcode)
             {
                 report.at(
@@ -327,7 +329,7 @@ fn leads(
 }
 
 fn if_target(slots: &Slots, report: &mut Report<'_>) {
-    leads(
+    check_targets(
         slots,
         report,
         |i| i.opcode == Opcode::If,
@@ -343,7 +345,7 @@ fn if_target(slots: &Slots, report: &mut Report<'_>) {
 }
 
 fn else_target(slots: &Slots, report: &mut Report<'_>) {
-    leads(
+    check_targets(
         slots,
         report,
         |i| i.opcode == Opcode::Else,
@@ -354,11 +356,11 @@ fn else_target(slots: &Slots, report: &mut Report<'_>) {
     );
 }
 
-/// Tells where a jump of some operations leads to an `end` of another size.
+/// Reports jumps of the operations `from` to an `end` with another execution size.
 fn same_size(slots: &Slots, report: &mut Report<'_>, from: &[Opcode], end: Opcode) {
     for (slot, i) in decoded(slots).filter(|(_, i)| from.contains(&i.opcode)) {
         let Some((place, to)) = targets(slot.position, i).last() else { continue };
-        if let Some(target) = there(slots, to)
+        if let Some(target) = target_at(slots, to)
             && target.opcode == end
             && target.exec_size != i.exec_size
         {
@@ -381,7 +383,7 @@ fn loop_size(slots: &Slots, report: &mut Report<'_>) {
 }
 
 fn loop_target(slots: &Slots, report: &mut Report<'_>) {
-    leads(
+    check_targets(
         slots,
         report,
         |i| matches!(i.opcode, Opcode::Break | Opcode::Cont),
@@ -391,7 +393,7 @@ fn loop_target(slots: &Slots, report: &mut Report<'_>) {
 
 fn block_end(slots: &Slots, report: &mut Report<'_>) {
     use Opcode::{Break, Cont, Else, Endif, Halt, Join, While};
-    leads(
+    check_targets(
         slots,
         report,
         |i| matches!(i.opcode, Break | Cont | Halt | Endif),
@@ -426,7 +428,7 @@ fn while_target(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn halt_target(slots: &Slots, report: &mut Report<'_>) {
-    leads(
+    check_targets(
         slots,
         report,
         |i| i.opcode == Opcode::Halt,
@@ -439,7 +441,7 @@ fn halt_target(slots: &Slots, report: &mut Report<'_>) {
 }
 
 fn goto_target(slots: &Slots, report: &mut Report<'_>) {
-    leads(
+    check_targets(
         slots,
         report,
         |i| i.opcode == Opcode::Goto,
@@ -451,7 +453,7 @@ fn no_end(slots: &Slots, report: &mut Report<'_>) {
     let Some(slot) = slots.all().last() else { return };
     if let Ok(i) = &slot.instruction
         && slots.reached.last() == Some(&true)
-        && goes_on(i)
+        && falls_through(i)
     {
         report.at(slot.position, Some(i), Place::Instruction, format_args!("the last instruction"));
     }
@@ -463,7 +465,7 @@ fn no_end(slots: &Slots, report: &mut Report<'_>) {
     }
 }
 
-/// The first instruction of each piece of code that nothing leads to; zeros are no code.
+/// Reports the first instruction of each piece of unreachable code; zeros are not code.
 fn unreached(slots: &Slots, report: &mut Report<'_>) {
     let mut before = false;
     for (slot, reached) in slots.all().iter().zip(&slots.reached) {
@@ -481,7 +483,7 @@ fn unreached(slots: &Slots, report: &mut Report<'_>) {
     }
 }
 
-/// The general register that an instruction writes first.
+/// The first general register that an instruction writes.
 fn written(i: &Instruction) -> Option<u8> {
     match i.destination?.register {
         Register::Grf { number, .. } => Some(number),
@@ -503,14 +505,15 @@ fn dependency(slots: &Slots, report: &mut Report<'_>) {
     for (index, slot) in all.iter().enumerate() {
         let Ok(i) = &slot.instruction else { continue };
         let Some(register) = written(i).filter(|_| i.no_dd_clear) else { continue };
-        // The next that reads or writes it decides; a jump or the end comes too early.
+        // The next instruction that reads or writes the register decides; a jump or the end before
+        // that is a violation.
         let next = all[index + 1..].iter().find_map(|slot| match &slot.instruction {
             Err(_) => Some((slot.position, false)),
             Ok(i) if reads(i, register) => Some((slot.position, false)),
             Ok(i) if written(i) == Some(register) => Some((slot.position, true)),
             Ok(i)
                 if targets(slot.position, i).next().is_some()
-                    || !goes_on(i)
+                    || !falls_through(i)
                     || jumps_anywhere(i) =>
             {
                 Some((slot.position, false))
@@ -581,7 +584,7 @@ fn call_switch(slots: &Slots, report: &mut Report<'_>) {
             report.at(slot.position, Some(i), Place::Instruction, format_args!("no {{Switch}}"));
         }
         for (place, to) in targets(slot.position, i) {
-            if there(slots, to).is_some_and(|first| !switches(first)) {
+            if target_at(slots, to).is_some_and(|first| !switches(first)) {
                 report.at(slot.position, Some(i), place, format_args!("no {{Switch}} at {to:#x}"));
             }
         }

@@ -1,20 +1,20 @@
-//! What the manual forbids in kernels, and what a compiler should not do.
+//! Checks of kernels: what the manual forbids, and what a compiler should avoid.
 //!
-//! A [`Rule`] is data: an id that stays, a severity, the page, what must hold, what to do, and a
-//! function that looks. Rules stand in families, one file each:
+//! A [`Rule`] is data: a stable id, a severity, the page, the condition that must hold, a hint, and
+//! a check function. Rules are grouped in families, one file each:
 //!
 //! * `operands`: types, modifiers, immediates, architecture registers, accumulators
 //! * `region`: regions of sources and destinations, the channels of an instruction, Align16
-//! * `special`: conversions and half floats, comparisons, dot products, lines and planes, math,
-//!   three sources
+//! * `special`: conversions and half floats, comparisons, dot products, `line` and `pln`, math,
+//!   three-source instructions
 //! * `send`: messages, thread control
 //! * `flow`: jumps and structured control flow over a whole kernel
-//! * `encoding`: dwords that are no instruction, bits that mean nothing
+//! * `encoding`: dwords that cannot be decoded, unused bits that are set
 //!
-//! Errors are what hardware refuses or leaves undefined, by the manual; warnings what works but
-//! should not be done, or what the manual forbids and kernels of drivers do all the same (the rule
-//! says so). What single messages want of their descriptors and payloads is in the specification's
-//! rules (`genx check`).
+//! An error is something that hardware refuses or that has undefined behaviour by the manual. A
+//! warning is something that works but should be avoided, or that the manual forbids but kernels of
+//! drivers do anyway (the rule says so). Restrictions of single messages on descriptors and
+//! payloads are in the rules of the specification (`genx check`).
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Operand, Region, Register, Source};
@@ -53,18 +53,18 @@ use view::View;
 pub struct Rule {
     /// Stable identifier.
     pub id: &'static str,
-    /// How bad a violation is.
+    /// Severity of a violation.
     pub severity: Severity,
-    /// What must hold.
+    /// The condition that must hold.
     pub text: &'static str,
-    /// What to do if it does not.
+    /// What to do about a violation.
     pub hint: &'static str,
-    /// Volume and page of the manual, or where else it is written down.
+    /// Volume and page of the manual, or another source.
     pub source: &'static str,
     check: Check,
 }
 
-/// Two rules are equal if they are one: rules are statics.
+/// Rules are compared by id.
 impl PartialEq for Rule {
     fn eq(&self, other: &Rule) -> bool {
         self.id == other.id
@@ -73,14 +73,14 @@ impl PartialEq for Rule {
 
 impl Eq for Rule {}
 
-/// How a rule looks for violations.
+/// The check function of a rule.
 #[derive(Debug, Clone, Copy)]
 enum Check {
-    /// At an instruction by itself.
+    /// Checks a single instruction.
     Instruction(fn(&View<'_>, &mut Report<'_>)),
-    /// At the 16 bytes of an instruction.
+    /// Checks the 16 bytes of an instruction.
     Native(fn(&Native, &mut Report<'_>)),
-    /// At a whole kernel.
+    /// Checks a whole kernel.
     Kernel(fn(&Slots, &mut Report<'_>)),
 }
 
@@ -107,7 +107,7 @@ const fn warning(
 static FAMILIES: [&[Rule]; 6] =
     [encoding::RULES, operands::RULES, region::RULES, special::RULES, send::RULES, flow::RULES];
 
-/// Every rule, family by family.
+/// All rules, family by family.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     FAMILIES.iter().copied().flatten()
 }
@@ -124,7 +124,7 @@ pub enum Place {
     Instruction,
     /// The destination.
     Destination,
-    /// A source, from 0 on.
+    /// A source; the first is 0.
     Source(u8),
     /// The jump distance JIP.
     Jip,
@@ -149,17 +149,17 @@ impl fmt::Display for Place {
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// Byte position of the instruction in the kernel.
+    /// Byte offset of the instruction in the kernel.
     pub position: u64,
     /// The instruction, if it can be decoded.
     pub instruction: Option<Instruction>,
-    /// Which part of it.
+    /// The part of the instruction that is wrong.
     pub place: Place,
     /// The values that break the rule.
     pub values: String,
 }
 
-/// One line: severity, id, position, instruction, what must hold, the values, what to do.
+/// One line: severity, id, position, instruction, condition, values, hint.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} at {:#x}", self.rule.severity.name(), self.rule.id, self.position)?;
@@ -175,7 +175,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Takes what a rule finds.
+/// Collects the findings of a rule.
 struct Report<'a> {
     rule: &'static Rule,
     position: u64,
@@ -184,12 +184,12 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Something is wrong with the instruction at hand.
+    /// Adds a finding for the current instruction.
     fn add(&mut self, place: Place, values: fmt::Arguments<'_>) {
         self.at(self.position, self.instruction, place, values);
     }
 
-    /// Something is wrong with this instruction of the kernel.
+    /// Adds a finding for the given instruction of the kernel.
     fn at(
         &mut self,
         position: u64,
@@ -207,14 +207,14 @@ impl Report<'_> {
     }
 }
 
-/// What an instruction by itself breaks, in the order of the rules.
+/// Checks a single instruction. The findings are in the order of the rules.
 pub fn instruction(instruction: &Instruction) -> Vec<Finding> {
     let mut findings = Vec::new();
-    look(instruction, 0, &mut findings);
+    check_instruction(instruction, 0, &mut findings);
     findings
 }
 
-fn look(instruction: &Instruction, position: u64, findings: &mut Vec<Finding>) {
+fn check_instruction(instruction: &Instruction, position: u64, findings: &mut Vec<Finding>) {
     let view = View::new(instruction);
     for rule in rules() {
         if let Check::Instruction(check) = rule.check {
@@ -224,8 +224,9 @@ fn look(instruction: &Instruction, position: u64, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What a kernel breaks, by position. `bytes` are the instructions from the first to the last.
-/// Where nothing leads to, zeros are padding and undefined operations data: they do not count.
+/// Checks a kernel. The findings are ordered by position. `bytes` are the instructions from the
+/// first to the last. In unreachable code, zeros are padding and undefined operations are data;
+/// they are not checked.
 pub fn kernel(bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let slots = Slots::new(bytes);
@@ -233,7 +234,7 @@ pub fn kernel(bytes: &[u8]) -> Vec<Finding> {
         if let Ok(instruction) = &slot.instruction
             && (*reached || instruction.opcode != Opcode::Illegal)
         {
-            look(instruction, slot.position, &mut findings);
+            check_instruction(instruction, slot.position, &mut findings);
         }
     }
     for rule in rules() {
@@ -254,7 +255,7 @@ pub fn kernel(bytes: &[u8]) -> Vec<Finding> {
     findings
 }
 
-/// True if nothing in the kernel is undefined: no finding is an error.
+/// True if no finding of the kernel is an error.
 pub fn is_valid(bytes: &[u8]) -> bool {
     kernel(bytes).iter().all(|finding| finding.rule.severity != Severity::Error)
 }

@@ -13,70 +13,70 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-TYPES",
         "2a, tables of types on the instruction pages; G45 vol 4; IGA",
-        "the operation takes the types of its operands",
-        "convert with a mov first, or take types that `Opcode::signatures` lists",
+        "the operation must accept the types of its operands",
+        "convert with a mov first, or use types that `Opcode::signatures` lists",
         Check::Instruction(types),
     ),
     error(
         "EU-NULL-SOURCE",
         "IVB vol 4 part 3, null register",
-        "null is no source: reading it gives an undefined result",
-        "name a register or an immediate",
+        "null must not be a source: reading it gives an undefined result",
+        "use another register or an immediate",
         Check::Instruction(null_source),
     ),
     error(
         "EU-PREDICATE",
         "2a, property tables of the instruction pages",
-        "the operation takes a predicate, if there is one",
-        "take the predicate away or branch around the instruction",
+        "only operations that accept a predicate may have one",
+        "remove the predicate or branch around the instruction",
         Check::Instruction(predicate),
     ),
     error(
         "EU-ELSE-PREDICATE",
         "2a p.462",
-        "else takes no predicate",
-        "take the predicate away",
+        "else must have no predicate",
+        "remove the predicate",
         Check::Instruction(else_predicate),
     ),
     error(
         "EU-ENDIF-PREDICATE",
         "2a p.462",
-        "endif takes no predicate",
-        "take the predicate away",
+        "endif must have no predicate",
+        "remove the predicate",
         Check::Instruction(endif_predicate),
     ),
     error(
         "EU-CONDITION",
         "2a, property tables of the instruction pages",
-        "the operation takes a condition, if there is one",
+        "only operations that accept a condition may have one",
         "compare the result with cmp",
         Check::Instruction(condition),
     ),
     error(
         "EU-SATURATE",
         "2a, property tables of the instruction pages",
-        "the operation saturates, if it is asked to",
-        "saturate with a mov behind it",
+        "only operations that can saturate may do so",
+        "saturate with a mov after it",
         Check::Instruction(saturate),
     ),
     error(
         "EU-SOURCE-MODIFIER",
         "2a, property tables of the instruction pages",
-        "the operation takes modifiers of sources, if there are some",
+        "only operations that accept source modifiers may have them",
         "negate or take the absolute value with a mov before it",
         Check::Instruction(source_modifier),
     ),
     error(
         "EU-SEL-CHOICE",
         "G45 vol 4 sel",
-        "sel has a predicate, or a condition for minimum or maximum, not both",
-        "give it one of them",
+        "sel must have either a predicate, or a condition for minimum or maximum",
+        "give it exactly one of them",
         Check::Instruction(sel_choice),
     ),
     warning(
         "EU-SEL-CONDITION",
         "G45 vol 4, minimum and maximum",
-        "the condition of sel is .l or .ge: minimum or maximum",
+        "the condition of sel should be .l (minimum) or .ge (maximum)",
         "use cmp and a predicate for other selections",
         Check::Instruction(sel_condition),
     ),
@@ -90,15 +90,15 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-IMM-64",
         "2b p.31",
-        "an immediate of 64 bits is the only source",
+        "an immediate of 64 bits must be the only source",
         "move the constant to a register first",
         Check::Instruction(immediate_64),
     ),
     error(
         "EU-IMM-BYTE",
         "2b p.31",
-        "an immediate is no byte",
-        "take a word",
+        "an immediate must not be a byte",
+        "use a word",
         Check::Instruction(immediate_byte),
     ),
     error(
@@ -111,148 +111,148 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-VECTOR-ALIGN",
         "IVB vol 4 part 3, immediates",
-        "with an immediate vector the destination begins at byte 0 or 16 of a register",
-        "write to an aligned place and move from there",
+        "with an immediate vector the destination must start at byte 0 or 16 of a register",
+        "write to an aligned register and move from there",
         Check::Instruction(vector_align),
     ),
     error(
         "EU-VECTOR-STRIDE",
         "IVB vol 4 part 3, immediates",
-        "with an immediate vector the elements of the destination are a word apart, with vf a dword",
+        "with an immediate vector the distance of destination elements must be a word, with vf a dword",
         "change type or stride of the destination",
         Check::Instruction(vector_stride),
     ),
     warning(
         "EU-VECTOR-WIDE",
-        "IVB vol 4 part 3, immediates; hardware takes it, as kernels show",
-        "with an immediate vector one or two elements of the destination are not wider than a word, with vf a dword",
+        "IVB vol 4 part 3, immediates; hardware accepts it, as kernels show",
+        "with an immediate vector one or two destination elements should not be wider than a word, with vf a dword",
         "write words and widen them with a mov",
         Check::Instruction(vector_wide),
     ),
     error(
         "EU-GRF-RANGE",
         "2d p.119; IVB vol 4 part 3, general registers",
-        "the operand lies in r0 to r127",
-        "outside the result is unpredictable: take lower registers",
+        "the operand must be in r0 to r127",
+        "use lower registers: outside of this range the result is unpredictable",
         Check::Instruction(grf_range),
     ),
     error(
         "EU-SUBREGISTER-ALIGN",
         "2d p.121",
-        "an operand begins at a multiple of its element's size",
+        "an operand must start at a multiple of its element size",
         "change the subregister or the type",
         Check::Instruction(subregister_align),
     ),
     error(
         "EU-SRC1-ARF",
         "2d p.119",
-        "an architecture register can be destination or first source only",
+        "an architecture register can only be the destination or the first source",
         "exchange the sources or move it to a general register",
         Check::Instruction(src1_arf),
     ),
     error(
         "EU-ARF-UNKNOWN",
         "2d p.120",
-        "an architecture register is one that exists",
-        "the number is reserved: name another register",
+        "an architecture register must exist",
+        "use another register: the number is reserved",
         Check::Instruction(arf_unknown),
     ),
     warning(
         "EU-ARF-READ-ONLY",
         "IVB vol 4 part 3, access granularity",
-        "a register that is only read is no destination: the write is dropped",
-        "write null if the result is not wanted",
+        "a read-only register should not be a destination: the write is dropped",
+        "write to null if the result is not needed",
         Check::Instruction(arf_read_only),
     ),
     error(
         "EU-ARF-SPAN",
         "IVB vol 4 part 3, access granularity",
-        "a region of an architecture register does not leave the register",
+        "a region of an architecture register must be inside the register",
         "shorten the region or split the instruction",
         Check::Instruction(arf_span),
     ),
     error(
         "EU-ADDRESS-RANGE",
         "2d p.12",
-        "an operand with an address for each row takes subregisters of a0 that exist, of which there are 16",
+        "an operand with one address per row must use existing subregisters of a0; there are 16",
         "load the addresses lower, or use fewer",
         Check::Instruction(address_range),
     ),
     warning(
         "EU-ADDRESS-GROUP",
-        "IVB vol 4 part 3, address register; Broadwell takes others too, as kernels show",
-        "an operand with an address for each row takes a0 subregisters that are aligned to their number",
+        "IVB vol 4 part 3, address register; Broadwell accepts others too, as kernels show",
+        "the subregisters of a0 for one address per row should be aligned to their number",
         "load the addresses to an aligned group",
         Check::Instruction(address_group),
     ),
     warning(
         "EU-CONTROL-SWITCH",
         "IVB vol 4 part 3, control register",
-        "an instruction that names the control register has the thread control switch",
-        "add {Switch}, or what follows may not see the change",
+        "an instruction that uses the control register should have the thread control switch",
+        "add {Switch}: otherwise the next instructions may not see the change",
         Check::Instruction(control_switch),
     ),
     error(
         "EU-CARRY-ACCUMULATOR",
         "2a p.362",
         "the carry goes to the accumulator: AccWrCtrl is needed, and the destination must be another register",
-        "add {AccWrEn}; take a general register as destination",
+        "add {AccWrEn}; use a general register as destination",
         Check::Instruction(carry),
     ),
     error(
         "EU-MACH-ACCUMULATOR",
         "G45 vol 4 mach",
-        "mach keeps the low half in the accumulator: AccWrCtrl is needed",
+        "mach writes the low half to the accumulator: AccWrCtrl is needed",
         "add {AccWrEn}",
         Check::Instruction(mach),
     ),
     error(
         "EU-NO-ACCUMULATOR",
         "2a, restrictions on the pages of the bit operations and of lzd",
-        "the operation has no accumulator access where its page forbids it, named or not",
-        "go through a general register; take {AccWrEn} away",
+        "the operation must not access an accumulator where its page forbids it, explicitly or implicitly",
+        "use a general register; remove {AccWrEn}",
         Check::Instruction(no_accumulator),
     ),
     error(
         "EU-LOGIC-ACCUMULATOR",
         "2a p.479",
-        "an accumulator as source of a logic operation takes no modifier",
+        "an accumulator source of a logic operation must have no modifier",
         "complement with not first",
         Check::Instruction(logic_accumulator),
     ),
     error(
         "EU-NOT-ACCUMULATOR",
         "2a p.480",
-        "an accumulator as source of a logic operation takes no modifier",
-        "take the modifier away: not complements already",
+        "an accumulator source of a logic operation must have no modifier",
+        "remove the modifier: not already complements",
         Check::Instruction(not_accumulator),
     ),
     error(
         "EU-ACC-DIFFERENT",
         "IVB vol 4 part 3, accumulator",
-        "source and destination are not different accumulators: the result is unpredictable",
-        "go through a general register",
+        "source and destination must not be different accumulators: the result is unpredictable",
+        "use a general register in between",
         Check::Instruction(different_accumulators),
     ),
     warning(
         "EU-ACC-SWIZZLE",
         "IVB vol 4 part 3, accumulator",
-        "an accumulator is read without a swizzle",
+        "an accumulator should be read without a swizzle",
         "move it to a general register first",
         Check::Instruction(accumulator_swizzle),
     ),
     warning(
         "EU-ACC-REGION",
         "IVB vol 4 part 3, accumulator",
-        "the region of an accumulator source is that of the destination",
-        "read it as it is written: same offset, same distance of elements",
+        "the region of an accumulator source should be equal to that of the destination",
+        "use the same offset and the same distance of elements",
         Check::Instruction(accumulator_region),
     ),
     warning(
         "EU-ACC-INTEGER",
         "IVB vol 4 part 3, accumulator",
-        "dwords are kept in acc0 only",
-        "take acc0, eight channels at a time",
+        "only acc0 holds dwords",
+        "use acc0, eight channels at a time",
         Check::Instruction(accumulator_integer),
     ),
 ];
@@ -267,7 +267,7 @@ fn types(view: &View<'_>, report: &mut Report<'_>) {
     let count = view.source_types().zip(&mut sources).map(|(ty, to)| *to = ty).count();
     let sources = &sources[..count];
     let destination = match view.op.format {
-        // wait names its register once.
+        // `wait` encodes its register twice; it counts as the source.
         Format::Wait
         | Format::JumpIndexed
         | Format::Return
@@ -281,7 +281,11 @@ fn types(view: &View<'_>, report: &mut Report<'_>) {
         let table: Vec<String> = table.iter().map(|row| format!("{row}")).collect();
         report.add(
             Place::Instruction,
-            format_args!("{destination} <- {}; it takes {}", sources.join(", "), table.join("; ")),
+            format_args!(
+                "{destination} <- {}; it accepts {}",
+                sources.join(", "),
+                table.join("; ")
+            ),
         );
     }
 }
@@ -317,7 +321,8 @@ fn endif_predicate(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// What has operands that modifiers could apply to; stray bits of others mean nothing.
+/// True if the instruction has operands that modifiers apply to. In other instructions stray bits
+/// have no meaning.
 fn computes_at_all(view: &View<'_>) -> bool {
     view.computes() || view.op.format == Format::ThreeSource
 }
@@ -363,8 +368,8 @@ fn modifier(source: &Source) -> &'static str {
 fn sel_choice(view: &View<'_>, report: &mut Report<'_>) {
     if view.op.traits.contains(Traits::SELECTS) {
         match (view.i.predicate.is_some(), view.i.condition.is_some()) {
-            (false, false) => report.add(Place::Instruction, format_args!("neither is there")),
-            (true, true) => report.add(Place::Instruction, format_args!("both are there")),
+            (false, false) => report.add(Place::Instruction, format_args!("it has neither")),
+            (true, true) => report.add(Place::Instruction, format_args!("it has both")),
             _ => {}
         }
     }
@@ -419,7 +424,7 @@ fn vector_words(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The immediate vector, with the destination.
+/// The type of an immediate vector, and the destination.
 fn vector<'a>(view: &View<'a>) -> Option<(DataType, &'a Destination)> {
     let ty = view.immediate()?.1.ty;
     let vector = ty != ty.element();
@@ -446,7 +451,8 @@ fn vector_stride(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Two packed elements that are wider than those of the vector, which kernels write.
+/// True for at most two packed elements that are wider than those of the vector, which some kernels
+/// write.
 fn wide_vector(view: &View<'_>, ty: DataType, destination: &Destination) -> bool {
     view.i.exec_size <= 2 && destination.stride == 1 && destination.ty.size() > ty.size()
 }
@@ -505,7 +511,7 @@ fn subregister_align(view: &View<'_>, report: &mut Report<'_>) {
 
 fn src1_arf(view: &View<'_>, report: &mut Report<'_>) {
     for (place, source) in view.registers().filter(|(place, _)| *place != Place::Source(0)) {
-        // A null that is not meant as a source has a rule of its own.
+        // Null has its own rule.
         if let Register::Arf { file, number, .. } = source.register
             && file != Arf::Null
         {
@@ -514,7 +520,7 @@ fn src1_arf(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// All operands, with their registers and types.
+/// All register operands, with their types.
 fn operands<'a>(view: &View<'a>) -> impl Iterator<Item = (Place, &'a Register, DataType)> {
     let destination = view.i.destination.as_ref();
     let destination =
@@ -556,7 +562,7 @@ fn arf_span(view: &View<'_>, report: &mut Report<'_>) {
     if !view.computes() || !view.align1() {
         return;
     }
-    // Wide accumulator accesses take acc0 and acc1.
+    // Wide accumulator accesses use acc0 and acc1.
     let one = |register: &Register| matches!(register, Register::Arf { file, .. } if !matches!(file, Arf::Null | Arf::Accumulator));
     if let (Some(destination), Some(elements)) = (view.written(), view.written_elements())
         && one(&destination.register)
@@ -574,7 +580,7 @@ fn arf_span(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Sources with an address for each row: the first subregister of a0 and how many.
+/// The sources with one address per row: the first subregister of a0, and the number of rows.
 fn address_rows(view: &View<'_>) -> impl Iterator<Item = (Place, u8, u8)> {
     let channels = view.i.exec_size;
     view.registers().filter_map(move |(place, source)| {
@@ -633,7 +639,7 @@ fn mach(view: &View<'_>, report: &mut Report<'_>) {
 
 fn no_accumulator(view: &View<'_>, report: &mut Report<'_>) {
     let traits = view.op.traits;
-    // Dot products, line and pln have rules of their own.
+    // Dot products, `line` and `pln` have their own rules.
     if traits.contains(Traits::NO_ACCUMULATOR) {
         for (place, _) in view.accumulator_sources() {
             report.add(place, format_args!("an accumulator"));
@@ -702,7 +708,6 @@ fn accumulator_region(view: &View<'_>, report: &mut Report<'_>) {
     let Some(written) = view.written_elements() else { return };
     for (place, source) in view.accumulator_sources() {
         let Some(read) = view.read_elements(source) else { continue };
-        // A scalar is the same for all channels.
         let scalar = super::view::is_scalar(&source.region);
         if !scalar && read.offsets() != written.offsets() {
             let (from, to) = (read.offsets(), written.offsets());

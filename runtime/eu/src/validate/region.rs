@@ -7,169 +7,169 @@ use crate::instruction::*;
 use crate::native::Native;
 use crate::ops::Format;
 
-/// Where the rules of regions are written down: Broadwell's own text is not at hand.
+/// Source of the region rules: Broadwell's own text is not available.
 const REGIONS: &str = "G45 vol 4 11.3.10; Broadwell: Mesa's validator";
 
 pub(super) static RULES: &[Rule] = &[
     error(
         "EU-EXEC-TYPE",
         "2b p.19",
-        "16 channels have types of up to 4 bytes, 32 channels of up to 2 bytes",
+        "16 channels need types of at most 4 bytes, 32 channels of at most 2 bytes",
         "split the instruction",
         Check::Instruction(execution_size),
     ),
     warning(
         "EU-CHANNELS",
         "2b p.24",
-        "the first channel is a multiple of the number of channels, and the last is among the 32 of a thread",
+        "the first channel should be a multiple of the number of channels, and the last one below 32",
         "change QtrCtrl or NibCtrl",
         Check::Instruction(channels),
     ),
     warning(
         "EU-FLAG-HALF",
         "2b p.24; IVB vol 4 part 3, flag registers",
-        "32 channels have the 32 bits of a whole flag register: its subregister is 0",
-        "take f0.0 or f1.0",
+        "32 channels need the 32 bits of a whole flag register: the subregister should be 0",
+        "use f0.0 or f1.0",
         Check::Instruction(flag_half),
     ),
     warning(
         "EU-NIBCTRL",
         "2b p.24",
-        "NibCtrl is set only with four channels and an operand of type df",
-        "take eight channels, or fewer of the first four",
+        "NibCtrl should be set only with four channels and an operand of type df",
+        "use eight channels, or at most the first four",
         Check::Instruction(nibble),
     ),
     error(
         "EU-REGION-WIDTH",
         "2b p.46; 2b p.19",
-        "the width of a source is not more than the number of channels",
-        "take a narrower row",
+        "the width of a source must not exceed the number of channels",
+        "use a smaller width",
         Check::Instruction(width),
     ),
     error(
         "EU-REGION-VSTRIDE",
         REGIONS,
-        "with one row, whose horizontal stride is not 0, the vertical stride is width times horizontal stride",
+        "with one row and a horizontal stride other than 0, the vertical stride must be width times horizontal stride",
         "write the region as <w*h;w,h>",
         Check::Instruction(one_row),
     ),
     error(
         "EU-REGION-HSTRIDE",
         REGIONS,
-        "a row of one element has horizontal stride 0",
+        "a row of one element must have horizontal stride 0",
         "write the region as <v;1,0>",
         Check::Instruction(one_element),
     ),
     error(
         "EU-REGION-SCALAR",
         REGIONS,
-        "one channel reads a source of width 1 with both strides 0",
+        "with one channel, a source of width 1 must have both strides 0",
         "write the region as <0;1,0>",
         Check::Instruction(scalar),
     ),
     error(
         "EU-REGION-BROADCAST",
         REGIONS,
-        "with both strides 0 the width is 1",
+        "with both strides 0 the width must be 1",
         "write the region as <0;1,0>",
         Check::Instruction(broadcast),
     ),
     error(
         "EU-REGION-ROW",
         REGIONS,
-        "a row of a source stays in one register: the vertical stride crosses to the next",
-        "make the rows shorter or begin elsewhere",
+        "a row of a source must be inside one register; only the vertical stride may cross to the next",
+        "make the rows shorter or start at another byte",
         Check::Instruction(row),
     ),
     error(
         "EU-REGION-SPAN",
         "IVB vol 4 part 3, general registers",
-        "a source lies in two adjacent registers",
+        "a source may span at most two adjacent registers",
         "split the instruction",
         Check::Instruction(source_span),
     ),
     error(
         "EU-VSTRIDE-ADDRESSES",
         "2b p.45",
-        "an address for each row is for the first source, addressed indirectly, in Align1",
-        "take one address and a vertical stride",
+        "one address per row is allowed only for the first source, with indirect addressing, in Align1",
+        "use one address and a vertical stride",
         Check::Instruction(addresses),
     ),
     warning(
         "EU-VSTRIDE-SIZE",
         "2b p.45",
-        "vertical stride 16 is for bytes and words, 32 for bytes",
-        "a source of wider elements leaves two registers with it: take a smaller stride",
+        "vertical stride 16 should be used only with bytes and words, 32 only with bytes",
+        "use a smaller stride: a source of wider elements spans more than two registers",
         Check::Instruction(vertical_size),
     ),
     error(
         "EU-DST-STRIDE",
         REGIONS,
-        "the horizontal stride of a destination is not 0",
+        "the horizontal stride of a destination must not be 0",
         "write the destination as <1>",
         Check::Instruction(destination_stride),
     ),
     error(
         "EU-DST-SPAN",
         REGIONS,
-        "a destination lies in two adjacent registers",
+        "a destination may span at most two adjacent registers",
         "split the instruction",
         Check::Instruction(destination_span),
     ),
     error(
         "EU-DST-SPLIT",
         REGIONS,
-        "the elements of a destination in two registers are evenly split between them",
-        "begin at the start of a register, or split the instruction",
+        "a destination in two registers must have the same number of elements in each",
+        "start at byte 0 of a register, or split the instruction",
         Check::Instruction(destination_split),
     ),
     error(
         "EU-DST-OWORD",
         REGIONS,
-        "with a source in two registers, a destination in one lies in its lower half, in its upper half, or evenly in both",
-        "begin at byte 0 or 16 of a register, or split the instruction",
+        "with a source in two registers, a destination in one register must be in its lower half, in its upper half, or evenly in both",
+        "start at byte 0 or 16 of a register, or split the instruction",
         Check::Instruction(destination_oword),
     ),
     error(
         "EU-EXEC-STRIDE",
         REGIONS,
-        "elements of a destination narrower than the execution type are as far apart as that is wide (bytes: no nearer)",
-        "take a wider stride and pack with a raw mov",
+        "in a destination narrower than the execution type, the distance of elements must be the size of the execution type (for bytes: at least)",
+        "use a larger stride and pack with a raw mov",
         Check::Instruction(execution_stride),
     ),
     warning(
         "EU-EXEC-STRIDE-BYTE",
         "Broadwell, register region restrictions, by Mesa's validator; G45 vol 4 11.3.10 allows it, and kernels do it",
-        "bytes are not farther apart than the execution type is wide",
-        "take the stride that is the ratio of the sizes",
+        "the distance of bytes should not be larger than the execution type",
+        "use the ratio of the sizes as stride",
         Check::Instruction(execution_stride_byte),
     ),
     error(
         "EU-EXEC-ALIGN",
         REGIONS,
-        "a destination narrower than the execution type is aligned to that (bytes: or one byte higher)",
-        "begin at a multiple of the execution type's size",
+        "a destination narrower than the execution type must be aligned to its size (bytes: or one byte higher)",
+        "start at a multiple of the execution type's size",
         Check::Instruction(execution_align),
     ),
     warning(
         "EU-EXEC-ALIGN-SCALAR",
         "G45 vol 4 11.3.10.1; Mesa's validator leaves it out",
-        "a single element narrower than the execution type is aligned to that, too",
-        "begin at a multiple of the execution type's size",
+        "a single element narrower than the execution type should be aligned to its size too",
+        "start at a multiple of the execution type's size",
         Check::Instruction(execution_align_scalar),
     ),
     error(
         "EU-PACKED-BYTE",
         "IVB vol 4 part 3, byte; G45 vol 4 11.3.10",
-        "packed bytes are written by a raw mov only",
-        "write every other byte and pack with a mov",
+        "packed bytes may be written only by a raw mov",
+        "write every second byte and pack with a mov",
         Check::Instruction(packed_byte),
     ),
     error(
         "EU-ALIGN16-VSTRIDE",
         "2b p.45",
-        "in Align16 the vertical stride is 0, 2 or 4",
-        "take 4, or 0 for one group of four",
+        "in Align16 the vertical stride must be 0, 2 or 4",
+        "use 4, or 0 for one group of four",
         Check::Instruction(align16_vertical),
     ),
     error(
@@ -182,21 +182,21 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-ALIGN16-QWORD",
         "Broadwell, register region restrictions, by Mesa's validator",
-        "in Align16 a destination of 64 bits with narrower sources has at most two channels",
+        "in Align16 a destination of 64 bits with narrower sources may have at most two channels",
         "split the instruction, or use Align1",
         Check::Instruction(align16_qword),
     ),
     error(
         "EU-ALIGN16-SELECT",
         "2b p.11",
-        "the swizzle of a 64-bit source takes pairs: .xy or .zw",
+        "the swizzle of a 64-bit source must select pairs: .xy or .zw",
         "select both dwords of an element",
         Check::Instruction(align16_select),
     ),
     warning(
         "EU-ALIGN16-MASK",
         "2b p.10",
-        "a destination in Align16 has a channel that is written",
+        "a destination in Align16 should have at least one enabled channel",
         "enable a channel, or write null",
         Check::Instruction(align16_mask),
     ),
@@ -248,16 +248,16 @@ fn nibble(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Sources with regions.
+/// The sources with regions.
 fn regions<'a>(view: &View<'a>) -> impl Iterator<Item = (Place, &'a Source)> + use<'a> {
     let applies = view.computes() && view.align1();
     view.registers().filter(move |(_, source)| applies && !source.register.is_null())
 }
 
-/// As assemblers write it.
-struct Shown(Region);
+/// Prints a region in assembler syntax.
+struct RegionText(Region);
 
-impl core::fmt::Display for Shown {
+impl core::fmt::Display for RegionText {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Region { vertical, width, horizontal } = self.0;
         match vertical {
@@ -267,24 +267,24 @@ impl core::fmt::Display for Shown {
     }
 }
 
-/// Adds sources whose region is as `wrong` says.
-fn look(view: &View<'_>, report: &mut Report<'_>, wrong: impl Fn(&Region) -> bool) {
+/// Reports the sources whose region is `wrong`.
+fn report_regions(view: &View<'_>, report: &mut Report<'_>, wrong: impl Fn(&Region) -> bool) {
     for (place, source) in regions(view) {
         if wrong(&source.region) {
             report.add(
                 place,
-                format_args!("{}, {} channels", Shown(source.region), view.i.exec_size),
+                format_args!("{}, {} channels", RegionText(source.region), view.i.exec_size),
             );
         }
     }
 }
 
 fn width(view: &View<'_>, report: &mut Report<'_>) {
-    look(view, report, |region| region.width > view.i.exec_size);
+    report_regions(view, report, |region| region.width > view.i.exec_size);
 }
 
 fn one_row(view: &View<'_>, report: &mut Report<'_>) {
-    look(view, report, |region| {
+    report_regions(view, report, |region| {
         region.width == view.i.exec_size
             && region.horizontal != 0
             && region.vertical != Vertical::Addresses
@@ -293,11 +293,11 @@ fn one_row(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn one_element(view: &View<'_>, report: &mut Report<'_>) {
-    look(view, report, |region| region.width == 1 && region.horizontal != 0);
+    report_regions(view, report, |region| region.width == 1 && region.horizontal != 0);
 }
 
 fn scalar(view: &View<'_>, report: &mut Report<'_>) {
-    look(view, report, |region| {
+    report_regions(view, report, |region| {
         view.i.exec_size == 1
             && region.width == 1
             && !matches!(region.vertical, Vertical::Stride(0) | Vertical::Addresses)
@@ -305,7 +305,7 @@ fn scalar(view: &View<'_>, report: &mut Report<'_>) {
 }
 
 fn broadcast(view: &View<'_>, report: &mut Report<'_>) {
-    look(view, report, |region| {
+    report_regions(view, report, |region| {
         region.vertical == Vertical::Stride(0) && region.horizontal == 0 && region.width != 1
     });
 }
@@ -314,11 +314,13 @@ fn row(view: &View<'_>, report: &mut Report<'_>) {
     for (place, source) in regions(view) {
         let (width, size) = (usize::from(source.region.width.max(1)), u32::from(source.ty.size()));
         if matches!(source.register, Register::Indirect { .. }) {
-            // Wherever it begins.
+            // The start of the region is unknown, so only the row length is checked.
             let bytes = (width as u32 - 1) * u32::from(source.region.horizontal) * size + size;
             if bytes > REGISTER {
-                report
-                    .add(place, format_args!("{} has rows of {bytes} bytes", Shown(source.region)));
+                report.add(
+                    place,
+                    format_args!("{} has rows of {bytes} bytes", RegionText(source.region)),
+                );
             }
         }
         let Some(elements) = view.read_elements(source) else { continue };
@@ -331,7 +333,7 @@ fn row(view: &View<'_>, report: &mut Report<'_>) {
                 place,
                 format_args!(
                     "{} from byte {} on, type {}",
-                    Shown(source.region),
+                    RegionText(source.region),
                     row[0],
                     source.ty.name()
                 ),
@@ -347,7 +349,7 @@ fn source_span(view: &View<'_>, report: &mut Report<'_>) {
         {
             report.add(
                 place,
-                format_args!("{} reaches byte {}", Shown(source.region), elements.last()),
+                format_args!("{} reaches byte {}", RegionText(source.region), elements.last()),
             );
         }
     }
@@ -362,7 +364,7 @@ fn addresses(view: &View<'_>, report: &mut Report<'_>) {
             && matches!(source.register, Register::Indirect { .. })
             && view.align1();
         if source.region.vertical == Vertical::Addresses && !right {
-            report.add(place, format_args!("{}", Shown(source.region)));
+            report.add(place, format_args!("{}", RegionText(source.region)));
         }
     }
 }
@@ -370,12 +372,15 @@ fn addresses(view: &View<'_>, report: &mut Report<'_>) {
 fn vertical_size(view: &View<'_>, report: &mut Report<'_>) {
     for (place, source) in regions(view) {
         let Vertical::Stride(stride) = source.region.vertical else { continue };
-        // With one row it has no effect.
+        // With a single row the vertical stride has no effect.
         let rows = view.i.exec_size > source.region.width;
         if rows
             && ((stride == 16 && source.ty.size() > 2) || (stride == 32 && source.ty.size() > 1))
         {
-            report.add(place, format_args!("{}, type {}", Shown(source.region), source.ty.name()));
+            report.add(
+                place,
+                format_args!("{}, type {}", RegionText(source.region), source.ty.name()),
+            );
         }
     }
 }
@@ -430,8 +435,8 @@ fn destination_oword(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The destination with its execution type, if that is wider and the destination is not of packed
-/// bytes.
+/// The destination and the execution type, if the execution type is wider and the destination is
+/// not packed bytes.
 fn narrow<'a>(view: &View<'a>) -> Option<(&'a Destination, DataType)> {
     let destination = view.written().filter(|_| view.computes())?;
     let execution = view.execution?;
@@ -439,12 +444,13 @@ fn narrow<'a>(view: &View<'a>) -> Option<(&'a Destination, DataType)> {
     (execution.size() > destination.ty.size() && !packed).then_some((destination, execution))
 }
 
-/// The execution stride if it is not what it should be, and whether that is a byte farther away.
+/// The distance of destination elements if it differs from the execution type's size, and whether
+/// it is a byte destination with a larger distance.
 fn odd_stride(view: &View<'_>) -> Option<(u8, DataType, bool)> {
     let (destination, execution) = narrow(view)?;
     let byte = destination.ty.size() == 1;
     let distance = destination.stride * destination.ty.size();
-    // A stride of 0 has a rule of its own.
+    // A stride of 0 has its own rule.
     let right =
         distance == execution.size() || destination.stride == 0 || (byte && view.raw_move());
     let far = byte && distance > execution.size();
@@ -475,7 +481,7 @@ fn execution_stride_byte(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// True if a narrow destination begins where it should not.
+/// The byte offset of a narrow destination that is not aligned to the execution type.
 fn misaligned(view: &View<'_>) -> Option<(u32, DataType)> {
     let (destination, execution) = narrow(view).filter(|_| view.align1())?;
     let byte = super::view::direct_byte(&destination.register)?;
@@ -522,7 +528,7 @@ fn packed_byte(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Sources of an instruction of one or two sources in Align16.
+/// The sources of a basic or math instruction in Align16.
 fn swizzled<'a>(view: &View<'a>) -> impl Iterator<Item = (Place, &'a Source)> + use<'a> {
     let applies = view.computes() && !view.align1();
     view.registers().filter(move |_| applies)
@@ -542,7 +548,7 @@ fn align16_destination<'a>(view: &View<'a>) -> Option<&'a Destination> {
     view.written().filter(|_| view.computes() && !view.align1())
 }
 
-/// The instruction does not have it: it means nothing.
+/// `Instruction` has no such field, because the bits are unused; so this reads the dwords.
 fn align16_stride(native: &Native, report: &mut Report<'_>) {
     let Some(i) = report.instruction else { return };
     // Compilers leave it 0 in the division macros.

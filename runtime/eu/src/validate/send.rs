@@ -10,109 +10,109 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-SEND-SOURCE",
         "2d p.177; G45 vol 4 send",
-        "the payload of a message lies in general registers that are addressed directly",
+        "the payload of a message must be in directly addressed general registers",
         "move it there first",
         Check::Instruction(source),
     ),
     error(
         "EU-SEND-ALIGN1",
         "G45 vol 4 send",
-        "a send is in Align1",
+        "a send must use Align1",
         "set the access mode",
         Check::Instruction(align1),
     ),
     error(
         "EU-SEND-DESTINATION",
         "G45 vol 4 send",
-        "the reply of a message goes to general registers",
+        "the reply of a message must go to general registers",
         "write a general register",
         Check::Instruction(destination),
     ),
     warning(
         "EU-SEND-IDLE",
-        "G45 vol 4 send; hardware takes it, as kernels show",
-        "a message without a reply has null or a general register as destination",
+        "G45 vol 4 send; hardware accepts it, as kernels show",
+        "the destination of a message without a reply should be null or a general register",
         "write null",
         Check::Instruction(idle),
     ),
     error(
         "MSG-LENGTH",
         "2d p.262",
-        "a message has at least one register",
+        "a message must send at least one register",
         "correct the length in the descriptor",
         Check::Instruction(length),
     ),
     error(
         "MSG-RESPONSE",
         "2d p.262",
-        "a message returns at most 16 registers",
+        "a message may return at most 16 registers",
         "correct the length in the descriptor",
         Check::Instruction(response),
     ),
     error(
         "EU-SEND-RANGE",
         "2d p.119; IVB vol 4 part 3, general registers",
-        "payload and reply of a message lie in r0 to r127",
-        "begin lower or correct the lengths in the descriptor",
+        "payload and reply of a message must be in r0 to r127",
+        "use lower registers or correct the lengths in the descriptor",
         Check::Instruction(range),
     ),
     error(
         "EU-SEND-REPLY",
         "G45 vol 4 send",
-        "a message with null as destination has no reply",
-        "name a destination, or ask for no reply",
+        "a message with destination null must have no reply",
+        "give a destination, or set the response length to 0",
         Check::Instruction(reply),
     ),
     error(
         "EU-SEND-FUNCTION",
         "2b p.28",
-        "the receiver of a message exists",
-        "the number is reserved: name a shared function",
+        "the receiver of a message must exist",
+        "use a shared function: the number is reserved",
         Check::Instruction(function),
     ),
     error(
         "EU-SEND-DESCRIPTOR",
         "IVB vol 4 part 3, address register",
-        "a descriptor that is not in the instruction is in a0.0",
+        "a descriptor that is not in the instruction must be in a0.0",
         "load a0.0 with it",
         Check::Instruction(descriptor),
     ),
     warning(
         "EU-SEND-DEPENDENCY",
         "G45 vol 4 send",
-        "a send does not check its destination: NoDDChk should not be set",
-        "take NoDDChk away",
+        "a send should not set NoDDChk",
+        "remove NoDDChk",
         Check::Instruction(dependency),
     ),
     error(
         "EU-EOT-PAYLOAD",
         "Broadwell, send, by Mesa's validator",
-        "the message that ends the thread is sent from r112 to r127",
-        "the other registers may be given to the next thread: copy the payload up",
+        "the payload of the message that ends the thread must be in r112 to r127",
+        "copy the payload there: the other registers may already belong to the next thread",
         Check::Instruction(eot_payload),
     ),
     error(
         "EU-EOT-REPLY",
         "G45 vol 4 11.5.4",
-        "the message that ends the thread has no reply",
+        "the message that ends the thread must have no reply",
         "send it before the last message",
         Check::Instruction(eot_reply),
     ),
     error(
         "EU-SEND-R127",
         "Broadwell, send, by Mesa's validator",
-        "a reply that overlaps its own payload does not reach r127",
-        "let the reply begin elsewhere",
+        "a reply that overlaps its own payload must not include r127",
+        "use another first register for the reply",
         Check::Instruction(last_register),
     ),
 ];
 
-/// The send, if it is one.
+/// The message, if the instruction is a send.
 fn message(view: &View<'_>) -> Option<Send> {
     view.i.send.filter(|_| view.op.format == Format::Send)
 }
 
-/// Registers sent and returned, if the descriptor stands in the instruction.
+/// Numbers of registers sent and returned, if the descriptor is in the instruction.
 fn lengths(send: &Send) -> Option<(u32, u32)> {
     let Descriptor::Immediate(descriptor) = send.descriptor else { return None };
     let message = eu::EuInstructionOperandSendMsg::unpack_lossy(&[descriptor]).message_descriptor;
@@ -135,7 +135,7 @@ fn payload(view: &View<'_>) -> Option<u32> {
 }
 
 fn source(view: &View<'_>, report: &mut Report<'_>) {
-    // Null has a rule of its own.
+    // Null has its own rule.
     let null = matches!(&view.i.sources[0], Operand::Register(source) if source.register.is_null());
     if message(view).is_some() && payload(view).is_none() && !null {
         report.add(Place::Source(0), format_args!("{:?}", view.i.sources[0]));
@@ -148,7 +148,7 @@ fn align1(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// An architecture register that is not null as destination.
+/// The destination if it is an architecture register other than null.
 fn odd_destination(view: &View<'_>) -> Option<(Arf, u8)> {
     message(view)?;
     match view.written()?.register {
@@ -157,7 +157,7 @@ fn odd_destination(view: &View<'_>) -> Option<(Arf, u8)> {
     }
 }
 
-/// True if a reply comes, or may come.
+/// True if there is a reply, or may be one.
 fn replies(view: &View<'_>) -> bool {
     message(view).and_then(|send| lengths(&send)).is_none_or(|(_, returned)| returned != 0)
 }
@@ -210,7 +210,7 @@ fn range(view: &View<'_>, report: &mut Report<'_>) {
 fn reply(view: &View<'_>, report: &mut Report<'_>) {
     let Some((_, returned)) = message(view).and_then(|send| lengths(&send)) else { return };
     if view.written().is_none() && returned != 0 {
-        report.add(Place::Destination, format_args!("null, {returned} registers come back"));
+        report.add(Place::Destination, format_args!("null, {returned} registers are returned"));
     }
 }
 
@@ -244,7 +244,7 @@ fn eot_payload(view: &View<'_>, report: &mut Report<'_>) {
 fn eot_reply(view: &View<'_>, report: &mut Report<'_>) {
     let Some((_, returned)) = message(view).and_then(|send| lengths(&send)) else { return };
     if view.i.ends_thread() && returned != 0 {
-        report.add(Place::Destination, format_args!("{returned} registers come back"));
+        report.add(Place::Destination, format_args!("{returned} registers are returned"));
     }
 }
 

@@ -1,16 +1,16 @@
-//! A kernel as instructions that are found by position.
+//! A kernel as a list of instructions that can be looked up by position.
 
 use crate::decode::{DecodeError, Problem, decode, length};
 use crate::instruction::Instruction;
 use crate::kernel::dwords;
 use alloc::vec::Vec;
 
-/// An instruction of a kernel, or what stands in its place.
+/// An instruction of a kernel, or dwords that cannot be decoded.
 #[derive(Clone, Copy)]
 pub struct Slot {
-    /// Byte position in the kernel.
+    /// Byte offset in the kernel.
     pub position: u64,
-    /// The instruction, or why there is none.
+    /// The instruction, or the error.
     pub instruction: Result<Instruction, DecodeError>,
     /// True if all its bits are zero.
     pub zero: bool,
@@ -19,7 +19,7 @@ pub struct Slot {
 /// All instructions of a kernel.
 pub struct Slots {
     all: Vec<Slot>,
-    /// Which of them something leads to.
+    /// For each instruction, whether it is reachable.
     pub reached: Vec<bool>,
     end: u64,
 }
@@ -42,7 +42,7 @@ impl Slots {
             });
             position += step as usize;
         }
-        // Zeros at the end are padding for the prefetcher.
+        // Zeros at the end are padding for the instruction prefetch.
         let used = all.iter().rposition(|slot| !slot.zero).map_or(all.len(), |last| last + 1);
         let end = all.get(used).map_or(bytes.len() as u64, |slot| slot.position);
         all.truncate(used);
@@ -51,27 +51,27 @@ impl Slots {
         slots
     }
 
-    /// In order.
+    /// All instructions in order.
     pub fn all(&self) -> &[Slot] {
         &self.all
     }
 
-    /// Bytes of the kernel, without padding.
+    /// Size of the kernel in bytes, without padding.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// The number of the instruction that begins at this position.
+    /// The index of the instruction that starts at this position.
     pub fn index(&self, position: u64) -> Option<usize> {
         self.all.binary_search_by_key(&position, |slot| slot.position).ok()
     }
 
-    /// The instruction that begins at this position.
+    /// The instruction that starts at this position.
     pub fn at(&self, position: u64) -> Option<&Instruction> {
         self.index(position).and_then(|index| self.all[index].instruction.as_ref().ok())
     }
 
-    /// True if the problem is that the kernel ends within the instruction.
+    /// True if the kernel ends inside the instruction.
     pub fn cut_off(slot: &Slot) -> bool {
         matches!(&slot.instruction, Err(error) if matches!(error.problem, Problem::Truncated { .. }))
     }

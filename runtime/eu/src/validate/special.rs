@@ -1,54 +1,55 @@
-//! Conversions and half floats, comparisons, dot products, lines and planes, math, three sources.
+//! Conversions and half floats, comparisons, dot products, `line` and `pln`, math, three-source
+//! instructions.
 
 use super::view::{View, is_accumulator, is_scalar};
 use super::{Check, Place, Report, Rule, error, warning};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode, Traits};
 
-/// Broadwell has mixed floats; the rules are printed for the next generation.
+/// Broadwell has mixed floats, but the rules are only printed for the next generation.
 const MIXED: &str = "Skylake, special restrictions for mixed mode floats, by Mesa's validator";
 
 pub(super) static RULES: &[Rule] = &[
     error(
         "EU-HALF-INTEGER",
         "Broadwell, mov, by Mesa's validator",
-        "conversions between integers and half floats write elements a dword apart, from a dword on",
-        "take a stride of 4 bytes and pack with a mov",
+        "conversions between integers and half floats must write elements at a distance of one dword, aligned to a dword",
+        "use a stride of 4 bytes and pack with a mov",
         Check::Instruction(half_integer),
     ),
     error(
         "EU-MIXED-INDIRECT",
         MIXED,
-        "with half and single floats together no source is addressed indirectly",
+        "with mixed half and single floats no source may be addressed indirectly",
         "move the source to a direct register first",
         Check::Instruction(mixed_indirect),
     ),
     error(
         "EU-MIXED-SIZE",
         MIXED,
-        "with half and single floats together a single float destination has at most 8 channels",
+        "with mixed half and single floats a single float destination may have at most 8 channels",
         "split the instruction",
         Check::Instruction(mixed_size),
     ),
     warning(
         "EU-MIXED-MOV",
-        "Skylake, special restrictions for mixed mode floats, by Mesa's validator; Broadwell takes it, as kernels show",
-        "a mov from half to single floats has at most 8 channels",
+        "Skylake, special restrictions for mixed mode floats, by Mesa's validator; Broadwell accepts it, as kernels show",
+        "a mov from half to single floats should have at most 8 channels",
         "split the instruction",
         Check::Instruction(mixed_mov),
     ),
     error(
         "EU-MIXED-ALIGN16",
         MIXED,
-        "in Align16, half and single floats together are packed: vertical stride 4, at most 8 channels",
+        "in Align16, mixed half and single floats must be packed: vertical stride 4, at most 8 channels",
         "use Align1, or convert with a mov first",
         Check::Instruction(mixed_align16),
     ),
     error(
         "EU-MIXED-ACCUMULATOR",
         MIXED,
-        "with half and single floats together an accumulator is read only in Align1, with a half float destination only at stride 2",
-        "take stride 2, or move the accumulator to a general register",
+        "with mixed half and single floats an accumulator may be read only in Align1, and with a half float destination only at stride 2",
+        "use stride 2, or move the accumulator to a general register",
         Check::Instruction(mixed_accumulator),
     ),
     error(
@@ -61,14 +62,14 @@ pub(super) static RULES: &[Rule] = &[
     warning(
         "EU-CMP-UNORDERED",
         "2a p.388",
-        "cmp does not see NaNs: the condition .u should not be used",
-        "compare a value with itself by .ne to find NaNs",
+        "cmp does not detect NaNs: the condition .u should not be used",
+        "compare a value with itself with .ne to find NaNs",
         Check::Instruction(compare_unordered),
     ),
     error(
         "EU-CMPN-CONDITION",
         "2a p.390",
-        "cmpn has the conditions .l and .ge only",
+        "cmpn accepts only the conditions .l and .ge",
         "exchange the sources or use cmp",
         Check::Instruction(cmpn_condition),
     ),
@@ -76,20 +77,20 @@ pub(super) static RULES: &[Rule] = &[
         "EU-CSEL-CONDITION",
         "2a csel",
         "csel needs a condition",
-        "add one: the third source is compared with zero by it",
+        "add one: it compares the third source with zero",
         Check::Instruction(csel_condition),
     ),
     error(
         "EU-LRP-OVERFLOW",
         "2a lrp",
-        "lrp does not have the condition .o",
+        "lrp does not accept the condition .o",
         "use mul and mad",
         Check::Instruction(lrp_overflow),
     ),
     warning(
         "EU-LOGIC-CONDITION",
         "2a, logic operations",
-        "a logic operation sets the flag by .z or .nz",
+        "a logic operation should have the condition .z or .nz",
         "compare with cmp for another condition",
         Check::Instruction(logic_condition),
     ),
@@ -97,7 +98,7 @@ pub(super) static RULES: &[Rule] = &[
         "EU-DOT-SIZE",
         "2a p.403",
         "a dot product needs at least 4 channels",
-        "take 4 channels or more",
+        "use 4 or more channels",
         Check::Instruction(dot_size),
     ),
     error(
@@ -117,112 +118,112 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-LINE",
         "2a p.471",
-        "line has 8 or 16 channels, its source 0 is a scalar at byte 0 or 16 of a register, and no source is an accumulator",
+        "line must have 8 or 16 channels, a scalar source 0 at byte 0 or 16 of a register, and no accumulator source",
         "move the coefficients to an aligned group of four",
         Check::Instruction(line),
     ),
     error(
         "EU-PLN",
         "G45 vol 4 pln",
-        "pln has 8 or 16 channels, its source 0 is a scalar at byte 0 or 16 of a register, and no source is an accumulator",
+        "pln must have 8 or 16 channels, a scalar source 0 at byte 0 or 16 of a register, and no accumulator source",
         "move the coefficients to an aligned group of four",
         Check::Instruction(plane),
     ),
     warning(
         "EU-PLN-PAIR",
         "G45 vol 4 pln",
-        "source 1 of pln begins at a register of even number (hardware since Sandybridge takes any)",
-        "begin the pair of coordinates at an even register",
+        "source 1 of pln should start at an even register (hardware since Sandybridge accepts any)",
+        "start the pair of coordinates at an even register",
         Check::Instruction(plane_pair),
     ),
     error(
         "EU-MATH-DIVISION",
         "2a p.442",
-        "integer division has at most 8 channels and no source modifiers",
+        "integer division must have at most 8 channels and no source modifiers",
         "split the instruction; negate with a mov first",
         Check::Instruction(division),
     ),
     error(
         "EU-MATH-DESTINATION",
         "2a p.442",
-        "the result of math goes to a general register",
+        "the result of math must go to a general register",
         "write a general register",
         Check::Instruction(math_destination),
     ),
     error(
         "EU-MATH-DEPENDENCY",
         "2a p.442",
-        "math takes no dependency control",
-        "take NoDDClr and NoDDChk away",
+        "math must have no dependency control",
+        "remove NoDDClr and NoDDChk",
         Check::Instruction(math_dependency),
     ),
     error(
         "EU-MATH-INDIRECT",
         "2a p.442",
-        "math takes no indirect operands",
+        "math must have no indirect operands",
         "move them to direct registers first",
         Check::Instruction(math_indirect),
     ),
     error(
         "EU-MATH-ACCUMULATOR",
         "2a p.442",
-        "math does not read accumulators",
+        "math must not read accumulators",
         "move the accumulator to a general register",
         Check::Instruction(math_accumulator),
     ),
     error(
         "EU-MATH-REGION",
         "2a p.442",
-        "in Align1 a source of math is a scalar, or its rows follow each other at the destination's stride",
-        "move the source to a region like the destination's first",
+        "in Align1 a source of math must be a scalar, or contiguous rows with the stride of the destination",
+        "first move the source to a region like that of the destination",
         Check::Instruction(math_region),
     ),
     warning(
         "EU-MATH-OFFSET",
         "2a p.442",
-        "in Align1 a source of math that is no scalar begins at the same byte of a register as the destination",
-        "move the source to the same offset first",
+        "in Align1 a source of math that is not a scalar should start at the same byte of a register as the destination",
+        "first move the source to the same offset",
         Check::Instruction(math_offset),
     ),
     error(
         "EU-MACRO-ALIGN16",
         "IGA, math macros",
-        "the steps of the division and square root macros are in Align16, where they name extended accumulators",
+        "the steps of the division and square root macros must use Align16, which encodes extended accumulators",
         "set the access mode",
         Check::Instruction(macro_align16),
     ),
     warning(
         "EU-MUL-ACCUMULATOR",
         "G45 vol 4 mul",
-        "mul does not read accumulators of integers",
+        "mul should not read integer accumulators",
         "move the accumulator to a general register",
         Check::Instruction(mul_accumulator),
     ),
     error(
         "EU-SRC3-ALIGN16",
         "2d p.140",
-        "an instruction of three sources is in Align16",
+        "an instruction with three sources must use Align16",
         "set the access mode",
         Check::Instruction(three_align16),
     ),
     error(
         "EU-SRC3-GRF",
         "2d p.460",
-        "there are 128 general registers",
-        "take r0 to r127",
+        "a general register must be r0 to r127",
+        "use r0 to r127",
         Check::Instruction(three_sources),
     ),
     error(
         "EU-DST3-GRF",
         "2d p.119",
-        "there are 128 general registers",
-        "take r0 to r127",
+        "a general register must be r0 to r127",
+        "use r0 to r127",
         Check::Instruction(three_destination),
     ),
     error(
         "EU-SRC3-REPLICATE",
         "2b p.27; Broadwell vol 7 by Mesa",
-        "a source of 64 bits is not replicated",
+        "a source of 64 bits must not be replicated",
         "copy it to all channels first",
         Check::Instruction(three_replicate),
     ),
@@ -261,7 +262,7 @@ fn mixed_indirect(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// True if half and single floats make more than 8 single floats.
+/// True for mixed half and single floats with a single float destination of more than 8 channels.
 fn many_singles(view: &View<'_>) -> bool {
     let single = view.i.destination.is_some_and(|destination| destination.ty == DataType::F);
     view.mixed_float() && single && view.i.exec_size > 8
@@ -384,7 +385,7 @@ fn dot_accumulator(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// What line and pln have in common.
+/// The common restrictions of `line` and `pln`.
 fn coefficients(view: &View<'_>, report: &mut Report<'_>) {
     if !view.op.exec_sizes().contains(view.i.exec_size) {
         report.add(Place::Instruction, format_args!("{} channels", view.i.exec_size));
@@ -489,7 +490,7 @@ fn math_accumulator(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// Sources of math in Align1 that are no scalars, with the destination.
+/// The sources of math in Align1 that are not scalars, with the destination.
 fn math_sources<'a>(
     view: &View<'a>,
 ) -> impl Iterator<Item = (Place, &'a Source, &'a Destination)> + use<'a> {

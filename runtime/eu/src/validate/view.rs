@@ -1,22 +1,22 @@
-//! An instruction with what many rules ask of it.
+//! An instruction with derived properties that many rules need.
 
 use crate::instruction::*;
 use crate::ops::{Format, Op, Opcode};
 
-/// Bytes of a register.
+/// Size of a register in bytes.
 pub const REGISTER: u32 = 32;
 
-/// An instruction to look at.
+/// An instruction that is checked.
 pub struct View<'a> {
     /// The instruction.
     pub i: &'a Instruction,
-    /// Its row.
+    /// The row of its operation.
     pub op: &'static Op,
-    /// The type it executes in.
+    /// The execution type.
     pub execution: Option<DataType>,
 }
 
-/// Where elements lie: bytes from the start of the operand's register.
+/// Offsets of the elements of an operand, in bytes from the start of its register.
 #[derive(Clone, Copy)]
 pub struct Elements {
     first: [u32; 32],
@@ -25,23 +25,23 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// First byte of each channel's element.
+    /// Offset of each channel's element.
     pub fn offsets(&self) -> &[u32] {
         &self.first[..self.count]
     }
 
-    /// The last byte of all.
+    /// Offset of the last byte of all elements.
     pub fn last(&self) -> u32 {
         self.offsets().iter().max().map_or(0, |first| first + self.size - 1)
     }
 
-    /// How many registers it touches, from the one that the operand names.
+    /// Number of registers up to the last byte, counted from the register that the operand names.
     pub fn registers(&self) -> u32 {
         self.last() / REGISTER + 1
     }
 
-    /// How many of the registers it reads or writes: the one that the operand names may not be
-    /// among them.
+    /// How many of the first two registers contain an element. The register that the operand names
+    /// may contain none.
     pub fn touched(&self) -> u32 {
         let low = self.offsets().iter().any(|first| *first < REGISTER);
         let high = self.offsets().iter().any(|first| first + self.size > REGISTER);
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         View { i, op: i.opcode.op(), execution: execution_type(i) }
     }
 
-    /// Computes with regions: one or two sources, or math.
+    /// True if the instruction computes with regions: the basic format, or math.
     pub fn computes(&self) -> bool {
         matches!(self.op.format, Format::Basic | Format::Math)
     }
@@ -67,7 +67,7 @@ impl<'a> View<'a> {
         self.i.opcode == opcode
     }
 
-    /// The sources in registers, with their numbers.
+    /// The register sources, with their numbers.
     pub fn registers(&self) -> impl Iterator<Item = (Place, &'a Source)> + use<'a> {
         self.i.sources.iter().enumerate().filter_map(|(number, operand)| match operand {
             Operand::Register(source) => Some((Place::Source(number as u8), source)),
@@ -83,22 +83,22 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The destination, unless it is null: nothing is written there.
+    /// The destination, unless it is null, where nothing is written.
     pub fn written(&self) -> Option<&'a Destination> {
         self.i.destination.as_ref().filter(|destination| !destination.register.is_null())
     }
 
-    /// The types of the sources that are there.
+    /// The types of the sources.
     pub fn source_types(&self) -> impl Iterator<Item = DataType> + Clone + use<'a> {
         self.i.sources.iter().filter_map(type_of)
     }
 
-    /// The accumulators that it names as sources.
+    /// The sources that are accumulators.
     pub fn accumulator_sources(&self) -> impl Iterator<Item = (Place, &'a Source)> + use<'a> {
         self.registers().filter(|(_, source)| is_accumulator(&source.register))
     }
 
-    /// True if an accumulator is read, named or not.
+    /// True if an accumulator is read, explicitly or implicitly.
     pub fn reads_accumulator(&self) -> bool {
         self.op.traits.contains(crate::ops::Traits::READS_ACCUMULATOR)
             || self.accumulator_sources().next().is_some()
@@ -109,7 +109,8 @@ impl<'a> View<'a> {
         self.i.destination.is_some_and(|destination| is_accumulator(&destination.register))
     }
 
-    /// A move that keeps the bits: no conversion but of signedness, no modifier, no saturation.
+    /// True for a move that preserves the bits: no conversion except of signedness, no modifier, no
+    /// saturation.
     pub fn raw_move(&self) -> bool {
         let same = |ty: DataType, to: DataType| {
             ty == to
@@ -128,14 +129,14 @@ impl<'a> View<'a> {
             }
     }
 
-    /// Half and single floats together, as in a mov between them.
+    /// True if half and single floats are mixed, as in a `mov` between them.
     pub fn mixed_float(&self) -> bool {
         let types = self.source_types().chain(self.i.destination.map(|destination| destination.ty));
         let has = |wanted| types.clone().any(|ty| ty.element() == wanted);
         self.computes() && has(DataType::Hf) && has(DataType::F)
     }
 
-    /// Elements of the destination, if it is addressed directly.
+    /// The elements of the destination, if it is addressed directly.
     pub fn written_elements(&self) -> Option<Elements> {
         let destination = self.written()?;
         let byte = direct_byte(&destination.register)?;
@@ -147,7 +148,7 @@ impl<'a> View<'a> {
         Some(elements)
     }
 
-    /// Elements of a source in Align1, if it is addressed directly.
+    /// The elements of a source in Align1, if it is addressed directly.
     pub fn read_elements(&self, source: &Source) -> Option<Elements> {
         let byte = direct_byte(&source.register)?;
         let Vertical::Stride(vertical) = source.region.vertical else { return None };
@@ -182,7 +183,7 @@ pub fn is_accumulator(register: &Register) -> bool {
     matches!(register, Register::Arf { file: Arf::Accumulator, .. })
 }
 
-/// First byte in the register; nothing for indirect addressing.
+/// Byte offset in the register; `None` for indirect addressing.
 pub fn direct_byte(register: &Register) -> Option<u32> {
     match *register {
         Register::Grf { byte, .. } | Register::Arf { byte, .. } => Some(byte.into()),
@@ -190,12 +191,12 @@ pub fn direct_byte(register: &Register) -> Option<u32> {
     }
 }
 
-/// One element for all channels.
+/// True if all channels read one element.
 pub fn is_scalar(region: &Region) -> bool {
     *region == Region::SCALAR
 }
 
-/// How a type executes: bytes and words as words, all integers signed.
+/// The type in which an operand executes: bytes and words as words, all integers as signed.
 fn channel_type(ty: DataType) -> DataType {
     match ty.element() {
         float @ (DataType::Hf | DataType::F | DataType::Df) => float,
@@ -205,9 +206,9 @@ fn channel_type(ty: DataType) -> DataType {
     }
 }
 
-/// The type that an instruction of one or two sources executes in: the widest of its sources,
-/// single floats if halves and singles mix; a half that is converted executes in the destination's
-/// type (G45 vol 4 11.3.3; Gen8: Mesa).
+/// The execution type of an instruction with one or two sources: the widest source type, or single
+/// float if half and single floats are mixed. A half float that is converted executes in the
+/// destination type (G45 vol 4 11.3.3; Gen8: Mesa).
 fn execution_type(i: &Instruction) -> Option<DataType> {
     let destination = i.destination?.ty;
     let mut types = i.sources.iter().filter_map(type_of).map(channel_type);

@@ -6,7 +6,7 @@ use std::string::String;
 /// Oracle: glibc's printf.
 #[test]
 fn numbers_as_printf_writes_them() {
-    let cases = [
+    let examples = [
         (0.0, "0"),
         (-0.0, "-0"),
         (1.0, "1"),
@@ -23,7 +23,7 @@ fn numbers_as_printf_writes_them() {
         (-f64::NAN.abs(), "-nan"),
         (5e-324, "4.94066e-324"),
     ];
-    for (value, text) in cases {
+    for (value, text) in examples {
         assert_eq!(general(value).as_str(), text);
     }
     assert_eq!(scientific(1.5, 6, false).as_str(), "1.500000e+00");
@@ -49,11 +49,11 @@ fn columns() {
     assert_eq!((text.len(), text.trim_start()), (90, "18446744073709551615"));
 }
 
-/// Oracle: IEEE 754: least and greatest subnormal, least normal, one, the float below one, the
-/// greatest.
+/// Oracle: IEEE 754: the least and greatest subnormal, the least normal, the float below one, one,
+/// and the greatest.
 #[test]
 fn half_floats() {
-    let cases = [
+    let examples = [
         (0x0001, 5.960_464_5e-8),
         (0x03ff, 6.097_555e-5),
         (0x0400, 6.103_515_6e-5),
@@ -63,7 +63,7 @@ fn half_floats() {
         (0xc000, -2.0),
         (0x3555, 0.333_251_95),
     ];
-    for (bits, value) in cases {
+    for (bits, value) in examples {
         assert_eq!(half_float(bits), value, "{bits:#x}");
     }
     assert!(half_float(0x8000).is_sign_negative() && half_float(0x8000) == 0.0);

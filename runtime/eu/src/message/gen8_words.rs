@@ -1,12 +1,12 @@
-//! Words for the messages that IGA has none for, and for those that it misnames because their
-//! numbers have another meaning on later hardware.
+//! Words for messages for which IGA has none, or has wrong ones because their numbers have another
+//! meaning on later hardware.
 
 use super::words::operation;
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
 use core::fmt::{self, Write};
 
-/// Writes the message, if IGA's words do not serve.
+/// Writes the message if IGA's words are missing or wrong; else returns `None`.
 pub(super) fn write<W: Write + ?Sized>(
     out: &mut W,
     function: SharedFunction,
