@@ -1,5 +1,6 @@
-//! Speed of reading and printing instructions, one thread, in instructions per second: those of the
-//! real kernels in the corpus, or without it a mix of what compilers make most.
+//! Speed of decoding and printing instructions on one thread, in instructions per second. Uses the
+//! real kernels of the corpus, or, without the corpus, a mix of the most frequent instructions of
+//! compilers.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -13,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// Kernels, at most about a megabyte.
+/// The kernels of the corpus, about a megabyte, or the mix.
 fn kernels() -> Vec<Vec<u8>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let corpus = std::env::var_os("GENXML_CORPUS").map_or(beside, Into::into).join("eu/kernels");
@@ -57,7 +58,7 @@ fn print(bencher: Bencher<'_, '_>, syntax: Syntax) {
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         for kernel in &kernels {
             text.clear();
-            // A string takes all that is written to it.
+            // Writing to a string cannot fail.
             let _ = write_listing(&mut text, kernel, syntax);
         }
         text.len()

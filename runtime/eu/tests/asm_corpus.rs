@@ -1,5 +1,4 @@
-//! Real kernels and Mesa's assembler tests through the assembler. Everything here skips when the
-//! corpus is not there.
+//! Assembles the text of real kernels, and Mesa's assembler tests.
 
 mod common;
 
@@ -12,9 +11,9 @@ use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, Opcode, instructions};
 use std::collections::BTreeMap;
 
-/// The instruction without what does not matter (corpus/README.md): the source region of messages,
-/// what stands in unused fields of `ret`, swizzles of replicated sources.
-fn meant(mut i: Instruction) -> Instruction {
+/// The instruction without parts that have no meaning (corpus/README.md): the source region of
+/// messages, unused fields of `ret`, swizzles of replicated sources.
+fn significant(mut i: Instruction) -> Instruction {
     let format = i.opcode.op().format;
     for operand in &mut i.sources {
         if let Operand::Register(source) = operand {
@@ -29,22 +28,22 @@ fn meant(mut i: Instruction) -> Instruction {
     i
 }
 
-/// What became of the instructions of all kernels.
+/// Results for the instructions of all kernels.
 #[derive(Default)]
 struct Tally {
     kernels: usize,
     instructions: usize,
     equal: usize,
     bytes: usize,
-    /// Instructions of which the text does not tell all, by what it lacks.
+    /// Instructions whose text is incomplete, by what is missing.
     lost: BTreeMap<String, usize>,
-    /// Instructions that came out otherwise, by operation.
+    /// Instructions that differ, by operation.
     different: BTreeMap<String, (usize, String)>,
-    /// Equal ones with other bits, by operation.
+    /// Equal instructions with different bits, by operation.
     bits: BTreeMap<String, usize>,
 }
 
-/// `source` with a `nop` in place of each statement that cannot be read.
+/// `source` with each statement that cannot be read replaced by `nop`.
 fn without(source: &str, errors: &[AsmError]) -> String {
     let mut text = source.to_string();
     for error in errors.iter().rev() {
@@ -91,7 +90,7 @@ fn run(syntax: Syntax, extension: &str) -> Option<Tally> {
             let (mine, original) = (line.located.instruction, theirs.instruction);
             assert_eq!(line.located.position, theirs.position, "{}", path.display());
             let operation = original.opcode.to_string();
-            if meant(mine) == meant(original) {
+            if significant(mine) == significant(original) {
                 tally.equal += 1;
                 if bits(&line.located, &ours.bytes) == bits(theirs, &bytes) {
                     tally.bytes += 1;
@@ -126,40 +125,40 @@ fn run(syntax: Syntax, extension: &str) -> Option<Tally> {
     Some(tally)
 }
 
-/// Oracle: the kernels that IGA's texts were made of.
+/// Oracle: the kernels that IGA's texts were made from.
 #[test]
 fn iga_texts_assemble() {
     let Some(tally) = run(Syntax::Iga, "iga.asm") else { return };
     assert!(tally.lost.is_empty());
     let different: Vec<_> =
         tally.different.iter().map(|(name, (count, _))| (name.as_str(), *count)).collect();
-    // IGA shows `nenop` as illegal, and Align16 sources with a swizzle as regions of Align1.
+    // IGA prints `nenop` as illegal, and Align16 sources with a swizzle as regions of Align1.
     assert_eq!(different, [("illegal", 3), ("mov", 32)]);
     assert_eq!(tally.equal + 35, tally.instructions);
     assert!(tally.instructions > 61_000);
 }
 
-/// Oracle: the kernels that Mesa's texts were made of.
+/// Oracle: the kernels that Mesa's texts were made from.
 #[test]
 fn mesa_texts_assemble() {
     let Some(tally) = run(Syntax::Mesa, "mesa.asm") else { return };
-    // Mesa prints goto, call and ret without targets, and no indirect operands of Align16.
+    // Mesa prints `goto`, `call` and `ret` without targets, and no indirect operands of Align16.
     assert_eq!(tally.lost.values().sum::<usize>(), 133 + 32 + 3 + 32);
     let mut different: BTreeMap<_, _> =
         tally.different.iter().map(|(name, (count, _))| (&**name, *count)).collect();
-    // It shows `join` and `nenop` as illegal, and not the flag that `math.invm` reports its early
-    // out in.
+    // Mesa prints `join` and `nenop` as illegal, and does not print the flag in which `math.invm`
+    // reports its early out.
     assert_eq!(different.remove("join"), Some(122));
     assert_eq!(different.remove("illegal"), Some(3));
     assert_eq!(different.remove("math"), Some(4));
-    // The word of a0 in an indirect destination is divided by the size of the type: of words, odd
-    // ones are lost.
+    // In an indirect destination the word of a0 is divided by the size of the type: for words, odd
+    // numbers are lost.
     let odd = [("add", 144), ("and", 48), ("mov", 34), ("sel", 24), ("shr", 16)];
     assert_eq!(different, BTreeMap::from(odd));
     assert_eq!(tally.equal + 200 + 129 + 266, tally.instructions);
 }
 
-/// Oracle: what Mesa's assembler makes of its own tests, byte for byte.
+/// Oracle: the output of Mesa's assembler for its own tests, byte for byte.
 #[test]
 fn mesa_tests_are_byte_exact() {
     let Some(corpus) = corpus() else { return };

@@ -1,4 +1,4 @@
-//! Errors of the assembler: place, text, and what they say. And that no text makes it panic.
+//! Errors of the assembler: position, text and message. Also checks that no text causes a panic.
 
 mod common;
 
@@ -344,7 +344,7 @@ fn of_labels_and_encodings() {
             "1:17 `r[a0.0]` `mad` takes general registers only",
         ),
         ("mad (8|M0) null:f r2:f r3:f r4:f", "1:12 `null` `mad` takes general registers only"),
-        // The encoder has the last word.
+        // Errors of the encoder.
         (
             "mov (8|M0) r1:q r2:d {Compacted}",
             "1:23 `Compacted` this `mov` has no 8-byte form; leave the option out",
@@ -369,8 +369,8 @@ fn of_labels_and_encodings() {
     );
 }
 
-/// Each line of IGA's and each statement of Mesa's is read for itself; a missing semicolon costs
-/// one error.
+/// Each line of IGA's syntax and each statement of Mesa's is parsed separately; a missing semicolon
+/// causes one error.
 #[test]
 fn several_in_a_run() {
     let iga = "mvo (8|M0) r1:d r2:d\nmov (8|M0) r1:d r2:d\nmov (8|M0) r1:x r2:d\nadd (8|M0) r1:d";
@@ -412,7 +412,7 @@ fn survives(source: &str) {
     Syntax::detect(source);
 }
 
-/// Pieces of both languages, for text that gets further than the first word.
+/// Words of both languages, for random text that passes the first checks of the parser.
 const PIECES: &[&str] = &[
     "add",
     "mov",
@@ -515,7 +515,7 @@ proptest! {
     }
 }
 
-/// Lines of real kernels with a character changed, left out or doubled.
+/// Lines of real kernels with one character changed, removed or doubled.
 #[test]
 fn damaged_lines_are_survived() {
     let Some(corpus) = common::corpus() else { return };

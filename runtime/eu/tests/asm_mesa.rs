@@ -1,6 +1,6 @@
-//! What Mesa's assembler takes or writes and its tests in the corpus do not show. Oracle: the
+//! Input and output of Mesa's assembler that its tests in the corpus do not cover. Oracle: the
 //! grammar of Mesa's assembler for Gen8 and its encoder, read for these cases; kernels of the
-//! corpus where it is named.
+//! corpus where stated.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn types(i: &Instruction) -> Vec<DataType> {
     i.operands().map(ty).collect()
 }
 
-/// The listing of what `source` makes, assembled again.
+/// Assembles `source`, prints it, assembles the listing again and compares. Returns the listing.
 fn again(source: &str) -> String {
     let kernel = ok(source);
     let text = disasm::listing(&kernel.bytes, Mesa);
@@ -39,7 +39,7 @@ fn again(source: &str) -> String {
     text
 }
 
-/// Mesa shows a second source of movi, null.
+/// Mesa prints `null` as the second source of `movi`.
 #[test]
 fn movi_has_a_null() {
     let source = "movi(8) g4<1>UW g[a0 64]<8,8,1>UW null<0,1,0>UD { align1 1Q };";
@@ -48,7 +48,8 @@ fn movi_has_a_null() {
     assert_eq!(dwords(source)[3], 0);
 }
 
-/// The first source of jmpi is the instruction pointer as UD, register or immediate.
+/// The first source of `jmpi` is the instruction pointer with type UD, for a register and for an
+/// immediate.
 #[test]
 fn jumps_to_registers() {
     let words = dwords("jmpi(1) g3<0,1,0>D { align1 WE_all 1N };");
@@ -107,16 +108,16 @@ fn three_half_floats() {
         assert!(marks == 0 || i.compact().is_none(), "{source}");
         again(&source);
     }
-    // Broadwell's manual has one type for all three.
+    // Broadwell's manual has one type for all three sources.
     let mut words = dwords(&mad(["HF"; 4]));
     words[1] &= !0x18;
     assert_eq!(types(&decode(&words).unwrap()), [Hf; 3]);
     assert!(error(&mad(["F", "HF", "F", "F"])).contains("Source Data Type"));
-    // Types that cannot be mixed are that of the destination, as Mesa has it.
+    // If types cannot be mixed, all sources get that of the destination, as in Mesa.
     assert_eq!(dwords(&mad(["D", "D", "UD", "D"])), dwords(&mad(["D"; 4])));
 }
 
-/// A label may stand behind the last instruction.
+/// A label may be after the last instruction.
 #[test]
 fn jumps_to_the_end() {
     let text = again("(+f0.0) if(8) JIP: LABEL0 UIP: LABEL0 { align1 1Q };\nnop;\nLABEL0:\n");
@@ -127,7 +128,7 @@ fn jumps_to_the_end() {
     assert!(compacted.trim_end().ends_with("LABEL0:"), "{compacted}");
 }
 
-/// What the lexer takes beside what the disassembler writes.
+/// Spellings that the assembler accepts but the disassembler does not write.
 #[test]
 fn other_spellings() {
     let same = |one: &str, other: &str| assert_eq!(dwords(one), dwords(other), "{one}");
@@ -147,11 +148,11 @@ fn other_spellings() {
     same(&vector("[0, 48, 64, 72]"), &vector("[0F, 1F, 2F, 3F]"));
     assert!(error(&vector("[0x100, 0, 0, 0]")).contains("too large"));
     same("mov(1) g2UD g3.1UD { align1 1N };", "mov(1) g2<1>UD g3.1<0,1,0>UD { align1 1N };");
-    // Such a word is a label all the same.
+    // A word that looks like a register with a type can be a label.
     assert_eq!(ok("g2UD:\nwhile(8) JIP: g2UD { align1 1Q };").labels["g2UD"], 0);
 }
 
-/// Its size and options mean nothing and stay.
+/// Size and options of `illegal` have no meaning, but are kept.
 #[test]
 fn illegal_keeps_its_controls() {
     let words = dwords("illegal(8) { align1 1Q };");
@@ -163,11 +164,11 @@ fn illegal_keeps_its_controls() {
             source.split_whitespace().collect::<Vec<_>>()
         );
     }
-    // Values that no field may hold are no error in it.
+    // Reserved values are not an error in `illegal`.
     assert_eq!(decode(&[7 << 21, 0, 0, 0]).unwrap().opcode, Opcode::Illegal);
 }
 
-/// Fifty errors are enough; each looks through all labels for one that is like it.
+/// The assembler stops after fifty errors, because each one compares all labels for a hint.
 #[test]
 fn many_missing_labels_end_soon() {
     let mut source = String::new();

@@ -1,95 +1,51 @@
-//! What our disassemblers print, assembled again: real kernels as a whole, and random instructions.
+//! The text of our disassemblers, assembled again: real kernels, and random instructions.
 
 mod common;
 
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::disasm::listing;
 use genxml_eu::instruction::*;
-use genxml_eu::ops::{Format, OPS};
+use genxml_eu::ops::Format::{
+    self, Bare, BranchOne, BranchTwo, Call, JumpIndexed, Return, ThreeSource, Wait,
+};
+use genxml_eu::ops::OPS;
 use genxml_eu::syntax::Syntax::{self, Iga, Mesa};
 use genxml_eu::{Instruction, Opcode, decode, instructions};
 
-/// Registers that exist, at elements of the type.
-fn place(register: Register, size: u8, align16: bool) -> Register {
-    let whole = |byte: u8| byte & if align16 { 16 } else { 0u8.wrapping_sub(size) };
+/// The register, changed to one that exists, with its byte offset aligned to elements of `size`
+/// bytes.
+fn existing(register: Register, size: u8, align16: bool) -> Register {
+    let aligned = |byte: u8| byte & if align16 { 16 } else { 0u8.wrapping_sub(size) };
     match register {
-        Register::Grf { number, byte } => Register::Grf { number: number % 128, byte: whole(byte) },
+        Register::Grf { number, byte } => {
+            Register::Grf { number: number % 128, byte: aligned(byte) }
+        }
         // These have no subregister in either text.
         Register::Arf { file: Arf::Null | Arf::InstructionPointer, .. } => Register::NULL,
-        // Nor has this in Mesa's.
+        // This one has none in Mesa's text.
         Register::Arf { file: Arf::ThreadDependency, .. } => Register::NULL,
-        Register::Arf { file, number, byte } => Register::Arf { file, number, byte: whole(byte) },
+        Register::Arf { file, number, byte } => Register::Arf { file, number, byte: aligned(byte) },
         indirect => indirect,
     }
 }
 
-/// Makes of random fields an instruction of which `syntax` shows everything; nothing if that is too
-/// far.
-fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
-    use Format::*;
-    let format = i.opcode.op().format;
-    let three = format == ThreeSource;
+/// Changes a random instruction to a similar one whose text in `syntax` shows all of it; `None` if
+/// that is not possible.
+fn printable(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
     let mesa = syntax == Mesa;
-    let jump = matches!(format, BranchOne | BranchTwo | JumpIndexed | Call | Return);
-    if three {
-        i.access_mode = AccessMode::Align16;
-        // One channel is written as four.
-        i.exec_size = i.exec_size.max(8);
-        // IGA has one type for three sources on Broadwell; halves and singles together are Mesa's.
-        if let ([Operand::Register(a), Operand::Register(b), Operand::Register(c)], false) =
-            (i.sources, mesa)
-            && (a.ty != b.ty || a.ty != c.ty)
-        {
-            return None;
-        }
-    }
-    if jump || matches!(format, Send | Wait) {
-        i.access_mode = AccessMode::Align1;
-        i.saturate = false;
-        i.condition = None;
-    }
-    if matches!(format, JumpIndexed | Wait) {
-        (i.exec_size, i.channel_offset) = (1, 0);
-    }
-    let align16 = i.access_mode == AccessMode::Align16;
-    if let Some(predicate) = &mut i.predicate {
-        use PredicateControl::*;
-        predicate.control = match (predicate.control, align16) {
-            (Sequential, _) => Sequential,
-            (Any(_), true) => Any(4),
-            (All(_), true) => All(4),
-            (_, true) => Replicate(2),
-            (Replicate(_), false) => AnyV,
-            (control, false) => control,
-        };
-    } else if i.condition.is_none() || mesa {
-        // Mesa shows no flag with the condition of sel and csel.
-        i.flag = Flag::default();
-    }
-    let extended = i.opcode == Opcode::Madm || i.math.is_some_and(MathFunction::is_macro);
-    // Extended accumulators belong to general registers.
-    let general = |register: Register| matches!(register, Register::Grf { .. });
-    let plain = i
-        .operands()
-        .all(|operand| matches!(operand, Operand::Register(source) if general(source.register)));
-    if extended
-        && (!align16
-            || mesa
-            || !plain
-            || !i.destination.is_some_and(|place| general(place.register)))
-    {
+    simplify_controls(&mut i, mesa)?;
+    let text = TextForm::new(&i, mesa);
+    if text.extended && !text.can_print_extended(&i) {
         return None;
     }
-    // Mesa prints the source that a function does not have, whatever stands there.
+    // Mesa prints a second source even for functions that have only one.
     if mesa
         && i.math.is_some_and(|function| function.sources() == 1)
         && matches!(i.sources[0], Operand::Immediate(_))
     {
         return None;
     }
-    if let Some(genxml_eu::instruction::Send { descriptor: Descriptor::Address(byte), .. }) =
-        &mut i.send
-    {
+    if let Some(Send { descriptor: Descriptor::Address(byte), .. }) = &mut i.send {
         *byte = *byte / 4 * 4;
     }
     if mesa && i.send.is_some_and(|send| matches!(send.function, SharedFunction::Reserved(_))) {
@@ -99,111 +55,211 @@ fn shown(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
         *branch = Branch { jip: 0, uip: branch.uip.map(|_| 0) };
     }
     if let Some(destination) = &mut i.destination {
-        let size = destination.ty.size();
-        destination.register = place(destination.register, size, align16 && !three);
-        if matches!(format, Send | Call) || extended || align16 {
-            destination.stride = 1;
-        }
-        if let Register::Indirect { address, .. } = &mut destination.register
-            && mesa
-        {
-            *address = *address / size * size;
-        }
-        if destination.register.is_null() && size == 1 && mesa {
-            destination.stride = 2;
-        }
-        if matches!(format, Send) || extended {
-            destination.register = whole(destination.register);
-        }
-        if let (Register::Indirect { .. }, true, true) = (destination.register, align16, mesa) {
-            return None;
-        }
+        text.simplify_destination(destination)?;
     }
-    let mut visible = !align16 || three || extended;
     for operand in &mut i.sources {
         match operand {
-            Operand::Register(source) => {
-                visible = true;
-                source.register = place(source.register, source.ty.size(), align16 && !three);
-                let indirect = matches!(source.register, Register::Indirect { .. });
-                if source.region.vertical == Vertical::Addresses && (align16 || !indirect) {
-                    source.region.vertical = Vertical::Stride(4);
-                }
-                // Mesa's assembler knows no rows of eight channels here, nor does its text.
-                if align16 && source.region.vertical == Vertical::Stride(8) {
-                    source.region.vertical = Vertical::Stride(4);
-                }
-                if indirect && align16 && mesa {
-                    return None;
-                }
-                if source.replicate {
-                    source.swizzle = if mesa { [0; 4] } else { Source::IDENTITY };
-                }
-                match format {
-                    Send => {
-                        source.region = Region::packed(i.exec_size.min(8));
-                        source.register = whole(source.register);
-                        (source.negate, source.absolute) = (false, false);
-                    }
-                    Return if !mesa => source.region = Region::new(2, 2, 1),
-                    JumpIndexed | Wait => {
-                        source.region = Region::SCALAR;
-                        source.ty = if format == Wait { source.ty } else { DataType::D };
-                        source.register = place(source.register, 8, false);
-                        (source.negate, source.absolute) = (false, false);
-                    }
-                    _ => {}
-                }
-                if extended {
-                    source.register = whole(source.register);
-                    source.replicate = false;
-                    source.region = Region::new(4, 4, 1);
-                    if i.math.is_some() && source.ty == DataType::Df {
-                        source.region = Region::new(2, 4, 1);
-                    }
-                    source.macro_accumulator =
-                        source.macro_accumulator.map(|number| MacroAccumulator(number.0.min(8)));
-                }
-            }
+            Operand::Register(source) => text.simplify_source(source)?,
+            // Only jumps with a distance have a constant, and Mesa cannot print half floats.
             Operand::Immediate(immediate) => {
-                // Nothing jumps to a constant but what says so, and Mesa cannot write halves.
-                if jump || (mesa && immediate.ty == DataType::Hf) {
+                if text.jump || (mesa && immediate.ty == DataType::Hf) {
                     return None;
                 }
             }
             Operand::None => {}
         }
     }
-    if extended && let Some(destination) = &mut i.destination {
-        destination.macro_accumulator =
-            destination.macro_accumulator.map(|number| MacroAccumulator(number.0.min(8)));
+    if mesa {
+        return text.mesa_prints(&mut i).then_some(i);
     }
-    if !mesa {
-        // IGA has no word for Align16: an operand must show it.
-        return visible.then_some(i);
-    }
-    // Mesa shows the first channel in units of the size, and no first channel of 32.
-    i.channel_offset = match i.exec_size {
-        32 => 0,
-        16 => i.channel_offset / 16 * 16,
-        _ => i.channel_offset,
-    };
-    // What it does not show at all, or not the operands of.
-    let hidden = matches!(
-        i.opcode,
-        Opcode::Goto
-            | Opcode::Join
-            | Opcode::Brd
-            | Opcode::Brc
-            | Opcode::Ret
-            | Opcode::Movi
-            | Opcode::Smov
-    );
-    let hidden = hidden || matches!(format, Call | Wait | Bare) || (i.math.is_some() && align16);
-    (!hidden).then_some(i)
+    // IGA's text has no option Align16: an operand must show it.
+    let register = i.operands().any(|operand| matches!(operand, Operand::Register(_)));
+    let visible = !text.align16 || text.three || text.extended || register;
+    visible.then_some(i)
 }
 
-/// From the first byte of the register on.
+/// Changes access mode, size, predicate and flag to what the text can show.
+fn simplify_controls(i: &mut Instruction, mesa: bool) -> Option<()> {
+    let format = i.opcode.op().format;
+    if format == ThreeSource {
+        i.access_mode = AccessMode::Align16;
+        // One channel is written as four.
+        i.exec_size = i.exec_size.max(8);
+        // IGA has one type for three sources on Broadwell; only Mesa mixes half and single floats.
+        if let ([Operand::Register(a), Operand::Register(b), Operand::Register(c)], false) =
+            (i.sources, mesa)
+            && (a.ty != b.ty || a.ty != c.ty)
+        {
+            return None;
+        }
+    }
+    if is_jump(format) || matches!(format, Format::Send | Wait) {
+        i.access_mode = AccessMode::Align1;
+        i.saturate = false;
+        i.condition = None;
+    }
+    if matches!(format, JumpIndexed | Wait) {
+        (i.exec_size, i.channel_offset) = (1, 0);
+    }
+    if let Some(predicate) = &mut i.predicate {
+        use PredicateControl::*;
+        let align16 = i.access_mode == AccessMode::Align16;
+        predicate.control = match (predicate.control, align16) {
+            (Sequential, _) => Sequential,
+            (Any(_), true) => Any(4),
+            (All(_), true) => All(4),
+            (_, true) => Replicate(2),
+            (Replicate(_), false) => AnyV,
+            (control, false) => control,
+        };
+    } else if i.condition.is_none() || mesa {
+        // Mesa prints no flag with the condition of sel and csel.
+        i.flag = Flag::default();
+    }
+    Some(())
+}
+
+fn is_jump(format: Format) -> bool {
+    matches!(format, BranchOne | BranchTwo | JumpIndexed | Call | Return)
+}
+
+/// What decides how the operands of an instruction are printed.
+#[derive(Clone, Copy)]
+struct TextForm {
+    mesa: bool,
+    format: Format,
+    exec_size: u8,
+    three: bool,
+    jump: bool,
+    align16: bool,
+    /// The operands have extended accumulators.
+    extended: bool,
+    math: bool,
+}
+
+impl TextForm {
+    fn new(i: &Instruction, mesa: bool) -> Self {
+        let format = i.opcode.op().format;
+        TextForm {
+            mesa,
+            format,
+            exec_size: i.exec_size,
+            three: format == ThreeSource,
+            jump: is_jump(format),
+            align16: i.access_mode == AccessMode::Align16,
+            extended: i.opcode == Opcode::Madm || i.math.is_some_and(MathFunction::is_macro),
+            math: i.math.is_some(),
+        }
+    }
+
+    /// Extended accumulators are printed only by IGA, in Align16, and of general registers.
+    fn can_print_extended(self, i: &Instruction) -> bool {
+        let general = |register: Register| matches!(register, Register::Grf { .. });
+        self.align16
+            && !self.mesa
+            && i.destination.is_some_and(|destination| general(destination.register))
+            && i.operands().all(
+                |operand| matches!(operand, Operand::Register(source) if general(source.register)),
+            )
+    }
+
+    fn simplify_destination(self, destination: &mut Destination) -> Option<()> {
+        let size = destination.ty.size();
+        destination.register = existing(destination.register, size, self.align16 && !self.three);
+        if matches!(self.format, Format::Send | Call) || self.extended || self.align16 {
+            destination.stride = 1;
+        }
+        if let Register::Indirect { address, .. } = &mut destination.register
+            && self.mesa
+        {
+            if self.align16 {
+                return None;
+            }
+            *address = *address / size * size;
+        }
+        if destination.register.is_null() && size == 1 && self.mesa {
+            destination.stride = 2;
+        }
+        if self.format == Format::Send || self.extended {
+            destination.register = whole(destination.register);
+        }
+        if self.extended {
+            destination.macro_accumulator = destination.macro_accumulator.map(at_most_nomme);
+        }
+        Some(())
+    }
+
+    fn simplify_source(self, source: &mut Source) -> Option<()> {
+        source.register = existing(source.register, source.ty.size(), self.align16 && !self.three);
+        let indirect = matches!(source.register, Register::Indirect { .. });
+        if source.region.vertical == Vertical::Addresses && (self.align16 || !indirect) {
+            source.region.vertical = Vertical::Stride(4);
+        }
+        // In Align16, Mesa's text and assembler have no rows of eight channels.
+        if self.align16 && source.region.vertical == Vertical::Stride(8) {
+            source.region.vertical = Vertical::Stride(4);
+        }
+        if indirect && self.align16 && self.mesa {
+            return None;
+        }
+        if source.replicate {
+            source.swizzle = if self.mesa { [0; 4] } else { Source::IDENTITY };
+        }
+        match self.format {
+            Format::Send => {
+                source.region = Region::packed(self.exec_size.min(8));
+                source.register = whole(source.register);
+                (source.negate, source.absolute) = (false, false);
+            }
+            Return if !self.mesa => source.region = Region::new(2, 2, 1),
+            JumpIndexed | Wait => {
+                source.region = Region::SCALAR;
+                source.ty = if self.format == Wait { source.ty } else { DataType::D };
+                source.register = existing(source.register, 8, false);
+                (source.negate, source.absolute) = (false, false);
+            }
+            _ => {}
+        }
+        if self.extended {
+            source.register = whole(source.register);
+            source.replicate = false;
+            source.region = Region::new(4, 4, 1);
+            if self.math && source.ty == DataType::Df {
+                source.region = Region::new(2, 4, 1);
+            }
+            source.macro_accumulator = source.macro_accumulator.map(at_most_nomme);
+        }
+        Some(())
+    }
+
+    /// Whether Mesa prints the instruction with all its operands. Changes the first channel to one
+    /// that Mesa can print: a multiple of the size, and none for 32 channels.
+    fn mesa_prints(self, i: &mut Instruction) -> bool {
+        i.channel_offset = match i.exec_size {
+            32 => 0,
+            16 => i.channel_offset / 16 * 16,
+            _ => i.channel_offset,
+        };
+        let hidden = matches!(
+            i.opcode,
+            Opcode::Goto
+                | Opcode::Join
+                | Opcode::Brd
+                | Opcode::Brc
+                | Opcode::Ret
+                | Opcode::Movi
+                | Opcode::Smov
+        );
+        !hidden && !matches!(self.format, Call | Wait | Bare) && !(self.math && self.align16)
+    }
+}
+
+/// Numbers above `nomme` do not exist.
+fn at_most_nomme(accumulator: MacroAccumulator) -> MacroAccumulator {
+    MacroAccumulator(accumulator.0.min(8))
+}
+
+/// The register from its first byte.
 fn whole(register: Register) -> Register {
     match register {
         Register::Grf { number, .. } => Register::grf(number),
@@ -220,11 +276,11 @@ fn random_instructions(syntax: Syntax) -> impl Iterator<Item = Instruction> {
     };
     std::iter::repeat_with(move || {
         let op = &OPS[random() as usize % OPS.len()];
-        // Not compact.
+        // In the 16-byte form.
         decode(&[random() & !0x2000_00ff | u32::from(op.code), random(), random(), random()])
     })
     .filter_map(move |read| {
-        let native = shown(read.ok()?, syntax)?.encode().ok()?;
+        let native = printable(read.ok()?, syntax)?.encode().ok()?;
         decode(&native).ok()
     })
 }
@@ -242,7 +298,7 @@ fn random_text_comes_back(syntax: Syntax) {
             Err(errors) => panic!("{text}\n{}\n{first:?}", errors[0]),
         };
         let again = kernel.lines[0].located.instruction;
-        // NaNs are equal if they are written so.
+        // Compared as text, so that equal NaNs compare equal.
         assert_eq!(format!("{again:?}"), format!("{first:?}"), "{text}");
         seen.insert(first.opcode);
     }
@@ -260,7 +316,7 @@ fn mesa_text_of_random_instructions() {
     random_text_comes_back(Mesa);
 }
 
-/// Our texts of real kernels assemble to the instructions that they were made of.
+/// The text of real kernels assembles to the original instructions.
 #[test]
 fn kernels_come_back() {
     let Some(corpus) = common::corpus() else { return };
@@ -269,7 +325,7 @@ fn kernels_come_back() {
         for (path, bytes) in common::kernels(&corpus) {
             let text = listing(&bytes, syntax);
             let Ok(kernel) = assemble(&text, syntax, &Options::default()) else {
-                // Mesa's text of some branches and of some operands tells too little.
+                // Mesa's text of some branches and operands is incomplete.
                 assert_eq!(syntax, Mesa, "{}", path.display());
                 continue;
             };

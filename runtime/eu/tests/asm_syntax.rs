@@ -1,5 +1,5 @@
-//! What the assembler reads, against instructions put together by hand; no corpus needed but where
-//! it is named.
+//! The syntax of the assembler, compared with instructions built by hand. The corpus is needed only
+//! where stated.
 
 mod common;
 
@@ -13,14 +13,14 @@ fn ok(source: &str, syntax: Syntax) -> Assembly {
         .unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]))
 }
 
-/// The one instruction of `source`.
+/// The only instruction of `source`.
 fn one(source: &str, syntax: Syntax) -> Instruction {
     let kernel = ok(source, syntax);
     assert_eq!(kernel.lines.len(), 1, "{source}");
     kernel.lines[0].located.instruction
 }
 
-/// Both texts give `expected`.
+/// Checks that both texts assemble to `expected`.
 #[track_caller]
 fn both(iga: &str, mesa: &str, expected: Instruction) {
     assert_eq!(one(iga, Iga), expected, "{iga}");
@@ -50,7 +50,7 @@ fn plain() {
         "add(8) g4<1>D g2<8,8,1>D -1W { align1 1Q };",
         add(8),
     );
-    // What may be left out or written otherwise.
+    // Optional parts and other spellings.
     assert_eq!(one("add (8|M0) r4:d r2:d -1:w // comment", Iga), add(8));
     assert_eq!(one("add(8)g4<1>:D g2<8;8,1>:D -0x1:W{};", Mesa), add(8));
     assert_eq!(one("add (8) r4:d r2:d 0xFFFF:w", Iga), add(8));
@@ -192,7 +192,7 @@ fn registers_and_regions() {
             expected,
         );
     }
-    // The instruction pointer and the dependency register have no type in Mesa's text.
+    // In Mesa's text the instruction pointer and the dependency register have no type.
     let pointer = arf(Arf::InstructionPointer, 0, 0);
     both(
         "mov (8|M0) ip<1>:ud ip<0;1,0>:ud",
@@ -205,7 +205,7 @@ fn registers_and_regions() {
         "mov(8) tdr0 tdr0 { align1 1Q };",
         mov(to(tdr, DataType::Uw), source(tdr, DataType::Uw, Region::new(8, 8, 1))),
     );
-    // Words of a0 in destinations are divided by the size of the type by Mesa's disassembler.
+    // Mesa's disassembler divides the word of a0 in destinations by the size of the type.
     let word = one("mov(8) g[a0.2 32]<1>UW g2<8,8,1>UW { align1 1Q };", Mesa);
     assert_eq!(word.destination.unwrap().register, at(4, 32));
     let word = one("mov(8) g[a0.0]<1>UW g2<8,8,1>UW { align1 1Q };", Mesa);
@@ -253,14 +253,14 @@ fn three_sources() {
     mad.sources[2] = Operand::Register(replicated);
     let iga = "mad (8|M0) (gt)f0.1 r9.0<1>:f -r3.0<2;1>:f (abs)r4.0<2;1>:f r5.2<0>:f";
     assert_eq!(one(iga, Iga), mad);
-    // The swizzle of a replicated source does not matter; Mesa writes x.
+    // The swizzle of a replicated source has no effect; Mesa writes x.
     mad.sources[2] = Operand::Register(Source { swizzle: [0; 4], ..replicated });
     let mesa = "mad.g.f0.1(8) g9<1>F -g3<4,4,1>F (abs)g4<4,4,1>F g5.2<0,1,0>F { align16 1Q };";
     assert_eq!(one(mesa, Mesa), mad);
-    // One channel is the first of four.
+    // One channel is encoded as the first of four.
     let scalar = one("csel (1|M0) (lt)f0.0 r3.0<1>:f r2.0<0;0>:f r2.1<0;0>:f r2.2<0>:f", Iga);
     assert_eq!((scalar.exec_size, scalar.destination.unwrap().write_mask), (4, 1));
-    // Different types are that of the destination, as Mesa's assembler has it.
+    // If the types differ, all sources get that of the destination, as in Mesa's assembler.
     let mixed = one("bfe(8) g9<1>D g3<4,4,1>UD g4<4,4,1>D g5<4,4,1>D { align16 1Q };", Mesa);
     assert!(
         mixed
@@ -273,8 +273,8 @@ fn iga_text(i: &Instruction) -> String {
     i.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Oracle: IGA's printing of half floats, read, and IEEE 754: decimal where six or seven digits are
-/// exact.
+/// Oracle: the source code of IGA's printing of half floats, and IEEE 754: decimal if six or seven
+/// digits are exact.
 #[test]
 fn half_float_immediates() {
     for (bits, text) in [
@@ -309,9 +309,9 @@ fn half_float_immediates() {
     }
 }
 
-/// Oracle: what IGA's encoder and decoder do with Align16, read, beside Mesa's text of the same
-/// instructions: doubles are not replicated but chosen in pairs, and one channel is one of four (of
-/// doubles one of two) at an aligned place.
+/// Oracle: the source code of IGA's encoder and decoder for Align16, and Mesa's text of the same
+/// instructions. Doubles are not replicated but selected in pairs. One channel is encoded as one of
+/// four (for doubles one of two) at an aligned offset.
 #[test]
 fn one_element_of_three_sources() {
     let cases = [
@@ -339,7 +339,7 @@ fn one_element_of_three_sources() {
             "mad (1|M0) r53.3<1>:df r2.0<2;1>:df r3.0<2;1>:df r4.1<0>:df",
             "mad(2) g53.2<1>.zwDF g2<4,4,1>DF g3<4,4,1>DF g4<4,4,1>.zwzwDF { align16 1N };",
         ),
-        // What one element does not tell is written out: other masks, places that are not aligned.
+        // Other masks and unaligned offsets are written in full.
         (
             "mad (4|M0) r53.0<1>.xy:f r2.0<2;1>:f r3.0<2;1>.xyxy:f r4.0<1>:f",
             "mad(4) g53<1>.xyF g2<4,4,1>F g3<4,4,1>.xyxyF g4<4,4,1>F { align16 1N };",
@@ -363,7 +363,7 @@ fn one_element_of_three_sources() {
         (source.replicate, source.swizzle, source.register),
         (false, [2, 3, 2, 3], grf(6, 0))
     );
-    // A replicated source has no choice of channels; both spellings of packed regions are one.
+    // A replicated source has no swizzle; both spellings of packed regions are equal.
     let replicated = "mad(8) g9<1>D g2.1<0,1,0>D g3<4,4,1>D g4<4,4,1>D { align16 1Q };";
     let text = "mad (8|M0) r9.0<1>:d r2.1<0;0>:d r3.0<2;1>:d r4.0<1>:d";
     assert_eq!(iga_text(&one(replicated, Mesa)), text);
@@ -487,7 +487,7 @@ fn immediates() {
     check("0.1:df", "0x3fb999999999999aDF /* 0.1DF */", DataType::Df, 0x3fb9_9999_9999_999a);
     check("-inf:df", "", DataType::Df, 0xfff0_0000_0000_0000);
     check("qnan(0x0):df", "", DataType::Df, 0x7ff8_0000_0000_0000);
-    // A plain integer of Mesa's is the bits.
+    // In Mesa's syntax a plain integer gives the bits.
     check("", "1F", DataType::F, 1);
     // Half floats: IEEE 754 values, ties to even, the least subnormal, the greatest number.
     for (text, bits) in [
@@ -649,7 +649,7 @@ fn jumps() {
     let mut jump = Instruction::new(Opcode::Jmpi, 1);
     jump.no_mask = true;
     jump.branch = Some(Branch { jip: 0, uip: None });
-    // Mesa counts from the next instruction, IGA from this one.
+    // Mesa's distance is relative to the next instruction, IGA's to this one.
     both("(W) jmpi 0", "jmpi(1) -16D { align1 WE_all 1N };", jump);
     both("here: (W) jmpi (1|M0) here", "here: jmpi(1) JIP: here { align1 WE_all 1N };", jump);
     jump.branch = None;
@@ -674,10 +674,10 @@ fn jumps() {
     both("illegal", "illegal(1) { align1 1N };", Instruction::new(Opcode::Illegal, 1));
 }
 
-/// Oracle: Mesa 22.3, brw_eu_emit.c and i965_gram.y, read for the bits that its assembler writes
-/// where nothing needs them.
+/// Oracle: Mesa 22.3, brw_eu_emit.c and i965_gram.y, read for the values that its assembler writes
+/// to unused bits.
 #[test]
-fn bits_without_meaning_are_mesas() {
+fn unused_bits_equal_mesa() {
     for (text, expected) in [
         // Source 1 of a unary instruction has the type of the immediate.
         (
@@ -688,15 +688,15 @@ fn bits_without_meaning_are_mesas() {
             "mov(1) g2<1>UW 0x0001UW { align1 WE_all 1N };",
             [1, 0x2040_164c, 0x1000_0000, 0x0001_0001],
         ),
-        // The source of wait is its destination, the second the null register.
+        // The source of `wait` is its destination, the second source the null register.
         ("wait(1) n0<1>UD { align1 WE_all 1N };", [0x30, 0x3200_0004, 0x3800_1200, 0x008d_0000]),
-        // cont writes the instruction pointer, break and halt nothing.
+        // `cont` writes the instruction pointer, `break` and `halt` write nothing.
         ("cont(8) JIP: 16 UIP: 32;", [0x0060_0029, 0x3400_0e00, 32, 16]),
         ("break(8) JIP: 16 UIP: 32;", [0x0060_0028, 0x2000_0e20, 32, 16]),
         ("halt(8) JIP: 16 UIP: 32;", [0x0060_002a, 0x2000_0e20, 32, 16]),
         // The instruction pointer is unsigned.
         ("jmpi(1) 16D { align1 WE_all 1N };", [0x20, 0x3400_0004, 0x0e00_1400, 16]),
-        // A null destination of bytes is spread.
+        // A null destination of bytes gets stride 2.
         ("mov(8) null<1>UB g2<8,8,1>UB { align1 1Q };", [0x0060_0001, 0x4000_2280, 0x008d_0040, 0]),
     ] {
         assert_eq!(ok(text, Mesa).dwords(), expected, "{text}");
@@ -759,7 +759,7 @@ fn text_around_instructions() {
 }
 
 #[test]
-fn languages_are_told_apart() {
+fn language_is_detected() {
     for (text, syntax) in [
         ("add (8|M0) r4.0<1>:d r2.0<8;8,1>:d -1:w", Iga),
         ("// comment; with { align1 }\n(W) mov (1|M0) r1.0<1>:d 0:w", Iga),

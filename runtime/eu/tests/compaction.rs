@@ -1,4 +1,4 @@
-//! Compact forms, both ways.
+//! Compaction and expansion.
 
 mod common;
 
@@ -49,7 +49,7 @@ fn known_form() {
         0x40 | 22 << 8 | 18 << 13 | 1 << 29 | 28 << 30 | 28 << 35 | 5 << 40 | 6 << 48 | 7 << 56u64;
     let native = expand(form).unwrap();
     assert_eq!(compact(&native), Some([form as u32, (form >> 32) as u32]));
-    // Bit 11, NibCtrl, has no place.
+    // The compact form cannot express bit 11, NibCtrl.
     assert_eq!(compact(&[native[0] | 1 << 11, native[1], native[2], native[3]]), None);
     assert_eq!(compact(&[0x7e, 0, 0, 0]), None, "nop");
     assert_eq!(compact(&[0x7d, 0, 0, 0]), None, "no operation");
@@ -89,14 +89,14 @@ fn immediates_have_13_bits() {
     }
 }
 
-/// Types that compute the same are taken when the tables lack a row; nothing else is changed.
+/// If the tables have no row, types with the same result are used; nothing else is changed.
 #[test]
 fn other_types_of_moves() {
     let read = |form: [u32; 2]| decode(&form).unwrap().sources[0];
     let zero = mov_immediate(DataType::F, 0);
     let vector = Operand::Immediate(Immediate { ty: DataType::Vf, bits: 0 });
     assert_eq!(zero.compact().map(read), Some(vector));
-    assert_eq!(compact(&zero.encode().unwrap()), None, "as it stands there is no row");
+    assert_eq!(compact(&zero.encode().unwrap()), None, "there is no row for the original types");
     let dword = mov_immediate(DataType::D, 5);
     let unsigned = Operand::Immediate(Immediate { ty: DataType::Ud, bits: 5 });
     assert_eq!(dword.compact().map(read), Some(unsigned));
@@ -125,7 +125,7 @@ fn end_of_thread() {
     assert_eq!(alive.compact(), None, "too wide");
 }
 
-/// Jumps keep their targets when what lies between shrinks, and grow back.
+/// Jumps keep their targets when the instructions between shrink, and when they grow back.
 #[test]
 fn jumps_follow() {
     let native = |instruction: Instruction| instruction.encode().unwrap();
@@ -151,12 +151,11 @@ fn jumps_follow() {
     assert_eq!(compact_kernel(&small).unwrap(), small);
 }
 
-/// A jump over more than 4096 bytes cannot be compact; that moves what comes after it.
+/// A jump over more than 4096 bytes has no compact form; this moves the instructions after it.
 #[test]
 fn far_jumps_stay_wide() {
     let short = mov(4).compact().unwrap();
-    // The types of the instruction pointer that the tables have are not those of
-    // Instruction::encode.
+    // The compaction tables have other types of the instruction pointer than `Instruction::encode`.
     let [low, high] = jump(Opcode::Jmpi, 64, None).compact().unwrap();
     let near = expand(u64::from(high) << 32 | u64::from(low)).unwrap();
     for count in [510, 511, 512, 513] {
@@ -271,8 +270,8 @@ fn forms_chosen_as_in_kernels() {
     assert_eq!(same, total);
 }
 
-/// Oracle: the kernels themselves. Written wide and made compact again each is what it was, jumps
-/// included.
+/// Oracle: the kernels themselves. Each is equal to the original after it is expanded and compacted
+/// again, jumps included.
 #[test]
 fn kernels_come_back() {
     let Some(corpus) = corpus() else { return };
@@ -291,7 +290,7 @@ fn kernels_come_back() {
         let small = compact_kernel(&wide).unwrap();
         assert_eq!(expand_kernel(&small).unwrap(), wide, "{name}");
         if wide.len() == bytes.len() {
-            // Its compiler makes no compact instructions.
+            // The compiler of this kernel emits no compact instructions.
             assert_eq!(wide, bytes, "{name}");
             wide_bytes += wide.len();
             small_bytes += small.len();

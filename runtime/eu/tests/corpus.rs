@@ -1,5 +1,4 @@
-//! Real Gen8 kernels with Intel's and Mesa's reading of them. Everything here skips when the corpus
-//! is not there.
+//! Real Gen8 kernels, with Intel's and Mesa's text of them.
 
 mod common;
 
@@ -10,7 +9,7 @@ use genxml_eu::instruction::{AccessMode, Descriptor, Operand};
 use genxml_eu::kernel::Located;
 use genxml_eu::{Instruction, decode, instructions};
 
-/// Oracle: full forms made by Mesa's compaction, taken from real kernels.
+/// Oracle: full forms that Mesa's compaction produced, from real kernels.
 #[test]
 fn expansion_equals_mesa() {
     let Some(corpus) = corpus() else { return };
@@ -32,8 +31,8 @@ fn expansion_equals_mesa() {
     assert!(rows >= 3_600);
 }
 
-/// Encoding what was decoded gives an instruction that decodes to the same. The bits too are the
-/// same where they mean anything; how many differ elsewhere is shown.
+/// Decoding, encoding and decoding again gives the same instruction. The test prints how many
+/// instructions also have the same bits; unused bits may differ.
 #[test]
 fn encoding_keeps_instructions() {
     let Some(corpus) = corpus() else { return };
@@ -73,8 +72,8 @@ fn encoding_keeps_instructions() {
     }
 }
 
-/// Oracle: encodings made by Mesa's assembler. What decodes has the operation, size and controls
-/// that the source names, and keeps its meaning when encoded again.
+/// Oracle: encodings made by Mesa's assembler. The decoded instruction has the operation, size and
+/// controls of the source, and stays equal when it is encoded again.
 #[test]
 fn assembled_by_mesa() {
     let Some(corpus) = corpus() else { return };
@@ -128,7 +127,7 @@ fn assembled_by_mesa() {
     assert!(total > 200, "{total}");
 }
 
-/// The kernels of corpus/README.md end with padding; the first end of thread lies before it.
+/// Kernels may end with padding (corpus/README.md); the first end of thread is before it.
 #[test]
 fn the_end_is_found() {
     let Some(corpus) = corpus() else { return };
@@ -141,8 +140,7 @@ fn the_end_is_found() {
     assert!(genxml_eu::length_until_eot(&bytes[..100]).is_err());
 }
 
-/// Oracle: compilers. Every instruction of the real kernels and of Mesa's assembler tests has types
-/// of the table.
+/// Oracle: compilers. The operand types of every instruction in the real kernels are in the table.
 #[test]
 fn types_are_in_the_table() {
     let Some(corpus) = corpus() else { return };
@@ -161,7 +159,7 @@ fn types_are_in_the_table() {
             });
             let types: Vec<_> = types.collect();
             let destination = i.destination.map(|destination| destination.ty);
-            // A distance in the instruction has no type.
+            // An immediate distance has no type.
             if i.branch.is_some() {
                 continue;
             }

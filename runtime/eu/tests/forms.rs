@@ -1,4 +1,4 @@
-//! Each form of text in both languages, without the corpus.
+//! Every form of text in both languages, without the corpus.
 
 use genxml_eu::disasm::listing;
 use genxml_eu::instruction::*;
@@ -9,7 +9,7 @@ fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Compares the text of instructions in both languages, all at once.
+/// Compares the text of instructions in both languages, and reports all differences at once.
 fn check(cases: &[(Instruction, &str, &str)]) {
     let mut wrong = Vec::new();
     for (instruction, iga, mesa) in cases {
@@ -47,7 +47,7 @@ fn immediate(ty: DataType, bits: u64) -> Instruction {
     one(Opcode::Mov, to, Operand::Immediate(Immediate { ty, bits }))
 }
 
-/// Oracle: the statements of brw_disasm.c and of IGA's formatter, read.
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter.
 #[test]
 fn controls() {
     let predicate = |control, inverse| Some(Predicate { control, inverse });
@@ -229,7 +229,7 @@ fn operands() {
         Operand::Register(Source { swizzle: [0; 4], ..vector }),
         Operand::Register(Source { absolute: true, swizzle: [3, 2, 1, 0], ..vector }),
     ];
-    // The second dword of a double is no element of its own.
+    // The second dword of a double is not an element.
     let mut doubles = mad;
     let half =
         Source::new(Register::Grf { number: 11, byte: 4 }, DataType::Df, Region::new(4, 4, 1));
@@ -303,7 +303,7 @@ fn operands() {
     ]);
 }
 
-/// Oracle: as above. Alone, a jump shows bytes.
+/// Oracle: as above. A jump without a position prints distances in bytes.
 #[test]
 fn flow() {
     let jump = |opcode, jip, uip| Instruction {
@@ -334,8 +334,8 @@ fn flow() {
     ]);
 }
 
-/// Labels: IGA's by byte, at the start, at targets and behind what ends a block; Mesa's by number,
-/// outer target first.
+/// Labels. IGA names them by byte offset, at the start, at targets and after the end of a block.
+/// Mesa numbers them, outer target first.
 #[test]
 fn labels() {
     let jump = |opcode, jip, uip| Instruction {
@@ -376,7 +376,7 @@ fn labels() {
         "else(8) JIP: LABEL0 UIP: LABEL0 { align1 1Q };",
         "LABEL0:",
         "endif(8) JIP: LABEL2 { align1 1Q };",
-        // Mesa leaves this one out, and its assembler then cannot read the text.
+        // Mesa leaves this label out, and its assembler then cannot read the text.
         "LABEL2:",
     ];
     assert_eq!(lines(Syntax::Mesa), mesa);
@@ -396,8 +396,8 @@ fn send(function: SharedFunction, descriptor: Descriptor) -> Instruction {
     send
 }
 
-/// Oracle: IGA's message decoder and its names of receivers on Haswell and Broadwell, read. Some of
-/// it is meant for later hardware; the comments of IGA's listings have it all the same.
+/// Oracle: the source code of IGA's message decoder and its names of receivers on Haswell and
+/// Broadwell. Some words are for later hardware; the comments of IGA's listings have them anyway.
 #[test]
 fn comments_of_messages() {
     use SharedFunction::*;
@@ -572,8 +572,8 @@ fn comments_of_messages() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Oracle: the manual's message types. Other tools than the listing say what a message does on
-/// Gen8.
+/// Oracle: the manual's message types. Apart from the listing, these words describe what a message
+/// does on Gen8.
 #[test]
 fn words_of_messages() {
     use SharedFunction::*;

@@ -1,16 +1,17 @@
 //! The instruction table against the manual's pages. Oracle: the text of volume 2a and the
-//! inventory of its pages, in `../shared`; without that folder the test says so and passes.
+//! inventory of its pages, in `../shared`. If that folder is missing, the test prints that it is
+//! skipped.
 
 use std::path::Path;
 
 use genxml_eu::ops::{Modifiers, OPS};
 
-/// The property tables of these say that they take no condition, but their syntax has one: it is
-/// taken.
+/// Operations whose property table says that they have no condition, but whose syntax has one. They
+/// accept a condition here.
 const CONDITION_BY_SYNTAX: [&str; 4] = ["not", "or", "lrp", "subb"];
 
-/// Every instruction that has a page has its number, and takes the modifiers that its property
-/// table says.
+/// Every instruction with a page has the page's number, and accepts the modifiers of its property
+/// table.
 #[test]
 fn numbers_and_modifiers() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

@@ -1,4 +1,4 @@
-//! Messages of real kernels, described.
+//! Descriptions of messages of real kernels.
 
 mod common;
 
@@ -9,8 +9,8 @@ use genxml_eu::message::Span;
 use genxml_eu::message::describe;
 use std::collections::BTreeMap;
 
-/// Oracle: what compilers and the authors of hand-written kernels send. Every message has a
-/// structure of its own, and no length contradicts what the rest of the descriptor asks for.
+/// Oracle: the messages of compilers and of hand-written kernels. Every message has a structure,
+/// and no length contradicts the rest of its descriptor.
 #[test]
 fn messages_of_kernels() {
     let Some(corpus) = corpus() else { return };
@@ -51,8 +51,8 @@ fn messages_of_kernels() {
     assert!(wrong.is_empty(), "{} kinds of messages contradict their lengths", wrong.len());
 }
 
-/// Oracle: descriptors put together by hand from 2d p.115-501 and Mesa's definitions; the words of
-/// real kernels.
+/// Oracle: descriptors written by hand from 2d p.115-501 and Mesa's definitions; the words of real
+/// kernels.
 #[test]
 fn every_receiver() {
     use SharedFunction::*;
@@ -139,7 +139,7 @@ fn every_receiver() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Lengths that do not fit the rest of the descriptor are found.
+/// Lengths that contradict the rest of the descriptor are found.
 #[test]
 fn wrong_lengths() {
     // Untyped read of one channel, SIMD16: two registers of addresses, two of data.
@@ -149,12 +149,12 @@ fn wrong_lengths() {
     let lengths = read(2, 2).lengths().unwrap();
     assert_eq!((lengths.sent, lengths.returned), (Span::exactly(2), Span::exactly(2)));
     assert!(!read(2, 2).contradicts_lengths());
-    assert!(!read(2, 0).contradicts_lengths(), "an answer may be dropped");
+    assert!(!read(2, 0).contradicts_lengths(), "the response length may be zero");
     assert!(read(1, 2).contradicts_lengths());
     assert!(read(2, 1).contradicts_lengths());
     // A fence without commit returns nothing.
     assert!(describe(SharedFunction::DataPort0, 0x0219_c000).contradicts_lengths());
     assert!(!describe(SharedFunction::DataPort0, 0x0219_e000).contradicts_lengths());
-    // Bit 31 is not the message's.
+    // Bit 31 is not part of the descriptor.
     assert_eq!(describe(SharedFunction::ThreadSpawner, 0x8200_0010).descriptor(), 0x0200_0010);
 }

@@ -1,4 +1,4 @@
-//! Instructions with encodings that are known without the corpus, and properties over random bits.
+//! Instructions with encodings that are known without the corpus, and properties of random bits.
 
 use genxml_eu::disasm::listing;
 use genxml_eu::gen8::eu::{ControlIndex, EuOpcode};
@@ -13,8 +13,8 @@ fn text(dwords: &[u32]) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Oracle: EU_OPCODE of 2b p.16. Every number but those of sends and sendsc has a row, and the
-/// names agree.
+/// Oracle: EU_OPCODE of 2b p.16. Every number except those of `sends` and `sendsc` has a row with
+/// the same name.
 #[test]
 fn operations_are_those_of_the_manual() {
     for (value, name) in EuOpcode::INFO.values {
@@ -26,7 +26,7 @@ fn operations_are_those_of_the_manual() {
     assert_eq!(OPS.len() + 2, EuOpcode::INFO.values.len());
 }
 
-/// Oracle: bits put together by hand from the layout of 2d p.139-182.
+/// Oracle: bits written by hand from the layout of 2d p.139-182.
 #[test]
 fn known_encodings() {
     let mut add = Instruction::new(Opcode::Add, 16);
@@ -71,8 +71,8 @@ fn end_of_thread() {
     assert_eq!(genxml_eu::length_until_eot(&bytes).unwrap(), 16);
 }
 
-/// Oracle: 2a jmpi: an index of -16 is an endless loop, the instruction pointer being behind the
-/// instruction already.
+/// Oracle: 2a jmpi: an index of -16 is an endless loop, because the instruction pointer is already
+/// at the next instruction.
 #[test]
 fn jump_to_itself() {
     let mut jump = Instruction::new(Opcode::Jmpi, 1);
@@ -84,8 +84,8 @@ fn jump_to_itself() {
     assert_eq!(text(&dwords), "(W) jmpi 0");
 }
 
-/// Oracle: descriptions of the tables beside the damaged bit columns, 2d p.153-155: control 22 is
-/// Align1 H1 (16) f0.0, type 18 r:f r:f r:f, subregisters 0 all zero, source 28 <8;8,1>.
+/// Oracle: the descriptions in the tables of 2d p.153-155, whose bit columns are damaged: control
+/// 22 is Align1 H1 (16) f0.0, type 18 r:f r:f r:f, subregisters 0 all zero, source 28 <8;8,1>.
 #[test]
 fn compact_forms() {
     let compact =
@@ -94,7 +94,7 @@ fn compact_forms() {
     assert_eq!(text(&native), "add (16|M0) r5.0<1>:f r6.0<8;8,1>:f r7.0<8;8,1>:f");
     let both = [compact as u32, (compact >> 32) as u32];
     assert_eq!(text(&both), "add (16|M0) r5.0<1>:f r6.0<8;8,1>:f r7.0<8;8,1>:f {Compacted}");
-    // Immediates have 13 bits with sign: type 14 is r:d r:d i:d.
+    // Immediates have 13 bits with sign; type 14 is r:d r:d i:d.
     let compact = 0x40
         | 22 << 8
         | 14 << 13
@@ -112,13 +112,14 @@ fn compact_forms() {
     );
 }
 
-/// Each compaction index stands for a pattern.
+/// Every compaction index has a row.
 #[test]
 fn tables_are_whole() {
     assert!((0..32).all(|index| ControlIndex::from_bits(index).expansion().is_some()));
 }
 
-/// Align16, indirect addressing, predicates and wide immediates survive, and read as they should.
+/// Align16, indirect addressing, predicates and wide immediates survive encoding and decoding, and
+/// are printed correctly.
 #[test]
 fn forms_of_operands() {
     let mut mov = Instruction::new(Opcode::Mov, 8);
@@ -154,9 +155,9 @@ fn forms_of_operands() {
     assert_eq!(text(&dwords), "mov (1|M0) r1.0<1>:df 0.1:df");
 }
 
-/// Errors name the place and the value.
+/// Errors have the position and the value.
 #[test]
-fn errors_speak() {
+fn errors_have_position_and_value() {
     let error = decode(&[0x0000_0001, 0]).unwrap_err();
     assert_eq!(error.problem, Problem::Truncated { needed: 16, available: 8 });
     assert_eq!(
@@ -170,7 +171,7 @@ fn errors_speak() {
     assert_eq!(add.encode().unwrap_err().to_string(), "add: Src0.RegFile cannot hold 0");
 }
 
-/// An operation that does not exist acts as illegal (2a illegal).
+/// An operation that does not exist decodes as `illegal` (2a illegal).
 #[test]
 fn unknown_operations_are_illegal() {
     let instruction = decode(&[0x7d, 0, 0, 0]).unwrap();
@@ -180,8 +181,8 @@ fn unknown_operations_are_illegal() {
 }
 
 proptest! {
-    /// Random bits never panic; what decodes also prints, and encodes to an instruction that
-    /// decodes to the same.
+    /// Random bits never cause a panic. An instruction that can be decoded can be printed, and its
+    /// encoding decodes to the same instruction.
     #[test]
     fn random_instructions(mut dwords in any::<[u32; 4]>(), op in 0..OPS.len(), plain in any::<bool>()) {
         if plain {
@@ -196,8 +197,7 @@ proptest! {
         }
     }
 
-    /// Random bytes as a kernel end, and every position is that of the instruction before it plus
-    /// its length.
+    /// Iterating over random bytes terminates, and positions increase.
     #[test]
     fn random_kernels(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
         let mut last = 0;

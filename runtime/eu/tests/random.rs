@@ -1,6 +1,5 @@
-//! Random instructions: bytes without sense, operations with random operands, compact forms, and
-//! real instructions with bits turned over. Nothing panics, and what can be written both ways comes
-//! back.
+//! Random instructions: random bytes, operations with random operands, compact forms, and real
+//! instructions with some bits flipped. Nothing panics, and conversions are reversible.
 
 mod common;
 #[path = "common/exercise.rs"]
@@ -31,7 +30,7 @@ impl Numbers {
     }
 }
 
-/// Sixteen bytes from each place where a real instruction begins or could begin.
+/// Sixteen bytes from every position where a real instruction starts or could start.
 fn real() -> Vec<[u32; 4]> {
     let Some(corpus) = corpus() else { return vec![[0x0060_0001, 0x2080_0608, 0, 7]] };
     let mut places = Vec::new();
@@ -43,7 +42,7 @@ fn real() -> Vec<[u32; 4]> {
     places
 }
 
-/// How many: a hundred thousand, or `GENXML_EU_INSTRUCTIONS`. Ten millions take some minutes:
+/// Runs 100,000 instructions, or `GENXML_EU_INSTRUCTIONS`. Ten million take some minutes:
 /// `GENXML_EU_INSTRUCTIONS=10000000 cargo test -p genxml-eu --release --test random`.
 #[test]
 fn random_instructions() {
@@ -60,7 +59,7 @@ fn random_instructions() {
             0 => {}
             1 => four[0] = four[0] & !0xff | u32::from(OPS[numbers.below(OPS.len())].code),
             2 => {
-                // The bit that tells compact forms.
+                // Set the bit of the compact form.
                 four[0] = four[0] & !0xff | u32::from(OPS[numbers.below(OPS.len())].code) | 1 << 29;
             }
             _ => {
@@ -74,7 +73,7 @@ fn random_instructions() {
         printed += text.len();
         compacted += u64::from(compact(&four).is_some());
         kernel.extend(four.iter().flat_map(|dword| dword.to_le_bytes()));
-        // Short kernels are more often sound as a whole.
+        // Short kernels are valid more often.
         exercise_kernel(&kernel[kernel.len() - 16..], &mut text);
         if index % 64 == 63 {
             exercise_kernel(&kernel, &mut text);

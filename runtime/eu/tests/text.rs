@@ -7,13 +7,13 @@ use genxml_eu::disasm::listing;
 use genxml_eu::syntax::Syntax;
 use std::collections::BTreeMap;
 
-/// Lines of a listing, white space made single, empty ones left out.
+/// The lines of a listing with single spaces, without empty ones.
 fn lines(text: &str) -> Vec<String> {
     text.lines().map(squeeze).filter(|line| !line.is_empty()).collect()
 }
 
-/// Compares all lines of all kernels, prints what differs by `kind`, and gives the lines that are
-/// equal and all lines.
+/// Compares all lines of all kernels and prints the differences by `kind`. Returns the number of
+/// equal lines and of all lines.
 fn compare(
     syntax: Syntax,
     extension: &str,
@@ -58,14 +58,15 @@ fn listings_equal_mesa() {
     assert_eq!(equal, total);
 }
 
-/// Oracle: Intel's listings of real kernels, all lines with labels and comments, but for two kinds.
+/// Oracle: Intel's listings of real kernels. All lines, labels and comments included, are equal
+/// except two kinds.
 #[test]
 fn listings_equal_iga() {
     fn kind(ours: &str, theirs: &str) -> &'static str {
         if theirs.contains("GED error") {
-            "operations that do not exist: IGA dumps the bytes"
+            "operations that do not exist: IGA prints the bytes"
         } else if theirs.contains("]<1;1,0>:ud") && ours.contains("]<4>.wzyx:ud") {
-            "swizzles: IGA shows them as a region that the instruction does not have"
+            "swizzles: IGA prints them as a region that the instruction does not have"
         } else {
             "not explained"
         }
@@ -75,9 +76,8 @@ fn listings_equal_iga() {
     assert_eq!(equal + 32 + 3, total);
 }
 
-/// Oracle: the sources that Mesa's assembler made `expected` from. What it made is printed as it
-/// was written, but for descriptors of messages, which have two lines in a listing and one in a
-/// source, and for jumps.
+/// Oracle: the sources of Mesa's assembler tests. The expected bytes are printed as they were
+/// written, except for jumps.
 #[test]
 fn sources_of_mesa_assembler() {
     let Some(corpus) = corpus() else { return };

@@ -1,5 +1,5 @@
-//! All that tests/random.rs does, to bytes that libFuzzer chooses: the first sixteen as an
-//! instruction, all as a kernel.
+//! Runs the checks of tests/random.rs on bytes that libFuzzer chooses: the first sixteen as an
+//! instruction, all of them as a kernel.
 #![no_main]
 
 #[path = "../../tests/common/exercise.rs"]

@@ -1,5 +1,4 @@
-//! Sequences with Mesa's verdict and kernels that drivers run. Everything here skips when the
-//! corpus is not there.
+//! Instruction sequences with the verdict of Mesa's validator, and kernels that drivers run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +25,7 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(&text[i * 2..i * 2 + 2], 16).unwrap()).collect()
 }
 
-/// Rows whose verdict differs from Mesa's, and why ours is the manual's.
+/// Rows whose verdict differs from Mesa's, with the reason from the manual.
 const DIFFERENT: &[(&str, &str)] = &[];
 
 /// Oracle: the verdict of Mesa's validator on Broadwell.
@@ -58,7 +57,7 @@ fn verdicts_are_those_of_mesa() {
     assert!(equal * 100 >= rows * 97);
 }
 
-/// Oracle: kernels that ran on hardware do nothing that is undefined.
+/// Oracle: kernels that ran on hardware have no undefined behaviour.
 #[test]
 fn real_kernels_have_no_errors() {
     let Some(corpus) = corpus() else { return };

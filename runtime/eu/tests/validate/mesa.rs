@@ -1,13 +1,12 @@
-//! What Mesa's unit tests of its validator expect on Broadwell (test_eu_validate.cpp), where the
-//! corpus has no row for it: the cases are written anew from what those tests vary. Oracle: Mesa's
-//! verdicts.
+//! Test cases of Mesa's validator on Broadwell (test_eu_validate.cpp) that the corpus does not
+//! have, written again from what those tests vary. Oracle: Mesa's verdicts.
 
 use genxml_eu::instruction::DataType::{B, D, Df, F, Hf, Q, Ub, Ud, Uq, Uw, V, Vf, W};
 use genxml_eu::instruction::*;
 use genxml_eu::validate::{self, Severity};
 use genxml_eu::{Instruction, Opcode};
 
-/// Destination and sources of r0 in rows of eight, eight channels.
+/// An instruction with eight channels; destination and sources are r0 with regions <8;8,1>.
 fn of(opcode: Opcode, destination: DataType, sources: &[DataType]) -> Instruction {
     let mut i = Instruction::new(opcode, 8);
     i.destination = Some(Destination::new(Register::grf(0), destination));
@@ -37,7 +36,8 @@ fn source(i: &mut Instruction, number: usize) -> &mut Source {
     }
 }
 
-/// Size, destination (type, byte, stride), source (type, byte, region).
+/// An instruction with the given size, destination (type, byte, stride) and source (type, byte,
+/// region).
 fn regioned(
     opcode: Opcode,
     size: u8,
@@ -189,7 +189,7 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
         |i: &mut Instruction| source(i, 0).register = Register::Indirect { address: 0, offset: 0 };
     all.push(("indirect mov of halves", change(mov(F, Hf), indirect), false));
     all.push(("indirect mov of singles", change(mov(F, F), indirect), true));
-    // What Cherryview refuses of 64 bits, Broadwell takes.
+    // 64-bit cases that are illegal on Cherryview are legal on Broadwell.
     let (mov_of, mul_of) = (Opcode::Mov, Opcode::Mul);
     for (opcode, size, to, from) in [
         (mov_of, 4, (Df, 0, 1), (Df, 0, [4, 4, 1])),
@@ -277,10 +277,10 @@ fn unit_tests_of_mesa() {
     println!("{} cases", cases.len());
 }
 
-/// Mesa does not look at types of arithmetic: it takes these. The tables of add (2a) and mul (G45
-/// vol 4, IGA) have double destinations of doubles only.
+/// Mesa does not check the types of arithmetic and accepts these. The tables of `add` (2a) and
+/// `mul` (G45 vol 4, IGA) allow double destinations only with double sources.
 #[test]
-fn types_that_mesa_does_not_look_at() {
+fn types_that_mesa_does_not_check() {
     for opcode in [Opcode::Add, Opcode::Mul] {
         let i = change(align16(of(opcode, Df, &[F, F])), |i| i.exec_size = 2);
         let found: Vec<&str> =

@@ -1,8 +1,8 @@
-//! Random dwords and random kernels: nothing panics, and what is found can be shown.
+//! Random kernels: nothing panics, and findings can be printed.
 
 use genxml_eu::validate;
 
-/// How many: `GENXML_EU_RANDOM`, by default few.
+/// Number of instructions: `GENXML_EU_RANDOM`, by default 100,000.
 fn count() -> u64 {
     std::env::var("GENXML_EU_RANDOM").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000)
 }
@@ -19,7 +19,7 @@ impl Dice {
     }
 }
 
-/// Instructions in kernels of up to eight, most of them with an operation that exists.
+/// Kernels of up to eight instructions; most have an existing operation.
 #[test]
 fn random_instructions_do_not_panic() {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
@@ -34,7 +34,7 @@ fn random_instructions_do_not_panic() {
                 let code = ops[(dice.next() % ops.len() as u64) as usize].code;
                 words[0] = words[0] & !0xff | u64::from(code);
             }
-            // Near jumps.
+            // Small operand values, for short jump distances.
             if dice.next().is_multiple_of(2) {
                 words[1] &= 0x0000_00ff_0000_00ff;
             }
@@ -49,5 +49,5 @@ fn random_instructions_do_not_panic() {
         done += length;
     }
     println!("{done} instructions, {findings} findings, {shown} bytes of text");
-    assert!(findings > done / 2, "random instructions are wrong");
+    assert!(findings > done / 2, "random instructions break rules");
 }

@@ -1,5 +1,5 @@
-//! An example for each rule: a kernel that keeps it, and one that breaks it. Oracle: the
-//! restriction's text; the kernels are written by hand.
+//! Two kernels for each rule: one that complies and one that breaks it. Oracle: the text of the
+//! restriction; the kernels are written by hand.
 
 use genxml_eu::Instruction;
 use genxml_eu::asm::{Options, assemble};
@@ -7,13 +7,13 @@ use genxml_eu::instruction::*;
 use genxml_eu::syntax::Syntax;
 use genxml_eu::validate::{self, Finding, Severity};
 
-/// How the kernel that keeps a rule is made to break it.
+/// How the kernel that breaks a rule is made.
 enum Broken {
     /// Another kernel.
     Text(&'static str),
-    /// Its first instruction changed, and that looked at by itself.
+    /// The first instruction of the compliant kernel, changed and checked alone.
     Edit(fn(&mut Instruction)),
-    /// The dwords of its first instruction changed.
+    /// The compliant kernel with changed dwords.
     Dwords(fn(&mut [u32])),
 }
 
@@ -206,11 +206,11 @@ fn breaks(found: &[Finding], id: &str) -> bool {
     found.iter().any(|finding| finding.rule.id == id)
 }
 
-fn shown(found: &[Finding]) -> String {
+fn listed(found: &[Finding]) -> String {
     found.iter().map(|finding| format!("\n    {finding}")).collect()
 }
 
-/// Each rule has an example that keeps it, without an error of any rule, and one that breaks it.
+/// Each rule has one compliant kernel, without errors of any rule, and one that breaks the rule.
 #[test]
 fn every_rule_is_kept_and_broken() {
     let mut wrong = Vec::new();
@@ -219,7 +219,7 @@ fn every_rule_is_kept_and_broken() {
         let found = validate::kernel(&kept);
         let error = found.iter().any(|finding| finding.rule.severity == Severity::Error);
         if error || breaks(&found, id) {
-            wrong.push(format!("{id}: {keeps} does not keep it:{}", shown(&found)));
+            wrong.push(format!("{id}: {keeps} does not comply:{}", listed(&found)));
         }
         let found = match broken {
             Text(source) => validate::kernel(&bytes(source)),
@@ -239,7 +239,7 @@ fn every_rule_is_kept_and_broken() {
             }
         };
         if !breaks(&found, id) {
-            wrong.push(format!("{id}: it is not broken:{}", shown(&found)));
+            wrong.push(format!("{id}: it is not broken:{}", listed(&found)));
         }
     }
     for rule in validate::rules() {
@@ -251,7 +251,7 @@ fn every_rule_is_kept_and_broken() {
     println!("{} rules", EXAMPLES.len());
 }
 
-/// Ids are unique and say what they are of; texts are there.
+/// Ids are unique and have a known prefix; no text is empty.
 #[test]
 fn rules_are_complete() {
     let mut ids: Vec<&str> = validate::rules().map(|rule| rule.id).collect();
@@ -269,28 +269,28 @@ fn rules_are_complete() {
     assert_eq!(ids.len(), validate::rules().count());
 }
 
-/// A finding names severity, rule, place, instruction, values and what to do.
+/// A finding prints severity, rule, position, instruction, values and hint.
 #[test]
 fn a_finding_says_all_in_a_line() {
     let found = validate::kernel(&bytes("nop\n mov (8|M0) r4.0<1>:w r5.0<8;8,2>:w"));
     let text = found[0].to_string();
     assert_eq!(
         text,
-        "error EU-REGION-VSTRIDE at 0x10 (mov (8|M0) r4.0<1>:w r5.0<8;8,2>:w): with one row, whose horizontal stride is \
-         not 0, the vertical stride is width times horizontal stride: src0: <8;8,2>, 8 channels; write the region as \
-         <w*h;w,h>"
+        "error EU-REGION-VSTRIDE at 0x10 (mov (8|M0) r4.0<1>:w r5.0<8;8,2>:w): with one row and a horizontal \
+         stride other than 0, the vertical stride must be width times horizontal stride: src0: <8;8,2>, 8 channels; \
+         write the region as <w*h;w,h>"
     );
 }
 
-/// Zeros behind the last instruction are padding, before it they are illegal instructions.
+/// Zeros after the last instruction are padding; before it they are illegal instructions.
 #[test]
 fn padding_is_no_instruction() {
     let end = bytes("send (8|M0) null r112:f 0x27 0x02000010 {EOT}");
     let padded = [&end[..], &[0; 128]].concat();
-    assert!(validate::kernel(&padded).is_empty(), "{}", shown(&validate::kernel(&padded)));
+    assert!(validate::kernel(&padded).is_empty(), "{}", listed(&validate::kernel(&padded)));
     let before = [&[0; 16], &end[..]].concat();
     assert!(breaks(&validate::kernel(&before), "EU-ILLEGAL"));
-    // Nothing leads behind an end.
+    // Code after the end of the thread is unreachable.
     let behind = [&end[..], &[0; 16], &end[..]].concat();
     assert!(validate::is_valid(&behind));
     assert!(!validate::is_valid(&[0; 16]));
@@ -298,8 +298,7 @@ fn padding_is_no_instruction() {
     assert!(validate::is_valid(&[]));
 }
 
-/// Restrictions of the manuals that the specification's table gives to the validator have a rule in
-/// it.
+/// The rules that rules.tsv names for kernels exist in the validator.
 #[test]
 fn the_table_of_restrictions_names_rules() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec-xml/rules.tsv");
