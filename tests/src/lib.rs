@@ -2,8 +2,8 @@
 //!
 //! * [`toy`]: code generated from `toy/toy.xml`, which uses every feature of the schema
 //! * [`foreign`]: code generated from files in Mesa's schema
-//! * [`ROUND_TRIPS`]: every generated container of the workspace, for the laws of packing
-//! * [`Random`]: random packets of them
+//! * [`ROUND_TRIPS`]: every generated container of the workspace, for tests of the laws of packing
+//! * [`Random`]: random packets of these containers
 
 pub mod toy {
     //! Code generated from `toy/toy.xml`.

@@ -6,7 +6,7 @@ use genxml_core::round_trip::{ROOM, RoundTrip};
 pub struct Random(u64);
 
 impl Random {
-    /// One that starts from a text, a container's name say.
+    /// A generator seeded with a text, for example the name of a container.
     pub fn new(seed: &str) -> Random {
         Random(seed.bytes().fold(0x9e37_79b9_7f4a_7c15, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
@@ -22,15 +22,15 @@ impl Random {
         self.0
     }
 
-    /// One of `min..=max` in two's complement of the bits in `mask`.
+    /// A number in `min..=max`, as two's complement of the bits in `mask`.
     pub fn within(&mut self, (min, max): (u64, u64), mask: u64) -> u64 {
         let span = max.wrapping_sub(min) & mask;
         min.wrapping_add(if span == u64::MAX { self.next() } else { self.next() % (span + 1) })
             & mask
     }
 
-    /// A packet of the kind with random values, as its own type packs it; of four, one has all
-    /// fields zero and one few bits set. Nothing if the dwords happen to be none.
+    /// A packet of this type with random values, packed by its own type. Of every four rounds, one
+    /// has all fields zero and one has only a few bits set. `None` if the dwords cannot be packed.
     pub fn packed(&mut self, trip: &RoundTrip, round: u32) -> Option<Vec<u32>> {
         let dwords = (0..trip.info.dwords().max(2) + 4).map(|_| match round % 4 {
             0 => 0,

@@ -1,7 +1,7 @@
-//! Batches of the builder run on the model of the GPU: chained buffers, second-level calls, jumps
-//! over a label, and the same after the buffers were moved.
+//! Batches from the builder run on the GPU model: chained buffers, second-level calls, jumps over a
+//! label, and the same after the buffers were moved.
 //!
-//! Oracle: the stores say in memory which way the command streamer took.
+//! Oracle: stores in memory show the path of the command streamer.
 
 use genxml::batch::{Arena, Batch, BatchError, Buffer, Label, Submission};
 use genxml::core::{Address, U};
@@ -28,8 +28,8 @@ where
     Ok(())
 }
 
-/// Stores through four chained buffers, twice a routine that itself jumps, a jump that skips a
-/// store, and one to another batch and back.
+/// Stores in four chained buffers, two calls of a routine that jumps itself, a jump over a store,
+/// and a jump to another batch and back.
 fn submission() -> Result<Submission, BatchError> {
     let target = Buffer::new("target", TARGET, 0x10000)?;
     let routine = Batch::<Render>::new("routine", 0x20_0000, 4096)?.routine(|routine| {
@@ -69,7 +69,7 @@ fn submission() -> Result<Submission, BatchError> {
     batch.finish()?.submit(others)
 }
 
-/// The target's dwords after a run.
+/// Runs the submission and returns the dwords of the target.
 fn run(submission: &Submission) -> Vec<u32> {
     let mut gpu = Gpu::new();
     let context = gpu.create_context().unwrap();
@@ -110,7 +110,7 @@ fn moved_batches_run_as_before() {
     assert!(run(&moved) == expected());
 }
 
-/// A conditional jump is taken or not by the predicate.
+/// The predicate decides whether a conditional jump is taken.
 #[test]
 fn predicated_jumps() {
     const MI_PREDICATE_RESULT: u64 = 0x2418;

@@ -1,5 +1,5 @@
-//! `#[derive(Packet)]`: packets of a program's own. Oracle: the generated types of the same tables,
-//! and dwords by hand.
+//! `#[derive(Packet)]`: packets that a program defines. Oracle: the generated types of the same
+//! tables, and dwords by hand.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::{Address, DynamicState, Graphics};
@@ -14,7 +14,7 @@ use genxml::gen8::mi::MiStoreDataIndex;
 use genxml::gen8::state::MemoryObjectControlState;
 use genxml::{Packet, packet};
 
-/// As MI_NOOP.
+/// A copy of MI_NOOP.
 #[derive(Clone, Copy, Packet)]
 #[packet(
     name = "MY_NOOP",
@@ -30,7 +30,7 @@ struct MyNoop {
     identification_number_register_write_enable: bool,
 }
 
-/// Something of everything.
+/// A state with fields of every kind.
 #[derive(Clone, Copy, Packet)]
 #[packet(
     name = "MY_STATE",
@@ -69,7 +69,7 @@ struct MyState {
     data: U64<64>,
 }
 
-/// As MI_STORE_DATA_INDEX.
+/// A copy of MI_STORE_DATA_INDEX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Packet)]
 #[packet(
     name = "MY_STORE",
@@ -163,7 +163,7 @@ fn state() {
     );
 }
 
-/// Oracle: the generated type of the table that this one is a copy of.
+/// Oracle: the generated type of the original table.
 #[test]
 fn tails() {
     let data: Vec<U<32>> = (0..5).map(|value| U::from_bits(value * 0x1111)).collect();
@@ -177,7 +177,7 @@ fn tails() {
     assert_eq!(Instruction::dwords(&mine), 7);
 }
 
-/// The program's own names stay what they are, and the generated code does not look at them.
+/// The generated code does not hide names of the program and does not use them.
 mod shadowed {
     #![allow(dead_code, unused_imports)]
     use genxml::core::U;

@@ -1,11 +1,11 @@
-//! `eu!`: constants that are what the assembler makes at run time, in both languages. Oracle of the
-//! dwords: the layout of 2d p.139-182, by hand.
+//! `eu!`: its constants are equal to the output of the assembler at run time, in both languages.
+//! Oracle of the dwords: the layout of 2d p.139-182, by hand.
 
 use genxml::eu;
 use genxml::eu::asm::{Options, assemble};
 use genxml::eu::syntax::Syntax;
 
-/// Adds one to eight floats, and ends the thread.
+/// Adds 1.0 to eight floats, and ends the thread.
 const TOKENS: [u32; 8] = eu! {
     add (8|M0)       r4.0<1>:f  r2.0<8;8,1>:f  1.0:f     // comments are Rust's
     (W) send (8|M0)  null       r127  0x27  0x02000010   {EOT}
@@ -31,7 +31,7 @@ fn constants_are_the_instructions() {
     assert_eq!(MESA, TOKENS);
 }
 
-/// Everything that Rust's tokens could take apart: fractions, labels that are keywords, brackets,
+/// Text that Rust splits into several tokens: fractions, labels that are keywords, brackets,
 /// negative numbers.
 #[test]
 fn tokens_are_the_text() {
@@ -81,7 +81,7 @@ fn compacted_on_request() {
     assert_eq!(expanded.unwrap(), WIDE[..4]);
 }
 
-/// Shaders of a program may come from a macro of its own.
+/// A kernel may come from a macro of the program.
 #[test]
 fn within_macro_rules() {
     macro_rules! ends_with {

@@ -1,5 +1,5 @@
-//! `?` in packets: run-time values are checked for their field, and errors name it.
-//! Oracle: bits and ranges as the manual has them, written by hand.
+//! `?` in packets: run-time values are checked against their field, and errors name the field.
+//! Oracle: bits and ranges of the manual, written by hand.
 
 use genxml::batch::{Batch, BatchError, Heap};
 use genxml::core::address::SurfaceState;
@@ -22,7 +22,7 @@ fn integers() {
     assert_eq!(threads(504).map(|vs| vs.maximum_number_of_threads.get()), Ok(504));
     let error = threads(600).expect_err("too many");
     assert_eq!((error.container(), error.field()), ("3DSTATE_VS", "Maximum Number of Threads"));
-    // 9 bits hold the number less one, 512 at most; the manual allows 504.
+    // 9 bits hold the number minus one, so at most 512; the manual allows 504.
     assert_eq!(
         error.to_string(),
         "3DSTATE_VS: Maximum Number of Threads (dw7 31:23) = 600 does not fit 1..=504"
@@ -69,7 +69,7 @@ fn alternatives() -> Result<(), FieldError> {
     Ok(())
 }
 
-/// A conversion's own error gets the field's name, a heap's is passed on.
+/// The error of a conversion gets the field's name; the error of a heap is returned unchanged.
 #[test]
 fn results() -> Result<(), BatchError> {
     fn entry(offset: u64) -> Result<BindingTableState, FieldError> {
@@ -111,8 +111,8 @@ fn batches() -> Result<(), BatchError> {
     Ok(())
 }
 
-/// The tables' names and the members of the generated types go together for every field of Gen8.
-/// Oracle: the mapping of names that the generator uses.
+/// The names in the tables match the members of the generated types, for every field of Gen8.
+/// Oracle: the name mapping of the generator.
 #[test]
 fn names_of_members() {
     fn visit(fields: &[Field], groups: &[Group], count: &mut usize) {

@@ -1,4 +1,4 @@
-//! Code generated from files in Mesa's schema. Oracle: dwords worked out by hand from the XML.
+//! Code generated from files in Mesa's schema. Oracle: dwords written by hand from the XML.
 
 use genxml::packet;
 use genxml_core::lit;

@@ -1,5 +1,5 @@
-//! Packets as named fields and back. Oracle: the packet, of every generated container with random
-//! values, and the strict readers, which must refuse what JSON refuses.
+//! Packets converted to named fields and back. Oracle: the packet, for every generated container
+//! with random values; and the strict readers, which must refuse the same values as JSON.
 
 use genxml::gen8::mi::{MiLoadRegisterImm, PipeControl};
 use genxml::gen8::render3d_pixel::BlendState;
@@ -10,7 +10,7 @@ use genxml_core::serial::{Reason, Tree, build};
 use genxml_tests::Random;
 use serde_json::{Value, json};
 
-/// Through text, as a file would hold it.
+/// Converts through text, as in a file.
 fn tree(value: &Value) -> Tree {
     serde_json::from_str(&value.to_string()).expect("JSON")
 }
@@ -44,7 +44,7 @@ fn every_container_comes_back() {
     assert!(same > 20_000, "{same} came back, {refused} were refused");
 }
 
-/// With nothing said a packet is what the type's `new` gives; where that takes arguments, they are
+/// A packet without given fields equals the type's `new`. If `new` has arguments, fields are
 /// missing.
 #[test]
 fn defaults_are_the_types_own() {
@@ -95,7 +95,7 @@ fn typed() {
     assert_eq!(serde_json::to_value(packet).expect("JSON")["Register"][0]["Data DWord"], json!(5));
 }
 
-/// Packets whose length or contents the fields do not tell come back all the same.
+/// Packets whose length or content the fields do not describe are restored too.
 #[test]
 fn what_is_not_described_comes_back() {
     let there_and_back = |name: &str, dwords: &[u32]| -> Value {
@@ -107,7 +107,7 @@ fn what_is_not_described_comes_back() {
         assert_eq!(back, named, "{value}");
         value[name].clone()
     };
-    // Of these only the header is known.
+    // Only the header of these is described.
     let value = there_and_back("MEDIA_GATEWAY_STATE", &[0x7003_0002, 7, 0, 9]);
     assert_eq!(value, json!({ "$dwords": [7, 0, 9] }));
     there_and_back("GPGPU_OBJECT", &[0x7104_0004, 0, 0, 0, 0, 0]);
@@ -116,7 +116,7 @@ fn what_is_not_described_comes_back() {
         json!({ "$dwords": [5, 6] })
     );
     there_and_back("MI_SEMAPHORE_MBOX", &[0x0b00_0001, 0, 0]);
-    // As drivers of older generations write it.
+    // As drivers of earlier generations write it.
     let stall = 1 << 20;
     for length in 4..=8 {
         let mut dwords = vec![0x7a00_0000 | (length - 2), stall];
@@ -125,68 +125,68 @@ fn what_is_not_described_comes_back() {
         assert_eq!(value.get("$length").is_some(), length < 6, "{value}");
         assert_eq!(value.get("$dwords").is_some(), length > 6, "{value}");
     }
-    // A tail, with and without half an element.
+    // A tail, without and with half an element.
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0003, 0x2358, 5, 0x235c, 6]);
     there_and_back("MI_LOAD_REGISTER_IMM", &[0x1100_0002, 0x2358, 5, 0x235c]);
 
-    let told =
+    let error =
         |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
     assert_eq!(
-        told("PIPE_CONTROL", json!({ "$length": 4, "Immediate Data": 1 })),
+        error("PIPE_CONTROL", json!({ "$length": 4, "Immediate Data": 1 })),
         "PIPE_CONTROL has more fields than fit 4 dwords"
     );
     assert_eq!(
-        told("PIPE_CONTROL", json!({ "$length": 1_000_000 })),
+        error("PIPE_CONTROL", json!({ "$length": 1_000_000 })),
         "PIPE_CONTROL of 1000000 dwords cannot be expressed by its length field"
     );
     assert_eq!(
-        told("PIPE_CONTROL", json!({ "$length": -1 })),
+        error("PIPE_CONTROL", json!({ "$length": -1 })),
         "PIPE_CONTROL: $length = -1 is not a number of dwords"
     );
     assert_eq!(
-        told("PIPE_CONTROL", json!({ "$dwords": 1 })),
+        error("PIPE_CONTROL", json!({ "$dwords": 1 })),
         "PIPE_CONTROL: $dwords = 1 is not a list of dwords"
     );
     assert_eq!(
-        told("MI_NOOP", json!({ "$length": 2 })),
+        error("MI_NOOP", json!({ "$length": 2 })),
         "MI_NOOP of 2 dwords cannot be expressed by its length field"
     );
-    assert_eq!(told("BLEND_STATE", json!({ "$length": 2 })), "BLEND_STATE has no field `$length`");
+    assert_eq!(error("BLEND_STATE", json!({ "$length": 2 })), "BLEND_STATE has no field `$length`");
     let typed: PipeControl = serde_json::from_value(json!({ "$length": 4 })).expect("a packet");
     assert_eq!(typed, PipeControl::default());
 }
 
 #[test]
-fn mistakes_are_told() {
-    let told =
+fn mistakes_are_reported() {
+    let error =
         |name: &str, fields: Value| from_json(name, &fields).expect_err("a mistake").to_string();
     assert_eq!(
-        told("PIPE_CONTOL", json!({})),
+        error("PIPE_CONTOL", json!({})),
         "no instruction, structure or register is called `PIPE_CONTOL`; did you mean `PIPE_CONTROL`?"
     );
-    assert_eq!(told("PIPE_CONTROL", json!({ "Zorro": 1 })), "PIPE_CONTROL has no field `Zorro`");
+    assert_eq!(error("PIPE_CONTROL", json!({ "Zorro": 1 })), "PIPE_CONTROL has no field `Zorro`");
     assert_eq!(
-        told("PIPE_CONTROL", json!({ "Post Sync Operation": "Write Timestmp" })),
+        error("PIPE_CONTROL", json!({ "Post Sync Operation": "Write Timestmp" })),
         "PIPE_CONTROL: Post Sync Operation = `Write Timestmp` is not a value of \
          PIPE_CONTROL Post Sync Operation; did you mean `Write Timestamp`?"
     );
     assert_eq!(
-        told("PIPE_CONTROL", json!({ "Address": "0x1002" })),
+        error("PIPE_CONTROL", json!({ "Address": "0x1002" })),
         "PIPE_CONTROL: Address = \"0x1002\" does not fit 0x0..=0xfffffffffffffffc in steps of 4 (dw2 63:2)"
     );
     assert_eq!(
-        told("PIPE_CONTROL", json!({ "DC Flush Enable": "yes" })),
+        error("PIPE_CONTROL", json!({ "DC Flush Enable": "yes" })),
         "PIPE_CONTROL: DC Flush Enable = \"yes\" is not true or false"
     );
     assert_eq!(
-        told("PIPE_CONTROL", json!([])),
+        error("PIPE_CONTROL", json!([])),
         "PIPE_CONTROL is written as a map of fields, not a list of 0"
     );
     assert_eq!(
-        told("RENDER_SURFACE_STATE", json!({ "Width": 20000 })),
+        error("RENDER_SURFACE_STATE", json!({ "Width": 20000 })),
         "RENDER_SURFACE_STATE: Width = 20000 does not fit 1..=16384 (dw2 13:0)"
     );
-    let absent = told(
+    let absent = error(
         "RENDER_SURFACE_STATE",
         json!({ "Surface Type": "SURFTYPE_STRBUF", "Minimum Array Element": 1 }),
     );
@@ -195,7 +195,7 @@ fn mistakes_are_told() {
         "RENDER_SURFACE_STATE: Minimum Array Element exists only if Surface Type != 5"
     );
     assert_eq!(
-        told("BLEND_STATE", json!({ "Entry": [{}] })),
+        error("BLEND_STATE", json!({ "Entry": [{}] })),
         "BLEND_STATE: Entry has 8 elements, 1 are given"
     );
     assert_eq!(

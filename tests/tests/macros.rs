@@ -1,5 +1,5 @@
-//! What `packet!` and `batch!` evaluate, and how long that lives. Oracle: dwords by hand, and
-//! Rust's own rules for struct literals and method calls.
+//! What `packet!` and `batch!` evaluate, and how long temporaries live. Oracle: dwords by hand, and
+//! Rust's rules for struct literals and method calls.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::U;
@@ -7,7 +7,7 @@ use genxml::engine::Render;
 use genxml::gen8::mi::{MiNoop, MiStoreDataIndex};
 use genxml::{batch, packet};
 
-/// Batches in turn.
+/// Several batches, used one after the other.
 struct Frames {
     batches: Vec<Batch<Render>>,
     next: usize,
@@ -30,7 +30,7 @@ impl Frames {
     }
 }
 
-/// Twice the same batch, whatever it takes to get it.
+/// The expression for the batch is evaluated once, so both packets go to the same batch.
 #[test]
 fn the_batch_is_evaluated_once() -> Result<(), BatchError> {
     let mut frames = Frames::new(3)?;
@@ -64,7 +64,7 @@ fn places_are_batches_and_references() -> Result<(), BatchError> {
     Ok(())
 }
 
-/// What a literal borrows lives as long as the statement does, with `..` as without.
+/// A value that a literal borrows lives as long as the statement, with or without `..`.
 #[test]
 fn borrowed_values_live_long_enough() -> Result<(), BatchError> {
     let words = || vec![U::from_bits(7); 3];
@@ -75,7 +75,7 @@ fn borrowed_values_live_long_enough() -> Result<(), BatchError> {
     Ok(())
 }
 
-/// Where every field is given, `..` draws no remark of linters: this file is linted as the rest is.
+/// `..` causes no lint if every field is given: this file is linted like all others.
 #[test]
 fn rest_of_nothing() {
     let noop = packet! {

@@ -1,5 +1,5 @@
-//! Bad input: random mutations of batches and manifests never panic, never run long, and never
-//! touch memory that is not mapped.
+//! Bad input: random mutations of batches and manifests never cause a panic, never run long, and
+//! never touch unmapped memory.
 
 use genxml::batch::{Batch, Buffer, Submission};
 use genxml::capture::{Capture, CaptureWriter, Compare, Event, Playback};
@@ -16,17 +16,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Mutations of batches, and as many of manifests.
+/// Number of mutations of batches, and also of manifests.
 const CASES: u32 = 10_000;
 
-/// Longest time that one input may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for one input.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// Units of work that a batch may do: enough for what the inputs mean to do, little enough for
-/// endless loops.
+/// Work limit of a batch: enough for the original inputs, small enough for endless loops.
 const WORK: u64 = 200_000;
 
-/// One submission with the memory that it sees.
+/// A submission with the memory that it uses.
 #[derive(Debug, Clone)]
 struct Input {
     name: String,
@@ -49,7 +48,7 @@ impl From<Submission> for Input {
     }
 }
 
-/// GPGPU threads, blits, and what the command streamer does by itself, written with the typed API.
+/// GPGPU threads, blits, and commands of the command streamer itself, written with the typed API.
 fn own_inputs() -> Vec<Input> {
     let page = |address| Buffer::new("target", address, 16384).unwrap();
     let mut blits = Batch::<Blitter>::new("blits", 0x20_0000, 4096).unwrap();
@@ -100,7 +99,7 @@ fn own_inputs() -> Vec<Input> {
     ]
 }
 
-/// The first submissions of the small real captures, if they are there.
+/// The first submission of each small real capture, if the corpus is present.
 fn real_inputs() -> Vec<Input> {
     let mut inputs = Vec::new();
     for capture in captures() {
@@ -152,7 +151,7 @@ fn captures() -> Vec<PathBuf> {
     found
 }
 
-/// Memory that nothing maps, before and behind what the input has.
+/// Content of unmapped memory before and after the memory of the input.
 static CANARIES: [u8; 8 * 4096] = [0xa5; 8 * 4096];
 
 fn canary(gpu: &mut Gpu) -> Frames {
@@ -161,7 +160,7 @@ fn canary(gpu: &mut Gpu) -> Frames {
     frames
 }
 
-/// Runs the input; faults are fine, anything else that is wrong panics.
+/// Runs the input. Faults are allowed; any other problem panics.
 fn execute(input: &Input) {
     let start = Instant::now();
     let mut gpu = Gpu::with_memory(Memory::with_limit(256 << 20));
@@ -173,15 +172,15 @@ fn execute(input: &Input) {
         gpu.load(context, *address, bytes).unwrap();
         unmapped.push(canary(&mut gpu));
     }
-    // Whatever it comes to is right, as long as it comes to an end.
+    // Every result is accepted; the submission only has to end.
     let _ = gpu.submit(context, input.engine, input.batch_address, input.batch_length);
     for frames in unmapped {
         assert!(gpu.memory.bytes(frames) == CANARIES, "unmapped memory was written");
     }
-    assert!(start.elapsed() < PATIENCE, "{} took {:?}", input.name, start.elapsed());
+    assert!(start.elapsed() < TIME_LIMIT, "{} took {:?}", input.name, start.elapsed());
 }
 
-/// A change of one dword: which buffer, which dword, and how.
+/// A change of one dword.
 #[derive(Debug, Clone)]
 enum Change {
     Set(u32),
@@ -200,7 +199,7 @@ fn change() -> impl Strategy<Value = (prop::sample::Index, prop::sample::Index, 
     (any::<prop::sample::Index>(), any::<prop::sample::Index>(), how)
 }
 
-/// The dwords that mean something: batch, state and kernels, not zeros.
+/// The dwords worth changing: batch, state and kernels, without zeros.
 fn meaningful(input: &Input) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     for (buffer, (_, bytes)) in input.buffers.iter().enumerate() {
@@ -242,13 +241,13 @@ fn mutated_batches() {
 /// A change of the manifest's text.
 #[derive(Debug, Clone)]
 enum Edit {
-    /// Another byte.
+    /// Replace a byte.
     Byte(u8),
-    /// Bytes taken away.
+    /// Remove bytes.
     Cut(usize),
-    /// Text put in.
+    /// Insert text.
     Insert(&'static str),
-    /// The number that stands there or behind, replaced.
+    /// Replace the next number.
     Number(&'static str),
 }
 
@@ -303,7 +302,7 @@ fn apply(text: &mut Vec<u8>, place: prop::sample::Index, edit: &Edit) {
     }
 }
 
-/// Opens the capture and runs what can be run.
+/// Opens the capture and runs it until a submission fails.
 fn replay(directory: &Path) {
     let start = Instant::now();
     if let Ok(capture) = Capture::open(directory) {
@@ -315,7 +314,7 @@ fn replay(directory: &Path) {
             }
         }
     }
-    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+    assert!(start.elapsed() < TIME_LIMIT, "{:?}", start.elapsed());
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! `genxml` without its feature `std`: a program with a panic handler of its own can only be built
-//! if nothing below it links the standard library. It is built for the host, where it also runs,
-//! and for a target that has no `std`.
+//! `genxml` without its feature `std`: a program with its own panic handler can be built only if
+//! nothing links the standard library. It is built for the host, where it also runs, and for a
+//! target without `std`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

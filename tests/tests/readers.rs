@@ -1,5 +1,5 @@
-//! Damaged input: a million mutations of good inputs through every reader, with what the fuzz
-//! targets do. None panics, none runs long, and all of them together do not make memory grow.
+//! Damaged input: a million mutations of valid inputs through every reader, with the functions of
+//! the fuzz targets. None panics, none runs long, and memory does not grow.
 
 #[path = "../../runtime/tests/aub/file.rs"]
 mod aub;
@@ -17,16 +17,16 @@ use std::io::{Cursor, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Mutations in all. `GENXML_MUTATIONS` sets another number.
+/// Total number of mutations. `GENXML_MUTATIONS` sets another number.
 const MUTATIONS: u64 = 1_000_000;
 
-/// Longest time that one input may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for one input.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// How much more memory the process may take after the first tenth of the mutations, in KiB.
+/// How much the peak memory of the process may grow after the first tenth of the mutations, in KiB.
 const GROWTH: u64 = 64 << 10;
 
-/// xorshift64*: the same mutations every time.
+/// xorshift64*: the same mutations in every run.
 struct Random(u64);
 
 impl Random {
@@ -42,7 +42,7 @@ impl Random {
     }
 }
 
-/// Changes `bytes` in one to four places; `other` is another good input.
+/// Changes `bytes` at one to four positions; `other` is another valid input.
 fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
     for _ in 0..=random.below(4) {
         let at = random.below(bytes.len());
@@ -79,7 +79,7 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
     bytes.truncate(most);
 }
 
-/// Peak memory of the process in KiB, where the system tells it.
+/// Peak memory of the process in KiB, if the system reports it.
 fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| {
@@ -87,7 +87,7 @@ fn peak() -> Option<u64> {
     })
 }
 
-/// A reader with good inputs, which get `share` of the mutations of 100.
+/// A reader with valid inputs; `share` is its percentage of the mutations.
 struct Subject {
     name: &'static str,
     run: fn(&[u8]),
@@ -118,7 +118,7 @@ fn mutations_of_good_inputs() {
                 let start = Instant::now();
                 (subject.run)(&bytes);
                 assert!(
-                    start.elapsed() < PATIENCE,
+                    start.elapsed() < TIME_LIMIT,
                     "{}: {:?} for {bytes:x?}",
                     subject.name,
                     start.elapsed()
@@ -145,7 +145,8 @@ fn mutations_of_good_inputs() {
     }
 }
 
-/// Good inputs: what the project's own code writes, and pieces of the corpus where it is.
+/// Valid inputs: files that the project's own code writes, and pieces of the corpus if it is
+/// present.
 fn subjects() -> Vec<Subject> {
     vec![
         Subject { name: "batch", run: targets::batch, inputs: batches(), most: 160, share: 86 },
@@ -154,8 +155,7 @@ fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// Batches of packets of every kind with random fields, behind a byte that says for which engine
-/// and what to do.
+/// Batches of random packets of every type, after a byte that selects the engine and the action.
 fn batches() -> Vec<Vec<u8>> {
     let instructions: Vec<_> = genxml_tests::ROUND_TRIPS[0]
         .iter()
@@ -176,7 +176,7 @@ fn batches() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A small dump of each kind that is a file, plain and compressed.
+/// A small dump of each file format, plain and compressed.
 fn files() -> Vec<Vec<u8>> {
     let batch = batches().swap_remove(0);
     let mut classic = AubFile::classic("PCI-ID=0x1616");
@@ -196,9 +196,9 @@ fn files() -> Vec<Vec<u8>> {
     files
 }
 
-/// A hang in a batch of few dwords, as a kernel prints it.
+/// A hang in a small batch, as a kernel prints it.
 fn error_state(spelling: Spelling) -> Vec<u8> {
-    // PIPE_CONTROL, MI_SEMAPHORE_WAIT for what does not come, MI_BATCH_BUFFER_END.
+    // PIPE_CONTROL, an MI_SEMAPHORE_WAIT that never ends, MI_BATCH_BUFFER_END.
     let batch =
         [0x7a00_0004, 0x0010_0002, 0, 0, 0, 0, 0x0e00_c002, 1, 0x10_2000, 0, 0x0500_0000, 0];
     let batch: Vec<u8> = batch.iter().flat_map(|dword: &u32| dword.to_le_bytes()).collect();
@@ -265,7 +265,7 @@ rcs0 (physical), logical instance=0
     .to_vec()
 }
 
-/// A file as gzip, xz and zstd make it, in turns.
+/// Compresses a file with gzip, xz or zstd, in turn.
 fn compressed(number: usize, file: &[u8]) -> Vec<u8> {
     match number % 3 {
         0 => {
@@ -283,13 +283,13 @@ fn compressed(number: usize, file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Every file that is mutated is one that can be read.
+/// Every file that is mutated can be read without damage.
 #[test]
 fn files_are_good() {
     let mut kinds = Vec::new();
     for file in files() {
         let mut dump = Dump::read("file", Cursor::new(file), &How::default()).unwrap();
-        // A buffer that the kernel could not dump, and buffers that are no pages.
+        // Accept a buffer that the kernel could not dump, and buffers that are not whole pages.
         let fine = |text: &str| text.contains("error -14") || text.contains("ends inside a page");
         assert!(dump.notes().iter().all(|note| fine(&note.text)), "{:?}", dump.notes());
         let mut count = 0;
@@ -303,13 +303,13 @@ fn files_are_good() {
     let of = |kind| {
         kinds.iter().filter(|found| found.0 == kind).map(|found| found.1).collect::<Vec<_>>()
     };
-    // The ring, which does not call the batch, and the batch.
+    // Two submissions: the ring, which does not call the batch, and the batch.
     assert_eq!(of(Kind::ErrorState), [2; 16]);
     assert_eq!(of(Kind::Devcoredump), [1, 1]);
     assert_eq!(of(Kind::Aub).len(), 4);
 }
 
-/// The kernels of the demonstrations, and those of the corpus where it is.
+/// The kernels of the demos, and those of the corpus if it is present.
 fn kernels() -> Vec<Vec<u8>> {
     let mut kernels: Vec<Vec<u8>> = genx::demo::fill::submission()
         .iter()

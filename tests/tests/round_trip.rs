@@ -1,6 +1,6 @@
-//! The laws of packing hold for every generated container: nothing that a field holds is lost, what
-//! is packed is well formed, and unpacking loses no bit. Oracle: the laws themselves, on random
-//! dwords.
+//! The laws of packing hold for every generated container: nothing that a field holds is lost,
+//! packed dwords are well formed, and unpacking loses no bit. Oracle: the laws themselves, on
+//! random dwords.
 
 use genxml_core::bits::{ones, put};
 use genxml_core::reflect::{Container, Field};
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
 
-/// Moves fields with a range into it, so that strict readers see more than their first refusal.
+/// Moves values into the range of their field, so that strict readers check more than the first
+/// violation.
 fn into_ranges(info: &Container, dwords: &mut [u32]) {
     for field in info.fields {
         if let Field { range: Some((min, max)), start, end, .. } = *field {
@@ -67,7 +68,7 @@ fn every_container() {
         }
     }
     println!("{containers} containers");
-    // A list that comes out empty, or strict readers that refuse everything, prove nothing.
+    // An empty list, or strict readers that refuse everything, would prove nothing.
     assert!(containers > 100, "only {containers} containers are listed");
     assert!(never.is_empty(), "strict unpack refused every sample of {never:?}");
 }

@@ -1,5 +1,5 @@
-//! What strict readers compare quickly, whole dwords at once, says the same as the table of checks,
-//! which says what is wrong. Oracle: `Check::all`, on dwords that are packed and then damaged.
+//! The fast check of strict readers compares whole dwords. It agrees with the table of checks,
+//! which finds the reason. Oracle: `Check::all`, on packed and then damaged dwords.
 
 use genxml::gen8::RenderPacket;
 use genxml::gen8::mi::PipeControl;
@@ -9,8 +9,8 @@ use genxml_core::packet::{Fixed, UnpackError};
 use genxml_core::reflect::{Container, Kind};
 use genxml_tests::Random;
 
-/// PIPE_CONTROL may leave out its immediate data: its length is 2 to 4. Oracle: that range, and
-/// Linux, whose gen8_emit_pipe_control writes 6 dwords where older ones write 4 or 5.
+/// PIPE_CONTROL may leave out its immediate data: its length field is 2 to 4. Oracle: that range,
+/// and Linux, whose gen8_emit_pipe_control writes 6 dwords where older ones write 4 or 5.
 #[test]
 fn short_packets_are_read_strictly() {
     let header = 0x7a00_0000;
@@ -43,7 +43,7 @@ fn is_length(info: &Container, error: &UnpackError) -> bool {
 }
 
 #[test]
-fn quick_and_thorough_checks_agree() {
+fn fast_and_table_checks_agree() {
     let (mut held, mut failed) = (0, 0);
     for trip in genxml_tests::ROUND_TRIPS.iter().copied().flatten() {
         let mut random = Random::new(trip.info.name);
@@ -56,7 +56,7 @@ fn quick_and_thorough_checks_agree() {
                 put(&mut dwords, start, start, flipped.into());
             }
             let (name, strict) = (trip.info.name, (trip.strict)(&dwords));
-            // A tail ends where the length field says, which may be damaged.
+            // The length field, which may be damaged, gives the end of a tail.
             let end = match trip.info.kind {
                 Kind::Instruction { variable: true, .. } => {
                     trip.info.packet_dwords(dwords[0]).min(dwords.len())
@@ -66,10 +66,10 @@ fn quick_and_thorough_checks_agree() {
             match (Check::all(trip.checks, name, &dwords[..end], 0), strict) {
                 (Ok(()), Ok(())) => held += 1,
                 (Err(expected), Err(found)) if expected == found => failed += 1,
-                // That a tail holds whole elements is not in the table.
+                // The table does not check that a tail has complete elements.
                 (_, Err(error)) if is_length(trip.info, &error) => {}
-                // Nor is that nothing stands behind the last bit: where the structure is part of
-                // another, something may.
+                // Nor does it check the bits after the last one: in a nested structure they belong
+                // to the outer container.
                 (Ok(()), Err(UnpackError::Reserved { dword, bits, .. }))
                     if 32 * dword + bits.trailing_zeros() >= trip.info.bits => {}
                 (table, strict) => {

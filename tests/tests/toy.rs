@@ -1,5 +1,5 @@
-//! The code generated from `toy/toy.xml`, feature by feature. Oracle: dwords worked out by hand
-//! from the XML.
+//! The code generated from `toy/toy.xml`, feature by feature. Oracle: dwords written by hand from
+//! the XML.
 
 use genxml::core::reflect::{Expr, Field};
 use genxml::core::{
@@ -9,7 +9,8 @@ use genxml::packet;
 use genxml_tests::toy::toy::*;
 use genxml_tests::toy::{BlitterPacket, CONTAINERS, ENUMS, RenderPacket};
 
-/// `Debug` names what the XML names, in meant values, without opcode, length and reserved bits.
+/// `Debug` prints the names of the XML with decoded values, without opcode, length and reserved
+/// bits.
 #[test]
 fn debug() {
     let small = Small { shape: Shape::NONE, level: 16u8.try_into().unwrap() };
@@ -68,7 +69,7 @@ fn scalars() {
     ];
     assert_eq!(scalars.pack(), expected);
     assert_eq!(Scalars::unpack(&expected), Ok(scalars));
-    // A reserved field is not looked at, all else is.
+    // A reserved field is ignored; everything else is checked.
     let mut noise = expected;
     noise[1] |= 7 << 13;
     assert_eq!(Scalars::unpack(&noise), Ok(scalars));
@@ -131,8 +132,8 @@ fn alternatives() {
         packet! { Alternatives { shape: Shape::SURFACE_2D, depth: 4, extent: surface, tail } };
     assert_eq!(value.pack(), [2 | 4 << 3, 3 | 0x3fff << 8, 1 << 3 | 1 << 7]);
     assert_eq!(Alternatives::unpack(&value.pack()), Ok(value));
-    // Depth % 4 + 1 == 2 makes the last dword a float; shape 5 is a surface as well; 0 and 7 have
-    // no extent.
+    // Depth % 4 + 1 == 2 makes the last dword a float; shape 5 is a surface too; shapes 0 and 7
+    // have no extent.
     let float = Alternatives::unpack_lossy(&[5 | 5 << 3, 0, 1.5f32.to_bits()]);
     assert_eq!(float.tail, AlternativesTail::Float { all: 1.5 });
     assert!(matches!(float.extent, AlternativesExtent::Surface { .. }));
@@ -201,7 +202,7 @@ fn tails() {
     let read = ThreeDToyTable::unpack(&out).expect("well formed");
     assert_eq!((read, read.pair.len(), read.pair.get(1)), (table, 2, Some(pairs[1])));
     assert_eq!(read.pair.get(2), None);
-    // One dword too many for whole pairs; a packet that goes on after the end.
+    // One dword too many for complete pairs; a packet that is longer than the dwords.
     out[0] += 1;
     assert!(matches!(
         ThreeDToyTable::unpack(&out),
@@ -314,7 +315,7 @@ fn reflection() {
     assert_eq!(<Scalars as Packed>::INFO.dwords(), 12);
 }
 
-/// What no field uses is as wide as its values.
+/// An enumeration that no field uses is as wide as its values.
 #[test]
 fn lone_enumerations_hold_their_values() {
     assert_eq!(
@@ -325,7 +326,7 @@ fn lone_enumerations_hold_their_values() {
     assert_eq!((Shape::BITS, Small::BITS), (3, 7));
 }
 
-/// Nothing may stand behind the last bit of a structure by itself.
+/// Bits after the last bit of a structure must be zero when it is read alone.
 #[test]
 fn bits_behind_a_structure_are_refused() {
     let dwords = Small::new().pack();
@@ -337,8 +338,8 @@ fn bits_behind_a_structure_are_refused() {
     assert!(Small::unpack_lossy(&[dwords[0] | 0x80]) == Small::new());
 }
 
-/// Bits that must be one are written inside alternatives and elements too, and what has no field is
-/// an alternative.
+/// Must-be-one bits are written inside alternatives and elements too. An alternative may have no
+/// field.
 #[test]
 fn fixed_bits_of_alternatives() {
     let mark = [FixedBitsMark { level: lit!(1) }; 4];

@@ -1,4 +1,4 @@
-//! Errors in `batch!` stand at the packet, the field or the value.
+//! Errors in `batch!` are reported at the packet, the field or the value.
 use genxml::batch;
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;

@@ -1,4 +1,4 @@
-//! What `batch!` does not understand.
+//! Syntax errors in `batch!`.
 use genxml::batch;
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;

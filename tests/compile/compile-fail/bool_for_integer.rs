@@ -1,4 +1,4 @@
-//! A number is no switch, nor a switch a number.
+//! A number is not a switch, and a switch is not a number.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! A constant packet is checked as any other, nested structures and alternatives too.
+//! A constant packet is checked like any other, with nested structures and alternatives.
 use genxml::gen8::state::{MemoryObjectControlState, RenderSurfaceState, RenderSurfaceStateExtent};
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! A packet is copied freely: the struct derives `Clone` and `Copy` too. Unlike a field's own type, an integer is no
+//! A packet can be copied: the struct must derive `Clone` and `Copy` too. An integer is not an
 //! enumeration.
 use genxml::Packet;
 use genxml::core::U;

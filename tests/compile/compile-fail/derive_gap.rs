@@ -1,4 +1,4 @@
-//! Nobody has the upper half.
+//! No field has the upper half.
 use genxml::Packet;
 use genxml::core::U;
 

@@ -1,4 +1,4 @@
-//! What `#[packet(...)]` lacks.
+//! Missing parts of `#[packet(...)]`.
 use genxml::Packet;
 use genxml::core::U;
 

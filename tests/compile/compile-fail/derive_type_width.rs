@@ -1,4 +1,4 @@
-//! Types that the macro knows by name only say how many bits they have: 2, and 7.
+//! Types of which the macro has only the name: their own widths are 2 and 7 bits.
 use genxml::Packet;
 use genxml::core::U;
 use genxml::gen8::blitter::BlitColorDepth;

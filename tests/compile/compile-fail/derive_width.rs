@@ -1,4 +1,4 @@
-//! The type has other bits than the attribute says.
+//! The width of the type differs from that of the attribute.
 use genxml::Packet;
 use genxml::core::U;
 

@@ -1,4 +1,4 @@
-//! A jump to a label that there is not, and one without an end.
+//! A jump to a label that does not exist, and one without an end.
 
 use genxml::eu;
 

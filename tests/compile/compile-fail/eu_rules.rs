@@ -1,4 +1,4 @@
-//! What can be encoded and may not be run.
+//! Instructions that can be encoded but break rules.
 
 use genxml::eu;
 

@@ -1,4 +1,4 @@
-//! Text in string literals: the message names the line and points at its literal.
+//! Text in string literals: the message quotes the line and points to its literal.
 
 use genxml::eu;
 

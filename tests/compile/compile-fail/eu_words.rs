@@ -1,4 +1,4 @@
-//! Misspelt words, registers and types that there are not: each at its token.
+//! Misspelt words, registers and types that do not exist: each error is at its token.
 
 use genxml::eu;
 

@@ -1,4 +1,4 @@
-//! `fit!` names a field that the packet must have.
+//! `fit!` must name a field of the packet.
 use genxml::core::{FieldError, U, fit};
 use genxml::gen8::mi::MiNoop;
 

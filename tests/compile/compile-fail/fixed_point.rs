@@ -1,4 +1,4 @@
-//! The bias has a sign, four integer bits and eight behind the point; the line's width has no sign.
+//! The bias has a sign, four integer bits and eight fraction bits; the line width has no sign.
 use genxml::gen8::render3d_raster::ThreeDStateSf;
 use genxml::gen8::state::SamplerState;
 use genxml::packet;

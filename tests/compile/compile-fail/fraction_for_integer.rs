@@ -1,4 +1,4 @@
-//! An integer takes no fraction.
+//! An integer field accepts no fraction.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

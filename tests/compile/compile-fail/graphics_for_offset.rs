@@ -1,4 +1,4 @@
-//! A GPU address is no offset from a base.
+//! A GPU address is not an offset from a base.
 use genxml::core::address::{Address, Graphics};
 use genxml::gen8::state::BindingTableState;
 use genxml::packet;

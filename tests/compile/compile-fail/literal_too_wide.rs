@@ -1,4 +1,4 @@
-//! 65536 does not fit the 16 bits, with sign, of the pitch; nor 2^32 the colour.
+//! 65536 does not fit the signed 16 bits of the pitch, and 2^32 does not fit the colour.
 use genxml::gen8::blitter::XyColorBlt;
 use genxml::packet;
 

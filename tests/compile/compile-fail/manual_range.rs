@@ -1,4 +1,4 @@
-//! Four bits hold 15, but the manual allows scratch space up to 2^11 KiB only. Lists of its own are 14 levels long.
+//! Four bits hold 15, but the manual allows only 2^11 KiB of scratch space, and LODs up to 14.
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::SamplerState;
 use genxml::packet;

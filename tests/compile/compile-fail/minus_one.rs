@@ -1,4 +1,4 @@
-//! Hardware stores the number of threads less one: none is as impossible as too many.
+//! Hardware stores the number of threads minus one: 0 is as illegal as too many.
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! The state cache fetches lines: the dynamic state base address is a multiple of 4096.
+//! The dynamic state base address must be a multiple of 4096.
 use genxml::gen8::state::StateBaseAddress;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! A field without a sign takes no negative number.
+//! An unsigned field accepts no negative number.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! What is not a packet says so where it stands.
+//! An error in the syntax is reported where it is.
 use genxml::gen8::blitter::XyColorBlt;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! PIPELINE_SELECT by hand would leave the batch's type as it is.
+//! PIPELINE_SELECT emitted directly would not change the type of the batch.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;
 use genxml::gen8::mi::{PipelineSelect, PipelineSelectPipelineSelection};

@@ -1,4 +1,4 @@
-//! A run-time integer is converted by `?`.
+//! A run-time integer needs `?` for the conversion.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! What is stored as a logarithm is a power of two.
+//! A value that is stored as a logarithm must be a power of two.
 use genxml::core::{PowerOfTwo, lit};
 
 fn main() {

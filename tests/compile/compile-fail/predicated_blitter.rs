@@ -1,4 +1,4 @@
-//! Only commands of the render engine look at the predicate.
+//! Only commands of the render engine use the predicate.
 use genxml::batch::{Batch, Buffer};
 use genxml::engine::Blitter;
 use genxml::mi::{Builder, Mem, MiError, Operand, Qword};

@@ -1,4 +1,4 @@
-//! The error of another conversion is not the field's: parentheses say that Rust's own `?` is meant.
+//! The error of another conversion needs parentheses: `?` is then Rust's own.
 use genxml::core::U;
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;

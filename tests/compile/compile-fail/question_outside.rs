@@ -1,4 +1,4 @@
-//! `?` needs a function that returns a result, as always.
+//! `?` needs a function that returns a `Result`, as in all Rust code.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! A text is no number.
+//! A text is not a number.
 use genxml::core::FieldError;
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;

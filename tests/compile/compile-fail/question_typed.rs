@@ -1,4 +1,4 @@
-//! What has the field's type needs no `?`; an enumeration is no number.
+//! A value of the field's type needs no `?`; an enumeration is not a number.
 use genxml::core::{FieldError, U};
 use genxml::gen8::blitter::XyColorBlt;
 use genxml::gen8::mi::MiNoop;

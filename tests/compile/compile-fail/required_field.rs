@@ -1,4 +1,4 @@
-//! A store without an address makes no sense: `new` asks for it, and `..` does not stand for it.
+//! A store needs an address: it is an argument of `new`, so `..` does not supply it.
 use genxml::gen8::mi::MiStoreDataImm;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! The pitch between slices is counted in steps of four rows.
+//! The distance of slices is stored in units of four rows.
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! The pitch has 16 bits, with sign: -32768 is the least.
+//! The pitch has 16 bits with a sign: the least value is -32768.
 use genxml::gen8::blitter::XyColorBlt;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! State lies in memory: it is put into a heap, not emitted.
+//! State is put into a heap, not emitted.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;
 use genxml::gen8::state::RenderSurfaceState;

@@ -1,4 +1,4 @@
-//! Vertex elements are elements of vertices, not numbers.
+//! The elements of this tail are vertex elements, not numbers.
 use genxml::core::U;
 use genxml::gen8::render3d_fetch::ThreeDStateVertexElements;
 use genxml::packet;

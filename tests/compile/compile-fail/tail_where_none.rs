@@ -1,4 +1,4 @@
-//! MI_NOOP has no data behind it.
+//! MI_NOOP has no tail.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

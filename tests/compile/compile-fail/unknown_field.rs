@@ -1,4 +1,4 @@
-//! A field that another packet has.
+//! The field belongs to another packet.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

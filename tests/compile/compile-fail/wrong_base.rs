@@ -1,5 +1,5 @@
-//! A binding table points to surface states: an offset from Dynamic State Base Address is none from Surface State Base
-//! Address.
+//! A binding table points to surface states: an offset from Dynamic State Base Address is not an
+//! offset from Surface State Base Address.
 use genxml::core::address::{Address, DynamicState};
 use genxml::core::lit;
 use genxml::gen8::state::BindingTableState;

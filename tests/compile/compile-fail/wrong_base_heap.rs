@@ -1,4 +1,4 @@
-//! A heap of dynamic state gives offsets that a field for surface state does not take.
+//! A heap of dynamic state returns offsets that a field for surface state does not accept.
 use genxml::batch::{BatchError, Heap};
 use genxml::core::address::DynamicState;
 use genxml::gen8::state::{BindingTableState, SamplerState};

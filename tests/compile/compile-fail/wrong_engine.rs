@@ -1,4 +1,4 @@
-//! The render engine does not take commands of the blitter.
+//! The render engine does not accept commands of the blitter.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;
 use genxml::gen8::blitter::XyColorBlt;

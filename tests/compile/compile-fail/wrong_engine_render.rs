@@ -1,4 +1,4 @@
-//! The blitter has no vertex shader, and the video engine no blitter.
+//! The blitter does not accept a vertex shader, and the video engine no blitter command.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::{Blitter, Video};
 use genxml::gen8::blitter::XyColorBlt;

@@ -1,4 +1,4 @@
-//! A colour depth is no raster operation, and no number either.
+//! A colour depth is not a raster operation, nor a number.
 use genxml::gen8::blitter::{BlitColorDepth, XyColorBlt};
 use genxml::packet;
 

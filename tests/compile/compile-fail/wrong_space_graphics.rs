@@ -1,4 +1,4 @@
-//! The address of a buffer is no offset from a base.
+//! The address of a buffer is not an offset from a base.
 use genxml::batch::{Batch, BatchError, Buffer};
 use genxml::engine::Render;
 use genxml::gen8::state::InterfaceDescriptorData;

@@ -1,4 +1,4 @@
-//! A heap of dynamic state gives no offsets of surface state.
+//! A heap of dynamic state returns no offsets of surface state.
 use genxml::batch::{BatchError, Heap};
 use genxml::core::address::DynamicState;
 use genxml::gen8::state::{InterfaceDescriptorData, SamplerState};

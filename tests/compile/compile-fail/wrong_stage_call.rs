@@ -1,4 +1,4 @@
-//! A second-level batch for one pipeline is not called in another.
+//! A second-level batch for one pipeline cannot be called in another.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;
 use genxml::gen8::media::MediaStateFlush;

@@ -1,4 +1,4 @@
-//! A jump does not go around PIPELINE_SELECT: labels belong to the pipeline in which they were made.
+//! A jump cannot skip PIPELINE_SELECT: a label belongs to the pipeline that it was made in.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;
 

@@ -1,4 +1,4 @@
-//! Media commands do not go with the 3D pipeline.
+//! Media commands do not work in the 3D pipeline.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;
 use genxml::gen8::media::MediaVfeState;

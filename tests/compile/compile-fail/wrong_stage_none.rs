@@ -1,4 +1,4 @@
-//! Before a pipeline is chosen, only commands that all take compile.
+//! Until a pipeline is selected, only commands that all pipelines accept compile.
 use genxml::batch::{Batch, BatchError};
 use genxml::engine::Render;
 use genxml::gen8::media::GpgpuWalker;

@@ -1,4 +1,4 @@
-//! A sampler is no memory object control state.
+//! A sampler is not a memory object control state.
 use genxml::gen8::state::{RenderSurfaceState, SamplerState};
 use genxml::packet;
 

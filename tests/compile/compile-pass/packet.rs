@@ -1,5 +1,5 @@
-//! What `packet!` takes; also makes the cases be built, not only checked: literals are evaluated by
-//! code generation.
+//! Values that `packet!` accepts. This file also makes trybuild build the cases instead of only
+//! checking them: literals are evaluated by code generation.
 use genxml::batch::{Batch, BatchError};
 use genxml::core::U;
 use genxml::engine::{Blitter, Render};
@@ -18,14 +18,14 @@ const FILL: XyColorBlt = packet! {
     }
 };
 
-/// A literal that comes through another macro is still one.
+/// A literal that comes through another macro is still a literal.
 macro_rules! pitch {
     ($pitch:expr) => {
         packet! { XyColorBlt { destination_pitch: $pitch, .. } }
     };
 }
 
-/// The type may come through another macro, from its crate.
+/// The type may come through another macro, from its own crate.
 macro_rules! noop {
     ($type:path) => {
         packet! { $type { identification_number: 3, .. } }
@@ -37,7 +37,7 @@ fn words() -> Vec<U<32>> {
 }
 
 fn main() -> Result<(), BatchError> {
-    // What a literal borrows lives as long as the statement, `..` or not.
+    // A value that a literal borrows lives as long as the statement, with or without `..`.
     let mut render = Batch::<Render>::new("render", 0x8000, 4096)?;
     render.emit(&packet! { MiStoreDataIndex { data_dword: words()[..].into(), .. } })?;
     render.emit(&noop!(genxml::gen8::mi::MiNoop))?;

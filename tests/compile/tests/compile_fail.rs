@@ -1,5 +1,4 @@
-//! Mistakes that the compiler finds, with the messages that it gives. `TRYBUILD=overwrite` renews
-//! them.
+//! Mistakes that the compiler finds, with its messages. `TRYBUILD=overwrite` updates them.
 
 #[test]
 fn compile_fail() {

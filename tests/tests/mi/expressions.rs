@@ -4,13 +4,13 @@ use super::*;
 use genxml::engine::{Blitter, Render, Video, VideoEnhance};
 use genxml::mi::{Condition, Operand, Value};
 
-/// An expression in the test's own terms.
+/// An expression in the test's own representation.
 #[derive(Clone, Debug)]
 enum Tree {
     Constant(u64),
     Qword(u64),
     Dword(u64),
-    /// One of the expressions before.
+    /// The value of an earlier expression.
     Earlier(usize),
     Unary(Unary, Box<Tree>),
     Binary(Binary, Box<Tree>, Box<Tree>),
@@ -206,7 +206,7 @@ fn compare() -> impl Strategy<Value = Compare> {
     proptest::sample::select(&Compare::ALL[..])
 }
 
-/// Expressions; each may name those of `earlier`.
+/// Expressions; each may use those of `earlier`.
 fn tree(earlier: usize) -> impl Strategy<Value = Tree> {
     let mut leaves = vec![
         number().prop_map(Tree::Constant).boxed(),
@@ -256,13 +256,14 @@ fn tree(earlier: usize) -> impl Strategy<Value = Tree> {
     })
 }
 
-/// Four expressions, each over those before, and whether each is kept in a register.
+/// Four expressions, each of which may use the earlier ones, and whether each is kept in a
+/// register.
 fn program() -> impl Strategy<Value = Vec<(Tree, bool)>> {
     (tree(0), tree(1), tree(2), tree(3), any::<[bool; 4]>())
         .prop_map(|(a, b, c, d, kept)| [a, b, c, d].into_iter().zip(kept).collect())
 }
 
-fn program_gives_what_rust_gives<E: MiEngine>(program: &[(Tree, bool)], inputs: &[u64]) {
+fn check_program<E: MiEngine>(program: &[(Tree, bool)], inputs: &[u64]) {
     let mut expected: Vec<u64> = Vec::new();
     for (tree, _) in program {
         expected.push(tree.eval(inputs, &expected));
@@ -308,7 +309,7 @@ fn program_gives_what_rust_gives<E: MiEngine>(program: &[(Tree, bool)], inputs: 
 proptest! {
     #[test]
     fn expressions(program in program(), inputs in proptest::collection::vec(number(), 8)) {
-        program_gives_what_rust_gives::<Render>(&program, &inputs);
+        check_program::<Render>(&program, &inputs);
     }
 }
 
@@ -317,8 +318,8 @@ proptest! {
 
     #[test]
     fn expressions_on_other_engines(program in program(), inputs in proptest::collection::vec(number(), 8)) {
-        program_gives_what_rust_gives::<Blitter>(&program, &inputs);
-        program_gives_what_rust_gives::<Video>(&program, &inputs);
-        program_gives_what_rust_gives::<VideoEnhance>(&program, &inputs);
+        check_program::<Blitter>(&program, &inputs);
+        check_program::<Video>(&program, &inputs);
+        check_program::<VideoEnhance>(&program, &inputs);
     }
 }

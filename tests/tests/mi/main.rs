@@ -1,7 +1,7 @@
-//! The expression builder against the model: what batches compute is what Rust computes.
+//! The expression builder against the model: batches compute the same as Rust.
 //!
-//! Oracle: Rust's own arithmetic of `u64`. The operations of MI_MATH are few and simple in the
-//! model (`sim/src/cs/math.rs`), and were written after other sources than the builder.
+//! Oracle: Rust's arithmetic of `u64`. The operations of MI_MATH are few and simple in the model
+//! (`sim/src/cs/math.rs`), and were written from other sources than the builder.
 
 mod expressions;
 mod operations;
@@ -40,7 +40,7 @@ fn output32(index: u64) -> Mem<Dword> {
 
 type Mi<'b, E> = Builder<'b, E, Batch<E>>;
 
-/// A GPU after a batch.
+/// A GPU after it ran a batch.
 struct Run {
     gpu: Gpu,
     context: ContextId,
@@ -81,7 +81,7 @@ impl Run {
     }
 }
 
-/// Numbers of which bugs are fond.
+/// Numbers that often reveal errors: small ones, near powers of two, and random ones.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         any::<u64>(),

@@ -1,4 +1,4 @@
-//! Each operation by itself, where its limits are.
+//! Each operation alone, at its limits.
 
 use super::expressions::Compare;
 use super::*;
@@ -6,12 +6,12 @@ use genxml::batch::Buffer;
 use genxml::engine::{Blitter, Engine, Render, VideoEnhance};
 use genxml::mi::{Atomic, Gprs, Operand, PostSync, Until, Value};
 
-/// Every pair of numbers and each operation that takes two; the cheap ones in the properties above,
-/// these here once.
+/// Operands for operations with two operands: every pair is tested once. The cheap operations are
+/// tested in the properties above.
 const NUMBERS: [u64; 8] =
     [0, 1, 3, 0xffff_ffff, 0x1_0000_0000, 0x0123_4567_89ab_cdef, 1 << 63, u64::MAX - 240_057];
 
-/// Runs `operation` on each pair of [`NUMBERS`], one batch for each of the first.
+/// Runs `operation` on each pair of [`NUMBERS`], one batch per first number.
 fn pairs(
     operation: impl Fn(Mem<Qword>, Mem<Qword>) -> Value,
     expected: impl Fn(u64, u64) -> Option<u64>,
@@ -68,7 +68,7 @@ fn shifts_by_values() {
     }
 }
 
-/// All amounts, of a full and of a narrow value.
+/// All shift amounts, of a 64-bit and of a 32-bit value.
 #[test]
 fn shifts_by_constants() {
     let inputs = [0x8123_4567_89ab_cdef];
@@ -109,12 +109,12 @@ proptest! {
                 let (quotient, remainder) = x.divide(divisor);
                 mi.store(output(8 + i), &quotient)?;
                 mi.store(output(16 + i), remainder)?;
-                // 32 bits, and a narrow divisor.
+                // A 32-bit value and a 32-bit divisor.
                 let divisor = (constant & 0xffff_ffff).max(1);
                 let (quotient, remainder) = x.low().divide(divisor);
                 mi.store(output(24 + i), quotient)?;
                 mi.store(output(32 + i), &remainder)?;
-                // What is known of results must hold: these are folded by it.
+                // The builder folds these from the known range of the result, which must be right.
                 mi.store(output(40 + i), &remainder >> 32)?;
                 mi.store(output(48 + i), (x.low() * (constant & 0xffff)) & 0xffff_ffff_ffff)?;
             }
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-/// The greatest 32-bit numbers and those next to multiples are where reciprocals go wrong.
+/// Errors of reciprocals show at the greatest 32-bit numbers and next to multiples.
 #[test]
 fn division_by_all_small_constants() {
     for divisors in (1..=768u64).collect::<Vec<_>>().chunks(128) {
@@ -158,8 +158,8 @@ fn division_by_all_small_constants() {
     }
 }
 
-/// Each width to each, through memory, registers and variables; what is not stored to keeps its
-/// value.
+/// Every combination of widths through memory, registers and variables. Bytes that are not stored
+/// to keep their value.
 #[test]
 fn copies() {
     const VALUE: u64 = 0x0123_4567_89ab_cdef;
@@ -237,7 +237,7 @@ fn copies_and_fills_of_memory() {
     let inputs: Vec<u64> = (0..64).map(|index| 0x0101_0101_0101_0101 * index).collect();
     let mut run = Run::new::<Blitter>(&inputs, |mi| {
         mi.copy(at(OUTPUT), at(INPUT), 64)?;
-        // Overlapping, both ways.
+        // Overlapping, in both directions.
         mi.copy(at(INPUT + 12), at(INPUT), 100)?;
         mi.copy(at(OUTPUT + 512), at(OUTPUT), 64)?;
         mi.copy(at(OUTPUT + 512), at(OUTPUT + 532), 59)?;
@@ -267,11 +267,11 @@ fn predicated_stores_and_jumps() {
                 mi.store_if(&!&condition, output32(2), 9)?;
                 mi.if_true(&condition, |mi| {
                     mi.store(output(2), 1)?;
-                    // Of two levels.
+                    // Nested blocks.
                     mi.if_true(&input(0).is_nonzero(), |mi| mi.store(output(3), 2))
                 })?;
                 mi.store(output(4), 3)?;
-                // The predicate of the inner block is the last.
+                // The inner block has left its predicate.
                 mi.set_predicate(&condition)?;
                 mi.store_predicated(output(5), 4)
             })
@@ -292,7 +292,7 @@ fn predicated_stores_and_jumps() {
     }
 }
 
-/// Greatest common divisor and its steps, by the command streamer.
+/// Greatest common divisor and the number of steps, computed by the command streamer.
 #[test]
 fn loops() {
     for (a, b) in [(1071, 462), (462, 1071), (7, 7), (1 << 40, 3 << 20)] {
@@ -358,10 +358,10 @@ fn semaphores_and_ends() {
     assert_ne!(run.output(1), CANARY);
 }
 
-/// Memory is what both programs leave: the atomic, and the same operation spelled out.
+/// An atomic operation gives the same memory as the operation in Rust.
 #[test]
 fn atomics() {
-    /// What memory becomes, from memory, operand and what is missing to 64 bits.
+    /// The new memory value, from the old value, the operand and the number of bits missing to 64.
     type Meaning = fn(u64, u64, u32) -> u64;
     let operations: [(Atomic, Meaning); 11] = [
         (Atomic::And, |m, x, _| m & x),
@@ -395,7 +395,7 @@ fn atomics() {
                 for index in 0..6 {
                     mi.store(output(index), input(0))?;
                 }
-                // By a constant, by a value, with the old value.
+                // With a constant, with a value, and with the old value returned.
                 mi.atomic(output(0), what, x)?;
                 mi.atomic(output(1), what, input(1))?;
                 let old = mi.atomic_fetch(output(2), what, input(1))?;
@@ -434,7 +434,7 @@ fn atomics() {
     assert_eq!([0, 1].map(|index| run.output(index)), [7, 8]);
 }
 
-/// Values live on from one builder to the next if they share the registers.
+/// Values stay valid from one builder to the next if the builders share the registers.
 #[test]
 fn registers_shared_by_builders() {
     let mut batch = Batch::<Render>::new("batch", BATCH, 4096).unwrap();
@@ -454,8 +454,8 @@ fn registers_shared_by_builders() {
     assert_eq!(Run { gpu, context }.output(1), 42);
 }
 
-/// What a batch does when the kernel has moved it and all that it refers to: loads, stores of both
-/// halves, predicated ones, jumps over packets and loops.
+/// A batch works after the kernel moved it and its buffers: loads, stores of both halves,
+/// predicated stores, jumps over packets and loops.
 #[test]
 fn moved_batches_do_the_same() {
     let build = || -> Result<Submission, MiError> {
@@ -488,7 +488,7 @@ fn moved_batches_do_the_same() {
         submission.relocate(&places).unwrap();
         let mut gpu = Gpu::new();
         let context = gpu.create_context().unwrap();
-        // What lies where it was before is not read.
+        // The old addresses are not read.
         for old in here {
             gpu.load(context, old, &[0xcc; 4096]).unwrap();
         }

@@ -1,5 +1,5 @@
-//! The fields of a container where they stand, those of arrays and embedded structures too, and
-//! dwords that hold them.
+//! The fields of a container as a flat list with absolute positions, including those of arrays and
+//! nested structures; and dwords in which given fields exist.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use genxml_core::round_trip::{ROOM, RoundTrip};
 use genxml_core::{PackError, UnpackError};
 use genxml_tests::Random;
 
-/// A field at its place.
+/// A field with its absolute position.
 pub struct Flat<'a> {
     pub field: &'a Field,
     /// First bit from the start of the outermost container.
     pub start: u32,
-    /// When it exists: all of these hold.
+    /// The field exists if all of these hold.
     pub guards: Vec<Guard<'a>>,
-    /// Its value decides whether other fields exist.
+    /// Whether its value decides if other fields exist.
     pub decides: bool,
 }
 
@@ -34,7 +34,7 @@ impl Flat<'_> {
     }
 }
 
-/// A condition at its place, or that it does not hold.
+/// A condition at a position, and whether it must hold or must not.
 #[derive(Clone)]
 pub struct Guard<'a> {
     pub condition: &'a Expr,
@@ -48,7 +48,7 @@ impl Guard<'_> {
     }
 }
 
-/// The fields of a container. Of an array, those of the first two elements and of the last.
+/// The fields of a container; for an array those of the first two elements and of the last.
 pub fn flat<'a>(spec: &'a Spec, container: &'a Container) -> Vec<Flat<'a>> {
     let mut out = Vec::new();
     add(spec, &container.fields, &container.groups, 0, &[], &mut out);
@@ -88,7 +88,7 @@ fn add<'a>(
     }
 }
 
-/// The fields themselves, from bit `base` on.
+/// The fields of one level, which starts at bit `base`.
 pub fn own(fields: &[Field], base: u32) -> Vec<Flat<'_>> {
     let conditions: Vec<&Expr> =
         fields.iter().filter_map(|field| field.exists_if.as_ref()).collect();
@@ -120,7 +120,7 @@ fn mentions(condition: &Expr, field: &Field) -> bool {
     }
 }
 
-/// The value of a condition; the test's own reading of the schema.
+/// The value of a condition, by the test's own implementation of the schema.
 fn eval(expr: &Expr, dwords: &[u32], base: u32) -> u64 {
     match expr {
         Expr::Number(value) => *value,
@@ -148,8 +148,8 @@ fn eval(expr: &Expr, dwords: &[u32], base: u32) -> u64 {
     }
 }
 
-/// Least and greatest stored value that a field may have, as patterns of its bits; None if any is
-/// fine.
+/// Least and greatest stored value that a field may have, as bit patterns; `None` if every value is
+/// allowed.
 pub fn limits(field: &Field) -> Option<(u64, u64)> {
     let mask = mask(field);
     match (field.range, field.nonzero) {
@@ -160,7 +160,7 @@ pub fn limits(field: &Field) -> Option<(u64, u64)> {
     }
 }
 
-/// Ones where the field is.
+/// A mask as wide as the field.
 pub fn mask(field: &Field) -> u64 {
     u64::MAX >> (63 - (field.end - field.start).min(63))
 }
@@ -179,12 +179,13 @@ pub fn set(dwords: &mut [u32], start: u32, end: u32, value: u64) {
 
 type Conditions = Vec<(usize, u32, bool)>;
 
-/// Makes dwords that strict readers accept and in which given conditions hold.
+/// Generates dwords that strict readers accept and in which given conditions hold.
 pub struct Sampler<'a> {
     pub trip: &'a RoundTrip,
     pub fields: &'a [Flat<'a>],
     pub random: Random,
-    /// What was found for conditions: each by its address, its base and whether it holds.
+    /// Results by conditions; a condition is identified by its address, its base and whether it
+    /// holds.
     known: HashMap<Conditions, Option<Vec<u32>>>,
 }
 
@@ -193,7 +194,7 @@ impl<'a> Sampler<'a> {
         Sampler { trip, fields, random: Random::new(trip.info.name), known: HashMap::new() }
     }
 
-    /// Well-formed dwords in which the conditions hold; none if no random ones are.
+    /// Well-formed dwords in which the conditions hold; `None` if no random attempt succeeds.
     pub fn sample(&mut self, guards: &[Guard]) -> Option<Vec<u32>> {
         let key = guards
             .iter()
@@ -226,7 +227,7 @@ impl<'a> Sampler<'a> {
             self.towards(guard, &mut dwords);
         }
         let mut dwords = self.repack(&dwords).ok()?;
-        // What lies outside its range goes back into it.
+        // A value outside its range is replaced by one inside.
         for _ in 0..2 * self.fields.len() + 1 {
             match (self.trip.strict)(&dwords) {
                 Ok(()) => return guards.iter().all(|guard| guard.holds(&dwords)).then_some(dwords),
@@ -244,7 +245,7 @@ impl<'a> Sampler<'a> {
         None
     }
 
-    /// Gives the fields of a condition numbers that it speaks of.
+    /// Sets the fields of a condition to numbers that occur in it.
     fn towards(&mut self, guard: &Guard, dwords: &mut [u32]) {
         let (mut fields, mut numbers) = (Vec::new(), vec![0, 1]);
         parts(guard.condition, &mut fields, &mut numbers);

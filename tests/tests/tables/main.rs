@@ -1,10 +1,10 @@
-//! What the XML says of a field holds for the generated code, for every field of every container:
-//! reserved bits are refused, ranges enforced, defaults as written, unknown values of enumerations
-//! kept.
+//! The statements of the XML about a field hold for the generated code, for every field of every
+//! container: reserved bits are refused, ranges enforced, defaults are as written, and unknown
+//! values of enumerations are kept.
 //!
-//! Oracle: the XML itself, loaded when the test runs and flattened by the test's own code; the
-//! generated code was made when it was built. Each law is also held against a specification with
-//! one thing changed, where it must break.
+//! Oracle: the XML itself, loaded at run time and flattened by the test's own code. The generated
+//! code was made at build time. Each law is also tested with a specification that was changed in
+//! one point, where it must break.
 
 mod flat;
 
@@ -28,7 +28,7 @@ static SPECS: LazyLock<[Spec; 2]> = LazyLock::new(|| {
     [gen8, toy]
 });
 
-/// What a law found.
+/// The result of checking a law.
 #[derive(Default)]
 struct Found {
     checked: usize,
@@ -61,7 +61,7 @@ fn containers(specs: &[Spec]) -> Vec<(&'static RoundTrip, &Spec, &Container)> {
     all
 }
 
-/// Runs a law over every field for which `of` holds, with dwords in which the field exists.
+/// Checks a law for every field that `of` selects, with dwords in which the field exists.
 fn law(
     specs: &[Spec],
     of: impl Fn(&Flat) -> bool,
@@ -97,7 +97,7 @@ fn law(
     found
 }
 
-/// A bit that must be zero and is one, or the other way round, is refused.
+/// A flipped must-be-zero or must-be-one bit is refused.
 fn reserved_bits(specs: &[Spec]) -> Found {
     law(
         specs,
@@ -116,7 +116,7 @@ fn reserved_bits(specs: &[Spec]) -> Found {
     )
 }
 
-/// Values just outside a range are refused, both ends and what lies between are accepted.
+/// Values just outside a range are refused; both ends and the middle are accepted.
 fn ranges(specs: &[Spec]) -> Found {
     law(
         specs,
@@ -133,7 +133,7 @@ fn ranges(specs: &[Spec]) -> Found {
             let middle = min.wrapping_add((max.wrapping_sub(min) & mask) / 2);
             let mut checked = 0;
             for value in [min, middle, max] {
-                // Others may come to exist, but this one is in its range.
+                // Other fields may start to exist, but this one is in its range.
                 if flat.decides && refused(value) || !flat.decides && read(value).is_err() {
                     return Err(format!(
                         "{:#x} of {min:#x}..{max:#x}: {:?}",
@@ -144,7 +144,7 @@ fn ranges(specs: &[Spec]) -> Found {
                 checked += 1;
             }
             for value in [min.wrapping_sub(1), max.wrapping_add(1)] {
-                // A range up to the end of the field has nothing outside.
+                // A range that covers the whole field has nothing outside.
                 let inside = (value.wrapping_sub(min) & mask) <= (max.wrapping_sub(min) & mask);
                 if !inside && !refused(value) {
                     return Err(format!(
@@ -160,7 +160,7 @@ fn ranges(specs: &[Spec]) -> Found {
     )
 }
 
-/// A number that an enumeration does not name is read and written as it is.
+/// A number without a name in the enumeration is read and written unchanged.
 fn unknown_values(specs: &[Spec]) -> Found {
     law(
         specs,
@@ -197,8 +197,7 @@ fn unknown_values(specs: &[Spec]) -> Found {
     )
 }
 
-/// What `new()` packs is what the XML has for defaults: of each field that exists there, its own;
-/// zero elsewhere.
+/// `new()` packs the defaults of the XML: for each field that exists, its default; zero elsewhere.
 fn defaults(specs: &[Spec]) -> Found {
     let mut found = Found::default();
     for (trip, spec, container) in containers(specs) {
@@ -206,7 +205,7 @@ fn defaults(specs: &[Spec]) -> Found {
         let mut dwords = [0; ROOM];
         let length = match pack(&mut dwords) {
             Ok(length) => length,
-            // The length field cannot say that the tail is empty.
+            // The length field cannot express an empty tail.
             Err(PackError::Length { .. }) => continue,
             Err(error) => {
                 found.broken.push(format!("{}: {error}", container.name));
@@ -318,13 +317,13 @@ fn defaults_are_as_written() {
     holds(defaults(&*SPECS), 1000);
 }
 
-/// Each law breaks when the specification that the code was made of had one thing different: it
-/// does look.
+/// Each law breaks if the specification differs in one point from the one that the code was
+/// generated from. This shows that the laws check something.
 mod sanity {
     use super::*;
     use genxml_codegen::model::EnumId;
 
-    /// The specification with the first field changed that the change takes.
+    /// The specification with a change to the first field that `change` accepts.
     fn changed(change: impl Fn(&mut Field) -> bool) -> (Vec<Spec>, String) {
         let mut specs = SPECS.to_vec();
         let containers = specs[0]

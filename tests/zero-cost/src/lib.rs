@@ -1,8 +1,8 @@
-//! Packers whose machine code `tests/zero_cost.rs` reads: compiled optimised even in debug builds,
-//! so that the claim is checked where the tests run.
+//! Functions whose machine code `tests/zero_cost.rs` reads. They are optimised even in debug
+//! builds, so that the test checks the claim in every build.
 //!
-//! `literal_*` pack constants, `values_*` structs in memory, `convert_*` numbers that are known at
-//! run time only.
+//! `literal_*` pack constants, `values_*` pack structs in memory, and `convert_*` pack numbers that
+//! are known only at run time.
 
 use genxml::core::{Address, MinusOne, OutOfRange, S, SFix, U, UFix};
 use genxml::gen8::blitter::{BlitColorDepth, BlitRasterOperation, XyColorBlt, XySrcCopyBlt};
@@ -26,7 +26,7 @@ use genxml::packet;
 
 macro_rules! literals {
     ($($name:ident $type:ident { $($fields:tt)* })*) => {$(
-        #[doc = concat!("A `", stringify!($type), "` of constants.")]
+        #[doc = concat!("Packs a `", stringify!($type), "` of constants.")]
         #[inline(never)]
         pub fn $name(out: &mut [u32; $type::DWORDS]) {
             *out = packet! { $type { $($fields)*, .. } }.pack();
@@ -84,7 +84,7 @@ literals! {
 
 macro_rules! values {
     ($($name:ident $type:ident)*) => {$(
-        #[doc = concat!("A `", stringify!($type), "` out of memory.")]
+        #[doc = concat!("Packs a `", stringify!($type), "` from memory.")]
         #[inline(never)]
         pub fn $name(packet: &$type, out: &mut [u32; $type::DWORDS]) {
             *out = packet.pack();
@@ -118,16 +118,15 @@ values! {
     values_store_register MiStoreRegisterMem
 }
 
-/// A `ThreeDStateVertexElements` of four elements out of memory.
+/// Packs a `ThreeDStateVertexElements` with four elements from memory.
 #[inline(never)]
 pub fn values_vertex_elements(elements: &[VertexElementState; 4], out: &mut [u32; 9]) {
     let _ = ThreeDStateVertexElements { element: elements.into() }.pack_into(out);
 }
 
-/// A surface of run-time size: five conversions.
+/// Packs a surface whose size is known at run time: five conversions.
 ///
-/// # Errors
-/// What does not fit its field.
+/// The first value that does not fit its field.
 #[inline(never)]
 pub fn convert_surface(
     [width, height, pitch, levels]: [u32; 4],
@@ -153,7 +152,7 @@ pub fn convert_surface(
     Ok(())
 }
 
-/// A sampler of run-time levels of detail: three conversions of floats.
+/// Packs a sampler whose levels of detail are known at run time: three conversions of floats.
 #[inline(never)]
 pub fn convert_sampler([least, most, bias]: [f64; 3], out: &mut [u32; 4]) -> bool {
     let (Ok(min_lod), Ok(max_lod), Ok(texture_lod_bias)) =
@@ -165,7 +164,8 @@ pub fn convert_sampler([least, most, bias]: [f64; 3], out: &mut [u32; 4]) -> boo
     true
 }
 
-/// A draw of run-time counts: fields of 32 bits take every `u32`, so that no check is left.
+/// Packs a draw whose counts are known at run time. Fields of 32 bits accept every `u32`, so no
+/// check remains.
 #[inline(never)]
 pub fn convert_primitive([count, start, instances]: [u32; 3], base: i32, out: &mut [u32; 7]) {
     *out = ThreeDPrimitive {
