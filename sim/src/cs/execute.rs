@@ -1,6 +1,6 @@
 //! From dwords to the function that executes a packet.
 
-use super::latch::Latch;
+use super::latch::LatchPacket;
 use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, status};
 use crate::blt;
 use crate::machine::exec::Exec;
@@ -95,7 +95,7 @@ macro_rules! packets {
             $($packet::$name(packet) => $execute($exec, &packet.unpack_lossy()).map(Flow::from),)*
             $($packet::$quiet(_) => Ok(quiet::without_effect($exec).into()),)*
             #[allow(unreachable_patterns)]
-            packet => match Latch::latch(&packet, $exec, $dwords)? {
+            packet => match packet.latch_packet($exec, $dwords)? {
                 true => Ok(Flow::Next),
                 false => Err(not_implemented($exec, $dwords[0])),
             },
@@ -132,8 +132,6 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             MiRsStoreDataImm => quiet::rs_store_data_imm,
             MiDisplayFlip => quiet::display_flip,
             MiSetContext => mi::set_context,
-            MiTopologyFilter => mi::topology_filter,
-            MiUrbAtomicAlloc => mi::urb_atomic_alloc,
         } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiUrbClear MiLoadUrbMem MiStoreUrbMem MiRsControl
             MiRsContext MiClflush),
         EngineId::Blitter => packets!(exec, dwords: BlitterPacket {

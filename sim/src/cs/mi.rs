@@ -18,8 +18,8 @@ use genxml::gen8::mi::{
     MiBatchBufferStartAddressSpaceIndicator, MiBatchBufferStartSecondLevelBatchBuffer,
     MiConditionalBatchBufferEnd, MiCopyMemMem, MiFlushDw, MiFlushDwDestinationAddressType,
     MiFlushDwPostSyncOperation, MiLoadRegisterImm, MiLoadRegisterMem, MiLoadRegisterReg, MiNoop,
-    MiSetContext, MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem, MiTopologyFilter,
-    MiUpdateGtt, MiUrbAtomicAlloc, MiUserInterrupt,
+    MiSetContext, MiStoreDataImm, MiStoreDataImmStoreQword, MiStoreRegisterMem, MiUpdateGtt,
+    MiUserInterrupt,
 };
 
 /// MI_NOOP: may leave a number in NOPID.
@@ -290,18 +290,6 @@ pub fn interrupt(exec: &mut Exec<'_>, why: Interrupt) {
     exec.stats.interrupts += 1;
     exec.device.interrupt(exec.engine, why);
     exec.emit(&Event::Interrupt { engine: exec.engine, why });
-}
-
-/// MI_TOPOLOGY_FILTER: kept for draws.
-pub fn topology_filter(exec: &mut Exec<'_>, packet: &MiTopologyFilter) -> Result<(), Fault> {
-    exec.state.latched.keep(MiTopologyFilter::NAME, 0, &packet.pack());
-    Ok(())
-}
-
-/// MI_URB_ATOMIC_ALLOC: kept for draws.
-pub fn urb_atomic_alloc(exec: &mut Exec<'_>, packet: &MiUrbAtomicAlloc) -> Result<(), Fault> {
-    exec.state.latched.keep(MiUrbAtomicAlloc::NAME, 0, &packet.pack());
-    Ok(())
 }
 
 /// MI_SET_CONTEXT: the ring goes on with the state of another context.

@@ -34,6 +34,7 @@ use genxml::gen8::registers::{
     VsInvocationCount,
 };
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
+use genxml_core::latch::Latch;
 use genxml_core::packet::{Dwords, Fixed};
 use std::fmt;
 
@@ -65,8 +66,8 @@ impl fmt::Debug for Drawing<'_> {
 
 impl Drawing<'_> {
     /// The newest packet of its kind; all zero if there was none.
-    pub fn latched<T: Fixed>(&self) -> T {
-        T::read_lossy(self.state.latched.get(T::NAME, 0).unwrap_or_default())
+    pub fn latched<T: Latch + Fixed>(&self) -> T {
+        self.state.latched.read(0)
     }
 
     /// Fills `out` with memory as the context sees it; false if some of it cannot be read.

@@ -2,7 +2,8 @@
 //! knows no unit.
 //!
 //! * [`exec`]: what a unit gets to execute a packet;
-//! * [`state`]: what packets leave behind in a context; [`slots`]: state that units own;
+//! * [`state`]: what packets leave behind in a context; [`latched`]: the newest packet of each kind;
+//!   [`slots`]: state that units own;
 //! * [`registers`]: which registers there are; [`device`]: those of the GPU, interrupts, errors;
 //! * [`memory`]: operands of commands in memory; [`semaphore`]: waits for them;
 //! * [`events`]: counts, events and their observers; [`drawing`]: what events of draws carry;
@@ -14,6 +15,7 @@ pub mod drawing;
 pub mod events;
 pub mod exec;
 pub mod fault;
+pub mod latched;
 pub mod memory;
 pub mod parallel;
 pub mod registers;

@@ -1,13 +1,13 @@
 //! What packets leave behind for later packets: registers, base addresses, latched packets, and one
 //! slot for each unit's own state.
 
+use super::latched::Latched;
 use super::parallel::Trials;
 use super::registers::Registers;
 use super::slots::Slots;
 use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
-use std::collections::BTreeMap;
 
 /// What packets leave behind for later packets.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct State {
     pub interface_descriptors: InterfaceDescriptors,
     /// Registers that were written; all others read 0.
     pub registers: Registers,
-    /// The newest of each 3DSTATE packet, for draws.
+    /// The newest packet of each kind of latched state, for draws.
     pub latched: Latched,
     /// MI_SET_PREDICATE has packets skipped.
     pub skips: bool,
@@ -58,33 +58,6 @@ impl State {
             gateway_epoch: self.gateway_epoch,
             slots: self.slots.for_worker(),
         }
-    }
-}
-
-/// State packets as they came: the newest of each kind, and of each entry if the packet sets one
-/// entry of a table (streamout buffers, instancing, chroma keys; of 3DSTATE_VERTEX_BUFFERS the
-/// VERTEX_BUFFER_STATEs).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Latched(BTreeMap<(&'static str, u8), Box<[u32]>>);
-
-impl Latched {
-    /// Keeps a packet in the place of the one of the same name and index.
-    pub fn keep(&mut self, name: &'static str, index: u8, dwords: &[u32]) {
-        match self.0.get_mut(&(name, index)) {
-            Some(old) if old.len() == dwords.len() => old.copy_from_slice(dwords),
-            _ => _ = self.0.insert((name, index), dwords.into()),
-        }
-    }
-
-    /// The newest packet of a name, as the manual has it (`3DSTATE_VS`), and index (0 if it has
-    /// none).
-    pub fn get(&self, name: &'static str, index: u8) -> Option<&[u32]> {
-        self.0.get(&(name, index)).map(|dwords| &dwords[..])
-    }
-
-    /// All of them by name and index.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u8, &[u32])> {
-        self.0.iter().map(|((name, index), dwords)| (*name, *index, &dwords[..]))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The 3D pipeline: one fixed function a file, named as the manual does.
 //!
-//! State packets are latched as they come ([`crate::machine::state::Latched`]); a draw follows them once
+//! State packets are latched as they come ([`crate::machine::latched::Latched`]); a draw follows them once
 //! and gives resolved state to the stages, which are functions from that state and a stream to a
 //! stream. No stage reads a packet or a state address.
 //!

@@ -4,6 +4,7 @@
 //! [`StreamOut`] is what the packets say, with the offsets where writing goes on. A primitive is
 //! written whole or not at all (2a p.216-230; gen8_facts 5.4; OpenGL 4.6, 13.3).
 
+use super::state;
 use super::topology::Reorder;
 use crate::assumptions::STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA;
 use crate::machine::exec::Exec;
@@ -17,7 +18,6 @@ use genxml::gen8::render3d_stages::{
     ReorderMode, SoDecl, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout,
     ThreeDStateStreamoutForceRendering as Force,
 };
-use genxml_core::packet::Fixed;
 
 /// Streams that vertices belong to.
 pub const STREAMS: usize = 4;
@@ -182,13 +182,10 @@ impl StreamOut {
     /// The stream output by the packets that came last.
     pub fn resolve(exec: &Exec<'_>) -> StreamOut {
         let latched = &exec.state.latched;
-        let packet = latched.get(ThreeDStateStreamout::NAME, 0).unwrap_or_default();
-        let declarations = latched.get(ThreeDStateSoDeclList::NAME, 0);
-        let buffers = std::array::from_fn(|n| {
-            latched.get(ThreeDStateSoBuffer::NAME, n as u8).map(ThreeDStateSoBuffer::read_lossy)
-        });
+        let declarations = latched.get::<ThreeDStateSoDeclList>(0);
+        let buffers = std::array::from_fn(|n| state::entry(exec, n));
         StreamOut::new(
-            &ThreeDStateStreamout::read_lossy(packet),
+            &latched.read::<ThreeDStateStreamout>(0),
             &declarations.map_or(ThreeDStateSoDeclList::new(), ThreeDStateSoDeclList::unpack_lossy),
             &buffers,
             OFFSETS.map(|register| exec.state.registers.read(register)),
@@ -307,10 +304,7 @@ impl StreamOut {
         (self.written, self.needed) = ([0; STREAMS], [0; STREAMS]);
         exec.stats.bytes_written += std::mem::take(&mut self.bytes);
         for n in 0..BUFFERS {
-            let Some(packet) = exec.state.latched.get(ThreeDStateSoBuffer::NAME, n as u8) else {
-                continue;
-            };
-            let packet = ThreeDStateSoBuffer::read_lossy(packet);
+            let Some(packet) = state::entry::<ThreeDStateSoBuffer>(exec, n) else { continue };
             if packet.stream_output_buffer_offset_address_enable {
                 let address = packet.stream_output_buffer_offset_address.va48();
                 let offset = (self.offsets[n] as u32).to_le_bytes();

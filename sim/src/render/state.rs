@@ -2,17 +2,17 @@
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use genxml::gen8::render3d_fetch::{ThreeDStateVertexBuffers, VertexBufferState};
+use genxml_core::latch::Latch;
 use genxml_core::packet::{Dwords, Fixed};
 
 /// The newest packet of its kind; all zero if there was none.
-pub fn packet<T: Fixed>(exec: &Exec<'_>) -> T {
-    entry::<T>(exec, 0).unwrap_or_else(|| T::read_lossy(&[]))
+pub fn packet<T: Latch + Fixed>(exec: &Exec<'_>) -> T {
+    exec.state.latched.read(0)
 }
 
 /// The newest packet of its kind for an entry of a table, if there was one.
-pub fn entry<T: Fixed>(exec: &Exec<'_>, index: u8) -> Option<T> {
-    exec.state.latched.get(T::NAME, index).map(T::read_lossy)
+pub fn entry<T: Latch + Fixed>(exec: &Exec<'_>, entry: usize) -> Option<T> {
+    exec.state.latched.get::<T>(entry).map(T::read_lossy)
 }
 
 /// State at a graphics address.
@@ -39,11 +39,6 @@ where
     T::Dwords: AsMut<[u32]>,
 {
     memory(exec, exec.state.base.dynamic.wrapping_add(offset))
-}
-
-/// The newest VERTEX_BUFFER_STATE of an index, if there was one.
-pub fn vertex_buffer(exec: &Exec<'_>, index: u8) -> Option<VertexBufferState> {
-    exec.state.latched.get(ThreeDStateVertexBuffers::NAME, index).map(VertexBufferState::read_lossy)
 }
 
 /// Adds to a counter of 64 bits.

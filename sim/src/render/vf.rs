@@ -138,7 +138,7 @@ impl Fetch {
             edge_flags: None,
             dwords: 0,
         };
-        let elements = exec.state.latched.get(ThreeDStateVertexElements::NAME, 0).unwrap_or(&[]);
+        let elements = exec.state.latched.get::<ThreeDStateVertexElements>(0).unwrap_or_default();
         let elements = ThreeDStateVertexElements::unpack_lossy(elements).element;
         for (number, state) in elements.iter().take(MAX_ELEMENTS).enumerate() {
             if !state.valid {
@@ -172,7 +172,7 @@ impl Fetch {
                     ));
                 }
             };
-            let instancing: Option<ThreeDStateVfInstancing> = state::entry(exec, number as u8);
+            let instancing: Option<ThreeDStateVfInstancing> = state::entry(exec, number);
             let step = instancing
                 .filter(|instancing| instancing.instancing_enable)
                 .map(|instancing| instancing.instance_data_step_rate.get() as u32);
@@ -397,7 +397,7 @@ fn is_stored(control: Control) -> bool {
 
 /// A vertex buffer; none if it is a null buffer or was never set.
 fn buffer(exec: &Exec<'_>, index: u64) -> Option<Buffer> {
-    let state: VertexBufferState = state::vertex_buffer(exec, index as u8)?;
+    let state: VertexBufferState = state::entry(exec, index as usize)?;
     (!state.null_vertex_buffer).then(|| Buffer {
         address: state.buffer_starting_address.va48(),
         size: state.buffer_size.get(),

@@ -145,6 +145,6 @@ fn kept_for_draws() {
     let alloc = MiUrbAtomicAlloc { urb_atomic_storage_offset: u(3), urb_atomic_storage_size: u(4) };
     model.render(&packets![filter, alloc]).unwrap();
     let latched = &model.gpu.context(model.context).state.latched;
-    assert_eq!(latched.get("MI_TOPOLOGY_FILTER", 0), Some(&filter.pack()[..]));
-    assert_eq!(latched.get("MI_URB_ATOMIC_ALLOC", 0), Some(&alloc.pack()[..]));
+    assert_eq!(latched.get::<MiTopologyFilter>(0), Some(&filter.pack()[..]));
+    assert_eq!(latched.get::<MiUrbAtomicAlloc>(0), Some(&alloc.pack()[..]));
 }

@@ -156,29 +156,19 @@ impl Bindings {
             extras.border = border::color(format, sampler.dx9, &state);
         }
         if let Some((entry, mode)) = sampler.key.filter(|_| address.is_some()) {
-            let packet = latched(exec, ThreeDStateChromaKey::NAME, entry);
-            extras.key = Some(Key::new(&ThreeDStateChromaKey::unpack_lossy(&packet), mode, format));
+            let packet = exec.state.latched.read::<ThreeDStateChromaKey>(entry.into());
+            extras.key = Some(Key::new(&packet, mode, format));
         }
         if format.channels().iter().any(|channel| channel.letter == Letter::P) {
             let number = usize::from(format.name.ends_with("PALETTE1"));
             let palette = exec.state.slots.with(|palettes: &Palettes| *palettes.get(number));
             extras.palette = Some(Box::new(palette.map(color)));
         }
-        let packet = latched(exec, ThreeDStateMonofilterSize::NAME, 0);
-        let size = ThreeDStateMonofilterSize::unpack_lossy(&packet);
+        let size: ThreeDStateMonofilterSize = exec.state.latched.read(0);
         extras.mono =
             [size.monochrome_filter_width, size.monochrome_filter_height].map(|n| n.get() as u32);
         Ok(View::new(&state, &surface, &sampler, extras))
     }
-}
-
-/// A packet of state, or zeros if there was none.
-fn latched<const N: usize>(exec: &Exec<'_>, name: &'static str, index: u8) -> [u32; N] {
-    let mut dwords = [0; N];
-    if let Some(packet) = exec.state.latched.get(name, index) {
-        dwords.iter_mut().zip(packet).for_each(|(to, from)| *to = *from);
-    }
-    dwords
 }
 
 /// A colour of a palette (2d p.290).
