@@ -1,16 +1,17 @@
-//! Cases of the decoder: `cases/decode/NAME.hex` holds a batch and what it points to, or a file;
-//! `NAME.error` is an error state, written by hand as Linux 4.4 prints it. `NAME.txt`, `NAME.json`
-//! and `NAME.html` hold what `genx decode` says of it; of a page the data in it.
+//! Cases of the decoder. `cases/decode/NAME.hex` has a batch and the memory that it uses, or a
+//! file. `NAME.error` is an error state, written by hand as Linux 4.4 prints it. `NAME.txt`,
+//! `NAME.json` and `NAME.html` have the output of `genx decode` (for HTML only the data of the
+//! page).
 //!
-//! The first line of a case of dwords says engine and address of the batch; then dwords in
-//! hexadecimal. `@ADDRESS SIZE` begins a buffer of so many bytes, zero where no dwords are given;
-//! `#` begins a comment. Where the first line is `file`, the dwords are those of a file that tells
-//! what it is. To write the expected output of a new case anew, run with `GENXML_BLESS=1` and read
-//! what changed.
+//! The first line of a `.hex` case has the engine and the address of the batch; dwords in
+//! hexadecimal follow. `@ADDRESS SIZE` starts a buffer of SIZE bytes, which is zero after the given
+//! dwords. `#` starts a comment. If the first line is `file`, the dwords are those of a file in a
+//! format that the reader detects. To write the expected output again, run with `GENXML_BLESS=1`
+//! and read the difference.
 //!
-//! What is expected was read line by line: name and bits of each field against the row of the
-//! manual's table, its value against the bits of the input's dwords, names of values against the
-//! table's list (commands and registers that the manuals lack: against what drivers have).
+//! The expected output was checked line by line: name and bits of each field against the row of the
+//! manual's table, its value against the bits of the input, and names of values against the list of
+//! the table (commands and registers that the manuals lack: against drivers).
 
 use genxml::batch::{Buffer, Submission};
 use genxml::decode::{Decoder, Format, Options, Sink, Tables};
@@ -20,7 +21,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-/// What a case describes, opened as a user's file is.
+/// Opens the input of a case like a user's file.
 fn dump(name: &str, path: &Path) -> Dump {
     if path.extension().is_some_and(|extension| extension == "error") {
         return Dump::open(path, &How::default()).unwrap();
@@ -44,7 +45,7 @@ fn hex(text: &str) -> u64 {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
 }
 
-/// The submission that a case describes; its buffers are pages.
+/// The submission of a case. Its buffers are whole pages.
 fn submission(name: &str, words: &[&str]) -> Submission {
     let mut words = words.iter();
     let engine = words.next().unwrap().parse().unwrap();
@@ -63,7 +64,7 @@ fn submission(name: &str, words: &[&str]) -> Submission {
     let batch_length = pieces[0].1.len() as u64;
     let mut buffers: Vec<Buffer> = Vec::new();
     for ((address, bytes), size) in pieces.into_iter().zip(sizes) {
-        // Buffers begin with a page; pieces on the pages of the one before belong to it.
+        // Buffers start at a page. A piece on the pages of the previous one belongs to it.
         let fits = |buffer: &&mut Buffer| {
             let offset = address.wrapping_sub(buffer.address()) as usize;
             offset.checked_add(bytes.len().max(size)).is_some_and(|end| end <= buffer.bytes().len())
@@ -81,8 +82,8 @@ fn submission(name: &str, words: &[&str]) -> Submission {
     Submission { engine, batch_address, batch_length, buffers }
 }
 
-/// What `genx decode` writes: of a hang the summary first, then every submission, then what is
-/// wrong with the file.
+/// The output of `genx decode`: for a hang the summary first, then every submission, then the
+/// remarks about the file.
 fn decoded(dump: &mut Dump, name: &str, extension: &str) -> String {
     let hang = dump.hang().map(|hang| hang.to_string()).unwrap_or_default();
     let mut out = Vec::new();
@@ -105,7 +106,7 @@ fn decoded(dump: &mut Dump, name: &str, extension: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Of a page the data, which begin with their first script; the rest is the same in every page.
+/// The data of an HTML page, from its first script on; the rest is the same in every page.
 fn contents(output: &str) -> &str {
     output.find("<script type=\"application/json\"").map_or(output, |at| &output[at..])
 }

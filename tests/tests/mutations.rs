@@ -48,7 +48,8 @@ impl From<Submission> for Input {
     }
 }
 
-/// GPGPU threads, blits, and commands of the command streamer itself, written with the typed API.
+/// GPGPU threads, blits, and commands that the command streamer executes itself, written with the
+/// typed API.
 fn own_inputs() -> Vec<Input> {
     let page = |address| Buffer::new("target", address, 16384).unwrap();
     let mut blits = Batch::<Blitter>::new("blits", 0x20_0000, 4096).unwrap();

@@ -17,7 +17,7 @@ fn target() -> PathBuf {
 /// Builds the program for a target, or says why not.
 fn build(tuple: &str, features: &str) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("no-std");
-    // The versions of the workspace, so that nothing is downloaded.
+    // Use the versions of the workspace, so that nothing is downloaded.
     std::fs::copy(folder.join("../../Cargo.lock"), folder.join("Cargo.lock"))
         .map_err(|error| error.to_string())?;
     let mut cargo = Command::new(env!("CARGO"));
@@ -40,7 +40,7 @@ fn build(tuple: &str, features: &str) -> Result<(), String> {
     }
 }
 
-/// What `rustc` prints.
+/// The output of `rustc`.
 fn rustc(arguments: &[&str]) -> String {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).args(arguments).output().unwrap();
@@ -54,7 +54,7 @@ fn without_the_standard_library() {
     let status = Command::new(target().join(&host).join("debug/no-std")).status().unwrap();
     assert!(status.success(), "{status}: the number is that of `run` in no-std/src/main.rs");
 
-    // That it would be noticed.
+    // The test would detect the standard library.
     let error = build(&host, "std").unwrap_err();
     assert!(error.contains("found duplicate lang item `panic_impl`"), "{error}");
 

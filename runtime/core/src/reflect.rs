@@ -435,7 +435,7 @@ impl Enumeration {
         self.values.iter().find(|(_, other)| *other == name).map(|(value, _)| *value)
     }
 
-    /// The number of bits that `value` implies, if it does.
+    /// The number of bits that `value` implies; `None` if it implies none.
     pub fn bits_of(&self, value: u64) -> Option<u16> {
         self.bits.binary_search_by_key(&value, |v| v.0).ok().map(|index| self.bits[index].1)
     }

@@ -170,7 +170,8 @@ fn far_jumps_stay_wide() {
     }
 }
 
-/// What is no operation has no compact form, and written wide it must not say that it has 8 bytes.
+/// A number without operation has no compact form. When it is expanded, its bit for the 8-byte form
+/// must be cleared.
 #[test]
 fn unknown_operations_grow() {
     let small = bytes(&[&[0xffff_ffff, 0x0aff_ffff], &mov(4).compact().unwrap()]);
@@ -182,7 +183,7 @@ fn unknown_operations_grow() {
     assert_eq!(expand_kernel(&compact_kernel(&small).unwrap()).unwrap(), wide);
 }
 
-/// What cannot be followed is refused.
+/// Kernels are refused if their jumps cannot be corrected.
 #[test]
 fn kernels_that_are_refused() {
     let native = |instruction: Instruction| instruction.encode().unwrap();
@@ -202,8 +203,8 @@ fn kernels_that_are_refused() {
     assert_eq!(compact_kernel(&[]), Ok(Vec::new()));
 }
 
-/// Oracle: full forms made by Mesa's compaction, taken from real kernels: each gives its compact
-/// form again.
+/// Oracle: full forms that Mesa's compaction produced, from real kernels. Each one compacts to its
+/// compact form.
 #[test]
 fn table_of_forms() {
     let Some(corpus) = corpus() else { return };
@@ -229,8 +230,8 @@ fn table_of_forms() {
     assert!(typed * 1000 >= rows * 999, "{typed}");
 }
 
-/// Oracle: which instructions Intel's and Beignet's compilers made compact, in the kernels where
-/// they did so at all.
+/// Oracle: the choices of Intel's and Beignet's compilers, in kernels that have compact
+/// instructions.
 #[test]
 fn forms_chosen_as_in_kernels() {
     let Some(corpus) = corpus() else { return };

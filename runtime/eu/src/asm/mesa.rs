@@ -279,7 +279,7 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
         register = Register::Indirect { address: word as u8, offset };
     }
     p.spans.destination = start_of_text..p.last_end();
-    // A packed byte destination is only legal for byte moves. Mesa's assembler gives the null
+    // A packed byte destination is legal only in byte moves. Mesa's assembler gives the null
     // register stride 2 too.
     let spread = register.is_null() && ty.size() == 1 && stride == 1;
     Ok(Destination {
