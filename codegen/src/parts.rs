@@ -37,12 +37,15 @@ impl Part {
     }
 }
 
-/// The whole of a crate's build script: generates the code of one part of the specification in
-/// `dir`, which is given relative to the crate. A defect of the specification ends the process with
-/// the report on stderr.
+/// The whole build script of a crate: generates the code of one part of the specification in
+/// `dir`, a path relative to the crate. A package has its own copy of the specification, in
+/// `spec-xml/gen8`, which is used if `dir` does not exist. A defect of the specification ends the
+/// process with the report on stderr.
 pub fn build_script(part: Part, dir: &str) {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let dir = Path::new(&root).join(dir);
+    let root = Path::new(&root);
+    let in_tree = root.join(dir);
+    let dir = if in_tree.is_dir() { in_tree } else { root.join("spec-xml/gen8") };
     println!("cargo:rerun-if-changed={}", dir.display());
     let out = std::env::var_os("OUT_DIR").unwrap_or_default();
     let enabled = |feature: &str| {

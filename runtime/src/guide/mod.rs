@@ -38,40 +38,40 @@ pub mod checking {}
 /// # A command of another engine
 ///
 /// ```ignore
-#[doc = include_str!("../../../tests/compile/compile-fail/wrong_engine.rs")]
+#[doc = include_str!("mistakes/wrong_engine.rs")]
 /// ```
 ///
 /// ```text
-#[doc = include_str!("../../../tests/compile/compile-fail/wrong_engine.stderr")]
+#[doc = include_str!("mistakes/wrong_engine.stderr")]
 /// ```
 ///
 /// # A literal that does not fit
 ///
 /// ```ignore
-#[doc = include_str!("../../../tests/compile/compile-fail/literal_too_wide.rs")]
+#[doc = include_str!("mistakes/literal_too_wide.rs")]
 /// ```
 ///
 /// ```text
-#[doc = include_str!("../../../tests/compile/compile-fail/literal_too_wide.stderr")]
+#[doc = include_str!("mistakes/literal_too_wide.stderr")]
 /// ```
 ///
 /// # An offset from another base
 ///
 /// ```ignore
-#[doc = include_str!("../../../tests/compile/compile-fail/wrong_base.rs")]
+#[doc = include_str!("mistakes/wrong_base.rs")]
 /// ```
 ///
 /// ```text
-#[doc = include_str!("../../../tests/compile/compile-fail/wrong_base.stderr")]
+#[doc = include_str!("mistakes/wrong_base.stderr")]
 /// ```
 ///
 /// # An address that is not aligned
 ///
 /// ```ignore
-#[doc = include_str!("../../../tests/compile/compile-fail/misaligned_address.rs")]
+#[doc = include_str!("mistakes/misaligned_address.rs")]
 /// ```
 ///
 /// ```text
-#[doc = include_str!("../../../tests/compile/compile-fail/misaligned_address.stderr")]
+#[doc = include_str!("mistakes/misaligned_address.stderr")]
 /// ```
 pub mod mistakes {}

@@ -1,0 +1,1 @@
+../../../../tests/compile/compile-fail/literal_too_wide.rs

@@ -1,0 +1,1 @@
+../../../../tests/compile/compile-fail/misaligned_address.rs

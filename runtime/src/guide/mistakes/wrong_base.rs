@@ -1,0 +1,1 @@
+../../../../tests/compile/compile-fail/wrong_base.rs
