@@ -1,15 +1,15 @@
-//! The guide: from zero to a drawn triangle, a chapter a page. What is quoted is compiled and run
-//! with the tests.
+//! The guide: from a first packet to a drawn triangle, one page per chapter. The tests compile and
+//! run its code.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
 //!    enumerations, required fields
 //! 2. [`memory`]: addresses and offsets; buffers and heaps of state
-//! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; what the command
-//!    streamer computes itself
-//! 4. [`triangle`]: all state of a draw
-//! 5. [`reading`]: dwords back to packets, dumps to text
+//! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; computing in the
+//!    command streamer
+//! 4. [`triangle`]: the whole state of a draw
+//! 5. [`reading`]: from dwords to packets, from dumps to text
 //! 6. [`checking`]: the manual's restrictions; running on the model
-//! 7. [`mistakes`]: what goes wrong, and what you are told
+//! 7. [`mistakes`]: common mistakes and their error messages
 
 #[doc = include_str!("packets.md")]
 pub mod packets {}
