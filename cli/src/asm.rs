@@ -1,4 +1,4 @@
-//! `genx asm`: from assembly to instructions.
+//! `genx asm`: assembles a kernel.
 
 use crate::assembly::{Language, assembled, read_text};
 use crate::output::{Error, Exit, bad_input, stdout};
@@ -6,11 +6,11 @@ use genxml_eu::asm::{Compaction, Options};
 use genxml_eu::syntax::Syntax;
 use std::path::{Path, PathBuf};
 
-/// Assemble a kernel, in the language of Intel's assembler (IGA) or of Mesa's.
+/// Assemble a kernel in the language of Intel's assembler (IGA) or of Mesa's.
 ///
-/// Instructions that say {Compacted} (IGA) or compacted (Mesa) get their 8-byte form, with
-/// --compact every one that has one; jumps to labels are right in either case. Without -o, the
-/// bytes are printed as text: an instruction a line, in memory order.
+/// An instruction marked {Compacted} (IGA) or compacted (Mesa) gets its 8-byte form. With
+/// --compact, every instruction that has an 8-byte form gets it. Jumps to labels stay correct.
+/// Without -o, the bytes are printed as text, in memory order, one instruction per line.
 ///
 /// Exit code: 0 assembled, 2 the text has errors.
 #[derive(clap::Args, Debug)]
@@ -20,21 +20,21 @@ use std::path::{Path, PathBuf};
   echo 'mov(8) g4<1>UD 7UD { align1 1Q };' | genx asm -
   genx asm kernel.asm -o - | genx disasm - --syntax mesa")]
 pub struct Args {
-    /// The file; - for standard input
+    /// The assembly file; - for standard input
     file: PathBuf,
     /// Write the instructions to a file; - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// The language; without, it is recognised
+    /// The language. Default: detected from the text
     #[arg(long, value_name = "LANGUAGE")]
     syntax: Option<Language>,
-    /// Write bytes as hexadecimal text, an instruction a line
+    /// Write bytes as hexadecimal text, one instruction per line
     #[arg(long)]
     hex: bool,
-    /// Give every instruction that has one its 8-byte form
+    /// Use the 8-byte form for every instruction that has one
     #[arg(long, conflicts_with = "no_compact")]
     compact: bool,
-    /// Give every instruction its 16-byte form, whatever it says
+    /// Use the 16-byte form for every instruction, also for those marked as compacted
     #[arg(long)]
     no_compact: bool,
 }

@@ -1,4 +1,4 @@
-//! What the commands about kernels share: the syntax option, and kernels read from binary,
+//! Shared by the commands about kernels: the syntax option, and reading kernels from binary,
 //! hexadecimal or assembly files.
 
 use crate::input::read_bytes;
@@ -27,15 +27,15 @@ impl From<Language> for Syntax {
     }
 }
 
-/// What stands in the file of a kernel.
+/// The form of a kernel's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Form {
-    /// Instructions as they stand in memory
+    /// Instructions as in memory
     Binary,
-    /// Their bytes in memory order as hexadecimal text, white space between them as you like; # and
-    /// // begin comments
+    /// Bytes in memory order as hexadecimal text. White space between bytes is ignored; # and //
+    /// start comments
     Hex,
-    /// Assembly, either language
+    /// Assembly in either language
     Asm,
 }
 
@@ -46,8 +46,8 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         .map_err(|error| bad_input(format!("{}: not text: {}", path.display(), error.utf8_error())))
 }
 
-/// Instructions of a file in any form; without one it is known by the name's end (`.asm`, `.hex`,
-/// `.expected`), and if that tells nothing it is binary.
+/// Reads the instructions of a file. Without `form`, the suffix of the name selects it (see
+/// [`by_name`]).
 pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
     match form.unwrap_or_else(|| by_name(path)) {
         Form::Binary => read_bytes(path),
@@ -59,6 +59,7 @@ pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// The form by the suffix of the name; binary for unknown suffixes.
 fn by_name(path: &Path) -> Form {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("asm" | "s" | "iga") => Form::Asm,
@@ -75,7 +76,7 @@ fn hex(path: &Path, text: &str) -> Result<Vec<u8>, Error> {
         for word in code.split_whitespace() {
             let fail = || {
                 bad_input(format!(
-                    "{}:{}: `{word}` is no pair of hexadecimal digits or several of them",
+                    "{}:{}: `{word}` is not a sequence of pairs of hexadecimal digits",
                     path.display(),
                     number + 1
                 ))
@@ -91,7 +92,7 @@ fn hex(path: &Path, text: &str) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Assembles a text that stands in a file; errors are shown with their lines.
+/// Assembles the text of a file. The error shows the lines with mistakes.
 pub fn assembled(
     path: &Path,
     text: &str,
@@ -112,7 +113,7 @@ pub fn assembled(
     })
 }
 
-/// An error with the line that it is in.
+/// Renders an error with its line.
 fn render(path: &Path, text: &str, error: &AsmError, color: bool) -> String {
     let path = path.display().to_string();
     let span = error.span.start.min(text.len())..error.span.end.min(text.len());

@@ -1,4 +1,4 @@
-//! `genx check`: a dump against the programming restrictions of the manual.
+//! `genx check`: checks a dump against the programming restrictions of the manual.
 
 use crate::input::{Raw, read_bytes, report};
 use crate::output::{Error, Exit, bad_input, stdout};
@@ -14,14 +14,16 @@ use std::sync::Arc;
 
 /// Check a dump against the programming restrictions of the manual.
 ///
-/// Every packet and every structure that packets point to is checked by itself, against the state
-/// before it, and against how kernels use it; and so is every field: ranges, bits that must be zero
-/// or one, reserved bits, values without a name (the rules FIELD-*). Of kernels, every instruction
-/// is checked, and its message where the descriptor stands in the instruction. What a dump does not
-/// tell is never held against it: message headers and payloads are in registers, so the rules of
-/// MH_*, MHC_* and MACD_* structures, which --list shows, are held against nothing.
+/// Every packet, and every structure that packets point to, is checked by itself, against the state
+/// before it, and against its use by kernels. Every field is checked for its range, bits that must
+/// be zero or one, reserved bits, and values without a name (the rules FIELD-*). In kernels, every
+/// instruction is checked, and its message if the descriptor is in the instruction.
 ///
-/// Exit code: 0 no rule of severity error is violated, 1 one is, 2 unusable input.
+/// Information that is missing in a dump causes no findings. Message headers and payloads are in
+/// registers, so the rules of MH_*, MHC_* and MACD_* structures, which --list shows, are not
+/// checked.
+///
+/// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx check captures/gpgpu_fill
@@ -32,11 +34,11 @@ use std::sync::Arc;
   genx check kernel.bin --kernel
   genx check --explain RSS-MS-2D")]
 pub struct Args {
-    /// A capture directory, an AUB file, or - for standard input; with --raw or --kernel a file of
-    /// dwords or instructions
+    /// The dump, of any kind that `genx decode` reads, or - for standard input. With --raw, a file
+    /// of dwords; with --kernel, a file of instructions
     #[arg(required_unless_present_any = ["explain", "list"])]
     input: Option<PathBuf>,
-    /// Print what a rule says, and where the manual says it
+    /// Print the text of a rule and its source in the manual
     #[arg(long, value_name = "ID", conflicts_with_all = ["input", "list"])]
     explain: Option<String>,
     /// Print the id, severity and text of every rule
@@ -45,13 +47,13 @@ pub struct Args {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     format: OutputFormat,
-    /// Print one JSON object instead of text: as --format json
+    /// Print one JSON object instead of text; the same as --format json
     #[arg(long)]
     json: bool,
-    /// Leave out the packets around each finding
+    /// Do not print the packets around each finding
     #[arg(long)]
     no_quote: bool,
-    /// The input is the instructions of a kernel and nothing else
+    /// The input contains only the instructions of a kernel
     #[arg(long, conflicts_with = "raw")]
     kernel: bool,
     #[command(flatten)]
@@ -62,24 +64,24 @@ pub struct Args {
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputFormat {
-    /// For people: each finding with the packets around it, then the numbers by rule
+    /// Text: each finding with the packets around it, then the number of findings by rule
     Text,
     /// One JSON object
     Json,
-    /// SARIF 2.1.0, as viewers and continuous integration read it
+    /// SARIF 2.1.0, for viewers and continuous integration
     Sarif,
 }
 
-/// How rules count instead of how the specification has it.
+/// Severities of rules that replace those of the specification.
 #[derive(clap::Args, Debug, Default)]
 pub struct Levels {
-    /// Leave out a rule; with a * at the end, all whose ids start so
+    /// Ignore a rule. A * at the end of the id selects all rules with this prefix
     #[arg(long, value_name = "ID")]
     allow: Vec<String>,
-    /// Let a rule count as a warning
+    /// Treat a rule as a warning
     #[arg(long, value_name = "ID")]
     warn: Vec<String>,
-    /// Let a rule count as an error
+    /// Treat a rule as an error
     #[arg(long, value_name = "ID")]
     deny: Vec<String>,
 }
@@ -103,14 +105,14 @@ fn unknown(rules: &Rules, id: &str, error: &check::UnknownRule) -> Error {
     let of_fields = Rules::of_fields().iter().chain(Rules::of_draws()).map(|rule| rule.id);
     match suggest::nearest(id, of_fields.chain(rules.all().map(|(_, rule)| rule.id))) {
         Some(nearest) => bad_input(format!("{error}; did you mean `{nearest}`?")),
-        None => bad_input(format!("{error}; genx check --list names them")),
+        None => bad_input(format!("{error}; genx check --list lists them")),
     }
 }
 
-/// Findings that are listed at most: what else there is goes into the numbers.
+/// Maximum number of listed findings. Further findings are only counted.
 const MOST: usize = 50_000;
 
-/// What was found.
+/// The findings of a check.
 #[derive(Default)]
 struct Found {
     list: Vec<Finding>,
@@ -181,7 +183,7 @@ fn write_text(
     let mut all = found.list.iter().peekable();
     while let Some(finding) = all.next() {
         write_finding(out, finding)?;
-        // What one packet breaks is told together, and the packet once.
+        // Findings of one packet share a quote; it is printed after the last of them.
         let next = all.peek().and_then(|next| next.quote.as_ref());
         if let Some(quote) = finding.quote.as_ref().filter(|_| !args.no_quote)
             && next.is_none_or(|next| !Arc::ptr_eq(next, quote))
@@ -203,7 +205,7 @@ fn write_text(
     writeln!(out, "{}", verdict(summary))
 }
 
-/// The packets around a finding; the offending one with its fields.
+/// Writes the packets around a finding; the offending one with its fields.
 fn write_quote(out: &mut dyn Write, quote: &Quote) -> io::Result<()> {
     let line = |out: &mut dyn Write, mark: char, line: &Line| {
         let Line { address, header, name, length } = line;
@@ -219,12 +221,12 @@ fn write_quote(out: &mut dyn Write, quote: &Quote) -> io::Result<()> {
     writeln!(out)
 }
 
-/// How a check ends.
+/// The exit code of a check.
 pub fn exit(summary: &Summary) -> Exit {
     if summary.errors > 0 { Exit::Differs } else { Exit::Ok }
 }
 
-/// The numbers in a line.
+/// The numbers of a check in one line.
 pub fn verdict(summary: &Summary) -> String {
     let count =
         |number: u64, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
@@ -270,10 +272,10 @@ pub fn verdict(summary: &Summary) -> String {
     text
 }
 
-/// Conditions from this length on are not repeated with every finding.
+/// Conditions of this length or more are not repeated with every finding.
 const LONG: usize = 200;
 
-/// A finding as text: what is wrong, where, and the values that make it so.
+/// Writes a finding as text: the problem, where it is, and the values that cause it.
 pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     let rule = finding.rule;
     let source = finding.source();
@@ -390,7 +392,7 @@ fn explain(rules: &Rules, id: &str, json: bool) -> Result<Exit, Error> {
             "" => {
                 writeln!(
                     out,
-                    "source:   that of the container, which genx spec show prints with its fields"
+                    "source:   that of the container; genx spec show prints it with the fields"
                 )
             }
             source => writeln!(out, "source:   {source}"),
@@ -410,19 +412,19 @@ fn rule_json(container: &str, rule: &genxml::core::rule::Rule) -> Value {
     })
 }
 
-/// Where the rules about single fields hold.
+/// The container that is printed for rules about single fields.
 const EVERY: &str = "every field";
 
-/// What the rule about undefined state is about.
+/// The container that is printed for the rule about undefined state.
 const DRAWS: &str = "draws and dispatches";
 
-/// The rules that belong to no container.
+/// The rules that do not belong to a container.
 fn general() -> impl Iterator<Item = (&'static str, &'static genxml::core::rule::Rule)> {
     let of_draws = Rules::of_draws().iter().map(|rule| (DRAWS, rule));
     Rules::of_fields().iter().map(|rule| (EVERY, rule)).chain(of_draws)
 }
 
-/// All rules with the name of what they are about.
+/// All rules with the names of their containers.
 fn listed(
     rules: &Rules,
 ) -> impl Iterator<Item = (&'static str, &'static genxml::core::rule::Rule)> {

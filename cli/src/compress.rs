@@ -1,4 +1,4 @@
-//! Files that are compressed as their names say.
+//! Output files, compressed according to their names.
 
 use crate::output::{Error, bad_input};
 use flate2::write::GzEncoder;
@@ -9,22 +9,23 @@ use std::io::{self, BufWriter, PipeReader, PipeWriter, Read, Write};
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-/// How hard xz works, 0 to 9; what the program itself does.
+/// Compression level of xz, 0 to 9. The xz program has the same default.
 const XZ_PRESET: u32 = 6;
 
 /// A file being written.
 pub enum Output {
-    /// As it is.
+    /// Not compressed.
     Plain(BufWriter<File>),
-    /// By gzip.
+    /// gzip.
     Gzip(GzEncoder<BufWriter<File>>),
-    /// By xz.
+    /// xz.
     Xz(Box<XzWriter<BufWriter<File>>>),
-    /// By zstd.
+    /// zstd.
     Zstd(Zstd),
 }
 
-/// A thread that compresses what goes into a pipe: the compressor wants to read its input.
+/// A thread that compresses the bytes of a pipe. It is needed because the compressor reads its
+/// input.
 pub struct Zstd {
     pipe: BufWriter<PipeWriter>,
     thread: JoinHandle<io::Result<()>>,
@@ -46,12 +47,12 @@ impl Zstd {
         let Zstd { pipe, thread } = self;
         let written = pipe.into_inner().map(drop).map_err(io::IntoInnerError::into_error);
         let stopped = || Err(io::Error::other("the compressor stopped"));
-        // What went wrong at the other end is the reason.
+        // An error of the compressor is the cause of an error in the pipe, so it comes first.
         thread.join().unwrap_or_else(|_| stopped()).and(written)
     }
 }
 
-/// Input of the compressor, which takes no errors: those of the pipe end it.
+/// Input of the compressor, which accepts no errors: an error of the pipe ends the input.
 struct Source(PipeReader);
 
 impl Read for Source {
@@ -65,7 +66,7 @@ impl Read for Source {
     }
 }
 
-/// Output of the compressor, which takes no errors: the first one is kept.
+/// Output of the compressor, which accepts no errors: the first one is kept.
 struct Drain {
     file: BufWriter<File>,
     failed: Option<io::Error>,
@@ -85,7 +86,7 @@ impl Write for Drain {
 }
 
 impl Output {
-    /// Makes a file; names that end in `.gz`, `.xz` and `.zst` are compressed.
+    /// Creates a file. The suffixes `.gz`, `.xz` and `.zst` select a compression.
     pub fn create(path: &Path) -> Result<Output, Error> {
         let cannot = |error: &dyn std::fmt::Display| {
             bad_input(format!("cannot create {}: {error}", path.display()))
@@ -104,7 +105,7 @@ impl Output {
         })
     }
 
-    /// Writes what is left.
+    /// Writes the rest and closes the file.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Output::Plain(file) => file,

@@ -1,4 +1,4 @@
-//! `genx convert`: one kind of dump as another.
+//! `genx convert`: writes a dump as another kind of dump.
 
 use crate::compress::Output;
 use crate::output::{Error, Exit, bad_input};
@@ -11,18 +11,20 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-/// A file with fewer bytes shows no progress.
+/// Files smaller than this, in bytes, show no progress bar.
 const SMALL: u64 = 1 << 20;
 
-/// Write a dump as a dump of another kind.
+/// Convert a dump to another kind of dump.
 ///
-/// Captures, AUB files (as simulators and Mesa's aubinator read them) and error states of i915
-/// become each other, and an error state one in another kernel's spelling; device coredumps of xe
-/// become any of them. What the other kind has no place for is said on standard error: an AUB file
-/// holds no expectations, a capture no global memory and no commands of rings beside their batches,
-/// an error state one submission.
+/// Inputs are captures, AUB files (the format of simulators and of Mesa's aubinator), i915 error
+/// states and xe device coredumps. Outputs are captures, AUB files and i915 error states. An error
+/// state can also be converted to the format of another kernel version.
 ///
-/// Exit code: 0 all well, 2 unusable input, or an output that cannot be written.
+/// Standard error lists what the output cannot hold: an AUB file holds no expectations; a capture
+/// holds no global memory, and of the commands in rings only the batches; an error state holds one
+/// submission.
+///
+/// Exit code: 0 success, 2 unusable input, or the output cannot be written.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx convert captures/saxpy -o saxpy.aub.xz
@@ -36,20 +38,20 @@ pub struct Args {
     /// A capture directory, an AUB file, an error state or a device coredump, plain or compressed
     /// (gzip, xz, zstd), or - for standard input
     input: PathBuf,
-    /// What to write: a file, compressed if its name ends in .gz, .xz or .zst, or the directory of
-    /// a capture
+    /// The output: a file, compressed if its name ends in .gz, .xz or .zst, or the directory of a
+    /// capture
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
-    /// The kind to write; told by the name if left out: *.aub is an AUB file, *.error and *.txt an
-    /// error state, a name without suffix a capture
+    /// The kind of the output. Default: by its name. *.aub is an AUB file, *.error and *.txt are
+    /// error states, and a name without suffix is a capture
     #[arg(long, value_name = "KIND")]
     to: Option<To>,
-    /// Write error states as the kernel of this version prints them: 3.10, 3.14, 4.4, 4.10, 4.14,
-    /// 5.4, 6.1 or 6.1-plain
+    /// The kernel version whose format error states get: 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1 or
+    /// 6.1-plain
     #[arg(long, value_name = "VERSION", default_value = "6.1")]
     spelling: Spelling,
-    /// Only this submission, by its number: `seq` of a capture, from 0 on of an AUB file; an error
-    /// state has the last one if left out
+    /// Convert only this submission: its `seq` in a capture, or its number from 0 on in other
+    /// dumps. Default: all; for an error state the last one
     #[arg(long, value_name = "N")]
     exec: Option<u64>,
 }
@@ -58,14 +60,14 @@ pub struct Args {
 enum To {
     /// A memory trace, as Mesa's intel_dump_gpu writes it
     Aub,
-    /// What i915 prints of a hang
+    /// The text that i915 prints after a hang
     ErrorState,
     /// A directory of format genx-capture-1
     Capture,
 }
 
 impl To {
-    /// By the name of the output.
+    /// The kind that the name of the output selects.
     fn of(path: &Path) -> Option<To> {
         let name = path.file_name()?.to_str()?;
         let plain = [".gz", ".xz", ".zst"]
@@ -81,10 +83,10 @@ impl To {
     }
 }
 
-/// Where a dump comes from, so that it can be read more than once.
+/// An input that can be read more than once.
 enum Bytes {
     File(PathBuf),
-    /// All of standard input, as it came.
+    /// The contents of standard input.
     Kept(Vec<u8>),
 }
 
@@ -99,7 +101,7 @@ impl Bytes {
         Ok(Bytes::Kept(bytes))
     }
 
-    /// By what it holds.
+    /// Opens the dump; its contents select the kind.
     fn dump(&self) -> Result<Dump, Error> {
         let how = How::default();
         let dump = match self {
@@ -110,7 +112,7 @@ impl Bytes {
         };
         dump.map_err(|error| match error {
             DumpError::Unknown { path, what } => bad_input(format!(
-                "{}: {what}, and no capture, AUB file, error state or device coredump",
+                "{}: {what}, not a capture, AUB file, error state or device coredump",
                 path.display()
             )),
             other => bad_input(other),
@@ -134,7 +136,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let Some(to) = args.to.or_else(|| To::of(&args.output)) else {
         let output = args.output.display();
         let text = format!(
-            "{output}: its name does not say what to write; add --to aub, error-state or capture"
+            "{output}: the name does not select a kind; add --to aub, error-state or capture"
         );
         return Err(bad_input(text));
     };
@@ -152,14 +154,14 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         (To::Aub, _, Some(state)) => state_to_aub(args, &dump, state, &mut notes)?,
         (To::Capture, _, Some(state)) => state_to_capture(args, &dump, state, &mut notes)?,
         (To::ErrorState, _, Some(state)) => {
-            told(&dump, &mut notes);
+            add_notes(&dump, &mut notes);
             write_state(args, state, &mut notes)?;
             1
         }
         (To::Capture, None, None) => aub_to_capture(args, &input, &dump, &mut notes)?,
         (To::ErrorState, None, None) => aub_to_error_state(args, &input, &dump, &mut notes)?,
         (To::Capture, Some(_), None) | (To::Aub, None, None) => {
-            return Err(bad_input(format!("{place}: is of that kind already")));
+            return Err(bad_input(format!("{place}: is already of that kind")));
         }
     };
     for note in &notes {
@@ -169,7 +171,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         return Err(bad_input(format!("{place}: there is no submission {wanted}")));
     }
     if execs == 0 {
-        eprintln!("genx: {place}: there is no submission in it that could be written");
+        eprintln!("genx: {place}: it has no submission that can be written");
     }
     Ok(Exit::Ok)
 }
@@ -203,7 +205,7 @@ fn capture_to_aub(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Resu
         capture.expectations().filter(|expectation| wanted(expectation.after_exec)).count();
     if expectations > 0 {
         let text = format!(
-            "an AUB file has no place for what is expected: {expectations} expectations are left out"
+            "an AUB file cannot hold expectations: {expectations} expectations are left out"
         );
         notes.push(Note { place: String::new(), text });
     }
@@ -271,7 +273,7 @@ fn aub_to_error_state(
     let wanted = match args.exec {
         Some(number) => Some(number),
         None => {
-            // The last one: they are counted first.
+            // A first pass finds the last one.
             let mut last = None;
             let count = aub::submissions(input.aub()?, name, &mut Vec::new(), &mut |submission| {
                 last = Some(submission.number);
@@ -288,12 +290,12 @@ fn aub_to_error_state(
     }
 }
 
-/// What the reader of the file skipped.
-fn told(dump: &Dump, notes: &mut Vec<Note>) {
+/// Adds the notes of the dump's reader.
+fn add_notes(dump: &Dump, notes: &mut Vec<Note>) {
     notes.extend(dump.notes().iter().cloned());
 }
 
-/// Gives the wanted submissions of a state to `each`; says how many it has in all.
+/// Calls `each` with the wanted submissions of a state. Returns the number of all submissions.
 fn recorded(
     args: &Args,
     dump: &Dump,
@@ -301,7 +303,7 @@ fn recorded(
     notes: &mut Vec<Note>,
     each: &mut dyn FnMut(&Recorded<'_>) -> io::Result<()>,
 ) -> io::Result<u64> {
-    told(dump, notes);
+    add_notes(dump, notes);
     let mut number = 0;
     aub::from_error_state(state, notes, &mut |recorded| {
         let wanted = args.exec.is_none_or(|wanted| wanted == number);
@@ -356,10 +358,10 @@ fn state_to_capture(
     }
 }
 
-/// PCI device id of a Broadwell GT2, where nothing says which GPU it was.
+/// PCI device id of a Broadwell GT2, used when the dump does not name the GPU.
 const BROADWELL: u32 = 0x1616;
 
-/// Writes an error state in the wanted spelling; what that cannot say becomes notes.
+/// Writes an error state in the wanted format. Notes list what the format cannot hold.
 fn write_state(args: &Args, state: &ErrorState, notes: &mut Vec<Note>) -> Result<(), Error> {
     let cannot =
         |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
@@ -374,7 +376,7 @@ fn write_state(args: &Args, state: &ErrorState, notes: &mut Vec<Note>) -> Result
     Ok(())
 }
 
-/// A bar on a terminal, when there is something to wait for.
+/// A progress bar on a terminal, if `wanted`.
 fn bar(wanted: bool, length: u64, template: &str) -> ProgressBar {
     if !wanted || !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! `genx decode`: names every packet and field of a dump, and what it points to.
+//! `genx decode`: prints every packet and field of a dump, and what packets point to.
 
 use crate::filter::Filters;
 use crate::input::{Input, address};
@@ -14,7 +14,9 @@ use std::io;
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
 ///
-/// Exit code: 0 all well, 2 unusable input. What is wrong inside a batch is said at its place.
+/// Errors inside a batch are printed where they occur and do not change the exit code.
+///
+/// Exit code: 0 success, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx decode captures/gpgpu_fill
@@ -34,23 +36,23 @@ pub struct Args {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
-    /// Only the names of the packets
+    /// Print only the names of the packets
     #[arg(long)]
     headers: bool,
-    /// Leave out addresses and bit positions, so that two dumps can be compared
+    /// Do not print addresses and bit positions, so that two outputs can be compared
     #[arg(long)]
     no_offsets: bool,
-    /// Stay in the batch: do not show what it points to
+    /// Do not print what packets point to
     #[arg(long)]
     no_follow: bool,
-    /// Vertices and indices shown of a draw
+    /// Maximum number of printed vertices and indices of a draw
     #[arg(long, value_name = "N", default_value = "32")]
     max_vertices: u32,
-    /// Bytes shown of constants, thread data and coded video at one place
+    /// Maximum number of printed bytes of one range of constants, thread data or coded video
     #[arg(long, value_name = "N", default_value = "4096", value_parser = bytes)]
     max_data: u32,
-    /// Leave out what is in buffers: vertices, indices, constants, thread data, coded video, and
-    /// values of registers
+    /// Do not print the contents of buffers (vertices, indices, constants, thread data, coded
+    /// video) and the values of registers
     #[arg(long)]
     no_data: bool,
     /// When to use colours
@@ -64,27 +66,27 @@ pub struct Args {
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 enum OutputFormat {
-    /// For people
+    /// Text
     Text,
-    /// One JSON object per line and record
+    /// One line with a JSON object for each record
     Json,
-    /// One page of HTML to look around in, with nothing outside of it
+    /// One interactive HTML page without external files
     Html,
 }
 
 /// When to use colours.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub enum When {
-    /// On a terminal
+    /// If the output is a terminal
     Auto,
-    /// Yes
+    /// Always
     Always,
-    /// No
+    /// Never
     Never,
 }
 
 impl When {
-    /// As the decoder has it.
+    /// The decoder's type for it.
     pub fn on(self) -> Color {
         match self {
             When::Auto => Color::Auto,
@@ -101,7 +103,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         false => tables(&args.source.load()?),
     };
     if args.headers && args.filters.has_fields() {
-        return Err(bad_input("--headers shows no fields: it cannot be used with --field"));
+        return Err(bad_input("--headers prints no fields: it cannot be used with --field"));
     }
     let filter = args.filters.filter(tables)?;
     let color = args.color.on().enabled(&io::stdout());
@@ -122,7 +124,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let summary = match args.format {
         OutputFormat::Html => page(&decoder, &mut dump, &filter, out, args),
         OutputFormat::Text => {
-            // What hung comes first.
+            // The summary of a hang comes first.
             let hang = dump.hang().map(|hang| crate::hang::print(&hang, color, &mut out));
             hang.unwrap_or(Ok(())).and_then(|()| {
                 let mut writer = TextWriter::new(out, &options);
@@ -143,14 +145,14 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// A number of bytes, as [`address`] takes it.
+/// A number of bytes, in the spellings of [`address`].
 fn bytes(text: &str) -> Result<u32, String> {
     let bytes = address(text)?;
-    u32::try_from(bytes).map_err(|_| format!("{bytes} is more than 32 bits hold"))
+    u32::try_from(bytes).map_err(|_| format!("{bytes} does not fit 32 bits"))
 }
 
-/// The page, with pictures of surfaces. They need the tables of Gen8: those of another generation
-/// lay surfaces out in another way.
+/// Writes the page with pictures of surfaces. Pictures need the tables of Gen8, because other
+/// generations have other surface layouts.
 fn page(
     decoder: &Decoder<'_>,
     dump: &mut Dump,
@@ -172,12 +174,12 @@ fn page(
     Ok(summary)
 }
 
-/// What the reader should know beyond the output.
+/// Reports on standard error what the output does not show.
 fn report(summary: &Summary) {
     if summary.unknown > 0 {
         eprintln!("genx: {} of {} packets are unknown", summary.unknown, summary.packets);
     }
     if summary.limited {
-        eprintln!("genx: the batch is longer than the decoder follows; the rest was left out");
+        eprintln!("genx: the batch is too long for the decoder; the rest was left out");
     }
 }

@@ -1,4 +1,4 @@
-//! `genx diff`: two dumps, packet by packet and field by field.
+//! `genx diff`: compares two dumps packet by packet and field by field.
 
 use crate::decode::When;
 use crate::filter::Filters;
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 /// Compare two dumps of any kind: packets, fields, and what packets point to (structures, kernels,
 /// data).
 ///
-/// Packets that are the same are paired first, as many as can be in order; between them, packets of
-/// the same name; the rest was removed (-) or added (+). Of a pair that differs (~), the fields are
-/// told that do. What packets point to is compared in the same way.
+/// Equal packets are paired first, as many as possible in order. Between them, packets with the same
+/// name are paired. All other packets were removed (-) or added (+). For a changed pair (~), the
+/// differing fields are listed. What packets point to is compared in the same way.
 ///
-/// Exit code: 0 the same, 1 something differs, 2 unusable input.
+/// Exit code: 0 equal, 1 different, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx diff captures/good captures/bad
@@ -26,23 +26,23 @@ use std::path::{Path, PathBuf};
   genx diff captures/one captures/two --draw 7 --format json | jq .fields
   genx diff old.bin new.bin --raw --engine render")]
 pub struct Args {
-    /// The first dump: as for genx decode
+    /// The first dump, of any kind that `genx decode` reads
     old: PathBuf,
     /// The second dump
     new: PathBuf,
     #[command(flatten)]
     raw: Raw,
-    /// Addresses that only moved are the same, if what they point to is; of addresses that are not
-    /// followed, whether they are zero and their place in a page count
+    /// Treat two addresses as equal if they point to equal contents. If the contents are not
+    /// compared, only bits 11:0 count, and whether the address is zero
     #[arg(long)]
     ignore_addresses: bool,
-    /// Leave out a field, by its name or as PACKET.FIELD; * and ? stand for any letters
+    /// Ignore a field, given as its name or as PACKET.FIELD. * stands for any characters, ? for one
     #[arg(long, value_name = "FIELD")]
     ignore: Vec<String>,
-    /// Packets that are the same are named before and behind each difference: so many
+    /// Number of equal packets that are named before and after each difference
     #[arg(long, value_name = "N", default_value = "3")]
     context: usize,
-    /// Stay in the batch: do not compare what it points to
+    /// Do not compare what packets point to
     #[arg(long)]
     no_follow: bool,
     /// Output format
@@ -57,9 +57,9 @@ pub struct Args {
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputFormat {
-    /// For people
+    /// Text
     Text,
-    /// One JSON object per line and difference, and one with the numbers
+    /// One line with a JSON object for each difference, and one with the totals
     Json,
 }
 
@@ -96,7 +96,6 @@ fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<Tr
         Options { kernels: false, every_draw: true, follow: !args.no_follow, ..Options::default() };
     let mut tree = Tree::new(Tables::gen8(), ignore.clone());
     let decoder = Decoder::new(Tables::gen8(), options);
-    // A tree takes all records.
     let mut sink = Filtered::new(filter, &mut tree);
     let read = decoder.submissions(&mut dump, &mut sink).and_then(|_| sink.finish());
     read.map_err(|error| bad_input(format!("{}: {error}", path.display())))?;

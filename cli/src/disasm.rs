@@ -1,4 +1,4 @@
-//! `genx disasm`: from instructions to assembly.
+//! `genx disasm`: disassembles a kernel.
 
 use crate::assembly::{Form, Language, read_kernel};
 use crate::output::{Error, Exit, bad_input, stdout};
@@ -8,12 +8,12 @@ use genxml_eu::syntax::Syntax;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Disassemble a kernel, in the language of Intel's assembler (IGA) or of Mesa's.
+/// Disassemble a kernel in the language of Intel's assembler (IGA) or of Mesa's.
 ///
-/// What is no instruction is shown as a comment with its dwords and the reason; the next
-/// instruction follows all the same. `genx asm` takes what this prints.
+/// Dwords that are not an instruction are printed as a comment with the reason, and the next
+/// instruction follows. `genx asm` accepts this output.
 ///
-/// Exit code: 0 all decoded, 1 something could not be, 2 unusable input.
+/// Exit code: 0 all instructions were decoded, 1 some were not, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx disasm kernel.bin
@@ -21,26 +21,31 @@ use std::path::PathBuf;
   genx disasm shader.hex --offset 0x40 --until-eot
   genx disasm kernel.bin --json | jq -r 'select(.opcode == \"send\") | .text'")]
 pub struct Args {
-    /// The file; - for standard input
+    /// The kernel; - for standard input
     file: PathBuf,
-    /// The language to write
+    /// Language of the output
     #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
     syntax: Language,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
-    /// hexadecimal, else binary
+    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
-    /// First byte
+    /// Offset of the first byte
     #[arg(long, value_name = "N", default_value = "0", value_parser = crate::input::address)]
     offset: u64,
-    /// Number of bytes; without, to the end
-    #[arg(long, value_name = "N", value_parser = crate::input::address, conflicts_with = "until_eot")]
+    /// Number of bytes. Default: up to the end
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = crate::input::address,
+        conflicts_with = "until_eot"
+    )]
     length: Option<u64>,
-    /// Stop behind the first message that ends the thread
+    /// Stop after the first message that ends the thread
     #[arg(long)]
     until_eot: bool,
-    /// One JSON object a line: offset, bytes, opcode, text, compacted, targets, message; or offset,
-    /// bytes, error
+    /// Print one JSON object per line: offset, bytes, opcode, text, compacted, targets,
+    /// ends_thread; or offset, bytes, error
     #[arg(long)]
     json: bool,
 }
@@ -50,7 +55,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let bytes = read_kernel(&args.file, args.form)?;
     let past = |what: &str, value: u64| {
         bad_input(format!(
-            "{}: {what} {value:#x} lies behind the end, {:#x} bytes are there",
+            "{}: {what} {value:#x} is after the end: the file has {:#x} bytes",
             args.file.display(),
             bytes.len()
         ))

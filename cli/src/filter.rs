@@ -1,4 +1,4 @@
-//! Options that say what of a dump is shown: shared by `decode`, `diff` and `query`.
+//! Options that select parts of a dump: shared by `decode`, `diff` and `query`.
 
 use crate::input::address;
 use crate::output::{Error, bad_input};
@@ -8,33 +8,37 @@ use genxml::query::{FieldTest, Filter, Glob};
 use genxml_codegen::suggest;
 use std::ops::{Range, RangeInclusive};
 
-/// What of a dump is shown. Of one kind of condition any may hold, but all values of fields must;
-/// of several kinds all.
+/// Selects parts of a dump. If an option is given several times, one of its conditions must hold; of
+/// `--field` with a value, all must hold. Conditions of different options must all hold.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Filters")]
 pub struct Filters {
-    /// Only packets, structures or registers of this name, with what they point to; * and ? stand
-    /// for any letters
+    /// Only packets, structures or registers with this name, and what they point to. * stands for
+    /// any characters, ? for one
     #[arg(long, value_name = "NAME")]
     packet: Vec<String>,
-    /// Only records with this field, and only it of them; NAME=VALUE or NAME!=VALUE: records with
-    /// such a value (a number, the name of an enumeration's value, true or false), all of them
+    /// NAME: only this field, of all records that have it. NAME=VALUE or NAME!=VALUE: only records
+    /// whose field has (or does not have) this value, with all their fields. A value is a number, the
+    /// name of an enumeration's value, true or false
     #[arg(long, value_name = "NAME[=VALUE]")]
     field: Vec<FieldTest>,
-    /// Only what lies at these addresses, the last one not included
+    /// Only records in this range of addresses, without the last address
     #[arg(long, value_name = "A..B", value_parser = addresses)]
     range: Vec<Range<u64>>,
-    /// Only the packets since the draw before, the draw and what it uses; draws and dispatches
-    /// count from 1 through the dump, see genx query --draws
+    /// Only these draws: each with the packets since the previous draw, and what it uses. Draws and
+    /// dispatches are numbered from 1 through the whole dump, as in genx query --draws
     #[arg(long, value_name = "N[..M]", value_parser = numbers)]
     draw: Option<RangeInclusive<u64>>,
-    /// Only these submissions of the dump
+    /// Only these submissions
     #[arg(long, value_name = "N[..M]", value_parser = numbers)]
     exec: Option<RangeInclusive<u64>>,
 }
 
 impl Filters {
-    /// The filter. A name that no table has is an error.
+    /// The filter.
+    ///
+    /// # Errors
+    /// If a name is in no table.
     pub fn filter(&self, tables: &Tables) -> Result<Filter, Error> {
         let packets: Vec<Glob> = self.packet.iter().map(|name| Glob::new(name)).collect();
         packets.iter().try_for_each(|glob| known_container(tables, glob))?;
@@ -48,19 +52,19 @@ impl Filters {
         })
     }
 
-    /// True if fields are asked for.
+    /// True if the options select fields.
     pub fn has_fields(&self) -> bool {
         !self.field.is_empty()
     }
 
-    /// True if draws are asked for: then what each uses is to be shown, whether an earlier one used
-    /// it or not.
+    /// True if the options select draws. All state that a draw uses is then shown, even if an earlier
+    /// draw used it too.
     pub fn has_draws(&self) -> bool {
         self.draw.is_some()
     }
 }
 
-/// Names that records have and tables do not.
+/// Names of records that are not in tables.
 const OTHER: [&str; 8] = [
     "kernel",
     "constants",
@@ -72,10 +76,10 @@ const OTHER: [&str; 8] = [
     "unknown command",
 ];
 
-/// An error if nothing has such a name.
+/// Returns an error if nothing has such a name.
 pub fn known_container(tables: &Tables, glob: &Glob) -> Result<(), Error> {
     let names = || OTHER.into_iter().chain(tables.names());
-    // The register of one engine, `RING_TAIL of VCS`, is known by the register.
+    // The register of one engine, such as `RING_TAIL of VCS`, is in the tables as `RING_TAIL`.
     let register = glob.as_str().split([' ', '[']).next().map(Glob::new);
     let known =
         |name: &str| glob.matches(name) || register.as_ref().is_some_and(|glob| glob.matches(name));
@@ -85,9 +89,9 @@ pub fn known_container(tables: &Tables, glob: &Glob) -> Result<(), Error> {
     Err(unknown("packet, structure or register", glob, names()))
 }
 
-/// An error if no field has such a name.
+/// Returns an error if no field has such a name.
 fn known_field(tables: &Tables, glob: &Glob) -> Result<(), Error> {
-    // With the names of what is around it, it is not looked up.
+    // A path with the names of enclosing structures is not looked up.
     if glob.as_str().contains(['.', '[']) {
         return Ok(());
     }
@@ -117,12 +121,12 @@ fn of_container(container: &Container, names: &mut Vec<&'static str>) {
 fn unknown<'a>(what: &str, glob: &Glob, names: impl Iterator<Item = &'a str>) -> Error {
     let upper = glob.as_str().to_uppercase();
     let names: Vec<&str> = names.collect();
-    // Names are in capitals, or in capitals and small letters.
+    // Names are in upper case or in mixed case.
     let nearest = suggest::nearest(glob.as_str(), names.iter().copied())
         .or_else(|| suggest::nearest(&upper, names.iter().copied()));
     bad_input(match nearest {
         Some(nearest) => format!("there is no {what} `{glob}`; did you mean `{nearest}`?"),
-        None => format!("there is no {what} `{glob}`; genx spec list names what there is"),
+        None => format!("there is no {what} `{glob}`; genx spec list lists all"),
     })
 }
 
@@ -133,7 +137,7 @@ fn addresses(text: &str) -> Result<Range<u64>, String> {
     if start < end {
         Ok(start..end)
     } else {
-        Err("nothing lies between these addresses".to_owned())
+        Err("the range is empty: the first address must be less than the last".to_owned())
     }
 }
 

@@ -1,9 +1,9 @@
-//! What hung, as `genx decode` prints it before the rest of an error state.
+//! The summary of a hang, which `genx decode` prints before the rest of an error state.
 
 use genxml::hang::{Style, Summary};
 use std::io::{self, Write};
 
-/// Prints a summary, coloured or not.
+/// Prints a summary, with or without colours.
 ///
 /// # Errors
 /// If `out` cannot be written.

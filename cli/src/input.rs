@@ -1,4 +1,4 @@
-//! What subcommands read in the same way: dumps of any kind, addresses and plain bytes.
+//! Inputs that subcommands share: dumps of any kind, addresses and plain bytes.
 
 use crate::output::{Error, bad_input};
 use genxml::dump::{Dump, How};
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 /// A dump of any kind.
 #[derive(clap::Args, Debug)]
 pub struct Input {
-    /// A capture directory, an AUB file, or - for standard input; compressed or not (gzip, xz,
-    /// zstd); with --raw a file of little-endian dwords
+    /// A capture directory, an AUB file, an error state, a device coredump, or - for standard input.
+    /// Files may be compressed (gzip, xz, zstd). With --raw, a file of little-endian dwords
     input: PathBuf,
     #[command(flatten)]
     raw: Raw,
 }
 
-/// Plain dwords instead of a dump that tells what it is.
+/// Options for a file of plain dwords.
 #[derive(clap::Args, Debug)]
 pub struct Raw {
-    /// The input is dwords of a batch and nothing else, little-endian
+    /// The input contains only the dwords of a batch, little-endian
     #[arg(long, requires = "engine")]
     raw: bool,
-    /// The engine that raw dwords are for: render, blitter, video, video-enhance
+    /// Engine of the raw dwords: render, blitter, video, video-enhance
     #[arg(long, value_name = "E", requires = "raw")]
     engine: Option<EngineId>,
     /// GPU address of the first raw dword
@@ -31,29 +31,29 @@ pub struct Raw {
 }
 
 impl Input {
-    /// Opens it.
+    /// Opens the dump.
     pub fn open(&self) -> Result<Dump, Error> {
         self.raw.open(&self.input)
     }
 
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub fn name(&self) -> String {
         self.input.display().to_string()
     }
 
-    /// The path, - for standard input.
+    /// The path; - for standard input.
     pub fn path(&self) -> &Path {
         &self.input
     }
 
-    /// Says on standard error what could not be read.
+    /// Reports on standard error what could not be read.
     pub fn report(&self, dump: &Dump) {
         report(&self.input, dump);
     }
 }
 
 impl Raw {
-    /// Opens a file as these options say.
+    /// Opens a file with these options.
     pub fn open(&self, path: &Path) -> Result<Dump, Error> {
         let how =
             How { raw: self.engine.filter(|_| self.raw).map(|engine| (engine, self.address)) };
@@ -66,14 +66,14 @@ impl Raw {
     }
 }
 
-/// Says on standard error what of a dump could not be read.
+/// Reports on standard error which parts of a dump could not be read.
 pub fn report(path: &Path, dump: &Dump) {
     for note in dump.notes() {
         eprintln!("genx: {}: {note}", path.display());
     }
 }
 
-/// A number as people write addresses: decimal, or hexadecimal after 0x.
+/// Parses a number: decimal, or hexadecimal with 0x. Underscores are ignored.
 pub fn address(text: &str) -> Result<u64, String> {
     let digits = text.replace('_', "");
     let parsed = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {

@@ -1,9 +1,12 @@
 //! The `genx` command as a library: a thin layer over the other crates, one module per subcommand.
 //!
-//! Results go to standard output, diagnostics to standard error. Exit codes of every subcommand: 0
-//! all well, 1 an expectation differs (or, for `check` and `spec check`, a problem was found, for
-//! `diff` a difference, for `query` nothing), 2 unusable input, 3 a GPU fault, a hang or something
-//! that the model does not implement.
+//! Results go to standard output, diagnostics to standard error. Exit codes of every subcommand:
+//!
+//! * 0: success;
+//! * 1: an expectation differs; `check` and `spec check` found a problem, `diff` found a difference,
+//!   or `query` found nothing;
+//! * 2: unusable input;
+//! * 3: a GPU fault, a hang, or something that the model does not implement.
 
 pub mod asm;
 pub mod assembly;

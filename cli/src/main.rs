@@ -6,24 +6,24 @@ use std::process::ExitCode;
 
 /// Build, decode and execute batch buffers of Intel Broadwell (Gen8) graphics.
 #[derive(Parser)]
-#[command(name = "genx", version, max_term_width = 110)]
+#[command(name = "genx", version, max_term_width = 100)]
 #[command(after_help = "Examples:
-  genx demo cube -o cube.png         two cubes, drawn by the model from a batch made with the typed API
+  genx demo cube -o cube.png         build a batch with the typed API, run it, write the picture
   genx run captures/gpgpu_fill       execute a capture, compare memory with what hardware left
-  genx run saxpy.aub.xz --stats      execute an AUB file; what ran, by engine, packet, kernel and message
-  genx decode captures/gpgpu_fill    every packet, field, surface and kernel of a capture
-  genx check captures/gpgpu_fill     the manual's programming restrictions
-  genx convert saxpy -o saxpy.aub.xz a capture as a file for simulators and other readers
-  genx diff captures/a captures/b    what differs, packet by packet
-  genx query captures/a --draws      draws and dispatches, and who wrote their state
-  genx disasm kernel.bin             a kernel as assembly; genx asm is the way back
-  genx eu ops mad                    an instruction of the execution unit
-  genx eu run kernel.asm --trace     a kernel executed by one thread, instruction by instruction
-  genx spec show PIPE_CONTROL        a table of the specification
-  genx shim -- vulkaninfo --summary  a program with the model as its GPU
+  genx run saxpy.aub.xz --stats      execute an AUB file, print tables of what ran
+  genx decode captures/gpgpu_fill    print every packet, field, surface and kernel of a capture
+  genx check captures/gpgpu_fill     check the manual's programming restrictions
+  genx convert saxpy -o saxpy.aub.xz write a capture as an AUB file
+  genx diff captures/a captures/b    compare two dumps packet by packet
+  genx query captures/a --draws      list draws and dispatches
+  genx disasm kernel.bin             disassemble a kernel; genx asm assembles one
+  genx eu ops mad                    describe an instruction of the execution unit
+  genx eu run kernel.asm --trace     run a kernel in one thread, print each instruction
+  genx spec show PIPE_CONTROL        show a table of the specification
+  genx shim -- vulkaninfo --summary  run a program with the model as its GPU
 
-Exit codes: 0 all well, 1 an expectation differs or a check found something, 2 unusable input, 3 a GPU fault, a hang,
-or something that the model does not implement.")]
+Exit codes: 0 success; 1 an expectation differs, or a check found something; 2 unusable input;
+3 a GPU fault, a hang, or something that the model does not implement.")]
 struct Args {
     #[command(subcommand)]
     command: Command,

@@ -1,4 +1,4 @@
-//! What all subcommands share: exit codes, errors, and writing to standard output.
+//! Shared by all subcommands: exit codes, errors, and writing to standard output.
 
 use genxml_sim::inspect::picture;
 use std::fmt::Display;
@@ -6,10 +6,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How a subcommand ends; the numbers are a contract with scripts.
+/// How a subcommand ends. Scripts depend on the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
-    /// All well.
+    /// Success.
     Ok = 0,
     /// An expectation differs, or a check found something.
     Differs = 1,
@@ -30,7 +30,7 @@ impl From<Exit> for ExitCode {
 pub struct Error {
     /// The exit code.
     pub exit: Exit,
-    /// What to tell the user.
+    /// The message for the user.
     pub text: String,
 }
 
@@ -45,8 +45,8 @@ pub fn write_picture(path: &Path, width: u32, height: u32, rgba: &[u8]) -> Resul
         .map_err(|error| bad_input(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Standard output is written through this. A reader that stops reading (`genx check X | head`) is
-/// no error, and does not change how the command ends.
+/// Writes to standard output. A reader that stops reading (`genx check X | head`) is not an error,
+/// and does not change the exit code.
 pub fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {

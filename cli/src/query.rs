@@ -1,4 +1,4 @@
-//! `genx query`: questions to a dump.
+//! `genx query`: lists draws and state writes of a dump.
 
 use crate::filter::{Filters, known_container};
 use crate::input::{Input, address};
@@ -9,11 +9,12 @@ use genxml::query::{Draw, Draws, Filtered, Glob, What, Write as StateWrite, Writ
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Ask a dump: its draws, who writes a state, which state a draw works with.
+/// List the draws of a dump, the writes of a state, or the state of a draw.
 ///
-/// --draws lists every draw and dispatch. --state NAME and --register R list every write of a
-/// packet's state, of a structure or of a register; with --before-draw N the last one before that
-/// draw, in its context. --before-draw N alone lists all state that is in effect at that draw.
+/// --draws lists every draw and dispatch. --state NAME lists every packet or structure of this name
+/// that sets state, and --register R every write of a register. With --before-draw N, they list only
+/// the last write before that draw, in the context of the draw. --before-draw N alone lists all state
+/// that is in effect at that draw.
 ///
 /// Exit code: 0 found, 1 nothing found, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -23,17 +24,20 @@ use std::io::{self, Write};
   genx query captures/triangle --state 3DSTATE_PS --field 'Binding Table Entry Count'
   genx query captures/triangle --register 0x7034
   genx query captures/triangle --before-draw 7 --json | jq -r .name")]
-#[command(group = clap::ArgGroup::new("question").required(true).multiple(true).args(["draws", "state", "register", "before_draw"]))]
+#[command(group = clap::ArgGroup::new("question")
+    .required(true)
+    .multiple(true)
+    .args(["draws", "state", "register", "before_draw"]))]
 pub struct Args {
     #[command(flatten)]
     input: Input,
-    /// List draws and dispatches: number, submission, address, what is drawn, kernels
+    /// List draws and dispatches: number, submission, address, topology, sizes, kernels
     #[arg(long, conflicts_with_all = ["state", "register", "before_draw"])]
     draws: bool,
-    /// Writes of the state of this packet or structure; * and ? stand for any letters
+    /// List the packets or structures with this name. * stands for any characters, ? for one
     #[arg(long, value_name = "NAME", conflicts_with = "register")]
     state: Option<String>,
-    /// Writes of this register: its byte offset, or its name as genx spec list has it
+    /// List the writes of this register, given by its byte offset or by its name in genx spec list
     #[arg(long, value_name = "R")]
     register: Option<String>,
     /// Only the last write before this draw
@@ -62,7 +66,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(if found { Exit::Ok } else { Exit::Differs })
 }
 
-/// What writes are asked for.
+/// The writes that the options select.
 fn what(args: &Args) -> Result<Option<What>, Error> {
     let tables = Tables::gen8();
     match (&args.state, &args.register) {
@@ -76,7 +80,7 @@ fn what(args: &Args) -> Result<Option<What>, Error> {
                 let offset = u32::try_from(offset).ok().filter(|offset| offset.is_multiple_of(4));
                 let offset = offset.ok_or_else(|| {
                     bad_input(format!(
-                        "{register}: registers have offsets of 32 bits, multiples of 4"
+                        "{register}: the offset of a register has 32 bits and is a multiple of 4"
                     ))
                 })?;
                 Ok(Some(What::Register(offset)))
@@ -91,7 +95,7 @@ fn what(args: &Args) -> Result<Option<What>, Error> {
     }
 }
 
-/// Decodes all of the dump into a sink.
+/// Decodes the whole dump into a sink.
 fn decode(args: &Args, dump: &mut Dump, sink: &mut dyn Sink) -> Result<(), Error> {
     let options = Options { kernels: false, every_draw: true, ..Options::default() };
     match Decoder::new(Tables::gen8(), options).submissions(dump, sink) {
@@ -181,7 +185,7 @@ fn before(args: &Args, dump: &mut Dump, what: Option<&What>, draw: u64) -> Resul
     }
 }
 
-/// Prints writes; without `fields` only where they are. False if there are none.
+/// Prints writes; without `fields`, only their addresses. Returns false if there are none.
 fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
     let filter = args.filters.filter(Tables::gen8())?;
     let mut found = false;

@@ -1,9 +1,9 @@
 //! Findings as SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format), for viewers and
 //! continuous integration.
 //!
-//! A run with one artifact, the dump. Each finding is a result: the rule with its help among the
-//! tool's rules, a physical location (the dump, and the GPU address in it) and logical locations
-//! (submission, packet, structure or instruction).
+//! The log has one run with one artifact, the dump. Each finding is a result. It refers to a rule in
+//! the tool's list of rules, which has the help text. Its physical location is the dump and the GPU
+//! address in it. Its logical locations are submission, packet, structure or instruction.
 
 use genxml::check::{Finding, Summary};
 use genxml::core::rule::Severity;
@@ -14,7 +14,8 @@ use std::path::Path;
 /// The schema that the log follows.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// The log of a check of the dump at `input`. `left_out` findings are not in the list.
+/// The log of a check of the dump at `input`. `left_out` is the number of findings that are not in
+/// `findings`.
 pub fn log(input: &Path, findings: &[Finding], summary: &Summary, left_out: u64) -> Value {
     let uri = uri(input);
     let mut rules: Vec<Value> = Vec::new();
@@ -36,7 +37,7 @@ pub fn log(input: &Path, findings: &[Finding], summary: &Summary, left_out: u64)
     note(left_out, "more findings are left out");
     note(summary.unknown, "packets are unknown and were not checked");
     note(summary.unfinished, "kernels without an end of thread were not checked");
-    note(summary.limited.into(), "batch or more is too long, the rest was left out");
+    note(summary.limited.into(), "or more batches are too long; their rest was left out");
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -78,7 +79,7 @@ fn rule(finding: &Finding) -> Value {
     if !finding.source().is_empty() {
         help += &format!(" See {} of Intel's Broadwell manual.", finding.source());
     }
-    help += &format!(" genx check --explain {} says so too.", rule.id);
+    help += &format!(" genx check --explain {} prints this, too.", rule.id);
     json!({
         "id": rule.id,
         "shortDescription": sentence(rule.message),
@@ -103,7 +104,7 @@ fn result(finding: &Finding, index: usize, uri: &str) -> Value {
         Some(number) => format!("exec {number}"),
         None => "batch".to_owned(),
     };
-    // From the outermost in: each place has its own address.
+    // From the outermost to the innermost location; each has its own address.
     let mut path = format!("{submission}/{packet}@{at:#x}");
     let mut logical = vec![json!({"name": packet, "kind": "packet", "fullyQualifiedName": path})];
     if packet != finding.container.name || finding.address != at {
@@ -135,7 +136,7 @@ fn result(finding: &Finding, index: usize, uri: &str) -> Value {
     })
 }
 
-/// A path as a reference: relative paths stay so, that logs of one place can be read at another.
+/// A path as a URI reference. Relative paths stay relative, so that a log can be read elsewhere.
 fn uri(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let text = path.to_string_lossy();

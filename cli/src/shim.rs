@@ -7,79 +7,79 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The library that takes the place of the kernel's driver.
+/// The library that replaces the kernel driver.
 const LIBRARY: &str = "libgenxml_drm_shim.so";
 
-/// Run a command with the model as its GPU: unmodified drivers (Mesa's iris and hasvk, Intel's
-/// OpenCL NEO, the VA-API driver) find a Broadwell and draw and compute on it.
+/// Run a command with the model as its GPU. Unmodified drivers (Mesa's iris and hasvk, Intel's OpenCL
+/// NEO, the VA-API driver) find a Broadwell, and draw and compute on it.
 ///
-/// A library is preloaded into the command and what it starts; no kernel module, device file or
-/// privilege is needed. Programs that call the kernel without libc (static ones, Go's) do not see
-/// the device.
+/// A library is preloaded into the command and its child processes. This needs no kernel module,
+/// device file or privilege. Programs that call the kernel without libc (static programs, Go
+/// programs) do not see the device.
 ///
-/// Each driver gets the settings that it needs, unless the environment has them: Vulkan sees hasvk
-/// only (VK_ICD_FILENAMES), VA-API the driver i965 (LIBVA_DRIVER_NAME).
+/// Two variables are set if the environment does not have them: VK_ICD_FILENAMES, so that Vulkan
+/// loads only hasvk, and LIBVA_DRIVER_NAME, so that VA-API loads i965.
 ///
-/// What the model does not implement, GPU faults and hangs end a submission as in the kernel: the
-/// client gets an error and may go on; a line on standard error says why, and an error state for
-/// `genx decode` is written to the directory for temporary files.
+/// A GPU fault, a hang, or something that the model does not implement ends the submission, as in
+/// the kernel. The client gets an error and can continue. A line on standard error gives the reason,
+/// and an error state for `genx decode` is written to the temporary directory.
 ///
 /// Exit code: the command's; 2 if it cannot be started.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx shim -- vulkaninfo --summary
   genx shim -- eglinfo -B
-  genx shim --capture out -- kmscube -c 10     then: genx decode out/kmscube.*, genx run out/kmscube.*
-  genx shim --mode 320x240 --frames out -- kmscube -c 10     each picture as out/kmscube.*/frame*.png
-  genx shim --check -- clinfo                  the rules engine looks at every batch
+  genx shim --capture out -- kmscube -c 10     then: genx decode out/kmscube.*
+  genx shim --mode 320x240 --frames out -- kmscube -c 10     pictures in out/kmscube.*/frame*.png
+  genx shim --check -- clinfo                  check every batch with the rules engine
   genx shim --device GT3 --stats -- ./compute
-  genx shim --doctor                           which drivers are installed, and what would work")]
+  genx shim --doctor                           list installed drivers and what would work")]
 pub struct Args {
-    /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal; 0x1616, a GT2, if not said
+    /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal. Default: 0x1616, a GT2
     #[arg(long, value_name = "ID", value_parser = device)]
     device: Option<String>,
-    /// What the monitor shows by itself, up to 8192x8192@1000; it shows nothing larger then.
-    /// 1024x768@60 if not said
+    /// Preferred and largest display mode, up to 8192x8192@1000. Default: preferred mode
+    /// 1024x768@60
     #[arg(long, value_name = "WIDTHxHEIGHT[@HZ]", value_parser = mode)]
     mode: Option<String>,
-    /// Write what each process submits to a capture DIR/PROGRAM.PID, when it ends and after a fault
+    /// Write the submissions of each process to the capture DIR/PROGRAM.PID, when the process ends
+    /// and after a fault
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
-    /// Write each picture that is shown (mode set, page flip) to
-    /// DIR/PROGRAM.PID/frameNUMBER-crtcID.png
+    /// Write each displayed picture (mode set, page flip) to DIR/PROGRAM.PID/frameNUMBER-crtcID.png
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
-    /// Check every batch against the programming restrictions of the manual; findings go to
+    /// Check every batch against the programming restrictions of the manual, and print findings to
     /// standard error
     #[arg(long)]
     check: bool,
-    /// Tell at the end what ran: packets, kernels, time
+    /// Print packets, kernels and time at the end
     #[arg(long)]
     stats: bool,
-    /// Write a trace of batches and packets to FILE that Perfetto opens; to FILE.PROGRAM.PID if it
-    /// is there already, as by another process
+    /// Write a trace of batches and packets for Perfetto to FILE, or to FILE.PROGRAM.PID if FILE
+    /// exists
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Tell each call to the device on standard error
+    /// Print each call to the device to standard error
     #[arg(long)]
     log: bool,
-    /// Worker threads of the host, all cores if not said; results are the same for any number
+    /// Number of host threads. Default: all cores. Results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
-    /// Units of work (EU instructions, pixels, packets) after which a submission counts as hanging
+    /// Units of work (EU instructions, pixels, packets) after which a submission is a hang
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
     work_limit: Option<u64>,
-    /// Where error states of faults go
+    /// Directory for error states. Default: the temporary directory
     #[arg(long, value_name = "DIR")]
     errors: Option<PathBuf>,
-    /// Let the client go on after a fault as if nothing had happened, to see what else comes
+    /// Continue after a fault as if it had not occurred, to find further faults
     #[arg(long)]
     ignore_faults: bool,
-    /// Let clients go on while their work is done, as on hardware; otherwise each submission is
-    /// waited for
+    /// Let clients continue while the model works, as on hardware. Without it, each submission
+    /// completes before the client continues
     #[arg(long = "async")]
     asynchronous: bool,
-    /// Say which drivers are installed and what would work, and end
+    /// Print which drivers are installed and what would work, and exit
     #[arg(long, conflicts_with = "command")]
     doctor: bool,
     /// The command and its arguments
@@ -87,20 +87,22 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// A device, as the library reads it.
+/// Checks a device name or id for the library.
 fn device(word: &str) -> Result<String, String> {
     let is_size = ["gt1", "gt2", "gt3"].contains(&word.to_ascii_lowercase().as_str());
     let id = u32::from_str_radix(word.trim_start_matches("0x"), 16).ok();
     match id.and_then(Platform::of_pci_id) {
         _ if is_size => Ok(word.to_owned()),
-        // Others than these were never sold.
+        // Other ids were never sold.
         Some(platform) if platform.device.starts_with("GT") => Ok(word.to_owned()),
-        _ => Err("wanted is GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal, as 0x1616"
-            .into()),
+        _ => Err(
+            "use GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal, for example 0x1616"
+                .into(),
+        ),
     }
 }
 
-/// A mode, as the library reads it.
+/// Checks a display mode for the library.
 fn mode(word: &str) -> Result<String, String> {
     let numbers = |word: &str| {
         let (size, hz) = word.split_once('@').unwrap_or((word, "60"));
@@ -111,7 +113,7 @@ fn mode(word: &str) -> Result<String, String> {
     match numbers(word) {
         Some([1..=8192, 1..=8192, 1..=1000]) => Ok(word.to_owned()),
         _ => {
-            Err("wanted is WIDTHxHEIGHT or WIDTHxHEIGHT@HZ, as 1024x768 or 320x240@60, up to 8192x8192@1000"
+            Err("use WIDTHxHEIGHT or WIDTHxHEIGHT@HZ, for example 320x240@60, up to 8192x8192@1000"
                 .into())
         }
     }
@@ -141,24 +143,24 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Err(bad_input(format!("cannot run {}: {error}", Path::new(program).display())))
 }
 
-/// Its whole name, since the command may change its directory. ld.so has no way to say names with a
-/// space or a colon.
+/// The absolute path of the library, because the command may change its directory. LD_PRELOAD cannot
+/// contain names with a space or a colon.
 fn preloadable(library: PathBuf) -> Result<PathBuf, Error> {
     let library = library
         .canonicalize()
         .map_err(|error| bad_input(format!("cannot preload {}: {error}", library.display())))?;
     if library.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
         return Err(bad_input(format!(
-            "cannot preload {}: its name has a space or a colon, which separate names in LD_PRELOAD; copy it to another \
-             place and say where with GENX_SHIM_LIBRARY",
+            "cannot preload {}: its path has a space or a colon, which separate names in LD_PRELOAD; \
+             copy it to another directory and set GENX_SHIM_LIBRARY to its path",
             library.display()
         )));
     }
     Ok(library)
 }
 
-/// This process becomes the command, so that whoever ends, stops or waits for it does so with the
-/// command: only an error comes back.
+/// Replaces this process by the command, so that signals and waits of other processes reach the
+/// command. Returns only on an error.
 #[cfg(unix)]
 fn become_command(command: &mut Command) -> std::io::Error {
     std::os::unix::process::CommandExt::exec(command)
@@ -169,7 +171,7 @@ fn become_command(_: &mut Command) -> std::io::Error {
     std::io::ErrorKind::Unsupported.into()
 }
 
-/// Passes the options on.
+/// Passes the options to the library as environment variables.
 fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
     if let Some(device) = &args.device {
         command.env("GENX_SHIM_DEVICE", device);
@@ -211,7 +213,7 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
     Ok(())
 }
 
-/// Points the loaders of APIs to the drivers that have a Broadwell, unless the user did.
+/// Selects drivers that support Broadwell, unless the user's environment selects drivers.
 fn drivers(command: &mut Command) {
     let mut set = |name: &str, value: &Path| {
         if env::var_os(name).is_none() {
@@ -226,7 +228,7 @@ fn drivers(command: &mut Command) {
     set("LIBVA_DRIVER_NAME", Path::new("i965"));
 }
 
-/// The file by which Vulkan's loader finds hasvk; anv of newer Mesa has no Broadwell.
+/// The file by which Vulkan's loader finds hasvk. Newer Mesa's anv does not support Broadwell.
 fn vulkan_icd() -> Option<PathBuf> {
     let directory = Path::new("/usr/share/vulkan/icd.d");
     let mut files: Vec<PathBuf> =
@@ -240,8 +242,8 @@ fn vulkan_icd() -> Option<PathBuf> {
     files.into_iter().find(|file| named(file, "intel_hasvk_icd"))
 }
 
-/// Where the library is: where GENX_SHIM_LIBRARY says, beside this executable, or in a lib
-/// directory beside that.
+/// Finds the library: at GENX_SHIM_LIBRARY, beside this executable, or in a `lib` directory beside
+/// that of the executable.
 fn library() -> Option<PathBuf> {
     if let Some(path) = env::var_os("GENX_SHIM_LIBRARY") {
         return Some(PathBuf::from(path)).filter(|path| path.is_file());
@@ -256,27 +258,27 @@ fn library() -> Option<PathBuf> {
 
 fn missing_library() -> String {
     match env::var_os("GENX_SHIM_LIBRARY") {
-        Some(path) => format!("GENX_SHIM_LIBRARY={} is no file", Path::new(&path).display()),
+        Some(path) => format!("GENX_SHIM_LIBRARY={} is not a file", Path::new(&path).display()),
         None => format!(
-            "{LIBRARY} is not beside this executable: build it with `cargo build --release -p genxml-drm-shim`, or say where \
-             it is with GENX_SHIM_LIBRARY"
+            "{LIBRARY} is not beside this executable: build it with `cargo build --release -p \
+             genxml-drm-shim`, or set GENX_SHIM_LIBRARY to its path"
         ),
     }
 }
 
-/// A driver: what it is for, its files, and the Debian package that has it.
+/// A driver: its API, its files, and its Debian package.
 struct Driver {
     name: &'static str,
     api: &'static str,
     files: &'static [&'static str],
     package: &'static str,
-    /// A command that shows it.
+    /// A command that uses it.
     hint: &'static str,
-    /// What else is to be known.
+    /// A hint for users; empty if there is none.
     note: &'static str,
 }
 
-/// Drivers with a Broadwell. (measured on Debian 12)
+/// Drivers that support Broadwell. (tested on Debian 12)
 const DRIVERS: [Driver; 5] = [
     Driver {
         name: "iris",
@@ -284,7 +286,7 @@ const DRIVERS: [Driver; 5] = [
         files: &["dri/iris_dri.so"],
         package: "libgl1-mesa-dri",
         hint: "eglinfo -B",
-        note: "its shader cache outlives the run: set MESA_SHADER_CACHE_DISABLE=true against that",
+        note: "its shader cache stays after the run: MESA_SHADER_CACHE_DISABLE=true turns it off",
     },
     Driver {
         name: "crocus",
@@ -320,7 +322,7 @@ const DRIVERS: [Driver; 5] = [
     },
 ];
 
-/// Says what is there.
+/// Prints the library and the installed drivers.
 fn doctor(library: Option<&Path>) -> Result<Exit, Error> {
     let directories = [
         format!("/usr/lib/{}-linux-gnu", env::consts::ARCH),

@@ -1,4 +1,4 @@
-//! Specifications that a command reads: the one that is built in, or files and folders of XML.
+//! Specifications that a command reads: the built-in one, or files and folders of XML.
 
 use crate::output::{Error, bad_input};
 use genxml_codegen::diagnostic::Code;
@@ -8,26 +8,29 @@ use genxml_codegen::{self as codegen, Report, index};
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 
-/// The options of all commands that can work on another specification.
+/// Options of the commands that can read another specification.
 #[derive(clap::Args, Debug, Default)]
 pub struct Source {
-    /// XML files or folders instead of the built-in specification; genxml files of Mesa's too
+    /// XML files or folders to use instead of the built-in specification; Mesa's genxml files work
     #[arg(long, value_name = "PATH")]
     pub spec: Vec<PathBuf>,
-    /// Read those files by Mesa's rules: gaps, overlaps and doubles are allowed
+    /// Read these files by Mesa's rules: gaps, overlaps and duplicates are allowed
     #[arg(long, requires = "spec")]
     pub foreign: bool,
 }
 
 impl Source {
-    /// The specification. A report of what is wrong ends the command.
+    /// The specification.
+    ///
+    /// # Errors
+    /// A report of the problems, if there are errors.
     pub fn load(&self) -> Result<Spec, Error> {
         let loaded = match &self.spec[..] {
             [] => built_in(),
             paths => load::read_files_as(&xml_files(paths)?, dialect(self.foreign)),
         };
         let mut report = loaded.report();
-        // What a folder should hold besides is the business of `genx spec check`.
+        // Only `genx spec check` compares the index.
         report.diagnostics.retain(|problem| problem.code != Code::Index);
         if report.errors() > 0 {
             return Err(bad_input(format!(
@@ -77,7 +80,8 @@ pub fn indexes(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     paths.iter().map(|path| path.join(index::FILE)).filter(|path| path.is_file())
 }
 
-/// A folder as specifications: itself if it holds `*.xml`, otherwise those of its folders that do.
+/// The specifications in a folder: the folder itself if it contains `*.xml`, otherwise its
+/// subfolders that do.
 pub fn folders(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !of_folder(path)?.is_empty() {
         return Ok(vec![path.to_owned()]);

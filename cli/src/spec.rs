@@ -11,9 +11,9 @@ use genxml_codegen::load::{Loaded, read_dir, read_files, read_files_as};
 use genxml_codegen::{self as codegen, emit, index, list};
 use std::path::{Path, PathBuf};
 
-/// Tables of the specification: list them, show one, check them, write them as Rust.
+/// List, show or check the tables of the specification, or write them as Rust.
 ///
-/// All work on the specification that is built in, unless files or folders of XML are given.
+/// The commands use the built-in specification, unless you give XML files or folders.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx spec list --kind register --unit blitter
@@ -31,55 +31,63 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
-    /// Name, kind, size and source of every container and enumeration
+    /// List every container and enumeration with its name, kind, size and source
     List {
-        /// Part of the name, or all of it with * and ?
+        /// A part of the name, or the whole name with * and ?
         name: Option<String>,
-        /// Only these: instruction, struct, register or enum
-        #[arg(long, value_name = "KIND", value_parser = ["instruction", "struct", "register", "enum"])]
+        /// Only this kind
+        #[arg(
+            long,
+            value_name = "KIND",
+            value_parser = ["instruction", "struct", "register", "enum"]
+        )]
         kind: Option<String>,
-        /// Only of this unit (file), or those that begin so: render3d
+        /// Only units (files) whose names start with this, for example render3d
         #[arg(long, value_name = "UNIT")]
         unit: Option<String>,
-        /// Only instructions that this engine takes
-        #[arg(long, value_name = "ENGINE", value_parser = ["render", "blitter", "video", "video-enhance"])]
+        /// Only instructions of this engine
+        #[arg(
+            long,
+            value_name = "ENGINE",
+            value_parser = ["render", "blitter", "video", "video-enhance"]
+        )]
         engine: Option<String>,
-        /// One JSON array instead of a table: name, kind, class (the unit), dwords, fields, engine,
-        /// source and more
+        /// Print one JSON array: name, kind, class (the unit), dwords, fields, engine, source and
+        /// more
         #[arg(long)]
         json: bool,
         #[command(flatten)]
         source: Source,
     },
-    /// One table in full: bits, types, units, ranges, values, rules, source
+    /// Show one table: bits, types, units, ranges, values, rules, source
     Show {
-        /// The manual's name in any case, XY_COLOR_BLT for instance, or a register's offset
+        /// The manual's name in any case, for example XY_COLOR_BLT, or the offset of a register
         name: String,
         #[command(flatten)]
         source: Source,
     },
-    /// Prove that tables are consistent; exit 1 if they are not, 2 if a file cannot be read
+    /// Check that the tables are consistent; exit 1 if they are not, 2 if a file cannot be read
     Check {
-        /// XML files or folders; without, the built-in specification
+        /// XML files or folders. Default: the built-in specification
         paths: Vec<PathBuf>,
-        /// Read by Mesa's rules: gaps, overlaps and doubles are allowed, and each file is a
-        /// specification of its own
+        /// Read by Mesa's rules: gaps, overlaps and duplicates are allowed, and each file is a
+        /// separate specification
         #[arg(long, requires = "paths")]
         foreign: bool,
-        /// Write the index of each folder anew, if nothing else is wrong
+        /// Rewrite the index of each folder, if there are no other errors
         #[arg(long, requires = "paths", conflicts_with = "foreign")]
         bless: bool,
     },
-    /// What the manuals leave open: question, the model's choice and the reason
+    /// List what the manuals leave open: the question, the model's choice and the reason
     Assumptions {
-        /// Part of the name, in any case
+        /// A part of the name, in any case
         name: Option<String>,
-        /// One JSON array: name, area, kind (value or documentation), value, question, choice,
+        /// Print one JSON array: name, area, kind (value or documentation), value, question, choice,
         /// reason
         #[arg(long)]
         json: bool,
     },
-    /// Write the generated Rust, to read
+    /// Write the generated Rust, for reading
     Emit {
         /// Folder to write to
         #[arg(short, long, value_name = "DIR")]
@@ -127,7 +135,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
-/// Shows every problem and how many tables were looked at.
+/// Prints every problem and the number of checked tables.
 fn check(paths: &[PathBuf], foreign: bool) -> Result<Exit, Error> {
     let mut exit = Exit::Ok;
     if paths.is_empty() {
@@ -140,7 +148,7 @@ fn check(paths: &[PathBuf], foreign: bool) -> Result<Exit, Error> {
         }
         return Ok(exit);
     }
-    // A folder of folders holds specifications of their own; all else is one.
+    // Each folder inside a folder is a separate specification. All other paths together are one.
     if let [folder] = paths
         && folder.is_dir()
     {
@@ -166,7 +174,7 @@ fn report(name: &str, loaded: &Loaded) -> Result<Exit, Error> {
     stdout(|out| {
         writeln!(
             out,
-            "{name}{} containers ({partial} of them by their header only), {} enumerations: {}",
+            "{name}{} containers ({partial} with only their header), {} enumerations: {}",
             loaded.spec.containers.len(),
             loaded.spec.enums.len(),
             report.summary()
@@ -180,7 +188,7 @@ fn report(name: &str, loaded: &Loaded) -> Result<Exit, Error> {
     })
 }
 
-/// Writes the index of each folder, unless something else than the index is wrong.
+/// Writes the index of each folder, unless there are errors outside of the index.
 fn bless(paths: &[PathBuf]) -> Result<Exit, Error> {
     for path in paths {
         if !path.is_dir() {

@@ -7,11 +7,11 @@ use genxml_sim::surface::format::Class;
 use genxml_sim::surface::shown::Shown;
 use genxml_sim::surface::{Surface, SurfaceKind};
 
-/// Pixels of a picture, across and down: of larger surfaces every n-th texel is taken.
+/// Maximum width and height of a picture in pixels. Larger surfaces show every n-th texel.
 const MOST: u32 = 512;
 
-/// The first level and slice that the surface state can reach; `None` if it is no image, if its
-/// format has no channels (blocks of compressed texels) or if nothing of it is in memory.
+/// A picture of the first level and slice that the surface state can reach. `None` if it is not an
+/// image, if its format has no channels (blocks of compressed texels), or if it is not in memory.
 pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Picture> {
     let surface = Surface::resolve(state).ok()?;
     let codec = surface.codec.filter(|_| surface.kind == SurfaceKind::Image)?;
@@ -24,7 +24,7 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
     let (width, height) = (level.width.div_ceil(step), level.height.div_ceil(step));
     let slice = surface.first_slice.min(surface.layout.depth.max(surface.slices) - 1);
     let element = surface.element_bytes as usize;
-    // Most surfaces that are not there are not there at all: a few texels tell.
+    // A surface is usually either in memory or missing as a whole, so a few texels are tested.
     let there = |x, y| !memory.tail(surface.texel(&level, slice, x, y, 0)).is_empty();
     let some = |extent: u32| (0..8).map(move |part| (u64::from(extent - 1) * part / 7) as u32);
     if !some(level.height).any(|y| some(level.width).any(|x| there(x, y))) {
@@ -113,7 +113,7 @@ mod tests {
         out
     }
 
-    /// Oracle: the places of texels, worked out by hand.
+    /// Oracle: the offsets of texels, computed by hand.
     #[test]
     fn texels_become_pixels() {
         let mut bytes = vec![0; 8192];
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_no_picture() {
+    fn missing_memory_gives_no_picture() {
         let bytes = [7; 600];
         let memory: (u64, &[u8]) = (0x10000, &bytes);
         let part =
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Any bits are a surface or none: nothing overflows, nothing is larger than it may be.
+    /// Random surface states: nothing overflows, and no picture is larger than the limit.
     #[test]
     fn any_surface_state() {
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -192,7 +192,7 @@ mod tests {
             };
             assert_eq!(picture(&state, &Everywhere(&[])), None);
             assert_eq!(picture(&usual, &Everywhere(&[])), None);
-            // What is there takes time.
+            // Pictures take time, so only a few rounds make them.
             if round < 20 {
                 for picture in [state, usual]
                     .iter()

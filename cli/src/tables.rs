@@ -1,7 +1,7 @@
 //! Tables for the decoder from a specification that is read at run time.
 //!
-//! The decoder's tables link to each other by `&'static`, as the generated ones do. Those made here
-//! are leaked: a command reads one specification and ends.
+//! The decoder's tables link to each other by `&'static`, as the generated tables do. The tables made
+//! here are leaked, because a command reads only one specification.
 
 use genxml::decode::Tables;
 use genxml_codegen::emit::{length_field, opcode};
@@ -41,8 +41,7 @@ fn text(text: &str) -> &'static str {
 #[derive(Clone, Copy)]
 enum State {
     Unseen,
-    /// Its fields are being read: a field of this type would be inside itself, which the checks
-    /// refuse.
+    /// Its fields are being read. A field of this type would contain itself; the checks refuse this.
     Open,
     Done(&'static Container),
 }
@@ -70,7 +69,7 @@ impl Builder<'_> {
             bits: container.bits,
             fields: self.fields(&container.fields),
             groups: self.groups(&container.groups),
-            // A decoder needs none.
+            // A decoder does not need these.
             views: &[],
             rules: &[],
             partial: container.partial,

@@ -23,13 +23,12 @@ pub mod triangle;
   genx demo cube --capture cube && genx run cube --observe draw
   genx demo")]
 pub struct Args {
-    /// Which demo; without, those that there are
+    /// The demo. Default: list the demos
     name: Option<Name>,
-    /// Where the picture goes
+    /// File for the picture
     #[arg(short, long, value_name = "FILE", default_value = "demo.png")]
     output: PathBuf,
-    /// Write the batch with all that it points to as a capture, for genx decode, check, query and
-    /// run
+    /// Write the batch and all that it points to as a capture for genx decode, check, query and run
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
 }
@@ -37,35 +36,33 @@ pub struct Args {
 /// The demos by name.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Name {
-    /// A texture of exclusive ors, each 8x8 pixels computed and written by a GPGPU thread of its
-    /// own
+    /// A pattern made with exclusive or; each GPGPU thread computes and writes 8x8 pixels
     Fill,
-    /// The first triangle of every 3D program: a vertex and a pixel shader, colours interpolated
-    /// between three corners
+    /// A triangle: a vertex and a pixel shader, colours interpolated between three corners
     Triangle,
-    /// Two lit cubes, one stuck in the other: vertices by index, a matrix in push constants, a
-    /// depth test
+    /// Two intersecting cubes with lighting: vertices by index, a matrix in push constants, a depth
+    /// test
     Cube,
-    /// A tiled floor in perspective: mip levels, each of its own colour with its number, mixed by
-    /// the sampler
+    /// A tiled floor in perspective: the sampler blends mip levels; each has its own colour and
+    /// number
     Texture,
 }
 
 /// A batch that draws a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Demo {
-    /// Builds it, with all that it points to.
+    /// Builds the batch with all that it points to.
     pub submission: fn() -> Result<Submission, Box<dyn std::error::Error>>,
     /// Address of the picture: red, green, blue and alpha bytes of each pixel, row by row.
     pub target: u64,
-    /// Its width and height.
+    /// Width and height of the picture.
     pub size: [u32; 2],
-    /// Packets that the excerpt shows, with what they point to.
+    /// Packets of the printed excerpt; it also has what they point to.
     excerpt: &'static [&'static str],
 }
 
 impl Name {
-    /// What the name stands for.
+    /// The demo of this name.
     pub fn demo(self) -> Demo {
         let draw = |submission, size| Demo {
             submission,
@@ -87,10 +84,10 @@ impl Name {
     }
 }
 
-/// Lines that it shows of each packet, structure and kernel.
+/// Maximum number of lines of the excerpt for each packet, structure and kernel.
 const EXCERPT_LINES: usize = 6;
 
-/// Collects the text of some packets and what belongs to them.
+/// Collects the text of some packets and of what they point to.
 struct Excerpt<'a> {
     packets: &'a [&'a str],
     options: &'a Options,
@@ -129,7 +126,7 @@ impl Sink for Excerpt<'_> {
     }
 }
 
-/// A part of the batch, decoded.
+/// Decodes some packets of the batch.
 fn excerpt(submission: &Submission, packets: &[&str]) -> io::Result<String> {
     let options = Options { offsets: false, ..Options::default() };
     let mut sink = Excerpt { packets, options: &options, text: String::new(), inside: false };
@@ -144,7 +141,7 @@ fn excerpt(submission: &Submission, packets: &[&str]) -> io::Result<String> {
     Ok(sink.text)
 }
 
-/// Runs a submission on a new GPU: the bytes of the buffer at `target`, and what was done.
+/// Runs a submission on a new GPU. Returns the bytes of the buffer at `target`, and the counts.
 ///
 /// # Errors
 /// The fault as text.

@@ -1,4 +1,4 @@
-//! `genx eu compact`: between 16-byte and 8-byte instructions.
+//! `genx eu compact`: converts between 16-byte and 8-byte instructions.
 
 use crate::assembly::{Form, read_kernel};
 use crate::output::{Error, Exit, bad_input, stdout};
@@ -6,23 +6,23 @@ use genxml_eu::compaction::{compact_kernel, expand_kernel};
 use genxml_eu::kernel::instructions;
 use std::path::{Path, PathBuf};
 
-/// Compact a kernel, or expand it; jumps keep their targets
+/// Compact a kernel to 8-byte instructions, or expand it; jumps keep their targets
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu compact kernel.bin -o small.bin
   genx eu compact --expand kernel.bin -o full.bin
-  genx eu compact kernel.bin              how much it would save")]
+  genx eu compact kernel.bin              print the size only")]
 pub struct Args {
-    /// The file; - for standard input
+    /// The kernel; - for standard input
     file: PathBuf,
-    /// Write the instructions to a file; - for standard output
+    /// Write the instructions to a file; - for standard output. Default: print the size only
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
-    /// hexadecimal, else binary
+    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
-    /// Give every instruction its 16-byte form
+    /// Use the 16-byte form for every instruction
     #[arg(long)]
     expand: bool,
 }

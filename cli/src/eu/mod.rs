@@ -1,4 +1,4 @@
-//! `genx eu`: kernels of the execution unit and its instructions.
+//! `genx eu`: kernels and instructions of the execution unit.
 
 pub mod compact;
 pub mod ops;

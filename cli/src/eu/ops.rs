@@ -15,7 +15,7 @@ use std::io::{self, Write};
   genx eu ops mul
   genx eu ops --json | jq '.[] | select(.modifiers | index(\"saturate\")) | .name'")]
 pub struct Args {
-    /// The mnemonic, mad for instance: all that is known of this one; without, a line for each
+    /// The mnemonic, for example mad: print its whole row. Default: one line for each operation
     name: Option<String>,
     /// Print JSON: an array, or one object
     #[arg(long)]
@@ -51,11 +51,11 @@ fn unknown(name: &str) -> Error {
     let hint = suggest::hint(name, OPS.iter().map(|op| op.name));
     bad_input(format!(
         "no operation of Gen8 is called `{name}`; {}",
-        hint.unwrap_or_else(|| "genx eu ops lists them".into())
+        hint.unwrap_or_else(|| "genx eu ops lists all".into())
     ))
 }
 
-/// All of a row.
+/// Writes a whole row.
 fn show(out: &mut dyn Write, op: &Op) -> io::Result<()> {
     writeln!(out, "{} ({:#04x}): {}", op.name, op.code, op.summary)?;
     writeln!(out, "\nsyntax        {}", op.syntax())?;
@@ -98,12 +98,12 @@ fn modifiers(set: Modifiers) -> Vec<&'static str> {
 
 fn restrictions(op: &Op) -> Vec<String> {
     let traits = [
-        (Traits::CONDITION_NEEDED, "a condition must be there"),
-        (Traits::SELECTS, "a predicate or a condition must be there, not both"),
-        (Traits::READS_ACCUMULATOR, "reads the accumulator besides its sources"),
+        (Traits::CONDITION_NEEDED, "a condition is required"),
+        (Traits::SELECTS, "either a predicate or a condition is required, not both"),
+        (Traits::READS_ACCUMULATOR, "reads the accumulator in addition to its sources"),
         (
             Traits::WRITES_ACCUMULATOR,
-            "writes the accumulator besides its destination: AccWrEn must be set",
+            "writes the accumulator in addition to its destination: AccWrEn must be set",
         ),
         (Traits::NO_ACCUMULATOR_SOURCE, "no source can be an accumulator"),
         (Traits::NO_ACCUMULATOR_DESTINATION, "the destination cannot be an accumulator"),

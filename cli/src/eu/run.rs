@@ -1,4 +1,4 @@
-//! `genx eu run`: executes a kernel with one thread that is alone in the world.
+//! `genx eu run`: executes a kernel in one thread, without memory and other threads.
 
 use crate::assembly::{Form, read_kernel};
 use crate::input::{address, read_bytes};
@@ -17,14 +17,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Execute a kernel with one thread, outside of any batch
+/// Execute a kernel in one thread, outside of any batch
 ///
-/// There is no memory: messages are printed with their payload, and whatever they return is zero.
-/// The thread starts with all other registers zero and ends with a send with EOT, at --max, or at a
-/// breakpoint. Without --dump, the registers that changed are printed.
+/// There is no memory: messages are printed with their payload, and their responses are zero.
+/// Registers that --grf and --grf-file do not set start as zero. The run ends at a send with EOT, at
+/// --max, or at a breakpoint. Without --dump, the changed registers are printed.
 ///
-/// Exit code: 0 the end of the thread or a breakpoint, 2 unusable input, 3 a fault, --max reached,
-/// or a wait for what nobody will bring.
+/// Exit code: 0 the thread ended or reached a breakpoint; 2 unusable input; 3 a fault, --max was
+/// reached, or the thread waits forever.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu run kernel.bin --grf r1=1,2,3,4,5,6,7,8 --dump r2-r3
@@ -35,38 +35,38 @@ use std::str::FromStr;
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
-    /// hexadecimal, else binary
+    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Byte offset of the first instruction in FILE
     #[arg(long, value_name = "N", value_parser = address, default_value = "0")]
     offset: u64,
-    /// Registers before the start: rN=VALUES, values of dwords (ud) with commas between; rN.S:TYPE=
-    /// starts at element S of another type (ub b uw w ud d uq q hf f df)
+    /// Set registers before the start. rN=VALUES sets dwords (ud), separated by commas.
+    /// rN.S:TYPE=VALUES starts at element S of another type (ub b uw w ud d uq q hf f df)
     #[arg(long, value_name = "rN=VALUES")]
     grf: Vec<Load>,
-    /// A file with the bytes of the registers from r0 on; --grf goes on top
+    /// Set registers from the bytes of a file, from r0 on. --grf overrides them
     #[arg(long, value_name = "FILE")]
     grf_file: Option<PathBuf>,
-    /// Channels that are dispatched, a bit each; by default as many as --simd says
+    /// Dispatched channels, one bit each. Default: all channels of --simd
     #[arg(long, value_parser = address)]
     mask: Option<u64>,
     /// Number of channels
     #[arg(long, value_name = "N", default_value = "32", value_parser = ["1", "8", "16", "32"])]
     simd: String,
-    /// cr0.0 at the start: modes of floats (0x0001 alternative, 0x0030 rounding), 0x0004 single
+    /// Initial value of cr0.0: 0x0001 alternative float mode, 0x0030 rounding mode, 0x0004 single
     /// program flow
     #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
     control: u64,
-    /// cr0.1 at the start: exceptions that are enabled (0x8000 breakpoint, 0x2000 software, 0x1000
-    /// illegal opcode)
+    /// Initial value of cr0.1, the enabled exceptions: 0x8000 breakpoint, 0x2000 software, 0x1000
+    /// illegal opcode
     #[arg(long, value_name = "BITS", value_parser = address, default_value = "0")]
     exceptions: u64,
     /// Byte offset of the system routine in FILE, for exceptions
     #[arg(long, value_name = "N", value_parser = address)]
     system_routine: Option<u64>,
-    /// Most instructions to execute
+    /// Maximum number of executed instructions
     #[arg(long, value_name = "N", value_parser = address, default_value = "1000000")]
     max: u64,
     /// Stop before the instruction at this byte offset in FILE; may be repeated
@@ -97,8 +97,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
             ))
         })?;
     let launch = launch(args)?;
-    // Offsets of the thread count from its first instruction; those that are printed, from the
-    // start of the file.
+    // The thread counts offsets from its first instruction. Printed offsets count from the start of
+    // the file.
     let fetch = |offset: i32| -> Fetched { fetch_from(&code, offset.wrapping_add(start)) };
     let mut session = Session::new(&launch, start as u32, fetch);
     for offset in &args.breakpoints {
@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let mut report = Report { args, code: &code, start: start as u32, trace: Vec::new() };
     let result = if args.trace {
         let mut stopped = Ok(());
-        // Each line comes when it happens, so that a kernel without an end shows what it does.
+        // Lines are printed at once, so that a kernel that does not end shows what it does.
         let result = session.run(&mut world, args.max, &mut |executed: &Executed<'_>| {
             if args.json {
                 let entry = report.entry(executed);
@@ -182,7 +182,7 @@ fn launch(args: &Args) -> Result<Launch, Error> {
     })
 }
 
-/// In words, and the exit code.
+/// The result as text, and the exit code.
 fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit) {
     match result {
         Ok(Halt::End) => ("the thread has ended".into(), Exit::Ok),
@@ -191,11 +191,12 @@ fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit)
         }
         Ok(Halt::Limit) => (format!("still running after {max} instructions (--max)"), Exit::Fault),
         Ok(Halt::Wait(Stop::Notification(n))) => {
-            (format!("waits for a notification in n0.{n}, which nobody sends"), Exit::Fault)
+            (format!("waits for a notification in n0.{n}, which is never sent"), Exit::Fault)
         }
-        Ok(Halt::Wait(Stop::Dependency(id))) => {
-            (format!("sendc waits for the end of thread {id:#x}, which is not there"), Exit::Fault)
-        }
+        Ok(Halt::Wait(Stop::Dependency(id))) => (
+            format!("sendc waits for the end of thread {id:#x}, which does not exist"),
+            Exit::Fault,
+        ),
         Ok(Halt::Wait(other)) => (format!("stopped: {other:?}"), Exit::Fault),
         Err(Fault::IllegalInstruction { why, .. }) => {
             (format!("illegal instruction: {why}"), Exit::Fault)
@@ -204,19 +205,19 @@ fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit)
             (format!("the model does not implement {what} yet ({page})"), Exit::Fault)
         }
         Err(Fault::Exception { exception, .. }) => {
-            (format!("{exception}, and there is no system routine (--system-routine)"), Exit::Fault)
+            (format!("{exception}, but there is no system routine (--system-routine)"), Exit::Fault)
         }
         Err(fault) => (fault.to_string(), Exit::Fault),
     }
 }
 
-/// A thread at its end.
+/// A thread after the run.
 struct End<'a> {
     thread: &'a Thread,
     stopped: String,
-    /// By itself.
+    /// The thread ended itself.
     ended: bool,
-    /// Where it stands in the file.
+    /// Offset of the next instruction in the file.
     position: u32,
     waiting: Vec<(u8, u32)>,
     before: &'a [u8],
@@ -243,7 +244,7 @@ impl Report<'_> {
         }
     }
 
-    /// A line of the trace, and lines of what was written.
+    /// Writes a line of the trace, and lines with the written values.
     fn line(&self, out: &mut dyn Write, executed: &Executed<'_>) -> io::Result<()> {
         let offset = executed.offset.wrapping_add(self.start);
         writeln!(
@@ -273,7 +274,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The same as JSON.
+    /// An entry of the trace as JSON.
     fn entry(&self, executed: &Executed<'_>) -> Value {
         let offset = executed.offset.wrapping_add(self.start);
         let writes: Vec<Value> = executed
@@ -297,7 +298,7 @@ impl Report<'_> {
         })
     }
 
-    /// Registers that the user wants to see.
+    /// The registers to print.
     fn registers(&self, end: &End<'_>) -> Vec<usize> {
         let grf = end.thread.regs.grf();
         let changed =
@@ -317,7 +318,7 @@ impl Report<'_> {
             }
         }
         if end.world.messages.iter().any(|(message, _)| returns(message) > 0) {
-            writeln!(out, "note: there is no memory; what messages returned is zero")?;
+            writeln!(out, "note: there is no memory; the responses of messages are zero")?;
         }
         for register in self.registers(end) {
             let values: [u32; 8] = end.thread.regs.dwords(register * REGISTER);
@@ -393,7 +394,7 @@ impl Report<'_> {
     }
 }
 
-/// Elements that follow each other in one register file, to be printed in a line.
+/// Groups consecutive elements of one register and type, to print each group in one line.
 fn groups(writes: &[Written]) -> impl Iterator<Item = &[Written]> {
     let register = |written: &Written| match written.location {
         Location::File(at) => (false, usize::from(at) / REGISTER),
@@ -425,7 +426,7 @@ fn dwords(register: usize, values: &[u32]) -> String {
     format!("{:<5}{}", format!("r{register}"), values.join(" "))
 }
 
-/// The value of an element as people write it.
+/// The value of an element as text.
 fn number(written: &Written) -> String {
     let bits = written.bits;
     match written.ty {
@@ -468,11 +469,11 @@ impl FromStr for Load {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Load, String> {
-        let form = || format!("`{text}` is not of the form r1=1,2 or r1.4:uw=1,2");
+        let form = || format!("`{text}`: write it as r1=1,2 or r1.4:uw=1,2");
         let (place, values) = text.split_once('=').ok_or_else(form)?;
         let (place, ty) = place.split_once(':').unwrap_or((place, "ud"));
         let ty = TYPES.iter().find(|(name, _)| *name == ty).ok_or_else(|| {
-            format!("`{ty}` is no type; {}", TYPES.map(|(name, _)| name).join(" "))
+            format!("`{ty}` is not a type; use one of {}", TYPES.map(|(name, _)| name).join(" "))
         })?;
         let size = ty.1.size();
         let (number, element) = place.split_once('.').unwrap_or((place, "0"));
@@ -484,7 +485,7 @@ impl FromStr for Load {
             bytes.extend_from_slice(&bits.to_le_bytes()[..size]);
         }
         if first + bytes.len() > GRF_BYTES {
-            return Err("the values go on behind r127".into());
+            return Err("the values do not fit: the last register is r127".into());
         }
         Ok(Load { first, bytes })
     }
@@ -498,9 +499,9 @@ fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
         None => (false, digits.as_str()),
     };
     let hexadecimal = plain.strip_prefix("0x").or(plain.strip_prefix("0X"));
-    // Floats in hexadecimal are their bits.
+    // A float in hexadecimal is given by its bits.
     if let (None, Type::F | Type::Df) = (hexadecimal, ty) {
-        let bad = |_| format!("`{text}` is no number");
+        let bad = |_| format!("`{text}` is not a number");
         return Ok(match ty {
             Type::F => digits.parse::<f32>().map_err(bad)?.to_bits().into(),
             _ => digits.parse::<f64>().map_err(bad)?.to_bits(),
@@ -514,7 +515,7 @@ fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
         None => plain.parse(),
     };
     let magnitude = i128::from(magnitude.map_err(|_| {
-        format!("`{text}` is no integer; the type stands before the values, as in r2:f=1.5")
+        format!("`{text}` is not an integer; for other types, write the type as in r2:f=1.5")
     })?);
     let value = if negative { -magnitude } else { magnitude };
     let bits = 8 * ty.size() as u32;
@@ -528,7 +529,7 @@ fn register(text: &str) -> Result<usize, String> {
     let number = text.strip_prefix(['r', 'g']).and_then(|number| number.parse().ok());
     number
         .filter(|number| *number < 128)
-        .ok_or_else(|| format!("`{text}` is no register; r0 to r127"))
+        .ok_or_else(|| format!("`{text}` is not a register; use r0 to r127"))
 }
 
 /// Registers of `--dump`.

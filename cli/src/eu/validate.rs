@@ -1,4 +1,4 @@
-//! `genx eu validate`: a kernel against the rules of the manual.
+//! `genx eu validate`: checks a kernel against the rules of the manual.
 
 use crate::assembly::{Form, read_kernel};
 use crate::output::{Error, Exit, bad_input, stdout};
@@ -11,11 +11,11 @@ use std::path::PathBuf;
 
 /// Check a kernel's instructions and control flow against the manual
 ///
-/// Errors are what hardware refuses or leaves undefined, warnings what works but should not be
-/// done. What single messages want of their descriptors is checked by `genx check --kernel`, which
-/// includes these rules.
+/// An error means that hardware refuses the instruction or leaves its result undefined. A warning
+/// means that it works but is not recommended. `genx check --kernel` applies these rules too, and
+/// also checks the descriptors of messages.
 ///
-/// Exit code: 0 no error found, 1 errors, 2 unusable input.
+/// Exit code: 0 no errors, 1 errors, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu validate kernel.bin
@@ -23,14 +23,14 @@ use std::path::PathBuf;
   genx eu validate --list
   genx eu validate --explain EU-REGION-VSTRIDE")]
 pub struct Args {
-    /// The file; - for standard input
+    /// The kernel; - for standard input
     #[arg(required_unless_present_any = ["list", "explain"])]
     file: Option<PathBuf>,
-    /// What stands in the file; without, its name tells: .asm assembly, .hex and .expected
-    /// hexadecimal, else binary
+    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
-    /// Leave out warnings
+    /// Do not print warnings
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON object instead of text
@@ -39,7 +39,7 @@ pub struct Args {
     /// Print the id, severity and text of every rule
     #[arg(long, conflicts_with = "file")]
     list: bool,
-    /// Print what a rule says, and where the manual says it
+    /// Print the text of a rule and its source in the manual
     #[arg(long, value_name = "ID", conflicts_with_all = ["file", "list"])]
     explain: Option<String>,
 }
@@ -82,7 +82,7 @@ fn text_of(finding: &Finding) -> Option<String> {
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Each broken rule once, with the places where it is broken.
+/// Writes each violated rule once, with the instructions that violate it.
 fn show(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
     let mut shown: Vec<&str> = Vec::new();
     for first in findings {
@@ -145,8 +145,8 @@ fn explain(id: &str, json: bool) -> Result<Exit, Error> {
     let found = rule(id).ok_or_else(|| {
         let hint = suggest::hint(id, rules().map(|rule| rule.id));
         bad_input(format!(
-            "no rule is called `{id}`; {}",
-            hint.unwrap_or_else(|| "genx eu validate --list names them".into())
+            "there is no rule `{id}`; {}",
+            hint.unwrap_or_else(|| "genx eu validate --list lists all".into())
         ))
     })?;
     stdout(|out| match json {

@@ -1,4 +1,4 @@
-//! AUB files: every block in order; engines run when the file starts them.
+//! Runs AUB files: reads every block in order, and runs engines when the file starts them.
 
 use super::dump::Dump;
 use super::error_state;
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-/// A file with fewer bytes shows no progress.
+/// Files smaller than this, in bytes, show no progress bar.
 const SMALL: u64 = 1 << 20;
 
 /// Runs the file that the arguments name.
@@ -25,11 +25,12 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let refuse =
         |option: &str, why: &str| Err(bad_input(format!("{}: {option}: {why}", path.display())));
     if args.check {
-        return refuse("--check", "the restrictions are checked in captures only so far");
+        return refuse("--check", "only captures can be checked; genx check accepts AUB files");
     }
     match &args.dump {
         Some(_) if args.observe.is_none() => {
-            let why = "an AUB file names no memory that would be expected; only captures do. --observe draw dumps targets";
+            let why = "an AUB file has no expectations, so only the targets of draws can be dumped: \
+                       add --observe draw";
             return refuse("--dump", why);
         }
         Some(directory) => drop(Dump::new(directory)?),
@@ -77,7 +78,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
                 report.stop = Some(Stop::Fault { exec: None, byte: Some(position), fault });
             }
             Ok(Some(Step::Stuck(stuck))) => report.stop = Some(Stop::Stuck(stuck)),
-            // A file of another kind, or for another GPU: there is nothing to report.
+            // A file of another kind, or for another GPU: nothing has run.
             Err(error) if report.header.is_none() => return Err(cannot_read(&error)),
             Err(error) => report.stop = Some(Stop::Broken(error)),
         }
@@ -86,7 +87,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     Ok(report)
 }
 
-/// A bar on a terminal for large files, by bytes of the file as it is stored.
+/// A progress bar on a terminal for large files. It counts the stored bytes of the file.
 fn progress(bytes: u64, quiet: bool) -> ProgressBar {
     if quiet || bytes < SMALL || !io::stderr().is_terminal() {
         return ProgressBar::hidden();

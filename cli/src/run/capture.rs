@@ -1,4 +1,4 @@
-//! Captures: every submission in order, memory compared with what is expected.
+//! Runs captures: every submission in order, with memory compared with the expectations.
 
 use super::dump::Dump;
 use super::error_state;
@@ -61,13 +61,13 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
         }
     }
     progress.finish_and_clear();
-    // They come in the order of the capture, and end with a fault.
+    // A fault ends the run; the expectations after it were not reached.
     let rest = capture.expectations().skip(report.expectations.len());
     report.expectations.extend(rest.map(|expectation| Compared::new(expectation, None)));
     Ok(report)
 }
 
-/// What the rules engine finds in the capture.
+/// The findings of the rules engine in the capture.
 fn checked(capture: &Capture) -> (Vec<Finding>, Summary) {
     let (mut source, mut findings) = (capture, Vec::new());
     let summary =
@@ -75,7 +75,7 @@ fn checked(capture: &Capture) -> (Vec<Finding>, Summary) {
     (findings, summary)
 }
 
-/// A bar on a terminal when there is something to wait for.
+/// A progress bar on a terminal for eight submissions or more.
 fn progress(execs: u64, quiet: bool) -> ProgressBar {
     if quiet || execs < 8 || !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,5 +1,4 @@
-//! `--observe draw`: each 3DPRIMITIVE with what it works with, what it did, and pictures of what it
-//! writes.
+//! `--observe draw`: each 3DPRIMITIVE with its state, its counts, and pictures of its targets.
 
 use super::report::counted;
 use crate::output::{Error, write_picture};
@@ -29,26 +28,26 @@ pub struct Draws {
 
 /// A draw.
 struct Draw {
-    /// From 1 on.
+    /// Number of the draw, from 1 on.
     number: usize,
-    /// The submission, from 1 on.
+    /// Number of the submission, from 1 on.
     submission: u64,
     at: Place,
     summary: Summary,
     before: Counters,
-    /// What was counted; none if a fault ended it.
+    /// Counts of the draw; none if a fault ended it.
     done: Option<Counters>,
     /// Names of the pictures.
     pictures: Vec<String>,
 }
 
 impl Draws {
-    /// None yet; pictures go to the directory, if there is one.
+    /// An empty list. Pictures are written to the directory, if there is one.
     pub fn new(directory: Option<PathBuf>) -> Draws {
         Draws { directory, ..Draws::default() }
     }
 
-    /// Notes an event.
+    /// Records an event.
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Submission { .. } => self.submissions += 1,
@@ -74,7 +73,7 @@ impl Draws {
         }
     }
 
-    /// Writes what the newest draw writes to, as it is now.
+    /// Writes pictures of the current contents of the newest draw's targets.
     fn pictures(&mut self, drawing: &Drawing<'_>, when: &str) {
         let (Some(directory), Some(draw), None) =
             (&self.directory, self.list.last_mut(), &self.result)
@@ -101,7 +100,10 @@ impl Draws {
         }
     }
 
-    /// The draws, unless a picture could not be written.
+    /// Returns the draws.
+    ///
+    /// # Errors
+    /// If a picture could not be written.
     pub fn finish(mut self) -> Result<Draws, Error> {
         match self.result.take() {
             Some(error) => Err(error),
@@ -109,12 +111,12 @@ impl Draws {
         }
     }
 
-    /// A paragraph for each.
+    /// Writes a paragraph for each draw.
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         self.list.iter().try_for_each(|draw| draw.text(out))
     }
 
-    /// An object for each.
+    /// An array with an object for each draw.
     pub fn json(&self) -> Value {
         self.list.iter().map(Draw::json).collect()
     }
@@ -135,7 +137,7 @@ impl Draw {
             line(&format!("target {number}"), self.target(target))?;
         }
         if self.summary.more_targets {
-            line("target", "others, which the kernel computes".into())?;
+            line("target", "others, whose numbers the kernel computes".into())?;
         }
         if let Some(depth) = depth {
             let mut uses = vec![format!("{} {}", format_of(depth.format), extent(&depth.plane))];
@@ -201,7 +203,7 @@ impl Draw {
             text += &format!(" from {}", range.start_instance);
         }
         if self.summary.indirect {
-            text += ", by registers";
+            text += ", from registers";
         }
         text
     }
@@ -298,9 +300,9 @@ impl Draw {
         words.join(", ")
     }
 
-    /// What was counted, as far as registers counted.
+    /// The counts as text, without those whose registers were off.
     fn counts(&self) -> String {
-        let Some(done) = &self.done else { return "not to its end".into() };
+        let Some(done) = &self.done else { return "did not complete".into() };
         let words = self.counters(done).into_iter().filter_map(|(name, count)| {
             let words = name.replace('_', " ");
             count.map(|count| format!("{words} {}", counted(count)))
@@ -308,7 +310,7 @@ impl Draw {
         words.collect::<Vec<_>>().join(", ")
     }
 
-    /// Names and counts; none for what no register counted.
+    /// Names and counts; none where the counting register was off.
     fn counters(&self, done: &Counters) -> [(&'static str, Option<u64>); 14] {
         let on = &self.summary.statistics;
         [
@@ -457,7 +459,7 @@ fn hex(address: u64) -> String {
     format!("{address:#x}")
 }
 
-/// A value's name without what all names of its kind begin with.
+/// The name of a value without the common prefix of its kind.
 fn word(name: Option<&'static str>, prefix: &str) -> &'static str {
     name.map_or("?", |name| name.strip_prefix(prefix).unwrap_or(name))
 }
@@ -569,7 +571,7 @@ fn blending(state: &BlendState, entry: &BlendStateEntry) -> String {
     text
 }
 
-/// What follows the first of several viewports.
+/// Text after the first of several viewports: the number of the others.
 fn more(count: usize) -> String {
     if count > 1 { format!(" and {} more", count - 1) } else { String::new() }
 }

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where `--dump` puts things.
+/// The directory of `--dump`.
 pub struct Dump {
     directory: PathBuf,
     names: BTreeSet<String>,
 }
 
 impl Dump {
-    /// Makes the directory, if it is not there.
+    /// Creates the directory if it does not exist.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         fs::create_dir_all(directory).map_err(|error| {
             bad_input(format!("cannot create {}: {error}", directory.display()))
@@ -22,8 +22,8 @@ impl Dump {
         Ok(Dump { directory: directory.to_owned(), names: BTreeSet::new() })
     }
 
-    /// Writes the expected range of an object. A name that comes again gets the submission's
-    /// number.
+    /// Writes the expected range of an object. If the name was used before, the submission's number
+    /// is added to it.
     pub fn expectation(&mut self, expectation: &Expectation, object: &[u8]) -> Result<(), Error> {
         let Expectation { name, after_exec, offset, size, .. } = expectation;
         let mut file = format!("{name}.bin");

@@ -1,4 +1,4 @@
-//! `--error-state`: what is left of a fault, as the kernel's driver would tell it.
+//! `--error-state`: the state after a fault, in the format of the i915 driver.
 
 use crate::compress::Output;
 use crate::output::{Error, bad_input};
@@ -11,13 +11,13 @@ use genxml_sim::replay::Replay;
 use genxml_sim::{Fault, Gpu};
 use std::path::Path;
 
-/// The kernels whose text is written: those of today.
+/// The kernel version whose format is written.
 const SPELLING: Spelling = Spelling::Linux6_1;
 
-/// PCI device id of a Broadwell GT2, where the file does not say which GPU it is for.
+/// PCI device id of a Broadwell GT2, used when the file does not name the GPU.
 const BROADWELL: u32 = 0x1616;
 
-/// A submission of a capture had a fault.
+/// Writes the error state after a fault in a submission of a capture.
 pub fn of_exec(
     path: &Path,
     replay: &mut Replay<'_>,
@@ -41,7 +41,7 @@ pub fn of_exec(
     write(path, capture.name(), &state)
 }
 
-/// What an AUB file started had a fault.
+/// Writes the error state after a fault in an AUB file.
 pub fn of_aub(
     path: &Path,
     gpu: &mut Gpu,
@@ -67,7 +67,7 @@ pub fn of_aub(
     write(path, file, &state)
 }
 
-/// Writes a state to a file, compressed if its name says so.
+/// Writes a state to a file. Its suffix selects the compression.
 fn write(path: &Path, name: &str, state: &ErrorState) -> Result<(), Error> {
     let cannot =
         |error: std::io::Error| bad_input(format!("cannot write {}: {error}", path.display()));
@@ -77,6 +77,6 @@ fn write(path: &Path, name: &str, state: &ErrorState) -> Result<(), Error> {
     for text in left_out {
         eprintln!("genx: {}: {text}", path.display());
     }
-    eprintln!("genx: {name}: what is left is in {}; see it with genx decode", path.display());
+    eprintln!("genx: {name}: error state written to {}; genx decode prints it", path.display());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Who listens to the model: the tables of `--stats`, the draws of `--observe draw`, the trace for
+//! Observers of the model: the tables of `--stats`, the draws of `--observe draw`, the trace for
 //! Perfetto, the trace as text.
 
 use super::draws::Draws;
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// All that listen.
+/// All observers of a run.
 pub struct Listeners {
     tally: Option<Tally>,
     draws: Option<Draws>,
@@ -21,7 +21,7 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Those that the arguments ask for. Files are made at once.
+    /// The observers that the arguments select. Creates their files.
     pub fn new(args: &Args) -> Result<Self, Error> {
         let trace = |path: &PathBuf| Ok((path.clone(), Trace::new(create(path)?)));
         let text = |path: &PathBuf| {
@@ -36,12 +36,12 @@ impl Listeners {
         })
     }
 
-    /// Whether anything listens. If not, the model runs at full speed.
+    /// Whether there is an observer. Without one, the model runs at full speed.
     pub fn any(&self) -> bool {
         self.tally.is_some() || self.draws.is_some() || self.trace.is_some() || self.text.is_some()
     }
 
-    /// Ends the files, with what ended the run early, and gives the tables and the draws.
+    /// Finishes the files and returns the tables and the draws. `stop` is what ended the run early.
     pub fn finish(self, stop: Option<&Stop>) -> Result<(Option<Tally>, Option<Draws>), Error> {
         if let Some((path, mut trace)) = self.trace {
             if let Some(stop) = stop {
@@ -89,7 +89,8 @@ fn cannot_write(path: &Path, error: &io::Error) -> Error {
     bad_input(format!("cannot write {}: {error}", path.display()))
 }
 
-/// One line per packet and thread, and per instruction if told, words separated by spaces.
+/// One line per packet and thread, and per instruction if the observer wants them. Words are
+/// separated by spaces.
 struct TextTrace {
     path: PathBuf,
     out: BufWriter<File>,

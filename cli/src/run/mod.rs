@@ -1,9 +1,9 @@
-//! `genx run`: executes a capture or an AUB file on the model and reports what it did.
+//! `genx run`: executes a capture or an AUB file on the model and reports the results.
 //!
-//! * this file: the options and the way through them;
-//! * `capture`: captures, whose expectations are compared; `aub`: files for simulators;
-//! * `report`: what the run came to, as text and JSON; `tables`: the details of `--stats`;
-//! * `listen`: the traces; `draws`: `--observe draw`; `dump`: `--dump`; `error_state`:
+//! * this file: the options and the main sequence;
+//! * `capture`: runs captures and compares their expectations; `aub`: runs AUB files;
+//! * `report`: the results as text and JSON; `tables`: the details of `--stats`;
+//! * `listen`: the observers; `draws`: `--observe draw`; `dump`: `--dump`; `error_state`:
 //!   `--error-state`.
 
 mod aub;
@@ -27,12 +27,13 @@ use std::time::Instant;
 /// Execute a capture on the model and compare memory with what the capture expects, or execute an
 /// AUB file.
 ///
-/// After a fault nothing more runs: submissions count if they ran to their end, and the JSON has
-/// `"ok": null` for expectations that were not reached. An AUB file runs as far as it can be read.
-/// Results are the same for any number of threads; with --stats, --observe and the traces, thread
-/// groups and tiles of the screen run one after the other.
+/// A fault ends the run. Only completed submissions are counted. In JSON, expectations that were not
+/// reached have `"ok": null`. An AUB file runs up to the first unreadable byte.
 ///
-/// Exit code: 0 all well, 1 an expectation differs or --check finds an error, 2 unusable input, 3 a
+/// Results do not depend on the number of threads. With --stats, --observe or a trace, thread groups
+/// and screen tiles run one after the other.
+///
+/// Exit code: 0 success; 1 an expectation differs, or --check finds an error; 2 unusable input; 3 a
 /// GPU fault, a hang, or something that the model does not implement.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
@@ -41,34 +42,34 @@ use std::time::Instant;
   genx run captures/gpgpu_fill --json | jq .expectations
   genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
   genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
-  genx run captures/hang --error-state hang.error     what is left of a hang, for genx decode
-  genx run saxpy.aub.xz --stats                       what intel_dump_gpu recorded")]
+  genx run captures/hang --error-state hang.error     write the state after a hang, for genx decode
+  genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu")]
 pub struct Args {
-    /// A capture directory, with manifest.json and data.bin.zst, or an AUB file, plain or
-    /// compressed (xz, gzip, zstd); `-` reads one from standard input
+    /// A capture directory (with manifest.json and data.bin.zst), an AUB file, plain or compressed
+    /// (xz, gzip, zstd), or - for an AUB file from standard input
     input: PathBuf,
-    /// Check the capture against the programming restrictions of the manual too, as `genx check`
+    /// Also check the capture against the programming restrictions of the manual, as `genx check`
     /// does
     #[arg(long)]
     check: bool,
-    /// Write the memory that each expectation names to DIR/NAME.bin, and each frame to
-    /// DIR/frameN.png; with --observe draw also what draws write to
+    /// Write the memory of each expectation to DIR/NAME.bin and each frame to DIR/frameN.png; with
+    /// --observe draw also the targets of draws
     ///
-    /// For draw N, before and after it: DIR/drawN-before-rt0.png, DIR/drawN-after-rt0.png and so on
-    /// for each render target, drawN-...-depth.png and drawN-...-stencil.png if there are such
-    /// tests. They show the level and first slice that is drawn to, sample 0, without alpha; blocks
-    /// that a fast clear left have the clear colour. Depth is white where it is 1, else grey from
-    /// the least one in black to the greatest.
+    /// The pictures before and after draw N are DIR/drawN-before-rt0.png, DIR/drawN-after-rt0.png
+    /// and so on for each render target. If the draw has depth or stencil tests, there are also
+    /// drawN-...-depth.png and drawN-...-stencil.png. A picture shows the level and the first slice
+    /// that the draw writes to, sample 0, without alpha. Blocks of a fast clear have the clear
+    /// colour. A depth of 1 is white; other depths are grey, from the least in black to the greatest.
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
-    /// On a fault or hang, write what is left to FILE as the error state of i915: registers, ring,
-    /// batch and all memory of the context, compressed if the name ends in .gz, .xz or .zst;
-    /// without one no file is written
+    /// After a fault or hang, write an i915 error state to FILE: registers, ring, batch and all
+    /// memory of the context. It is compressed if the name ends in .gz, .xz or .zst
     #[arg(long, value_name = "FILE")]
     error_state: Option<PathBuf>,
-    /// Print a paragraph for each of these, with --json an object in `draws`
+    /// Print a paragraph for each draw; with --json, an object in `draws`
     ///
-    /// draw, submission (both from 1 on), address, batch, topology, vertices, start_vertex,
+    /// Members of the object: draw, submission (both from 1 on), address, batch, topology, vertices,
+    /// start_vertex,
     /// base_vertex, instances, start_instance, indirect, indices (format, address, bytes; null
     /// without), shaders (stage, kernels: dispatch, offset, address), stream_output, rasterised,
     /// targets (binding, format, width, height, level, first_slice, samples, tiling, pitch,
@@ -77,44 +78,45 @@ pub struct Args {
     /// the draw; null for what its state does not count), pictures, problems.
     #[arg(long, value_name = "WHAT")]
     observe: Option<Observed>,
-    /// Print tables of what ran: by engine, kind of packet, kernel and kind of message
+    /// Print tables by engine, kind of packet, kernel and kind of message
     #[arg(long)]
     stats: bool,
-    /// Write a trace to FILE that Perfetto opens: batches, packets and thread groups by engine, in
-    /// the model's time
+    /// Write a trace for Perfetto to FILE: batches, packets and thread groups by engine, in the
+    /// model's time
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write a line per packet and thread to FILE
+    /// Write one line per packet and thread to FILE
     #[arg(long, value_name = "FILE")]
     trace_text: Option<PathBuf>,
-    /// In the text trace, a line per EU instruction too
+    /// Also write one line per EU instruction to the text trace
     #[arg(long, requires = "trace_text")]
     trace_instructions: bool,
     /// Print one JSON object instead of text
     ///
-    /// input, exit, submissions, expectations (name, after_exec, ok, first_difference), fault (exec
-    /// or byte, text, engine, packet, address, batch, batch_offset, kernel, ip; null if there was
-    /// none), stats (batches, packets, groups, threads, instructions, messages, pixels, bytes_read,
-    /// bytes_written), engines (engine, packets), seconds, instructions_per_second; of captures
-    /// also capture and submissions_in_capture, of AUB files aub (kind, pci_id, application); with
-    /// --check the object of `genx check`, with --observe draw draws, with --stats tables (engines,
-    /// packets, kernels, messages). Times in tables are the model's, in units of about a
-    /// nanosecond. All but seconds and instructions_per_second is the same whenever the same is
-    /// run.
+    /// Members: input, exit, submissions, expectations (name, after_exec, ok, first_difference),
+    /// fault (exec or byte, text, engine, packet, address, batch, batch_offset, kernel, ip; null if
+    /// there was none), stats (batches, packets, groups, threads, instructions, messages, pixels,
+    /// bytes_read, bytes_written), engines (engine, packets), seconds, instructions_per_second.
+    ///
+    /// Captures also have capture and submissions_in_capture, and AUB files have aub (kind, pci_id,
+    /// application). --check adds check (the object of `genx check`), --observe draw adds draws, and
+    /// --stats adds tables (engines, packets, kernels, messages). Times in tables are the model's,
+    /// in units of about a nanosecond. Two runs of the same input differ only in seconds and
+    /// instructions_per_second.
     #[arg(long)]
     json: bool,
-    /// Worker threads of the host, all cores if not said; results are the same for any number
+    /// Number of host threads. Default: all cores. Results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
-    /// Units of work (EU instructions, pixels, packets) after which a submission counts as hanging
+    /// Units of work (EU instructions, pixels, packets) after which a submission is a hang
     #[arg(long, value_name = "UNITS")]
     work_limit: Option<u64>,
 }
 
-/// What --observe shows.
+/// The values of --observe.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Observed {
-    /// Draws: vertices, shaders, render targets, depth and stencil, viewport, and what was counted
+    /// Draws: vertices, shaders, render targets, depth and stencil, viewport, counts
     Draw,
 }
 
@@ -130,7 +132,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     finish(args, &report)
 }
 
-/// Sets what the arguments say about the model.
+/// Applies the arguments to the model.
 fn set_up(args: &Args, gpu: &mut Gpu) {
     if let Some(units) = args.work_limit {
         gpu.set_work_limit(units);
@@ -139,7 +141,7 @@ fn set_up(args: &Args, gpu: &mut Gpu) {
     gpu.set_threads(args.threads.map_or_else(cores, |threads| threads as usize));
 }
 
-/// Prints the report; the worst that happened is how the command ends.
+/// Prints the report. The worst result determines the exit code.
 fn finish(args: &Args, report: &Report) -> Result<Exit, Error> {
     let ran = match report.verdict() {
         Verdict::Ok => Exit::Ok,

@@ -1,4 +1,4 @@
-//! What a run came to, as a screen of text and as JSON.
+//! The results of a run, as text and as JSON.
 
 use super::draws::Draws;
 use super::tables;
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// What was run.
+/// The kind of the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     /// A capture directory.
@@ -27,34 +27,34 @@ pub enum Input {
     Aub,
 }
 
-/// What a run came to.
+/// The results of a run.
 pub struct Report {
     name: String,
     path: String,
     input: Input,
-    /// Submissions that ran to their end.
+    /// Number of completed submissions.
     pub submissions: u64,
-    /// Submissions that there are, if that is known before.
+    /// Number of all submissions, if the input contains it.
     pub planned: Option<u64>,
-    /// What was expected, in order.
+    /// The expectations with their results, in order.
     pub expectations: Vec<Compared>,
     /// What ended the run early.
     pub stop: Option<Stop>,
-    /// The head of an AUB file.
+    /// The header of an AUB file.
     pub header: Option<Header>,
-    /// What all submissions did.
+    /// Counts over all submissions.
     pub stats: Stats,
-    /// Details, if wanted.
+    /// Details, with `--stats`.
     pub tally: Option<Tally>,
-    /// Draws, if wanted.
+    /// Draws, with `--observe draw`.
     pub draws: Option<Draws>,
-    /// Time on the wall.
+    /// Wall-clock time.
     pub elapsed: Duration,
-    /// What the rules engine found, if wanted.
+    /// The findings of the rules engine, with `--check`.
     pub checked: Option<(Vec<Finding>, Summary)>,
 }
 
-/// An expectation, and what became of it.
+/// An expectation and its result.
 pub struct Compared {
     name: String,
     after_exec: u64,
@@ -88,9 +88,9 @@ pub enum Stop {
         /// The fault.
         fault: Fault,
     },
-    /// An AUB file waits for what never comes.
+    /// An AUB file waits for something that never happens.
     Stuck(Stuck),
-    /// An AUB file cannot be read on.
+    /// The rest of an AUB file cannot be read.
     Broken(ReplayError),
 }
 
@@ -123,21 +123,21 @@ impl fmt::Display for Stop {
     }
 }
 
-/// How it went.
+/// The result of the run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// All ran, and all that was expected came.
+    /// Everything ran, and all expectations were met.
     Ok,
-    /// Something else came.
+    /// An expectation was not met.
     Differs,
     /// The input could not be read to its end.
     Broken,
-    /// A fault ended it.
+    /// A fault ended the run.
     Stopped,
 }
 
 impl Report {
-    /// Nothing has run yet.
+    /// The report before the run.
     pub fn new(name: &str, path: &Path, input: Input) -> Self {
         Report {
             name: name.to_owned(),
@@ -170,12 +170,12 @@ impl Report {
         self.expectations.iter().filter(|compared| compared.difference().is_some()).count()
     }
 
-    /// Engines that worked, with the packets that they executed.
+    /// The engines that ran, with the number of packets that they executed.
     fn engines(&self) -> impl Iterator<Item = (EngineId, u64)> + '_ {
         EngineId::ALL.into_iter().zip(self.stats.engine_packets).filter(|(_, count)| *count > 0)
     }
 
-    /// Writes what went wrong to standard error.
+    /// Reports errors on standard error.
     pub fn complain(&self) {
         for difference in self.expectations.iter().filter_map(Compared::difference) {
             eprintln!("genx: {}: {difference}", self.name);
@@ -185,7 +185,7 @@ impl Report {
         }
     }
 
-    /// The screen of text.
+    /// The report as text.
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Some((findings, summary)) = &self.checked {
             findings.iter().try_for_each(|finding| check::write_finding(out, finding))?;
@@ -224,7 +224,7 @@ impl Report {
         self.tally.as_ref().map_or(Ok(()), |tally| tables::text(out, tally))
     }
 
-    /// What was done, and how fast.
+    /// Writes the counts and the speed.
     fn work(&self, out: &mut dyn Write) -> io::Result<()> {
         let stats = &self.stats;
         let mut line = |name: &str, text: String| writeln!(out, "  {name:<13} {text}");
@@ -267,8 +267,8 @@ impl Report {
             .then(|| self.stats.instructions as f64 / seconds)
     }
 
-    /// The report for machines. Names are a contract; all but `seconds` and
-    /// `instructions_per_second` are the same whenever the same is run.
+    /// The report as JSON. Scripts depend on the names. Two runs of the same input differ only in
+    /// `seconds` and `instructions_per_second`.
     pub fn json(&self, exit: Exit) -> Value {
         let expectations: Vec<Value> = self.expectations.iter().map(expectation_json).collect();
         let engines: Vec<Value> = self
@@ -318,7 +318,7 @@ impl Report {
     }
 }
 
-/// The fault by its parts; the sentence goes to standard error.
+/// Writes the place of a fault. Its message is on standard error.
 fn where_it_stopped(out: &mut dyn Write, place: &Place) -> io::Result<()> {
     let offset = match place.address.checked_sub(place.batch) {
         Some(offset) => format!(", batch {} +{offset:#x}", Va(place.batch)),
@@ -389,7 +389,7 @@ fn expectation_json(compared: &Compared) -> Value {
     })
 }
 
-/// The counts by name.
+/// The counts with their names.
 fn counts(stats: &Stats) -> [(&'static str, u64); 9] {
     [
         ("batches", stats.batches),

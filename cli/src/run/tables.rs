@@ -6,7 +6,7 @@ use genxml_sim::mem::Va;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Rows of a table that are printed as text; JSON has all of them.
+/// Maximum number of printed rows of a table; JSON has all rows.
 const ROWS: usize = 24;
 
 /// The tables as text. Times are the model's, in its units of work.
@@ -46,7 +46,7 @@ pub fn text(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     table(out, "message", &["count"], messages.collect())
 }
 
-/// One table; nothing if it has no rows.
+/// Writes one table; nothing if it has no rows.
 fn table(
     out: &mut dyn Write,
     name: &str,
