@@ -88,10 +88,10 @@ fn unusable_input() {
     let directory = tempfile::tempdir().unwrap();
     for (kernel, args, text) in [
         ("ad (8|M0) r4.0<1>:d r4.0<8;8,1>:d -1:w", &[][..], "`ad` is not an operation"),
-        ("mov", &[], "`mov` is no pair of hexadecimal digits"),
+        ("mov", &[], "`mov` is not a sequence of pairs of hexadecimal digits"),
         ("", &[], "the kernel has 0x0 bytes"),
         (MOVE, &["--offset", "0x20"], "the kernel has 0x20 bytes"),
-        (MOVE, &["--grf", "r2=zero"], "`zero` is no integer"),
+        (MOVE, &["--grf", "r2=zero"], "`zero` is not an integer"),
         (MOVE, &["--grf", "r128=1"], "r0 to r127"),
     ] {
         let (code, _, error) = run(directory.path(), kernel, args);

@@ -1,4 +1,5 @@
-/* Compares two pictures of 4 bytes a pixel: how many pixels differ by more than LIMIT in a byte.
+/* Compares two pictures with 4 bytes per pixel. Counts the pixels that differ by more than LIMIT in
+ * a byte.
  * Usage: compare A.raw B.raw LIMIT SHARE   fails if more than SHARE of a thousand pixels differ */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* What the clients of OpenGL ES 3 share: a context without a window, programs, frame buffers, and the pixels in a file. */
+/* Shared by the clients of OpenGL ES 3: a context without a window, programs, frame buffers, and
+ * writing the pixels to a file. */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>
@@ -79,7 +80,8 @@ static inline GLuint attach(GLenum point, GLenum format, int samples)
 	return target;
 }
 
-/* SIZE x SIZE pixels of RGBA8 and depth, cleared; 0 samples for a picture of one sample without a pattern. */
+/* SIZE x SIZE pixels of RGBA8 and depth, cleared. With 0 samples the picture is not multisampled.
+ * */
 static inline GLuint frame_buffer(int samples)
 {
 	GLuint frame;
@@ -103,7 +105,7 @@ static inline GLuint buffer(GLenum kind, size_t size, const void *data)
 	return buffer;
 }
 
-/* The pixels of the frame buffer that is read: RGBA, 8 bits each. */
+/* The pixels of the read frame buffer: RGBA, 8 bits each. */
 static inline void write_pixels(const char *path)
 {
 	static unsigned char pixels[SIZE * SIZE * 4];

@@ -1,8 +1,10 @@
-/* OpenGL ES 3: instances with divisors, primitive restart, a uniform block, transform feedback, queries.
- * Prints what was captured and counted; usage: gles3_instanced OUT.raw   (256 x 256, RGBA, 8 bits each) */
+/* OpenGL ES 3: instances with divisors, primitive restart, a uniform block, transform feedback,
+ * queries. Prints the captured values and the counts.
+ * Usage: gles3_instanced OUT.raw   (256 x 256, RGBA, 8 bits each) */
 #include "gles3_common.h"
 
-/* Petals on a grid: the shape from the vertices, the place from the instance, tints for three instances each. */
+/* Petals on a grid: the vertices give the shape, the instance gives the position, and three
+ * instances share a tint. */
 static const char *PETALS =
 	"#version 300 es\n"
 	"layout(location = 0) in vec2 position;\n"
@@ -23,7 +25,7 @@ static const char *SHADED =
 	"in vec4 shade; flat in int odd; out vec4 pixel;\n"
 	"void main() { pixel = odd == 1 ? shade : shade.brga; }\n";
 
-/* Numbers for capture: all of them are exact. */
+/* Numbers for capture. All of them are exact. */
 static const char *NUMBERS =
 	"#version 300 es\n"
 	"layout(location = 0) in vec2 position;\n"
@@ -46,7 +48,8 @@ static GLuint query(GLuint query)
 	return value;
 }
 
-/* Three points and, as instances, their copies: captured, compared with what they are, and summed up. */
+/* Captures three points and their copies (instances), compares them with the expected values, and
+ * sums them up. */
 static void capture(GLuint written)
 {
 	static const char *const outputs[] = { "sum", "ids", "bits" };
@@ -58,7 +61,7 @@ static void capture(GLuint written)
 	glEnable(GL_RASTERIZER_DISCARD);
 	glBeginQuery(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, written);
 	glBeginTransformFeedback(GL_POINTS);
-	/* In two pieces, with a pause between them in which nothing is captured. */
+	/* In two parts, with a pause between them in which nothing is captured. */
 	glDrawArraysInstanced(GL_POINTS, 0, VERTICES, 4);
 	glPauseTransformFeedback();
 	glDrawArraysInstanced(GL_POINTS, 1, 2, 3);

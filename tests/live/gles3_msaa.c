@@ -1,5 +1,6 @@
-/* OpenGL ES 3: a picture of several samples with a depth test, coverage by alpha and by value, resolved by a blit.
- * Usage: gles3_msaa OUT.raw [SAMPLES]   (256 x 256, RGBA, 8 bits each; 4 samples, else as many as said) */
+/* OpenGL ES 3: a multisampled picture with a depth test, alpha to coverage and sample coverage,
+ * resolved by a blit.
+ * Usage: gles3_msaa OUT.raw [SAMPLES]   (256 x 256, RGBA, 8 bits each; default 4 samples) */
 #include "gles3_common.h"
 
 static const char *VERTEX =
@@ -24,7 +25,7 @@ static void draw(const float (*vertices)[7], int count)
 	glDrawArrays(GL_TRIANGLES, 0, count);
 }
 
-/* A square of one colour at a place of a row of eight, low in the picture. */
+/* A square of one colour: one of a row of eight at the bottom of the picture. */
 static void square(int place, int row, float alpha)
 {
 	float x = -1 + 0.25f * place + 0.015625f, y = -1 + 0.25f * row + 0.015625f, s = 0.21875f;
@@ -38,7 +39,7 @@ static void square(int place, int row, float alpha)
 int main(int argc, char **argv)
 {
 	static const float crossing[][7] = {
-		/* Two triangles that go through one another, and slivers. */
+		/* Two intersecting triangles, and slivers. */
 		{ -0.9f, -0.4f, -0.8f, 1, 0, 0, 1 }, { 0.9f, -0.3f, 0.8f, 1, 1, 0, 1 }, { -0.1f, 0.95f, 0, 1, 0, 1, 1 },
 		{ -0.8f, 0.8f, 0.7f, 0, 1, 0, 1 }, { 0.1f, -0.45f, -0.3f, 0, 1, 1, 1 }, { 0.95f, 0.85f, -0.6f, 0, 0, 1, 1 },
 		{ -0.95f, -0.35f, 0, 1, 1, 1, 1 }, { -0.94f, -0.35f, 0, 1, 1, 1, 1 }, { -0.5f, 0.97f, 0, 0, 0, 0, 1 },
@@ -62,7 +63,8 @@ int main(int argc, char **argv)
 	glEnable(GL_DEPTH_TEST);
 	draw(crossing, 12);
 	glDisable(GL_DEPTH_TEST);
-	/* Halves of the samples are as many for all drivers; between them llvmpipe rounds up, and iris asks for a dither. */
+	/* For half of the samples all drivers cover the same number. For other values, llvmpipe rounds up
+	 * and iris enables dither. */
 	glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
 	for (int i = 0; i < 8; i++)
 		square(i, 0, i % 3 / 2.0f);

@@ -1,4 +1,5 @@
-/* OpenGL ES 3: textures in perspective with levels, wrap modes, sRGB, ETC2, arrays, cubes and volumes; the depth test.
+/* OpenGL ES 3: textures in perspective with levels, wrap modes, sRGB, ETC2, arrays, cubes and
+ * volumes; the depth test.
  * Usage: gles3_textured OUT.raw   (256 x 256, RGBA, 8 bits each) */
 #include "gles3_common.h"
 
@@ -24,7 +25,7 @@ static unsigned char noise(void)
 	return (state = state * 1664525 + 1013904223) >> 24;
 }
 
-/* An image of squares, each of one colour, with soft shades in them. */
+/* An image of squares, each with soft shades of one colour. */
 static const void *squares(int size, int length)
 {
 	static unsigned char texels[64 * 64 * 4];
@@ -56,7 +57,7 @@ static void flat_texture(GLenum format, GLint wrap_s, GLint wrap_t, GLint small,
 	glGenerateMipmap(GL_TEXTURE_2D);
 }
 
-/* Any blocks are a picture; those of ETC2 whose colours overflow are of its other modes. */
+/* Any bits are valid blocks. ETC2 blocks whose colours overflow use its other modes. */
 static void compressed_texture(GLenum format, int block)
 {
 	unsigned char blocks[256 * 16];
@@ -94,7 +95,7 @@ int main(int argc, char **argv)
 	GLuint cube = program(VERTEX, FRAGMENT("samplerCube", "vec3(at, 1.0 - 2.0 * place.x * place.y)"));
 	GLuint volume = program(VERTEX, FRAGMENT("sampler3D", "vec3(at, place.x + place.y)"));
 
-	/* A floor, a wall that stands in it, and one behind both that is drawn last. */
+	/* A floor, a wall that intersects it, and a wall behind both that is drawn last. */
 	glUseProgram(plain);
 	glEnable(GL_DEPTH_TEST);
 	glViewport(0, 128, 256, 128);

@@ -1,4 +1,5 @@
-/* OpenGL ES 3 without a window: clears, draws a triangle of three colours and one with a texture, writes the pixels.
+/* OpenGL ES 3 without a window: clears, draws a triangle of three colours and a textured triangle,
+ * writes the pixels.
  * Usage: gles3_triangle OUT.raw   (256 x 256, RGBA, 8 bits each) */
 #include "gles3_common.h"
 

@@ -1,4 +1,5 @@
-/* Raw ioctls: contexts, buffers, submissions, fences and descriptors come and go; memory and descriptors do not grow.
+/* Raw ioctls: creates and destroys contexts, buffers, submissions, fences and descriptors. Memory
+ * and the number of descriptors must not grow.
  * Usage: growth [ROUNDS] */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -88,7 +89,7 @@ static void round_trip(int round)
 	};
 	call(DRM_IOCTL_I915_GEM_EXECBUFFER2_WR, &exec, "execbuffer2");
 	struct pollfd out = { .fd = exec.rsvd2 >> 32, .events = POLLIN };
-	/* Half of them are closed with their work under way. */
+	/* Half of them are closed while their work runs. */
 	if (round % 2) {
 		struct drm_syncobj_wait wait = { .handles = (uintptr_t)&sync.handle, .timeout_nsec = INT64_MAX, .count_handles = 1 };
 		call(DRM_IOCTL_SYNCOBJ_WAIT, &wait, "syncobj_wait");

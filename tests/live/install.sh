@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs the Debian 12 packages that the live suite needs: drivers, clients, and headers for our own clients. Needs root.
+# Installs the Debian 12 packages that the live suite needs: drivers, clients, and headers for our
+# own clients. Needs root.
 set -euo pipefail
 apt-get update
 apt-get install -y --no-install-recommends \

@@ -1,13 +1,14 @@
-/* OpenCL: what compilers make of arithmetic: division, 64 bits, bytes, conversions, doubles, loops, arrays in registers, and
- * functions. Integers and bits are the same on any device; functions are compared with doubles here, within the bounds of OpenCL.
- * Usage: opencl_arithmetic OUT.raw   writes the results of the exact ones: compare them with those of another device */
+/* OpenCL: compiled arithmetic: division, 64 bits, bytes, conversions, doubles, loops, arrays in
+ * registers, and functions. Integers and bits are the same on any device. Functions are compared
+ * here with doubles, within the bounds of OpenCL.
+ * Usage: opencl_arithmetic OUT.raw   writes the exact results, to compare with another device */
 #include "opencl_common.h"
 #include <float.h>
 #include <math.h>
 
 #define COUNT 1024
 
-/* Each is a body with words a and b, or floats x and y. */
+/* Each row is a body with words a and b, or floats x and y. */
 static const char *const EXACT[] = {
 	"b ? a / b ^ a % b : 0",
 	"mul_hi((int)a, (int)b) ^ mul_hi(a, b) ^ mad_sat((int)a, 3, (int)b)",
@@ -90,7 +91,7 @@ static void compute(cl_program program, int k, const cl_mem *memory, void *out)
 	get(memory[2], 4 * COUNT, out);
 }
 
-/* How far a float is from a double, in units of its last place; results that are not normal may be zeros. */
+/* Distance of a float from a double, in units of its last place. Subnormal results may be zeros. */
 static double distance(float found, double exact)
 {
 	if (isnan(found) || isnan(exact) || fabs(exact) > FLT_MAX)

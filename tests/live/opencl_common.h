@@ -1,4 +1,5 @@
-/* What the clients of OpenCL share: a device (a GPU if there is one, else pocl), programs, buffers, runs. */
+/* Shared by the clients of OpenCL: a device (a GPU if there is one, else pocl), programs, buffers,
+ * runs. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <err.h>
@@ -46,7 +47,7 @@ static inline cl_program program(const char *source, const char *options)
 	return program;
 }
 
-/* DATA may be missing. */
+/* DATA may be NULL. */
 static inline cl_mem buffer(size_t bytes, void *data)
 {
 	cl_int error;
@@ -55,7 +56,7 @@ static inline cl_mem buffer(size_t bytes, void *data)
 	return buffer;
 }
 
-/* Runs a kernel whose arguments are COUNT objects; LOCAL may be missing. */
+/* Runs a kernel whose arguments are COUNT objects; LOCAL may be NULL. */
 static inline void run(cl_program program, const char *name, cl_uint dimensions, const size_t *global, const size_t *local,
 		       cl_uint count, const cl_mem *arguments)
 {

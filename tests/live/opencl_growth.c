@@ -1,4 +1,4 @@
-/* OpenCL: kernels run and buffers come and go; memory does not grow.
+/* OpenCL: runs kernels, creates and releases buffers. Memory must not grow.
  * Usage: opencl_growth [ROUNDS] */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -1,4 +1,5 @@
-/* OpenCL: counts a histogram with atomics in global memory, and again by groups in local memory; both are compared here, exactly.
+/* OpenCL: counts a histogram with atomics in global memory, and again by groups in local memory.
+ * Both results are compared here, exactly.
  * Usage: opencl_histogram [ELEMENTS]   (a multiple of 64) */
 #include "opencl_common.h"
 

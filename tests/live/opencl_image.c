@@ -1,6 +1,8 @@
-/* OpenCL: a picture is smoothed by a separable Gauss filter (nearest texels, edges clamped) and put back turned and enlarged by the
- * linear filter of the sampler, as bytes and as floats; and its integers are moved about, mirrored.
- * Usage: opencl_image OUT.raw   writes three pictures of 64 x 64: RGBA8 smoothed, RGBA8 of the floats turned, RGBA8 of integers */
+/* OpenCL: smooths a picture with a separable Gauss filter (nearest texels, clamped edges), then
+ * rotates and enlarges it with the sampler's linear filter, as bytes and as floats. Also moves and
+ * mirrors its integers.
+ * Usage: opencl_image OUT.raw   writes three pictures of 64 x 64: RGBA8 smoothed, RGBA8 of the
+ * rotated floats, RGBA8 of integers */
 #include "opencl_common.h"
 
 #define SIZE 64

@@ -1,7 +1,8 @@
 /* OpenCL: the product of two matrices by tiles in local memory, of integers and of floats.
- * Integers are exact. A float differs from the product in doubles by at most SIZE roundings of the sum of the magnitudes:
- * whatever the order of the sum, and with fused products or without.
- * Usage: opencl_matmul OUT.raw [OTHER.raw]   writes both products; compares with those of another device, with twice the bound */
+ * Integers are exact. A float differs from the product in doubles by at most SIZE roundings of the
+ * sum of the magnitudes. This bound holds for any order of the sum, with fused products or without.
+ * Usage: opencl_matmul OUT.raw [OTHER.raw]   writes both products; compares them with those of
+ * another device, with twice the bound */
 #include "opencl_common.h"
 #include <float.h>
 #include <math.h>

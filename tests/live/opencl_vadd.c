@@ -1,4 +1,4 @@
-/* OpenCL: adds two vectors of integers; the sums are compared here, exactly.
+/* OpenCL: adds two vectors of integers. The sums are compared here, exactly.
  * Usage: opencl_vadd [ELEMENTS] */
 #include "opencl_common.h"
 

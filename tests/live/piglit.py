@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs a random sample of piglit's shader tests on the model, as Mesa's iris driver sees it.
 
-The sample is drawn with a fixed seed over tests/spec and generated_tests/spec, or with --programs over the programs that need no
-arguments; what does not pass on llvmpipe is left out and the next test of the draw takes its place. Results go to a table: test, result, cause. A table of expected results, if
-given, is compared with it. Results: those of piglit, crash (ended by a signal), timeout, fault (the model refused something),
-none (it said nothing). The exit code is 1 for a crash, a timeout, a fault, or a result that is worse than expected.
+The sample is drawn with a fixed seed from tests/spec and generated_tests/spec, or with --programs
+from the programs that need no arguments. Tests that do not pass on llvmpipe are replaced by the
+next tests of the draw. --out writes a table: test, result, cause. --expect compares the results
+with such a table. Results are those of piglit, and crash (ended by a signal), timeout, fault (the
+model refused something), none (no result was printed). The exit code is 1 after a crash, a timeout,
+a fault, or a result that is worse than expected.
 """
 
 import argparse
@@ -23,9 +25,9 @@ import time
 
 PIGLIT = pathlib.Path("/usr/lib/x86_64-linux-gnu/piglit")
 RESULT = re.compile(r"PIGLIT: (\{.*\})")
-# Programs that want a file, a display, or another interface than OpenGL.
+# Programs that need a file, a display, or another interface than OpenGL.
 OTHERS = re.compile(r"shader_runner|glx-|egl|cl-|vk-|glslparsertest|asmparser")
-# What the device says when the model refuses something; the client may pass all the same.
+# Messages of the device when the model refuses something. The client may still pass.
 FAULT = re.compile(r"^genx shim: .*(submission( \d+)?:|panicked|not implemented)", re.M)
 
 
@@ -33,23 +35,23 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     here = pathlib.Path(__file__).resolve().parent
     built = here / "../../target/release/genx"
-    parser.add_argument("--genx", default=os.environ.get("GENX", str(built)), help="the command (also: GENX)")
+    parser.add_argument("--genx", default=os.environ.get("GENX", str(built)), help="path of genx (also: GENX)")
     parser.add_argument("--piglit", type=pathlib.Path, default=PIGLIT, help="where piglit is installed")
-    parser.add_argument("--count", type=int, default=600, help="tests of the sample")
-    parser.add_argument("--programs", action="store_true", help="programs of piglit's bin folder instead of shader tests")
+    parser.add_argument("--count", type=int, default=600, help="number of tests")
+    parser.add_argument("--programs", action="store_true", help="run programs of piglit's bin folder instead of shader tests")
     parser.add_argument("--seed", type=int, default=2026, help="another seed draws another sample")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tests side by side")
-    parser.add_argument("--timeout", type=int, default=120, help="seconds for a test")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of parallel tests")
+    parser.add_argument("--timeout", type=int, default=120, help="time limit of a test in seconds")
     parser.add_argument("--out", type=pathlib.Path, help="table of results to write")
     parser.add_argument("--expect", type=pathlib.Path, help="table of results to compare with")
     parser.add_argument("--tests", type=pathlib.Path, help="run the tests of this table instead of a sample")
-    parser.add_argument("--logs", type=pathlib.Path, help="folder for what tests that do not pass print")
-    parser.add_argument("--reference", type=pathlib.Path, help="table that remembers results of llvmpipe")
+    parser.add_argument("--logs", type=pathlib.Path, help="folder for the outputs of tests that do not pass")
+    parser.add_argument("--reference", type=pathlib.Path, help="table that caches results of llvmpipe")
     return parser.parse_args()
 
 
 def runner(piglit, test):
-    """The program for a test: by the dialect of GLSL that it requires."""
+    """The program for a test; the required dialect of GLSL selects it."""
     for line in test.read_text(errors="replace").splitlines():
         match = re.match(r"\s*GLSL\s+(ES\s+)?[<>=]+\s*([\d.]+)(\s+es)?", line, re.I)
         if match:
@@ -62,7 +64,7 @@ def runner(piglit, test):
 
 
 def run(options, test, model):
-    """Result, seconds and what was printed."""
+    """Result, seconds and output of a test."""
     path = options.piglit / test
     environment = dict(
         os.environ, PIGLIT_PLATFORM="surfaceless_egl", PIGLIT_SOURCE_DIR=str(options.piglit), MESA_SHADER_CACHE_DISABLE="true"
@@ -102,11 +104,11 @@ def run(options, test, model):
 
 
 def cause(result, text):
-    """What a failed test says of the reason, without numbers, so that equal ones can be counted."""
+    """The message of a failed test, without numbers, so that equal causes can be counted."""
     if result == "pass":
         return ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # What the device says comes first: faults name the packet or message.
+    # Messages of the device come first, because faults name the packet or message.
     for line in lines:
         if FAULT.match(line):
             return re.sub(r"0x[0-9a-f_]+|\d+", "N", line)[:160]
@@ -124,13 +126,13 @@ def read_table(path):
 
 
 def progress(line):
-    """Shows a line in the place of the one before; None ends it. Files and pipes get none."""
+    """Replaces the previous line of the terminal; None ends it. Files and pipes get no lines."""
     if sys.stderr.isatty():
         print("" if line is None else f"\r{line}", end="\n" if line is None else "", file=sys.stderr, flush=True)
 
 
 def sample(options):
-    """Tests that pass on llvmpipe, in the order of the draw."""
+    """Returns tests that pass on llvmpipe, in random order."""
     if options.tests:
         return list(read_table(options.tests))
     if options.programs:

@@ -1,8 +1,8 @@
 #!/bin/bash
-# The live suite: unmodified drivers of Debian 12 on the model. What comes out is compared with software renderers of the same
-# machine, and each test's result with expected.tsv.
-# Usage: run.sh [NAME...]   all tests, or those named; exit 1 if a result is worse than expected
-# Build before: cargo build --release -p genxml-drm-shim -p genx   (or say where genx is with GENX)
+# The live suite: unmodified drivers of Debian 12 on the model. It compares outputs with those of
+# software renderers on the same machine, and the result of each test with expected.tsv.
+# Usage: run.sh [NAME...]   all tests, or the named ones; exit 1 if a result is worse than expected
+# First build: cargo build --release -p genxml-drm-shim -p genx   (or set GENX to the path of genx)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 genx=${GENX:-$here/../../target/release/genx}
@@ -14,9 +14,9 @@ export LIBGL_ALWAYS_SOFTWARE=${LIBGL_ALWAYS_SOFTWARE:-}
 [ -x "$genx" ] || { echo "run.sh: no genx at $genx: build it, or set GENX" >&2; exit 2; }
 lavapipe=$(ls /usr/share/vulkan/icd.d/lvp_icd.*.json 2>/dev/null | head -1)
 
-# What the device says of a submission that failed, of a panic of its own, and of what it has not; piglit.py has the same.
+# Messages of the device about failed submissions, panics and missing features; also in piglit.py.
 refusal='^genx shim: .*\(submission\( [0-9]*\)\?:\|panicked\|not implemented\)'
-# Runs a command on the model; a fault is a failure whatever the command makes of it.
+# Runs a command on the model. A fault is a failure, whatever the command's exit code is.
 model() {
 	timeout -k 5 "${limit:-120}" "$genx" shim --errors "$work" ${options:-} -- "$@" 2>"$work/stderr" <"${input:-/dev/null}"
 	local code=$?
@@ -27,7 +27,7 @@ model() {
 	return $code
 }
 client() { gcc -O1 -Wall -I"$work" -I/usr/include/libdrm -o "$1" "$here/$1.c" "${@:2}"; }
-# The shaders of a client as headers: NAME.vert becomes NAME_vert of NAME_vert.h.
+# Compiles the shaders of a client to headers: NAME.vert becomes NAME_vert in NAME_vert.h.
 shaders() {
 	local file name
 	for file in "$here/$1"*.{vert,frag,comp}; do
@@ -43,25 +43,26 @@ test_clinfo() { model clinfo >out; grep -q "HD Graphics 5500 \[0x1616\]" out; }
 test_vainfo() {
 	model vainfo --display drm --device /dev/dri/renderD128 >out && grep -q "VAProfileH264Main" out
 }
-# A client of OpenGL ES on llvmpipe and on the model; what they print is the same, the pictures are reference.raw and model.raw.
+# Runs a client of OpenGL ES on llvmpipe and on the model. Their texts must be equal. The pictures
+# are reference.raw and model.raw.
 gles3() {
 	client "$1" -lEGL -lGLESv2 && client compare &&
 		env -u MESA_LOADER_DRIVER_OVERRIDE LIBGL_ALWAYS_SOFTWARE=1 "./$1" reference.raw >reference.out 2>/dev/null &&
 		model "./$1" model.raw >out && grep -q "BDW GT2" stderr && cmp reference.out out
 }
 crocus() { CROCUS_GEN8=1 MESA_LOADER_DRIVER_OVERRIDE=crocus "$@"; }
-# Pixels within 1, half a percent of them (edges) may be anything.
+# Pixels must be within 1, except half a percent of them, at edges.
 test_gles3_triangle() { gles3 gles3_triangle && ./compare reference.raw model.raw 1 5; }
 test_gles3_triangle_crocus() { crocus test_gles3_triangle; }
-# llvmpipe computes levels of detail and sRGB in fewer bits.
+# llvmpipe computes levels of detail and sRGB with fewer bits.
 test_gles3_textured() {
 	gles3 gles3_textured && ./compare reference.raw model.raw 16 0 && ./compare reference.raw model.raw 4 2
 }
 test_gles3_textured_crocus() { crocus test_gles3_textured; }
 test_gles3_instanced() { gles3 gles3_instanced && ./compare reference.raw model.raw 1 1; }
 test_gles3_instanced_crocus() { crocus test_gles3_instanced; }
-# llvmpipe has 4 samples, at the same places. With other numbers of them only edges differ: two pixels of a hundred, by the share of
-# a sample of the coarser pattern.
+# llvmpipe has 4 samples, at the same positions. With other sample counts only edges differ: two
+# percent of the pixels, by the share of one sample of the coarser pattern.
 test_gles3_msaa() {
 	gles3 gles3_msaa && ./compare reference.raw model.raw 1 0 || return
 	local samples
@@ -71,33 +72,39 @@ test_gles3_msaa() {
 	done
 }
 test_gles3_msaa_crocus() { crocus test_gles3_msaa; }
-# A client of Vulkan on lavapipe and on the model; what follows its name are arguments for lavapipe.
+# Runs a client of Vulkan on lavapipe and on the model. Arguments after its name are for lavapipe.
 vulkan() {
 	shaders "$1" && client "$1" -lvulkan -lm && client compare &&
 		VK_ICD_FILENAMES=$lavapipe "./$1" reference.raw "${@:2}" >reference.out 2>/dev/null && model "./$1" model.raw >out &&
 		grep -q "BDW GT" stderr
 }
 test_vulkan_triangle() { vulkan vulkan_triangle && ./compare reference.raw model.raw 1 5; }
-# Filters and blends differ by 1, here and there by 2. On lavapipe the shader computes the level of detail: its own is up to 0.043 of
-# a level off, and a fifth of the pixels would differ by 2 to 12.
+# Filters and blends differ by 1, and in few pixels by 2. On lavapipe the shader computes the level
+# of detail, because lavapipe's own level is up to 0.043 off. With it, a fifth of the pixels would
+# differ by 2 to 12.
 test_vulkan_texture() { vulkan vulkan_texture lod && ./compare reference.raw model.raw 2 1; }
 test_vulkan_texture_check() {
 	options=--check vulkan vulkan_texture lod && grep -a "checked: 0 errors" stderr
 }
 test_vulkan_reduce() { vulkan vulkan_reduce && cmp reference.out out && tail -1 out; }
-# Weights of filtered texels have 8 bits: 1, and 2 where texels of far colours meet.
+# Weights of filtered texels have 8 bits. So pixels differ by 1, and by 2 between very different
+# texels.
 test_vulkan_filter() { vulkan vulkan_filter && cat out && ./compare reference.raw model.raw 2 0; }
-# lavapipe cuts 8 bits to 5 and 6 where they are to be rounded (up to 9), and takes shares of BC1 to BC5 (4) and the curve of sRGB (2)
-# in few bits.
-test_vulkan_formats() { vulkan vulkan_formats && ./compare reference.raw model.raw 9 0 && ./compare reference.raw model.raw 1 30; }
+# Differences of lavapipe: it cuts 8 bits to 5 and 6 instead of rounding (up to 9), and it computes
+# the colours of BC1 to BC5 (4) and the curve of sRGB (2) with few bits.
+test_vulkan_formats() {
+	vulkan vulkan_formats && ./compare reference.raw model.raw 9 0 &&
+		./compare reference.raw model.raw 1 30
+}
 test_opencl_vadd() { client opencl_vadd -lOpenCL && model ./opencl_vadd 1000000; }
 test_opencl_histogram() { client opencl_histogram -lOpenCL && model ./opencl_histogram 65536; }
-# Integers are exact, floats within a bound of the product in doubles, and within twice that of pocl's.
+# Integers must be equal. Floats must be within a bound of the product in doubles, and within twice
+# the bound of pocl's result.
 test_opencl_matmul() {
 	client opencl_matmul -lOpenCL -lm && ./opencl_matmul reference.raw >out 2>/dev/null &&
 		model ./opencl_matmul model.raw reference.raw
 }
-# Integers and bits are those of pocl, functions within the bounds of OpenCL.
+# Integers and bits must equal those of pocl. Functions must be within the bounds of OpenCL.
 test_opencl_arithmetic() {
 	client opencl_arithmetic -lOpenCL -lm && ./opencl_arithmetic reference.raw >out 2>/dev/null &&
 		limit=300 model ./opencl_arithmetic model.raw && cmp reference.raw model.raw
@@ -115,17 +122,17 @@ test_devices() {
 			options="--device $id" test_opencl_image || return
 	done
 }
-# Writes the pictures that a command shows on a display of this size one behind the other: shown FILE SIZE COMMAND...
-# With a software renderer's name in `software` Mesa paints them with that, into dumb buffers.
+# Writes the pictures that a command displays to one file: shown FILE SIZE COMMAND...
+# If `software` names a software renderer, Mesa renders with it, into dumb buffers.
 shown() {
 	local settings=() renderer="BDW GT2"
 	rm -rf frames
 	[ -n "${software:-}" ] && renderer=$software settings=(MESA_LOADER_DRIVER_OVERRIDE=kms_swrast "GALLIUM_DRIVER=$software")
 	limit=300 options="--mode $2 --frames frames ${options:-}" model env "${settings[@]}" "${@:3}" >"$1.out" || return
-	grep -aq "$renderer" "$1.out" || { echo "not painted by $renderer" >&2; return 1; }
+	grep -aq "$renderer" "$1.out" || { echo "not rendered by $renderer" >&2; return 1; }
 	ffmpeg -v error -y -i "$(echo frames/*)/frame%05d-crtc31.png" -f rawvideo -pix_fmt rgba "$1"
 }
-# Compares pictures of reference.raw and model.raw one by one: each SIZE LIMIT SHARE
+# Compares the pictures of reference.raw and model.raw one by one: each SIZE LIMIT SHARE
 each() {
 	local width=${1%x*} height=${1#*x} name beyond most=0 count=0
 	client compare || return
@@ -141,35 +148,39 @@ each() {
 	[ $count = "$(find . -name 'part.reference.*' | wc -l)" ] &&
 		echo "$count pictures of $1, at most $most pixels beyond $2"
 }
-# What a command shows, beside llvmpipe: pictures SIZE LIMIT SHARE COMMAND...
+# Compares the displayed pictures of a command with llvmpipe's: pictures SIZE LIMIT SHARE COMMAND...
 pictures() {
 	software=llvmpipe shown reference.raw "$1" "${@:4}" && shown model.raw "$1" "${@:4}" && each "${@:1:3}"
 }
-# kmscube looks at its standard input and ends when that does: this one stays silent.
+# kmscube ends when its standard input ends. This input stays open and silent.
 silent() {
 	[ -p silent ] || mkfifo silent
 	exec {pipe}<>silent
 	input=/dev/fd/$pipe
 }
-# All pictures, 60 and one before the first cube. No pixel is off by more than rounding, not even at edges.
+# All 61 pictures; the first one is before the first cube. Pixels differ only by rounding, also at
+# edges.
 test_kmscube() { silent && pictures 320x240 1 0 kmscube -c 60; }
 test_kmscube_large() { silent && pictures 1024x768 1 0 kmscube -c 60; }
-# Mode setting by properties, with fences of the GPU before a picture and of the display behind it, which software Mesa lacks. It
-# shows nothing before its first cube.
+# Atomic mode setting, with GPU fences before a picture and display fences after it. Mesa's software
+# renderers do not support it. It displays nothing before its first cube.
 test_kmscube_atomic() {
 	silent && software=llvmpipe shown legacy.raw 320x240 kmscube -c 60 && shown model.raw 320x240 kmscube -A -c 60 &&
 		tail -c +$((320 * 240 * 4 + 1)) legacy.raw >reference.raw && each 320x240 1 0
 }
-# The first picture of a scene shows it at time 0. The size is the display's; to ask for the same with -s ends glmark2.
+# The first picture of a scene shows it at time 0. The size is that of the display; with -s, glmark2
+# ends.
 glmark2() {
 	local size=$1 scene benchmarks=()
 	for scene in "${@:2}"; do benchmarks+=(-b "$scene:nframes=1"); done
 	pictures "$size" 1 5 glmark2-es2-drm --winsys-options drm-device=/dev/dri/card0 "${benchmarks[@]}"
 }
 test_glmark2_build() { glmark2 320x240 build; }
-# With the nearest texel every fifth column and row is a tie of two, and software renderers differ among themselves.
+# Only linear filters: with the nearest texel, every fifth column and row is between two texels, and
+# software renderers choose differently.
 test_glmark2_texture() { glmark2 320x240 texture:texture-filter=linear texture:texture-filter=mipmap; }
-# All others but refract and terrain, whose noise differs between llvmpipe and softpipe as much as to the model.
+# All other scenes except refract and terrain. Their noise differs between llvmpipe and softpipe as
+# much as from the model.
 test_glmark2_scenes() {
 	glmark2 160x120 buffer bump clear conditionals desktop effect2d function ideas jellyfish loop pulsar shading shadow
 }
@@ -192,12 +203,12 @@ test_killed() {
 	[ -z "$(ls left)" ] && ! pgrep -f "opencl_vadd 50000000" >/dev/null
 }
 test_check() { client opencl_vadd -lOpenCL && options=--check model ./opencl_vadd 256 && grep -a "checked: 0 errors" stderr; }
-# What was captured runs again.
+# The capture of a client runs and decodes.
 test_capture() {
 	client gles3_triangle -lEGL -lGLESv2 && options="--capture $work/captures" model ./gles3_triangle model.raw &&
 		"$genx" run captures/gles3_triangle.* >out && "$genx" decode captures/gles3_triangle.* | grep -c 3DPRIMITIVE
 }
-# Memory and descriptors stay as they are, whether clients wait for their work or not.
+# Memory and descriptors do not grow, whether clients wait for their work or not.
 test_growth() {
 	client growth && client opencl_growth -lOpenCL || return
 	local async
@@ -211,12 +222,12 @@ test_hashcat() {
 	printf 'wrong\nhashcat\nother\n' >words
 	for mode in 0 100 1400; do
 		echo -n hashcat | ${sums[mode]} | cut -d' ' -f1 >hash
-		# Sizes are given: to find good ones it would run for minutes.
+		# The sizes are given, because hashcat's search for good ones takes minutes.
 		limit=300 HOME=$work model hashcat -m $mode -d 1 -n 1 -u 1 -T 8 --session genx$$ --force --potfile-disable --quiet hash words >out &&
 			grep -a hashcat out || return
 	done
 }
-# The same filter on pocl: its device is the first one without the model.
+# The reference is the same filter on pocl, which is the first device without the model.
 test_ffmpeg_opencl() {
 	local filter=(-filter_hw_device cl -f lavfi -i testsrc=size=128x96:rate=1:duration=1
 		-vf format=gray,hwupload,avgblur_opencl=2,hwdownload,format=gray -f rawvideo)
@@ -224,7 +235,7 @@ test_ffmpeg_opencl() {
 		limit=300 model ffmpeg -v error -y -init_hw_device opencl=cl:0.0 "${filter[@]}" model.raw &&
 		./compare reference.raw model.raw 1 0
 }
-# The same filter on lavapipe.
+# The reference is the same filter on lavapipe.
 test_ffmpeg_vulkan() {
 	local filter=(-filter_hw_device vk -f lavfi -i testsrc=size=128x96:rate=1:duration=1
 		-vf format=rgba,hwupload,hflip_vulkan,hwdownload,format=rgba -f rawvideo)
@@ -233,7 +244,7 @@ test_ffmpeg_vulkan() {
 		limit=300 model ffmpeg -v error -y -init_hw_device vulkan=vk:0 "${filter[@]}" model.raw &&
 		./compare reference.raw model.raw 1 0
 }
-# A client of Wayland beside its compositor, both on the model.
+# A Wayland client and its compositor, both on the model.
 on_weston() {
 	cat >both.sh <<'S'
 weston --backend=headless-backend.so --use-gl --socket=genx-test --idle-time=0 >weston.log 2>&1 &
@@ -251,7 +262,7 @@ test_weston() {
 	on_weston timeout -s INT 8 weston-simple-egl -s
 	grep -a "frames in" out || { tail -3 weston.log >&2; false; }
 }
-# The cube ends by itself after its frames.
+# vkcube ends itself after its frames.
 test_vkcube() {
 	on_weston timeout 60 vkcube-wayland --c 30 --width 200 --height 200 && grep -a "BDW GT2" stderr
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
-# How fast the model is beside software renderers of the same machine: prints a table. Pictures go to the same display.
-# Usage: speed.sh [SECONDS]   of each benchmark of glmark2, 10 if not said
-# Build before: cargo build --release -p genxml-drm-shim -p genx   (or say where genx is with GENX)
+# Prints a table that compares the speed of the model with software renderers on the same machine.
+# All of them use the same display.
+# Usage: speed.sh [SECONDS]   time of each benchmark of glmark2; default 10
+# First build: cargo build --release -p genxml-drm-shim -p genx   (or set GENX to the path of genx)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 genx=${GENX:-$here/../../target/release/genx}
@@ -14,7 +15,8 @@ export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$work} MESA_SHADER_CACHE_DISABLE=true 
 gcc -O1 -o opencl_vadd "$here/opencl_vadd.c" -lOpenCL || exit 2
 mkfifo silent
 
-# Runs a command as COLUMN says: model1, model2 (threads), llvmpipe, softpipe.
+# Runs a command on a renderer: model1 and model2 (the number is that of threads), llvmpipe,
+# softpipe.
 as() {
 	local column=$1 options=(--mode "$mode")
 	shift
@@ -23,17 +25,17 @@ as() {
 	*) MESA_LOADER_DRIVER_OVERRIDE=kms_swrast GALLIUM_DRIVER=$column timeout 900 "$genx" shim "${options[@]}" -- "$@" ;;
 	esac <>silent 2>stderr
 }
-# Pictures a second, from the time that glmark2 says one takes.
+# Frames per second, computed from the frame time that glmark2 prints.
 glmark2() {
 	as "$1" glmark2-es2-drm --winsys-options drm-device=/dev/dri/card0 -b "$2:duration=$duration" |
 		sed -n 's/.*FrameTime: \([0-9.]*\) ms.*/\1/p' | awk '{ printf "%.1f", 1000 / $1 }'
 }
-# It tells every two seconds what it did since the start.
+# Frames per second; kmscube prints them every two seconds, counted from its start.
 kmscube() {
 	as "$1" kmscube -c "$2" |
 		sed -n 's/^Rendered.*(\([0-9.]*\) fps).*/\1/p' | awk '{ fps = $1 } END { if (fps) printf "%.1f", fps }'
 }
-# Seconds of the whole process, with the compiler. The processor's own column is pocl's.
+# Seconds of the whole process, including the compiler. The column llvmpipe is for pocl.
 vadd() {
 	local start=$EPOCHREALTIME
 	case $1 in
@@ -56,9 +58,9 @@ row() {
 echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) threads"
 printf '%-44s%12s%12s%12s%12s\n' "" "1 thread" "2 threads" llvmpipe softpipe
 mode=320x240
-row "glmark2 build, 320x240, frames a second" glmark2 build
-row "glmark2 texture, 320x240, frames a second" glmark2 texture
-row "kmscube, 320x240, frames a second" kmscube 300
+row "glmark2 build, 320x240, frames per second" glmark2 build
+row "glmark2 texture, 320x240, frames per second" glmark2 texture
+row "kmscube, 320x240, frames per second" kmscube 300
 mode=1024x768
-row "kmscube, 1024x768, frames a second" kmscube 60
+row "kmscube, 1024x768, frames per second" kmscube 60
 row "OpenCL, million additions, seconds (pocl)" vadd

@@ -1,4 +1,5 @@
-/* What the Vulkan clients share: one device with a queue and a command buffer, memory, images, descriptors, pipelines, and a file. */
+/* Shared by the Vulkan clients: one device with a queue and a command buffer, memory, images,
+ * descriptors, pipelines, and writing a file. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static inline void check(VkResult result, const char *what)
 	}
 }
 
-/* The first device, with the features asked for; its name goes to standard error. */
+/* Opens the first device with these features; prints its name to standard error. */
 static inline void open_device(const VkPhysicalDeviceFeatures *features)
 {
 	VkApplicationInfo application = { VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_1 };
@@ -65,7 +66,7 @@ static inline void open_device(const VkPhysicalDeviceFeatures *features)
 	CHECK(vkCreateDescriptorPool(device, &sets_info, NULL, &sets));
 }
 
-/* What was made of it goes with it. */
+/* Objects that were made from it are destroyed with it. */
 static inline void close_device(void)
 {
 	vkDestroyDevice(device, NULL);
@@ -88,7 +89,7 @@ static inline void submit(void)
 	CHECK(vkQueueWaitIdle(queue));
 }
 
-/* What was written before can be read after, by everybody. */
+/* All writes before this are visible to all reads after it. */
 static inline void barrier(void)
 {
 	VkMemoryBarrier all = {
@@ -151,7 +152,7 @@ static inline VkImageView image_view(VkImage image, VkFormat format, VkImageAspe
 	return view;
 }
 
-/* An image of two dimensions in optimal tiling, in memory of its own. */
+/* A 2D image with optimal tiling, in its own memory. */
 static inline VkImage image(VkFormat format, uint32_t width, uint32_t height, uint32_t levels, VkImageUsageFlags usage,
 			    VkImageCreateFlags flags)
 {
@@ -176,7 +177,7 @@ static inline VkBufferImageCopy region(VkDeviceSize offset, uint32_t level, uint
 	};
 }
 
-/* What stands behind a binding; its number is its place. */
+/* The object of a binding; its index is the number of the binding. */
 struct binding {
 	VkDescriptorType type;
 	VkBuffer buffer;
@@ -265,7 +266,8 @@ static inline VkPipeline compute_pipeline(VkPipelineLayout layout, const uint32_
 	return pipeline;
 }
 
-/* A pass that clears, draws, and leaves the colours to be copied; depth is left out if its format is VK_FORMAT_UNDEFINED. */
+/* A pass that clears, draws, and makes the colours ready for a copy. It has no depth if the depth
+ * format is VK_FORMAT_UNDEFINED. */
 static inline VkRenderPass render_pass(VkFormat color, VkFormat depth)
 {
 	VkAttachmentDescription attachments[] = {
@@ -307,7 +309,7 @@ static inline VkFramebuffer framebuffer(VkRenderPass pass, const VkImageView *vi
 	return frame;
 }
 
-/* What pipelines of triangle lists without culling differ in. */
+/* The variable parts of pipelines; all draw triangle lists without culling. */
 struct graphics {
 	VkPipelineLayout layout;
 	VkRenderPass pass;
@@ -352,7 +354,7 @@ static inline VkPipeline graphics_pipeline(struct graphics *what)
 	return pipeline;
 }
 
-/* A pass over the whole frame begins: a clear of the colours, of depth to 1, of stencil to 0. */
+/* Begins a pass over the whole frame: clears the colours, depth to 1, stencil to 0. */
 static inline void begin_pass(VkRenderPass pass, VkFramebuffer frame, uint32_t width, uint32_t height, VkClearColorValue color)
 {
 	VkClearValue clears[] = { { .color = color }, { .depthStencil = { 1, 0 } } };

@@ -1,8 +1,10 @@
-/* Image processing by compute shaders: a convolution, a gradient, a turned and scaled picture, a histogram; over storage images of
- * four formats, fetched and filtered texels, and copies between buffers and images.
- * What follows from the source alone is checked here: whole numbers exactly, floats of 32 bits within 1e-6, halves within their last
- * bit (lavapipe cuts them off) and what rounding of the sums adds.
- * Usage: vulkan_filter OUT.raw   (the sharpened picture and the scaled one, 200 x 150, RGBA, 8 bits each) */
+/* Image processing by compute shaders: a convolution, a gradient, a rotated and scaled picture, a
+ * histogram. Uses storage images of four formats, fetched and filtered texels, and copies between
+ * buffers and images. Results that follow from the source alone are checked here: integers exactly,
+ * floats of 32 bits within 1e-6, halves within their last bit (lavapipe cuts them off) and the
+ * rounding of the sums.
+ * Usage: vulkan_filter OUT.raw   (the sharpened and the scaled picture, 200 x 150, RGBA, 8 bits
+ * each) */
 #include <math.h>
 
 #include "vulkan_common.h"
@@ -52,7 +54,7 @@ static float from_half(uint16_t half)
 	return half & 0x8000 ? -value : value;
 }
 
-/* Numbers that are not what the host has. */
+/* Number of values that differ from the host's. */
 static unsigned whole_numbers(void)
 {
 	static uint32_t counts[LEVELS], last[LEVELS];
@@ -91,7 +93,7 @@ static unsigned floats(void)
 				}
 			for (int i = 0; i < 2; i++) {
 				double off = fabs(from_half(edges[2 * (y * WIDTH + x) + i]) - sums[i]);
-				/* In units of the last of 11 bits; what is below 1/64 counts as that. */
+				/* In units of the last of 11 bits; smaller values count as 1/64. */
 				furthest_half = fmax(furthest_half, off * 1024 / fmax(1 / 64., exp2(floor(log2(fabs(sums[i]))))));
 			}
 		}
@@ -151,7 +153,7 @@ int main(int argc, char **argv)
 
 	begin();
 	transition(picture, 0, 1, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
-	/* In two pieces: 40 rows, and what is below them. */
+	/* In two parts: 40 rows, and the rows below them. */
 	VkBufferImageCopy pieces[] = { region(0, 0, WIDTH, 40), region(4 * PITCH * 40, 0, WIDTH, HEIGHT - 40) };
 	pieces[0].bufferRowLength = pieces[1].bufferRowLength = PITCH;
 	pieces[1].imageOffset.y = 40;

@@ -1,5 +1,5 @@
 #version 450
-// Sharpens by 3 x 3 texels, and takes the brightness.
+// Sharpens with 3 x 3 texels, and computes the brightness.
 layout(local_size_x = 16, local_size_y = 8) in;
 layout(binding = 0) uniform sampler2D source;
 layout(binding = 1, rgba8) uniform writeonly image2D sharp;

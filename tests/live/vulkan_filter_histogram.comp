@@ -1,5 +1,5 @@
 #version 450
-// How often each brightness occurs, in whole numbers.
+// Counts how often each brightness occurs.
 layout(local_size_x = 8, local_size_y = 16) in;
 layout(binding = 6) uniform usampler2D source;
 layout(binding = 7, r32ui) uniform uimage2D counts;

@@ -1,5 +1,5 @@
 #version 450
-// The sharpened picture turned and scaled with a linear filter; the strength of edges as its alpha.
+// Rotates and scales the sharpened picture with a linear filter. Alpha is the strength of edges.
 layout(local_size_x = 32) in;
 layout(binding = 3, rg16f) uniform readonly image2D edges;
 layout(binding = 4, rgba8) uniform writeonly image2D scaled;

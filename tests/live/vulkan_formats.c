@@ -1,5 +1,7 @@
-/* Texels of the formats that hasvk and lavapipe blit: arbitrary bits read as colours, and colours written and read back.
- * Usage: vulkan_formats OUT.raw   (64 x 64, RGBA, 8 bits each, for each of `written` in both ways, then for each of `read`) */
+/* Texels of the formats that hasvk and lavapipe can blit: arbitrary bits read as colours, and
+ * colours written and read back.
+ * Usage: vulkan_formats OUT.raw   (64 x 64, RGBA, 8 bits each: for each of `written` in both ways,
+ * then for each of `read`) */
 #include "vulkan_common.h"
 
 #define SIZE 64

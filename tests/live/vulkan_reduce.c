@@ -1,6 +1,7 @@
-/* Sum and maximum of a million numbers in three steps, where each says how many groups the next one takes (dispatch indirect): by
- * trees in shared memory, by operations and by shuffles of subgroups, and by atomics of shared memory.
- * Usage: vulkan_reduce   prints each result; fails if one is not the host's */
+/* Sum and maximum of a million numbers in three steps. Each step writes the number of groups of the
+ * next one (indirect dispatch). The steps use trees in shared memory, operations and shuffles of
+ * subgroups, and atomics in shared memory.
+ * Usage: vulkan_reduce   prints each result; fails if one differs from the host's */
 #include "vulkan_common.h"
 
 #include "vulkan_reduce_comp.h"

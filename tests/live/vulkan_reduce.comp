@@ -1,7 +1,7 @@
 #version 450
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// Reduces 4 * gl_WorkGroupSize.x numbers to one, and says how many groups the next step takes.
+// Reduces 4 * gl_WorkGroupSize.x numbers to one, and writes the number of groups of the next step.
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const bool MAXIMUM = false;
 layout(constant_id = 2) const uint WAY = 0;

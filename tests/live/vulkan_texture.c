@@ -1,9 +1,11 @@
-/* Two textured quads in perspective that intersect, with depth: trilinear filtering through all levels. The floor's chain of levels
- * is uploaded, each in colours of its own; the wall's is made by blits. Drawn with a buffer of depth alone, then with one of depth
- * and stencil, where what was drawn twice is drawn over by a third quad.
- * With `lod` the shader computes the level of detail: lavapipe's own takes the logarithm as linear between powers of two, which is
- * up to 0.043 of a level off, 11 in a channel here.
- * Usage: vulkan_texture OUT.raw [lod]   (RGBA, 8 bits each: both pictures of 256 x 256, then the levels of the wall) */
+/* Two textured quads in perspective that intersect, with depth and trilinear filtering through all
+ * levels. The levels of the floor are uploaded, each in its own colours. The levels of the wall are
+ * made by blits. The scene is drawn with a depth buffer, then with a depth and stencil buffer.
+ * There a third quad covers the pixels that were drawn twice.
+ * With `lod` the shader computes the level of detail. lavapipe's own level uses a logarithm that is
+ * linear between powers of two. It is up to 0.043 off, which changes channels here by up to 11.
+ * Usage: vulkan_texture OUT.raw [lod]   (RGBA, 8 bits each: both pictures of 256 x 256, then the
+ * levels of the wall) */
 #include "vulkan_common.h"
 
 #include "vulkan_texture_frag.h"
@@ -36,7 +38,7 @@ static VkDescriptorSet floor_set, wall_set;
 static VkPipelineLayout layout;
 static struct graphics what;
 
-/* Texels of one level: squares whose colours tell the level. */
+/* Texels of one level: squares whose colours identify the level. */
 static void paint(uint8_t *texels, uint32_t level)
 {
 	uint32_t size = TEXTURE >> level, square = size > 8 ? size / 8 : 1;
@@ -125,7 +127,8 @@ int main(int argc, char **argv)
 	index_buffer = buffer(sizeof indices, VK_BUFFER_USAGE_INDEX_BUFFER_BIT, &mapped);
 	memcpy(mapped, indices, sizeof indices);
 
-	/* The textures, and their texels in one buffer: all levels for the floor, of which the wall takes the first. */
+	/* The textures, and their texels in one buffer: all levels of the floor. The wall uses the first
+	 * one. */
 	uint8_t *texels, *pixels;
 	VkBuffer upload = buffer(CHAIN, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, &texels);
 	VkBuffer out = buffer(2 * PICTURE + CHAIN, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &pixels);

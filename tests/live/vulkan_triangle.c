@@ -1,4 +1,5 @@
-/* Vulkan without a window: a compute shader fills a buffer with a known sequence, a triangle is drawn and copied out.
+/* Vulkan without a window: a compute shader fills a buffer with a known sequence; a triangle is
+ * drawn and copied to memory.
  * Usage: vulkan_triangle OUT.raw   (256 x 256, RGBA, 8 bits each) */
 #include "vulkan_common.h"
 
