@@ -64,7 +64,7 @@ pub struct Args {
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputFormat {
-    /// Text: each finding with the packets around it, then the number of findings by rule
+    /// Readable text: each finding with the packets around it, then the number of findings by rule
     Text,
     /// One JSON object
     Json,

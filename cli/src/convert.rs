@@ -2,17 +2,18 @@
 
 use crate::compress::Output;
 use crate::output::{Error, Exit, bad_input};
+use crate::progress;
 use genxml::aub::{self, Reader, Recorded, Recorder};
-use genxml::capture::{Capture, CaptureWriter, Event, Playback};
+use genxml::capture::{Capture, CaptureWriter, Event, Exec, Playback};
 use genxml::dump::{Dump, DumpError, How, Note};
 use genxml::error_state::{self, ErrorState, Spelling};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Files smaller than this, in bytes, show no progress bar.
-const SMALL: u64 = 1 << 20;
+/// PCI device id of a Broadwell GT2, used when the dump does not name the GPU.
+const BROADWELL: u32 = 0x1616;
 
 /// Convert a dump to another kind of dump.
 ///
@@ -146,25 +147,21 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         Bytes::File(path) => path.display().to_string(),
         Bytes::Kept(_) => dump.name().to_owned(),
     };
-    let mut notes = Vec::new();
     let of_xe = dump.devcoredump().map(|dump| &dump.state);
+    let mut job = Job { args, input: &input, dump: &dump, notes: Vec::new() };
     let execs = match (to, dump.capture(), dump.error_state().or(of_xe)) {
-        (To::Aub, Some(capture), _) => capture_to_aub(args, capture, &mut notes)?,
-        (To::ErrorState, Some(capture), _) => capture_to_error_state(args, capture, &mut notes)?,
-        (To::Aub, _, Some(state)) => state_to_aub(args, &dump, state, &mut notes)?,
-        (To::Capture, _, Some(state)) => state_to_capture(args, &dump, state, &mut notes)?,
-        (To::ErrorState, _, Some(state)) => {
-            add_notes(&dump, &mut notes);
-            write_state(args, state, &mut notes)?;
-            1
-        }
-        (To::Capture, None, None) => aub_to_capture(args, &input, &dump, &mut notes)?,
-        (To::ErrorState, None, None) => aub_to_error_state(args, &input, &dump, &mut notes)?,
+        (To::Aub, Some(capture), _) => job.capture_to_aub(capture)?,
+        (To::ErrorState, Some(capture), _) => job.capture_to_error_state(capture)?,
+        (To::Aub, _, Some(state)) => job.state_to_aub(state)?,
+        (To::Capture, _, Some(state)) => job.state_to_capture(state)?,
+        (To::ErrorState, _, Some(state)) => job.state_to_state(state)?,
+        (To::Capture, None, None) => job.aub_to_capture()?,
+        (To::ErrorState, None, None) => job.aub_to_error_state()?,
         (To::Capture, Some(_), None) | (To::Aub, None, None) => {
             return Err(bad_input(format!("{place}: is already of that kind")));
         }
     };
-    for note in &notes {
+    for note in &job.notes {
         eprintln!("genx: {place}: {note}");
     }
     if let (0, Some(wanted)) = (execs, args.exec) {
@@ -176,212 +173,198 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-fn capture_to_aub(args: &Args, capture: &Capture, notes: &mut Vec<Note>) -> Result<u64, Error> {
-    let cannot =
-        |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
-    let wanted = |seq: u64| args.exec.is_none_or(|wanted| wanted == seq);
-    if !capture.execs().any(|exec| wanted(exec.seq)) {
-        return Ok(0);
+/// A conversion. Its methods return the number of written submissions.
+struct Job<'a> {
+    args: &'a Args,
+    input: &'a Bytes,
+    dump: &'a Dump,
+    /// What the output cannot hold, and what the input's reader skipped.
+    notes: Vec<Note>,
+}
+
+impl Job<'_> {
+    fn wants(&self, number: u64) -> bool {
+        self.args.exec.is_none_or(|wanted| wanted == number)
     }
-    let planned = capture.execs().filter(|exec| wanted(exec.seq)).count() as u64;
-    let progress = bar(planned >= 8, planned, "{bar:40} {pos}/{len} submissions, {eta} left");
-    let mut recorder =
-        Recorder::new(Output::create(&args.output)?, capture.device().pci_id, capture.name())
-            .map_err(cannot)?;
-    let mut execs = 0;
-    let written =
-        aub::from_capture(capture, &mut recorder, &|exec| wanted(exec.seq), &mut |count| {
+
+    fn note(&mut self, text: String) {
+        self.notes.push(Note { place: String::new(), text });
+    }
+
+    fn cannot_read(&self, error: &dyn std::fmt::Display) -> Error {
+        bad_input(format!("{}: {error}", self.dump.name()))
+    }
+
+    fn cannot_write(&self, error: io::Error) -> Error {
+        bad_input(format!("cannot write {}: {error}", self.args.output.display()))
+    }
+
+    /// Deletes the output, because a part of a file is worse than none.
+    fn remove_output(&self) {
+        _ = fs::remove_file(&self.args.output);
+    }
+
+    fn recorder(&self, pci_id: u32, name: &str) -> Result<Recorder<Output>, Error> {
+        let output = Output::create(&self.args.output)?;
+        Recorder::new(output, pci_id, name).map_err(|error| self.cannot_write(error))
+    }
+
+    fn capture_to_aub(&mut self, capture: &Capture) -> Result<u64, Error> {
+        let planned = capture.execs().filter(|exec| self.wants(exec.seq)).count() as u64;
+        if planned == 0 {
+            return Ok(0);
+        }
+        let progress = progress::of_submissions(planned, false);
+        let mut recorder = self.recorder(capture.device().pci_id, capture.name())?;
+        let mut execs = 0;
+        let wanted = |exec: &Exec| self.wants(exec.seq);
+        let written = aub::from_capture(capture, &mut recorder, &wanted, &mut |count| {
             execs = count;
             progress.set_position(count);
         });
-    let written = written.and_then(|()| recorder.finish()?.finish());
-    progress.finish_and_clear();
-    // Half a file is worse than none.
-    written.map_err(|error| {
-        _ = fs::remove_file(&args.output);
-        cannot(error)
-    })?;
-    let expectations =
-        capture.expectations().filter(|expectation| wanted(expectation.after_exec)).count();
-    if expectations > 0 {
-        let text = format!(
-            "an AUB file cannot hold expectations: {expectations} expectations are left out"
-        );
-        notes.push(Note { place: String::new(), text });
-    }
-    Ok(execs)
-}
-
-fn aub_to_capture(
-    args: &Args,
-    input: &Bytes,
-    dump: &Dump,
-    notes: &mut Vec<Note>,
-) -> Result<u64, Error> {
-    let name = dump.name();
-    let cannot_read = |error: &dyn std::fmt::Display| bad_input(format!("{name}: {error}"));
-    let mut progress = ProgressBar::hidden();
-    let reader = match input {
-        Bytes::File(path) => {
-            let file = File::open(path).map_err(|error| cannot_read(&error))?;
-            let size = file.metadata().map_or(0, |meta| meta.len());
-            progress = bar(size >= SMALL, size, "{bar:40} {bytes}/{total_bytes}, {eta} left");
-            Reader::new(progress.wrap_read(file)).map_err(|error| cannot_read(&error))?
+        let written = written.and_then(|()| recorder.finish()?.finish());
+        progress.finish_and_clear();
+        written.map_err(|error| {
+            self.remove_output();
+            self.cannot_write(error)
+        })?;
+        let expectations =
+            capture.expectations().filter(|expectation| self.wants(expectation.after_exec)).count();
+        if expectations > 0 {
+            self.note(format!(
+                "an AUB file cannot hold expectations: {expectations} expectations are left out"
+            ));
         }
-        Bytes::Kept(_) => input.aub()?,
-    };
-    let name = name.split_once(".aub").map_or(name, |(name, _)| name);
-    let mut capture = CaptureWriter::new(name);
-    let mut execs = 0;
-    let wanted = |number: u64| args.exec.is_none_or(|wanted| wanted == number);
-    let result = aub::to_capture(reader, &mut capture, notes, &wanted, &mut |count| execs = count);
-    progress.finish_and_clear();
-    result.map_err(|error| cannot_read(&error))?;
-    if execs > 0 {
-        capture.finish(&args.output).map_err(bad_input)?;
+        Ok(execs)
     }
-    Ok(execs)
-}
 
-fn capture_to_error_state(
-    args: &Args,
-    capture: &Capture,
-    notes: &mut Vec<Note>,
-) -> Result<u64, Error> {
-    let wanted = args.exec.or(capture.execs().last().map(|exec| exec.seq));
-    let mut playback = Playback::new(capture);
-    while let Some(event) = playback.step() {
-        if let Event::Exec(exec) = event
-            && Some(exec.seq) == wanted
-        {
-            let state = ErrorState::of_exec(capture, exec, &playback.memory(exec));
-            write_state(args, &state, notes)?;
-            return Ok(1);
+    fn aub_to_capture(&mut self) -> Result<u64, Error> {
+        let name = self.dump.name();
+        let mut progress = ProgressBar::hidden();
+        let reader = match self.input {
+            Bytes::File(path) => {
+                let file = File::open(path).map_err(|error| self.cannot_read(&error))?;
+                let size = file.metadata().map_or(0, |meta| meta.len());
+                progress = progress::of_bytes(size, false);
+                Reader::new(progress.wrap_read(file)).map_err(|error| self.cannot_read(&error))?
+            }
+            Bytes::Kept(_) => self.input.aub()?,
+        };
+        let name = name.split_once(".aub").map_or(name, |(name, _)| name);
+        let mut capture = CaptureWriter::new(name);
+        let (mut execs, mut notes) = (0, Vec::new());
+        let wanted = |number: u64| self.wants(number);
+        let result =
+            aub::to_capture(reader, &mut capture, &mut notes, &wanted, &mut |count| execs = count);
+        progress.finish_and_clear();
+        self.notes.extend(notes);
+        result.map_err(|error| self.cannot_read(&error))?;
+        if execs > 0 {
+            capture.finish(&self.args.output).map_err(bad_input)?;
         }
+        Ok(execs)
     }
-    Ok(0)
-}
 
-fn aub_to_error_state(
-    args: &Args,
-    input: &Bytes,
-    dump: &Dump,
-    notes: &mut Vec<Note>,
-) -> Result<u64, Error> {
-    let name = dump.name();
-    let cannot_read = |error: io::Error| bad_input(format!("{name}: {error}"));
-    let wanted = match args.exec {
-        Some(number) => Some(number),
-        None => {
-            // A first pass finds the last one.
-            let mut last = None;
-            let count = aub::submissions(input.aub()?, name, &mut Vec::new(), &mut |submission| {
-                last = Some(submission.number);
-                Ok(())
-            });
-            count.map_err(cannot_read)?;
-            last
+    fn capture_to_error_state(&mut self, capture: &Capture) -> Result<u64, Error> {
+        let wanted = self.args.exec.or(capture.execs().last().map(|exec| exec.seq));
+        let mut playback = Playback::new(capture);
+        while let Some(event) = playback.step() {
+            if let Event::Exec(exec) = event
+                && Some(exec.seq) == wanted
+            {
+                let state = ErrorState::of_exec(capture, exec, &playback.memory(exec));
+                return self.write_state(&state);
+            }
         }
-    };
-    let Some(wanted) = wanted else { return Ok(0) };
-    match aub::to_error_state(input.aub()?, name, wanted, notes).map_err(cannot_read)? {
-        None => Ok(0),
-        Some(state) => write_state(args, &state, notes).map(|()| 1),
+        Ok(0)
     }
-}
 
-/// Adds the notes of the dump's reader.
-fn add_notes(dump: &Dump, notes: &mut Vec<Note>) {
-    notes.extend(dump.notes().iter().cloned());
-}
-
-/// Calls `each` with the wanted submissions of a state. Returns the number of all submissions.
-fn recorded(
-    args: &Args,
-    dump: &Dump,
-    state: &ErrorState,
-    notes: &mut Vec<Note>,
-    each: &mut dyn FnMut(&Recorded<'_>) -> io::Result<()>,
-) -> io::Result<u64> {
-    add_notes(dump, notes);
-    let mut number = 0;
-    aub::from_error_state(state, notes, &mut |recorded| {
-        let wanted = args.exec.is_none_or(|wanted| wanted == number);
-        number += 1;
-        if wanted { each(recorded) } else { Ok(()) }
-    })
-}
-
-fn state_to_aub(
-    args: &Args,
-    dump: &Dump,
-    state: &ErrorState,
-    notes: &mut Vec<Note>,
-) -> Result<u64, Error> {
-    let cannot =
-        |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
-    let pci_id = state.pci_id().unwrap_or(BROADWELL);
-    let mut recorder =
-        Recorder::new(Output::create(&args.output)?, pci_id, dump.name()).map_err(cannot)?;
-    let written = recorded(args, dump, state, notes, &mut |recorded| {
-        recorder.exec(recorded.context, recorded.engine, recorded.batch, &recorded.objects)
-    });
-    let written = written.and_then(|count| recorder.finish()?.finish().map(|()| count));
-    match written {
-        Ok(count) if count > args.exec.unwrap_or(0) => Ok(count),
-        other => {
-            _ = fs::remove_file(&args.output);
-            other.map(|_| 0).map_err(cannot)
+    fn aub_to_error_state(&mut self) -> Result<u64, Error> {
+        let name = self.dump.name();
+        let wanted = match self.args.exec {
+            Some(number) => Some(number),
+            None => {
+                // A first pass finds the last one.
+                let mut last = None;
+                let reader = self.input.aub()?;
+                let read = aub::submissions(reader, name, &mut Vec::new(), &mut |submission| {
+                    last = Some(submission.number);
+                    Ok(())
+                });
+                read.map_err(|error| self.cannot_read(&error))?;
+                last
+            }
+        };
+        let Some(wanted) = wanted else { return Ok(0) };
+        let state = aub::to_error_state(self.input.aub()?, name, wanted, &mut self.notes);
+        match state.map_err(|error| self.cannot_read(&error))? {
+            None => Ok(0),
+            Some(state) => self.write_state(&state),
         }
     }
-}
 
-fn state_to_capture(
-    args: &Args,
-    dump: &Dump,
-    state: &ErrorState,
-    notes: &mut Vec<Note>,
-) -> Result<u64, Error> {
-    let cannot_read = |error: io::Error| bad_input(format!("{}: {error}", dump.name()));
-    let mut capture =
-        CaptureWriter::new(dump.name()).device(state.pci_id().unwrap_or(BROADWELL), 8);
-    let count = recorded(args, dump, state, notes, &mut |recorded| {
-        capture.exec(recorded.context, recorded.engine, recorded.batch, 0, &recorded.objects);
-        Ok(())
-    });
-    match count.map_err(cannot_read)? {
-        count if count > args.exec.unwrap_or(0) => {
-            capture.finish(&args.output).map_err(bad_input)?;
-            Ok(count)
+    /// Calls `each` with the wanted submissions of a state. Returns the number of all submissions.
+    fn recorded(
+        &mut self,
+        state: &ErrorState,
+        each: &mut dyn FnMut(&Recorded<'_>) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        self.notes.extend(self.dump.notes().iter().cloned());
+        let wanted = self.args.exec;
+        let mut number = 0;
+        aub::from_error_state(state, &mut self.notes, &mut |recorded| {
+            let wanted = wanted.is_none_or(|wanted| wanted == number);
+            number += 1;
+            if wanted { each(recorded) } else { Ok(()) }
+        })
+    }
+
+    fn state_to_aub(&mut self, state: &ErrorState) -> Result<u64, Error> {
+        let mut recorder = self.recorder(state.pci_id().unwrap_or(BROADWELL), self.dump.name())?;
+        let written = self.recorded(state, &mut |recorded| {
+            recorder.exec(recorded.context, recorded.engine, recorded.batch, &recorded.objects)
+        });
+        let written = written.and_then(|count| recorder.finish()?.finish().map(|()| count));
+        match written {
+            Ok(count) if count > self.args.exec.unwrap_or(0) => Ok(count),
+            other => {
+                self.remove_output();
+                other.map(|_| 0).map_err(|error| self.cannot_write(error))
+            }
         }
-        _ => Ok(0),
     }
-}
 
-/// PCI device id of a Broadwell GT2, used when the dump does not name the GPU.
-const BROADWELL: u32 = 0x1616;
-
-/// Writes an error state in the wanted format. Notes list what the format cannot hold.
-fn write_state(args: &Args, state: &ErrorState, notes: &mut Vec<Note>) -> Result<(), Error> {
-    let cannot =
-        |error: io::Error| bad_input(format!("cannot write {}: {error}", args.output.display()));
-    let mut out = Output::create(&args.output)?;
-    let written = error_state::write(state, args.spelling, &mut out);
-    let written = written.and_then(|left_out| out.finish().map(|()| left_out));
-    let left_out = written.map_err(|error| {
-        _ = fs::remove_file(&args.output);
-        cannot(error)
-    })?;
-    notes.extend(left_out.into_iter().map(|text| Note { place: String::new(), text }));
-    Ok(())
-}
-
-/// A progress bar on a terminal, if `wanted`.
-fn bar(wanted: bool, length: u64, template: &str) -> ProgressBar {
-    if !wanted || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+    fn state_to_capture(&mut self, state: &ErrorState) -> Result<u64, Error> {
+        let mut capture =
+            CaptureWriter::new(self.dump.name()).device(state.pci_id().unwrap_or(BROADWELL), 8);
+        let count = self.recorded(state, &mut |recorded| {
+            capture.exec(recorded.context, recorded.engine, recorded.batch, 0, &recorded.objects);
+            Ok(())
+        });
+        match count.map_err(|error| self.cannot_read(&error))? {
+            count if count > self.args.exec.unwrap_or(0) => {
+                capture.finish(&self.args.output).map_err(bad_input)?;
+                Ok(count)
+            }
+            _ => Ok(0),
+        }
     }
-    let style =
-        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(length).with_style(style)
+
+    fn state_to_state(&mut self, state: &ErrorState) -> Result<u64, Error> {
+        self.notes.extend(self.dump.notes().iter().cloned());
+        self.write_state(state)
+    }
+
+    /// Writes an error state in the wanted format. Notes list what the format cannot hold.
+    fn write_state(&mut self, state: &ErrorState) -> Result<u64, Error> {
+        let mut out = Output::create(&self.args.output)?;
+        let written = error_state::write(state, self.args.spelling, &mut out);
+        let written = written.and_then(|left_out| out.finish().map(|()| left_out));
+        let left_out = written.map_err(|error| {
+            self.remove_output();
+            self.cannot_write(error)
+        })?;
+        left_out.into_iter().for_each(|text| self.note(text));
+        Ok(1)
+    }
 }

@@ -59,14 +59,14 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
     #[command(flatten)]
-    filters: Filters,
-    #[command(flatten)]
     source: Source,
+    #[command(flatten)]
+    filters: Filters,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 enum OutputFormat {
-    /// Text
+    /// Readable text
     Text,
     /// One line with a JSON object for each record
     Json,

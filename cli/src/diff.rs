@@ -57,7 +57,7 @@ pub struct Args {
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputFormat {
-    /// Text
+    /// Readable text
     Text,
     /// One line with a JSON object for each difference, and one with the totals
     Json,

@@ -22,6 +22,7 @@ pub mod filter;
 pub mod hang;
 pub mod input;
 pub mod output;
+mod progress;
 pub mod query;
 pub mod run;
 pub mod sarif;

@@ -10,8 +10,10 @@ use std::process::Command;
 /// The library that replaces the kernel driver.
 const LIBRARY: &str = "libgenxml_drm_shim.so";
 
-/// Run a command with the model as its GPU. Unmodified drivers (Mesa's iris and hasvk, Intel's OpenCL
-/// NEO, the VA-API driver) find a Broadwell, and draw and compute on it.
+/// Run a command with the model as its GPU.
+///
+/// Unmodified drivers (Mesa's iris and hasvk, Intel's OpenCL NEO, the VA-API driver) find a Broadwell,
+/// and draw and compute on it.
 ///
 /// A library is preloaded into the command and its child processes. This needs no kernel module,
 /// device file or privilege. Programs that call the kernel without libc (static programs, Go

@@ -80,7 +80,7 @@ fn json_and_faults() {
         "{out}"
     );
     let (_, out, _) = run(directory.path(), illegal, &["--exceptions", "0x1000"]);
-    assert!(out.contains("illegal opcode, and there is no system routine"), "{out}");
+    assert!(out.contains("illegal opcode, but there is no system routine"), "{out}");
 }
 
 #[test]

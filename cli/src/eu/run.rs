@@ -29,7 +29,7 @@ use std::str::FromStr;
 #[command(after_help = "Examples:
   genx eu run kernel.bin --grf r1=1,2,3,4,5,6,7,8 --dump r2-r3
   genx eu run kernel.asm --simd 8 --grf r4:f=1.5,-2 --trace
-  echo 'add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.0:f' | genx eu run - --form asm --grf r1:f=1,2,3 --max 1
+  echo 'add (8|M0) r2.0<1>:f r1.0<8;8,1>:f 1.0:f' | genx eu run - --form asm --grf r1:f=1,2 --max 1
   genx eu run kernel.bin --break 0x40 --json | jq .active
   genx eu run kernel.bin --offset 0x80 --mask 0x5")]
 pub struct Args {

@@ -6,15 +6,13 @@ use super::listen::Listeners;
 use super::report::{Input, Report, Stop};
 use super::{Args, set_up};
 use crate::output::{Error, bad_input};
+use crate::progress;
 use genxml::aub::Reader;
 use genxml_sim::aub::{AubReplay, Step};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::Path;
-
-/// Files smaller than this, in bytes, show no progress bar.
-const SMALL: u64 = 1 << 20;
 
 /// Runs the file that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
@@ -42,7 +40,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
         let file =
             File::open(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
         let size = file.metadata().map_or(0, |meta| meta.len());
-        let progress = progress(size, args.json);
+        let progress = progress::of_bytes(size, args.json);
         (Box::new(progress.wrap_read(file)), progress)
     };
     let cannot_read =
@@ -85,14 +83,4 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     }
     progress.finish_and_clear();
     Ok(report)
-}
-
-/// A progress bar on a terminal for large files. It counts the stored bytes of the file.
-fn progress(bytes: u64, quiet: bool) -> ProgressBar {
-    if quiet || bytes < SMALL || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(bytes).with_style(style)
 }

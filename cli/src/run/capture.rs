@@ -6,11 +6,10 @@ use super::listen::Listeners;
 use super::report::{Compared, Input, Report, Stop};
 use super::{Args, set_up};
 use crate::output::{Error, bad_input};
+use crate::progress;
 use genxml::capture::Capture;
 use genxml::check::{self as rules, Finding, Rules, Summary};
 use genxml_sim::replay::{Replay, Step};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{self, IsTerminal};
 
 /// Runs the capture that the arguments name.
 pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
@@ -19,7 +18,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let mut report = Report::new(capture.name(), &args.input, Input::Capture);
     report.checked = args.check.then(|| checked(&capture));
     report.planned = Some(capture.execs().count() as u64);
-    let progress = progress(capture.execs().count() as u64, args.json);
+    let progress = progress::of_submissions(capture.execs().count() as u64, args.json);
 
     let mut replay = Replay::new(&capture);
     set_up(args, replay.gpu());
@@ -73,14 +72,4 @@ fn checked(capture: &Capture) -> (Vec<Finding>, Summary) {
     let summary =
         rules::dump(&mut source, &Rules::gen8(), &mut |finding| findings.push(finding.clone()));
     (findings, summary)
-}
-
-/// A progress bar on a terminal for eight submissions or more.
-fn progress(execs: u64, quiet: bool) -> ProgressBar {
-    if quiet || execs < 8 || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} submissions, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(execs).with_style(style)
 }

@@ -116,7 +116,7 @@ pub struct Args {
 /// The values of --observe.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Observed {
-    /// Draws: vertices, shaders, render targets, depth and stencil, viewport, counts
+    /// Vertices, shaders, render targets, depth and stencil, viewport, counts
     Draw,
 }
 
