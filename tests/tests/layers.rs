@@ -19,20 +19,37 @@ struct Layers {
     layers: &'static [&'static [&'static str]],
 }
 
-const CRATES: &[Layers] = &[Layers {
-    src: "runtime/src",
-    layers: &[
-        &["gen8", "memory", "merge", "read", "submission"],
-        &["decode"],
-        &["json", "query", "html", "diff", "check"],
-        &["capture", "error_state", "devcoredump", "aub"],
-        &["hang"],
-        &["batch"],
-        &["mi"],
-        &["dump"],
-        &["guide"],
-    ],
-}];
+const CRATES: &[Layers] = &[
+    Layers {
+        src: "runtime/src",
+        layers: &[
+            &["gen8", "memory", "merge", "read", "submission"],
+            &["decode"],
+            &["json", "query", "html", "diff", "check"],
+            &["capture", "error_state", "devcoredump", "aub"],
+            &["hang"],
+            &["batch"],
+            &["mi"],
+            &["dump"],
+            &["guide"],
+        ],
+    },
+    Layers {
+        src: "sim/src",
+        layers: &[
+            &["assumptions", "mem", "surface"],
+            &["machine"],
+            &["eu"],
+            &["pixel"],
+            &["unit"],
+            &["blt", "media", "render"],
+            &["cs"],
+            &["inspect"],
+            &["gpu"],
+            &["aub", "error_state", "replay"],
+        ],
+    },
+];
 
 /// A path of a module or item, from the root of its crate.
 type Module = Vec<String>;
