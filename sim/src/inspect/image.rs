@@ -3,7 +3,7 @@
 
 use crate::inspect::summary::{DepthBuffer, Target};
 use crate::machine::drawing::Drawing;
-use crate::render::aux::{Auxiliary, Stored};
+use crate::render::aux_surface::{Auxiliary, Stored};
 use crate::render::depth::{DepthFormat, Plane};
 use crate::surface::shown::Shown;
 use crate::surface::{Level, Surface, SurfaceKind};

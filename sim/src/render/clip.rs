@@ -1,7 +1,7 @@
-//! Clipping: which objects are kept, dropped or cut, and what is left of those that are cut.
+//! Clipping: which primitives are kept, dropped or cut, and what is left of those that are cut.
 //!
-//! [`clip`] tests the one to three vertices of an object against the planes of a [`ClipState`].
-//! Most objects are accepted or rejected as they are; what is cut leaves [`Remains`], corners with
+//! [`clip`] tests the one to three vertices of a primitive against the planes of a [`ClipState`].
+//! Most primitives are accepted or rejected as they are; what is cut leaves [`Remains`], corners with
 //! their position and the weights of the original vertices in them. Cuts are computed in f64, on an
 //! edge always from its inner end, so that two triangles that share an edge get the same corner.
 //!
@@ -21,16 +21,16 @@ pub enum ClipMode {
     /// Accept, reject or cut.
     #[default]
     Normal,
-    /// Drop all objects.
+    /// Drop all primitives.
     RejectAll,
-    /// Keep all objects as they are, but for those with coordinates that are no numbers.
+    /// Keep all primitives as they are, but for those with coordinates that are no numbers.
     AcceptAll,
-    /// The unit is off: keep all objects as they are. Those with coordinates that are no numbers
+    /// The unit is off: keep all primitives as they are. Those with coordinates that are no numbers
     /// cannot be drawn later.
     Off,
 }
 
-/// What objects are tested against.
+/// What primitives are tested against.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClipState {
     /// What to do at all.
@@ -49,7 +49,7 @@ pub struct ClipState {
     pub viewport_z: bool,
     /// User Clip Distance Clip Test Enable Bitmask: bit n cuts where distance n is negative.
     pub clip_distances: u8,
-    /// User Clip Distance Cull Test Enable Bitmask: bit n drops objects whose distances n are all
+    /// User Clip Distance Cull Test Enable Bitmask: bit n drops primitives whose distances n are all
     /// negative.
     pub cull_distances: u8,
 }
@@ -64,7 +64,7 @@ pub struct ClipVertex {
     pub distances: [f32; 8],
 }
 
-/// What becomes of an object.
+/// What becomes of a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Nothing of it is seen.
@@ -91,7 +91,7 @@ pub struct Corner {
     pub edge: Option<u8>,
 }
 
-/// What clipping left of an object: a convex polygon, or the two ends of a line.
+/// What clipping left of a primitive: a convex polygon, or the two ends of a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Remains {
     corners: [Corner; MAX_CORNERS],
@@ -218,7 +218,7 @@ impl Planes {
 /// The viewport itself.
 const VIEWPORT: [f32; 4] = [-1.0, 1.0, -1.0, 1.0];
 
-/// Tests an object of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is only touched
+/// Tests a primitive of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is only touched
 /// for [`Verdict::Cut`]. Other numbers of vertices are rejected.
 pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -> Verdict {
     if vertices.is_empty() || vertices.len() > 3 {
@@ -437,7 +437,7 @@ mod tests {
         least
     }
 
-    /// Bounds on x and y outside of which nothing is seen, and those at which objects are cut.
+    /// Bounds on x and y outside of which nothing is seen, and those at which primitives are cut.
     fn bounds(state: &ClipState) -> [Option<[f32; 4]>; 2] {
         let view = [-1.0, 1.0, -1.0, 1.0];
         match (state.viewport_xy, state.guard_band_xy) {
@@ -562,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_and_bad_objects() {
+    fn modes_and_bad_primitives() {
         let outside = [at(9.0, 0.0, 0.0, 1.0), at(9.0, 1.0, 0.0, 1.0), at(8.0, 0.0, 0.0, 1.0)];
         let verdict = |mode, v: &[ClipVertex]| run(&ClipState { mode, ..STATE }, v).0;
         assert_eq!(verdict(ClipMode::Normal, &outside), Verdict::Reject);

@@ -2,11 +2,11 @@
 
 use super::clip::{self, ClipVertex, Remains};
 use super::geometry::{self, Geometry};
+use super::raster_state::RasterState;
 use super::sbe::{About, Attributes};
-use super::setup::{self, Setup, TriangleInfo};
-use super::sf::Raster;
-use super::tiles::{Bins, Object, Screen};
-use super::topology::{self, ProvokingSelects, Shape, Topology};
+use super::sf::{Setup, SetupPrimitive, TriangleInfo};
+use super::tiles::{BinnedPrimitive, Bins, Screen};
+use super::topology::{Primitive, ProvokingSelects, Shape, Topology};
 use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
@@ -28,8 +28,8 @@ use super::state;
 /// Vertices that are shaded together at most: enough for all lanes of many threads, few enough to
 /// stay in caches.
 const BATCH: usize = 512;
-/// Objects that are kept together at most: few vertices may make up many.
-const OBJECTS: usize = 4096;
+/// Primitives that are kept together at most: few vertices may make up many.
+const PRIMITIVES: usize = 4096;
 /// Vertices that are found again in a batch: places of a table by the low bits of their numbers.
 const FOUND: usize = 1024;
 
@@ -47,7 +47,7 @@ pub struct Draw {
 /// What comes behind the geometry stages.
 #[derive(Debug)]
 pub struct Pipeline {
-    raster: Raster,
+    raster: RasterState,
     attributes: Attributes,
     windower: Windower,
     pixels: PixelPipe,
@@ -55,14 +55,14 @@ pub struct Pipeline {
     bins: Bins,
     /// Where the line pattern stands.
     stipple: u32,
-    /// Objects that setup made of one; kept for its memory.
-    objects: Vec<setup::Object>,
+    /// Primitives that setup made of one; kept for its memory.
+    primitives: Vec<SetupPrimitive>,
     counted: bool,
 }
 
-/// An object on its way to the clipper.
+/// A primitive on its way to the clipper.
 #[derive(Clone, Copy, Debug)]
-pub struct Primitive<'a> {
+pub struct ClipInput<'a> {
     /// What it is: point, line, triangle or rectangle.
     pub shape: Shape,
     /// Its vertices, as many as the shape has; the others repeat one.
@@ -81,35 +81,35 @@ pub struct Primitive<'a> {
     pub stippled: bool,
 }
 
-impl<'a> Primitive<'a> {
-    /// An object whose vertices are numbers of `vertices`.
+impl<'a> ClipInput<'a> {
+    /// A primitive whose vertices are numbers of `vertices`.
     fn new(
         vertices: &'a Vertices,
-        object: &topology::Object,
+        primitive: &Primitive,
         selects: ProvokingSelects,
-    ) -> Primitive<'a> {
-        let numbers = object.vertices();
-        Primitive {
-            shape: object.shape,
+    ) -> ClipInput<'a> {
+        let numbers = primitive.vertices();
+        ClipInput {
+            shape: primitive.shape,
             vertices: [0, 1, 2]
                 .map(|n: usize| vertices.get(numbers[n.min(numbers.len() - 1)] as usize)),
-            provoking: object.provoking(&selects),
-            id: object.id,
-            edges: object.edges,
-            first: object.first,
-            last: object.last,
-            stippled: object.stippled,
+            provoking: primitive.provoking(&selects),
+            id: primitive.id,
+            edges: primitive.edges,
+            first: primitive.first,
+            last: primitive.last,
+            stippled: primitive.stippled,
         }
     }
 }
 
-/// Vertices, and the objects made of them, that go through the pipeline together.
+/// Vertices, and the primitives made of them, that go through the pipeline together.
 #[derive(Debug)]
 struct Batch {
     /// Numbers of the vertices.
     vertices: Vec<u32>,
-    /// Objects, whose vertices are places in `vertices`.
-    objects: Vec<topology::Object>,
+    /// Primitives, whose vertices are places in `vertices`.
+    primitives: Vec<Primitive>,
     /// Where a vertex stands, by the low bits of its number: its place and one more in the batch of
     /// this number.
     found: Box<[(u32, u32); FOUND]>,
@@ -120,7 +120,7 @@ impl Batch {
     fn new() -> Batch {
         Batch {
             vertices: Vec::new(),
-            objects: Vec::new(),
+            primitives: Vec::new(),
             found: bytemuck::zeroed_box(),
             number: 1,
         }
@@ -128,7 +128,7 @@ impl Batch {
 
     fn clear(&mut self) {
         self.vertices.clear();
-        self.objects.clear();
+        self.primitives.clear();
         self.number = match self.number.checked_add(1) {
             Some(number) => number,
             None => {
@@ -150,23 +150,23 @@ impl Batch {
         *place
     }
 
-    fn push(&mut self, object: &topology::Object) {
-        let object = object.map(|vertex| self.place(vertex));
-        self.objects.push(object);
+    fn push(&mut self, primitive: &Primitive) {
+        let primitive = primitive.map(|vertex| self.place(vertex));
+        self.primitives.push(primitive);
     }
 
     /// Keeps edges of triangles whose first vertex, by its place, says so.
     fn keep_edges(&mut self, flags: &[bool]) {
-        for object in &mut self.objects {
-            let [a, b, c] = object.corners();
-            for (edge, vertex) in object.edges.iter_mut().zip([a, b, c]) {
+        for primitive in &mut self.primitives {
+            let [a, b, c] = primitive.corners();
+            for (edge, vertex) in primitive.edges.iter_mut().zip([a, b, c]) {
                 *edge &= flags[vertex as usize];
             }
         }
     }
 
     fn is_full(&self) -> bool {
-        self.vertices.len() >= BATCH || self.objects.len() >= OBJECTS
+        self.vertices.len() >= BATCH || self.primitives.len() >= PRIMITIVES
     }
 }
 
@@ -188,7 +188,7 @@ impl Draw {
         let vertex = VertexShader::resolve(exec)?;
         let geometry = Geometry::resolve(exec)?;
         let last = geometry::last_stage(exec);
-        let raster = Raster::resolve(exec, last.distances)?;
+        let raster = RasterState::resolve(exec, last.distances)?;
         let (windower, pixels) = Windower::resolve(exec, &raster)?;
         let clip: ThreeDStateClip = state::packet(exec);
         let statistics: ThreeDStateVfStatistics = state::packet(exec);
@@ -205,7 +205,7 @@ impl Draw {
                 windower,
                 pixels,
                 bins: Bins::default(),
-                objects: Vec::new(),
+                primitives: Vec::new(),
                 counted: clip.clipper_statistics_enable,
             },
         })
@@ -233,8 +233,8 @@ impl Draw {
             for position in 0..range.vertices {
                 exec.spend(watchdog::INSTRUCTION)?;
                 let index = self.fetch.index(exec, position)?;
-                let mut out = |object: &topology::Object| {
-                    batch.push(object);
+                let mut out = |primitive: &Primitive| {
+                    batch.push(primitive);
                     Ok::<(), Fault>(())
                 };
                 match index {
@@ -248,21 +248,21 @@ impl Draw {
                     self.flush(exec, &mut batch, instance)?;
                 }
             }
-            assembler.cut(&mut |object: &topology::Object| {
-                batch.push(object);
+            assembler.cut(&mut |primitive: &Primitive| {
+                batch.push(primitive);
                 Ok::<(), Fault>(())
             })?;
             self.flush(exec, &mut batch, instance)?;
             if self.counted {
                 state::count(exec, IaVerticesCount::OFFSET, vertices);
-                state::count(exec, IaPrimitivesCount::OFFSET, assembler.objects().into());
+                state::count(exec, IaPrimitivesCount::OFFSET, assembler.primitives().into());
             }
         }
         self.geometry.finish(exec)?;
         self.pipeline.flush(exec)
     }
 
-    /// Shades the vertices of a batch and draws its objects.
+    /// Shades the vertices of a batch and draws its primitives.
     fn flush(
         &mut self,
         exec: &mut Exec<'_>,
@@ -282,14 +282,14 @@ impl Draw {
             batch.keep_edges(&batch.vertices.iter().map(flag).collect::<Result<Vec<_>, _>>()?);
         }
         let pipeline = &mut self.pipeline;
-        let mut draw = |exec: &mut Exec<'_>, vertices: &Vertices, object: &topology::Object| {
-            let primitive = Primitive::new(vertices, object, pipeline.raster.provoking);
-            pipeline.primitive(exec, &primitive)
+        let mut draw = |exec: &mut Exec<'_>, vertices: &Vertices, primitive: &Primitive| {
+            let input = ClipInput::new(vertices, primitive, pipeline.raster.provoking);
+            pipeline.primitive(exec, &input)
         };
         if self.geometry.passes(self.topology.shape()) {
-            batch.objects.iter().try_for_each(|object| draw(exec, &shaded, object))?;
+            batch.primitives.iter().try_for_each(|primitive| draw(exec, &shaded, primitive))?;
         } else {
-            self.geometry.run(exec, &shaded, &batch.objects, &mut draw)?;
+            self.geometry.run(exec, &shaded, &batch.primitives, &mut draw)?;
         }
         batch.clear();
         Ok(())
@@ -297,26 +297,22 @@ impl Draw {
 }
 
 impl Pipeline {
-    /// Clips, sets up and draws an object.
+    /// Clips, sets up and draws a primitive.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    pub fn primitive(
-        &mut self,
-        exec: &mut Exec<'_>,
-        primitive: &Primitive<'_>,
-    ) -> Result<(), Fault> {
-        let Pipeline { raster, attributes, stipple, objects, counted, .. } = self;
+    pub fn primitive(&mut self, exec: &mut Exec<'_>, input: &ClipInput<'_>) -> Result<(), Fault> {
+        let Pipeline { raster, attributes, stipple, primitives, counted, .. } = self;
         exec.spend(watchdog::OBJECT)?;
-        let leader = primitive.vertices[primitive.provoking];
+        let leader = input.vertices[input.provoking];
         let viewport = raster.viewport(dword(leader, place::VIEWPORT));
         let array_index =
             if raster.zero_array_index { 0 } else { dword(leader, place::ARRAY_INDEX) };
-        let vertices = primitive.vertices.map(clip_vertex);
+        let vertices = input.vertices.map(clip_vertex);
         let state =
             clip::ClipState { guard_band: raster.viewports[viewport].guard_band, ..raster.clip };
         let mut remains = Remains::default();
-        let count = match primitive.shape {
+        let count = match input.shape {
             Shape::Point => 1,
             Shape::Line => 2,
             _ => 3,
@@ -328,54 +324,49 @@ impl Pipeline {
                 state::count(exec, ClPrimitivesCount::OFFSET, 1);
             }
         }
-        objects.clear();
+        primitives.clear();
         let setup = Setup {
             state: &raster.setup,
             viewport: &raster.viewports[viewport],
             transform: raster.transform,
             multisample: &raster.multisample,
         };
-        let mut each = |object: &setup::Object| objects.push(*object);
+        let mut each = |primitive: &SetupPrimitive| primitives.push(*primitive);
         let width = |vertex: &[u32]| f32::from_bits(dword(vertex, place::POINT_WIDTH));
-        match primitive.shape {
-            Shape::Point => {
-                setup.point(&vertices[0], verdict, width(primitive.vertices[0]), &mut each)
-            }
+        match input.shape {
+            Shape::Point => setup.point(&vertices[0], verdict, width(input.vertices[0]), &mut each),
             Shape::Line => {
-                if primitive.first {
+                if input.first {
                     *stipple = raster.line_stipple.map_or(0, |(_, start)| start);
                 }
                 let ends = [vertices[0], vertices[1]];
-                let along =
-                    setup.line(&ends, verdict, &remains, *stipple, primitive.last, &mut each);
+                let along = setup.line(&ends, verdict, &remains, *stipple, input.last, &mut each);
                 *stipple = stipple.wrapping_add(along);
             }
             Shape::Rectangle => setup.rectangle(&vertices, verdict, &mut each),
             _ => {
-                let info = TriangleInfo {
-                    edges: primitive.edges,
-                    point_width: primitive.vertices.map(width),
-                };
+                let info =
+                    TriangleInfo { edges: input.edges, point_width: input.vertices.map(width) };
                 setup.triangle(&vertices, verdict, &remains, &info, &mut each);
             }
         }
-        for object in &*objects {
+        for primitive in &*primitives {
             let about = About {
-                primitive_id: primitive.id,
-                back: object.back,
-                corner: object.corner,
-                provoking: primitive.provoking,
+                primitive_id: input.id,
+                back: primitive.back,
+                corner: primitive.corner,
+                provoking: input.provoking,
             };
-            let object = Object {
-                object: *object,
-                shape: primitive.shape,
+            let primitive = BinnedPrimitive {
+                setup: *primitive,
+                shape: input.shape,
                 viewport,
                 array_index,
-                stippled: primitive.stippled,
+                stippled: input.stippled,
             };
-            self.bins.push(exec, raster, object, |setup| {
+            self.bins.push(exec, raster, primitive, |setup| {
                 if !self.pixels.is_without_shader() {
-                    attributes.setup(primitive.vertices, &about, setup);
+                    attributes.setup(input.vertices, &about, setup);
                 }
             })?;
         }

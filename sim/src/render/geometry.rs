@@ -4,11 +4,11 @@
 use super::ds::DomainShader;
 use super::gs::GeometryShader;
 use super::hs::HullShader;
-use super::sf::Distances;
+use super::raster_state::Distances;
 use super::sol::StreamOut;
 use super::state;
 use super::te::{Tessellation, Tessellator, tessellate};
-use super::topology::{Assembler, MAX_VERTICES, Object, Shape, Topology};
+use super::topology::{Assembler, MAX_VERTICES, Primitive, Shape, Topology};
 use super::vue::Vertices;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -32,11 +32,11 @@ struct Patches {
     tessellator: Tessellator,
     domain: DomainShader,
     tessellation: Tessellation,
-    /// The patch as far as domain shaders get it, its vertices and its objects: kept for their
+    /// The patch as far as domain shaders get it, its vertices and its primitives: kept for their
     /// memory.
     data: Vec<u32>,
     vertices: Vertices,
-    objects: Vec<Object>,
+    primitives: Vec<Primitive>,
 }
 
 impl Geometry {
@@ -59,7 +59,7 @@ impl Geometry {
                     domain,
                     tessellation: Tessellation::default(),
                     vertices: Vertices::default(),
-                    objects: Vec::new(),
+                    primitives: Vec::new(),
                 })
             }
             (_, on, _) => {
@@ -71,13 +71,13 @@ impl Geometry {
         Ok(Geometry { patches, shader, stream: StreamOut::resolve(exec) })
     }
 
-    /// True if objects of a shape pass as they are, all of them to the clipper.
+    /// True if primitives of a shape pass as they are, all of them to the clipper.
     pub fn passes(&self, shape: Shape) -> bool {
         let stages = self.patches.is_some() || self.shader.is_some() || self.stream.enabled;
         !stages && self.stream.renders(0) && shape != Shape::Patch
     }
 
-    /// What makes objects of the vertices of an instance, in the order that the first of these
+    /// What makes primitives of the vertices of an instance, in the order that the first of these
     /// stages wants.
     pub fn assembler(&self, topology: Topology) -> Assembler {
         match (&self.patches, &self.shader) {
@@ -86,7 +86,7 @@ impl Geometry {
         }
     }
 
-    /// Puts objects, whose vertices are numbers of `vertices`, through the stages; what is to be
+    /// Puts primitives, whose vertices are numbers of `vertices`, through the stages; what is to be
     /// clipped goes to `draw`.
     ///
     /// # Errors
@@ -95,37 +95,40 @@ impl Geometry {
         &mut self,
         exec: &mut Exec<'_>,
         vertices: &Vertices,
-        objects: &[Object],
-        draw: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object) -> Result<(), Fault>,
+        primitives: &[Primitive],
+        draw: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Primitive) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let Geometry { patches, shader, stream } = self;
-        let mut leave = |exec: &mut Exec<'_>, vertices: &Vertices, object: &Object, from: usize| {
-            if stream.enabled {
-                output(exec, stream, vertices, object, from)?;
-            }
-            match stream.renders(from) && object.shape != Shape::Patch {
-                true => draw(exec, vertices, object),
-                false => Ok(()),
-            }
-        };
-        let mut shade = |exec: &mut Exec<'_>, vertices: &Vertices, objects: &[Object]| match shader
-        {
-            Some(shader) => shader.run(exec, vertices, objects, &mut leave),
-            None => objects.iter().try_for_each(|object| leave(exec, vertices, object, 0)),
-        };
+        let mut leave =
+            |exec: &mut Exec<'_>, vertices: &Vertices, primitive: &Primitive, from: usize| {
+                if stream.enabled {
+                    output(exec, stream, vertices, primitive, from)?;
+                }
+                match stream.renders(from) && primitive.shape != Shape::Patch {
+                    true => draw(exec, vertices, primitive),
+                    false => Ok(()),
+                }
+            };
+        let mut shade =
+            |exec: &mut Exec<'_>, vertices: &Vertices, primitives: &[Primitive]| match shader {
+                Some(shader) => shader.run(exec, vertices, primitives, &mut leave),
+                None => {
+                    primitives.iter().try_for_each(|primitive| leave(exec, vertices, primitive, 0))
+                }
+            };
         match patches {
-            None => shade(exec, vertices, objects),
+            None => shade(exec, vertices, primitives),
             Some(patches) => {
-                for object in objects {
-                    patches.run(exec, vertices, object)?;
-                    shade(exec, &patches.vertices, &patches.objects)?;
+                for primitive in primitives {
+                    patches.run(exec, vertices, primitive)?;
+                    shade(exec, &patches.vertices, &patches.primitives)?;
                 }
                 Ok(())
             }
         }
     }
 
-    /// Has to follow the last object of a draw.
+    /// Has to follow the last primitive of a draw.
     ///
     /// # Errors
     /// A page fault.
@@ -175,18 +178,18 @@ pub fn last_stage(exec: &Exec<'_>) -> Last {
     }
 }
 
-/// Writes an object of a stream.
+/// Writes a primitive of a stream.
 fn output(
     exec: &mut Exec<'_>,
     stream: &mut StreamOut,
     vertices: &Vertices,
-    object: &Object,
+    primitive: &Primitive,
     from: usize,
 ) -> Result<(), Fault> {
-    let corners = object.reordered(stream.reorder);
-    let numbers = match object.shape {
+    let corners = primitive.reordered(stream.reorder);
+    let numbers = match primitive.shape {
         Shape::Triangle => &corners[..],
-        _ => object.vertices(),
+        _ => primitive.vertices(),
     };
     let mut list: [&[u32]; MAX_VERTICES] = [&[]; MAX_VERTICES];
     for (to, &number) in list.iter_mut().zip(numbers) {
@@ -196,23 +199,23 @@ fn output(
 }
 
 impl Patches {
-    /// Divides a patch: afterwards `vertices` and `objects` are what it became.
+    /// Divides a patch: afterwards `vertices` and `primitives` are what it became.
     fn run(
         &mut self,
         exec: &mut Exec<'_>,
         vertices: &Vertices,
-        object: &Object,
+        primitive: &Primitive,
     ) -> Result<(), Fault> {
-        self.objects.clear();
-        if object.shape != Shape::Patch {
+        self.primitives.clear();
+        if primitive.shape != Shape::Patch {
             let why = "a hull shader takes patches (2a p.130)";
             return Err(exec.bad_field(
                 "Primitive Topology Type",
-                object.vertices().len() as u64,
+                primitive.vertices().len() as u64,
                 why,
             ));
         }
-        let patch = self.hull.run(exec, vertices, object.vertices(), object.id)?;
+        let patch = self.hull.run(exec, vertices, primitive.vertices(), primitive.id)?;
         let factors = self.hull.factors(exec, self.tessellator.domain)?;
         tessellate(&self.tessellator, &factors, &mut self.tessellation);
         let points = &self.tessellation.points;
@@ -222,9 +225,10 @@ impl Patches {
         }
         self.hull.read(exec, &mut self.data)?;
         self.domain.run(exec, &patch, &self.data, points, &mut self.vertices)?;
-        let objects = &mut self.objects;
-        self.tessellation
-            .objects(self.tessellator.output, object.id, |object| objects.push(*object));
+        let primitives = &mut self.primitives;
+        self.tessellation.primitives(self.tessellator.output, primitive.id, |primitive| {
+            primitives.push(*primitive)
+        });
         Ok(())
     }
 }

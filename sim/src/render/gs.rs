@@ -1,11 +1,11 @@
-//! Geometry shader: threads make strips of vertices out of objects (2a p.113-124; gen8_facts 3.5).
+//! Geometry shader: threads make strips of vertices out of primitives (2a p.113-124; gen8_facts 3.5).
 //!
 //! [`Output`] knows where a thread leaves what in its URB entries; [`GeometryShader`] runs the
 //! threads.
 
 use super::hs::{push_raw, vertex_entries};
 use super::shader::{Shader, Source, Stage, Threads};
-use super::topology::{Adjacency, Assembler, Object, Reorder, Shape, Topology};
+use super::topology::{Adjacency, Assembler, Primitive, Reorder, Shape, Topology};
 use super::vue::{Entries, Vertices, dword};
 use super::{ds, sol, state};
 use crate::assumptions::DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES;
@@ -111,13 +111,13 @@ impl Output {
 /// What the lanes of a thread work on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// An instance of one object.
+    /// An instance of one primitive.
     Single,
-    /// Two instances of one object.
+    /// Two instances of one primitive.
     DualInstance,
-    /// Two objects.
+    /// Two primitives.
     DualObject,
-    /// Eight objects, or eight instances of one if there are several.
+    /// Eight primitives, or eight instances of one if there are several.
     Simd8,
 }
 
@@ -134,7 +134,7 @@ pub struct GeometryShader {
     identifiers: bool,
     /// Slots of each vertex that come with the thread.
     slots: std::ops::Range<usize>,
-    /// Vertices of an object that the shader is made for.
+    /// Vertices of a primitive that the shader is made for.
     expected: usize,
     /// How strips come to the shader.
     pub reorder: Reorder,
@@ -151,8 +151,8 @@ pub struct GeometryShader {
     made: Vertices,
 }
 
-/// An object and one of its instances, for a lane.
-type Lane<'a> = (&'a Object, u32);
+/// A primitive and one of its instances, for a lane.
+type Lane<'a> = (&'a Primitive, u32);
 
 impl GeometryShader {
     /// The geometry shader, unless it is off. `tessellated` says that its input comes from domain
@@ -204,8 +204,9 @@ impl GeometryShader {
             _ => super::topology::MAX_VERTICES,
         };
         if expected > most {
-            let why =
-                format!("this dispatch mode takes objects of at most {most} vertices (2a p.120)");
+            let why = format!(
+                "this dispatch mode takes primitives of at most {most} vertices (2a p.120)"
+            );
             return Err(exec.bad_field("Expected Vertex Count", expected as u64, why));
         }
         if mode == Mode::DualObject && instances > 1 {
@@ -259,7 +260,7 @@ impl GeometryShader {
         }))
     }
 
-    /// Shades objects, whose vertices are numbers of `vertices`, and gives what was made of them
+    /// Shades primitives, whose vertices are numbers of `vertices`, and gives what was made of them
     /// with its stream, in order.
     ///
     /// # Errors
@@ -269,22 +270,24 @@ impl GeometryShader {
         &mut self,
         exec: &mut Exec<'_>,
         vertices: &Vertices,
-        objects: &[Object],
-        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object, usize) -> Result<(), Fault>,
+        primitives: &[Primitive],
+        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Primitive, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let width = self.mode.width();
         let mut lanes: Vec<Lane<'_>> = Vec::with_capacity(width);
-        // Objects that the shader is not made for are dropped (2a p.116).
+        // Primitives that the shader is not made for are dropped (2a p.116).
         let expected = self.expected;
-        for object in objects.iter().filter(|object| object.vertices().len() == expected) {
+        for primitive in
+            primitives.iter().filter(|primitive| primitive.vertices().len() == expected)
+        {
             for instance in 0..self.instances {
-                lanes.push((object, instance));
+                lanes.push((primitive, instance));
                 if lanes.len() == width {
                     self.thread(exec, vertices, &lanes, out)?;
                     lanes.clear();
                 }
             }
-            // Instances of two objects do not mix.
+            // Instances of two primitives do not mix.
             if self.instances > 1 && !lanes.is_empty() {
                 self.thread(exec, vertices, &lanes, out)?;
                 lanes.clear();
@@ -299,7 +302,7 @@ impl GeometryShader {
         exec: &mut Exec<'_>,
         vertices: &Vertices,
         lanes: &[Lane<'_>],
-        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object, usize) -> Result<(), Fault>,
+        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Primitive, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if self.handles {
             self.place(exec, vertices, lanes)?;
@@ -311,18 +314,18 @@ impl GeometryShader {
         if self.counted {
             state::count(exec, GsInvocationCount::OFFSET, self.invocations * lanes.len() as u64);
         }
-        for (lane, (object, _)) in lanes.iter().enumerate() {
-            self.gather(exec, lane, object.id, out)?;
+        for (lane, (primitive, _)) in lanes.iter().enumerate() {
+            self.gather(exec, lane, primitive.id, out)?;
         }
         Ok(())
     }
 
-    /// The objects that lanes work on: one for all, or one each.
-    fn objects<'a, 'l>(&self, lanes: &'l [Lane<'a>]) -> &'l [Lane<'a>] {
+    /// The primitives that lanes work on: one for all, or one each.
+    fn primitives<'a, 'l>(&self, lanes: &'l [Lane<'a>]) -> &'l [Lane<'a>] {
         if self.instances > 1 { &lanes[..1] } else { lanes }
     }
 
-    /// Puts vertices where threads can read them by their handles: those of one object behind those
+    /// Puts vertices where threads can read them by their handles: those of one primitive behind those
     /// of the other.
     fn place(
         &self,
@@ -330,10 +333,10 @@ impl GeometryShader {
         vertices: &Vertices,
         lanes: &[Lane<'_>],
     ) -> Result<(), Fault> {
-        let objects = self.objects(lanes);
-        self.inputs.check(exec, objects.len() * self.expected, "geometry shader")?;
-        for (n, (object, _)) in objects.iter().enumerate() {
-            for (v, &vertex) in object.vertices().iter().enumerate() {
+        let primitives = self.primitives(lanes);
+        self.inputs.check(exec, primitives.len() * self.expected, "geometry shader")?;
+        for (n, (primitive, _)) in primitives.iter().enumerate() {
+            for (v, &vertex) in primitive.vertices().iter().enumerate() {
                 self.inputs.write(exec, n * self.expected + v, vertices.get(vertex as usize))?;
             }
         }
@@ -353,7 +356,7 @@ impl GeometryShader {
         payload.clear();
         let mut push =
             |registers: &[u32]| payload.extend_from_slice(bytemuck::cast_slice(registers));
-        let id = |lane: usize| lanes.get(lane).map_or(0, |(object, _)| object.id);
+        let id = |lane: usize| lanes.get(lane).map_or(0, |(primitive, _)| primitive.id);
         if self.mode == Mode::Simd8 {
             let start = GsSimd8ThreadPayload {
                 per_thread_scratch_space: header.scratch_code,
@@ -392,13 +395,14 @@ impl GeometryShader {
         self.threads.launch.payload = payload;
     }
 
-    /// Handles of vertices: of eight objects a register for each vertex, of two objects half a
-    /// register for four vertices, of one object eight in a register.
+    /// Handles of vertices: of eight primitives a register for each vertex, of two primitives half a
+    /// register for four vertices, of one primitive eight in a register.
     fn push_handles(&self, lanes: &[Lane<'_>], push: &mut impl FnMut(&[u32])) {
-        let objects = self.objects(lanes).len();
-        let handle = |object: usize, vertex: usize| match object < objects && vertex < self.expected
+        let primitives = self.primitives(lanes).len();
+        let handle = |primitive: usize, vertex: usize| match primitive < primitives
+            && vertex < self.expected
         {
-            true => self.inputs.handle(object * self.expected + vertex) as u32,
+            true => self.inputs.handle(primitive * self.expected + vertex) as u32,
             false => 0,
         };
         let one = self.instances > 1 || matches!(self.mode, Mode::Single | Mode::DualInstance);
@@ -423,11 +427,11 @@ impl GeometryShader {
         }
     }
 
-    /// Slots of vertices: of SIMD8 a register for each component, of two objects one for each slot,
-    /// of one object one for two slots.
+    /// Slots of vertices: of SIMD8 a register for each component, of two primitives one for each slot,
+    /// of one primitive one for two slots.
     fn push_vertices(&self, vertices: &Vertices, lanes: &[Lane<'_>], payload: &mut Vec<u8>) {
         let vertex = |lane: usize, v: usize| match lanes.get(lane) {
-            Some((object, _)) => vertices.get(object.vertices()[v] as usize),
+            Some((primitive, _)) => vertices.get(primitive.vertices()[v] as usize),
             None => &[],
         };
         for v in 0..self.expected {
@@ -459,7 +463,7 @@ impl GeometryShader {
         exec: &mut Exec<'_>,
         lane: usize,
         id: u32,
-        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Object, usize) -> Result<(), Fault>,
+        out: &mut impl FnMut(&mut Exec<'_>, &Vertices, &Primitive, usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let output = self.output;
         let room = output.room(self.entries.dwords());
@@ -478,10 +482,10 @@ impl GeometryShader {
         let mut assembler = Assembler::for_setup(self.topology);
         for vertex in 0..count {
             let stream = output.stream(entry, vertex);
-            let mut each = |object: &Object| {
-                let mut object = *object;
-                object.id = id;
-                out(exec, made, &object, stream)
+            let mut each = |primitive: &Primitive| {
+                let mut primitive = *primitive;
+                primitive.id = id;
+                out(exec, made, &primitive, stream)
             };
             assembler.vertex(vertex, &mut each)?;
             if output.cut(entry, vertex) || vertex + 1 == count {
@@ -489,7 +493,7 @@ impl GeometryShader {
             }
         }
         if self.counted {
-            state::count(exec, GsPrimitivesCount::OFFSET, assembler.objects().into());
+            state::count(exec, GsPrimitivesCount::OFFSET, assembler.primitives().into());
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! coverage, depth and stencil tests if they come late; what is left is blended and written
 //! (gen8_facts 8.1).
 
-use super::aux::Known;
+use super::aux_surface::AuxCache;
 use super::coverage::Coverage;
 use super::depth::{DepthStencil, DepthStencilPackets, Depths, Quad, Timing};
 use super::render_target::{Pixels, RenderTarget};
@@ -88,7 +88,7 @@ impl Output {
         &self,
         exec: &mut Exec<'_>,
         target: &RenderTarget,
-        known: &mut Known,
+        cache: &mut AuxCache,
         slots: &mut Slots,
         write: &Write,
     ) -> Result<u32, Fault> {
@@ -106,7 +106,7 @@ impl Output {
             passed = self.late(exec, slots, write, &mut samples)?;
         }
         let pixels = Pixels { subspans: write.subspans, samples, slice: write.slice };
-        target.write(exec, known, &pixels, &write.color, write.second.as_ref())?;
+        target.write(exec, cache, &pixels, &write.color, write.second.as_ref())?;
         Ok(passed)
     }
 

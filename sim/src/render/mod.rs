@@ -5,20 +5,20 @@
 //! stream. No stage reads a packet or a state address.
 //!
 //! 1. [`draw`] leads a draw through the stages; [`vf`] fetches vertices by their numbers,
-//!    [`topology`] makes objects of them;
+//!    [`topology`] makes primitives of them;
 //! 2. [`vs`] shades vertices; [`shader`] is what all stages with kernels have in common, [`vue`]
-//!    what they hand on; [`geometry`] leads objects through the stages behind: [`hs`], [`te`] and
-//!    [`ds`] for patches, [`gs`] makes objects of objects, [`sol`] writes vertices to memory;
-//! 3. [`sf`] has the state of what follows: [`clip`], [`viewport`], [`setup`], [`points_lines`];
-//! 4. [`tiles`] of the screen get the objects that touch them; [`raster`] finds the samples that
+//!    what they hand on; [`geometry`] leads primitives through the stages behind: [`hs`], [`te`] and
+//!    [`ds`] for patches, [`gs`] makes primitives of primitives, [`sol`] writes vertices to memory;
+//! 3. [`raster_state`] has the state of what follows: [`clip`], [`viewport`], [`sf`], [`points_lines`];
+//! 4. [`tiles`] of the screen get the primitives that touch them; [`raster`] finds the samples that
 //!    are covered, [`multisample`] says where they are, [`interpolate`] the values there;
-//! 5. [`sbe`] gives objects the attributes that [`ps`] interpolates;
+//! 5. [`sbe`] gives primitives the attributes that [`ps`] interpolates;
 //! 6. [`wm`] leads subspans through tests, pixel shader and targets: [`depth`], [`stencil`],
 //!    [`compare`], [`coverage`], [`merge`], [`blend`], [`logic_op`], [`render_target`] with its
-//!    [`elements`] and auxiliary surfaces, [`aux`]; [`hiz`] clears depth buffers;
+//!    [`elements`] and auxiliary surfaces, [`aux_surface`]; [`hiz`] clears depth buffers;
 //! 7. [`summary`] tells observers what a draw works with.
 
-pub mod aux;
+pub mod aux_surface;
 pub mod blend;
 pub mod clip;
 pub mod compare;
@@ -35,9 +35,9 @@ pub mod logic_op;
 pub mod merge;
 pub mod points_lines;
 pub mod ps;
+pub mod raster_state;
 pub mod render_target;
 pub mod sbe;
-pub mod setup;
 pub mod sf;
 pub mod shader;
 pub mod sol;

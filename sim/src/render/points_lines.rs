@@ -1,12 +1,12 @@
 //! Points and lines as shapes on the screen, and the stipple patterns.
 //!
-//! Lines come in four kinds (gen8_facts 7): thin ones that light the pixels whose diamond they
+//! Lines come in four kinds (gen8_facts 7): thin ones that cover the pixels whose diamond they
 //! leave; aliased wide ones, parallelograms with ends along an axis; rectangles, for multisampling;
 //! and antialiased ones, rectangles with soft borders. Points are squares, or soft discs. What no
 //! source says of them: [`crate::assumptions`],
 //! `THIN_LINES_FOLLOW_DIRECT3D_10` and the four entries after it.
 
-use super::setup::{Kind, Object, Shape};
+use super::sf::{Kind, SetupPrimitive, Shape};
 use crate::assumptions::SMOOTH_POINT_REGION;
 use crate::pixel::interpolate::{Corner, Planes};
 use crate::pixel::multisample::{Multisample, PixelLocation, Samples};
@@ -26,7 +26,7 @@ pub struct LineState {
     pub region: f32,
     /// Line End Cap Antialiasing Region Width in pixels: 0.5, 1, 2 or 4.
     pub cap_region: f32,
-    /// Last Pixel Enable (3DSTATE_SF): thin lines light their last pixel.
+    /// Last Pixel Enable (3DSTATE_SF): thin lines cover their last pixel.
     pub last_pixel: bool,
 }
 
@@ -216,7 +216,7 @@ fn point_at([x, y]: [f64; 2]) -> Point {
     Point::new((x * unit).round_ties_even() as i32, (y * unit).round_ties_even() as i32)
 }
 
-/// The object of a line between two corners. `stipple` is where the stipple pattern stands at its
+/// The primitive of a line between two corners. `stipple` is where the stipple pattern stands at its
 /// start, `last` whether it is the last line of its primitive. `None` if nothing can be covered.
 #[must_use]
 pub fn line(
@@ -225,7 +225,7 @@ pub fn line(
     ends: &[Corner; 2],
     stipple: u32,
     last: bool,
-) -> Option<Object> {
+) -> Option<SetupPrimitive> {
     let [a, b] = ends.map(|c| c.screen.at);
     let (dx, dy) = (i64::from(b.x) - i64::from(a.x), i64::from(b.y) - i64::from(a.y));
     let x_major = dx.abs() >= dy.abs();
@@ -250,8 +250,8 @@ pub fn line(
     let (shape, along) = if state.rectangle {
         (Shape::Convex(rectangle(width / 2.0, 0.0)?), Along::Direction(direction))
     } else if state.width.is_nan() || state.width <= 0.0 {
-        let lights_last = state.last_pixel && last;
-        (Shape::Thin(ThinLine { a, b, location: multisample.location, lights_last }), axis)
+        let covers_last = state.last_pixel && last;
+        (Shape::Thin(ThinLine { a, b, location: multisample.location, covers_last }), axis)
     } else if state.antialias {
         let region =
             [f64::from(state.region), f64::from(state.cap_region)].map(|r| r.clamp(0.5, 4.0));
@@ -271,7 +271,7 @@ pub fn line(
         (Shape::Convex(Convex::quadrangle(corners, FillRule::UpperLeft)?), axis)
     };
     let stippled = Some(Stippled { start: a, along, offset: stipple });
-    Some(Object {
+    Some(SetupPrimitive {
         kind: Kind::Line,
         shape,
         planes: Planes::line(ends),
@@ -282,7 +282,7 @@ pub fn line(
     })
 }
 
-/// The object of a point; `width` is that of the vertex in pixels. `None` if its width is no
+/// The primitive of a point; `width` is that of the vertex in pixels. `None` if its width is no
 /// number.
 #[must_use]
 pub fn point(
@@ -290,7 +290,7 @@ pub fn point(
     multisample: &Multisample,
     vertex: &ScreenVertex,
     width: f32,
-) -> Option<Object> {
+) -> Option<SetupPrimitive> {
     let width = match state.width {
         Some(width) => width,
         None if width.is_nan() => return None,
@@ -318,7 +318,7 @@ pub fn point(
     };
     let shape = Shape::Convex(square(reach)?);
     let planes = Planes::point(vertex, upper_left, 2 * half);
-    Some(Object {
+    Some(SetupPrimitive {
         kind: Kind::Point,
         shape,
         planes,
@@ -329,7 +329,7 @@ pub fn point(
     })
 }
 
-/// A line one pixel wide: it lights the pixels whose diamond it leaves on its way from `a` to `b`
+/// A line one pixel wide: it covers the pixels whose diamond it leaves on its way from `a` to `b`
 /// (Direct3D 10's rule).
 ///
 /// The diamond around a pixel's location has corners half a pixel from it, and has its lower edges
@@ -339,8 +339,8 @@ pub struct ThinLine {
     a: Point,
     b: Point,
     location: PixelLocation,
-    /// Does the pixel light up in which it ends?
-    lights_last: bool,
+    /// True if the line covers the pixel in which it ends.
+    covers_last: bool,
 }
 
 /// Half a pixel.
@@ -364,9 +364,9 @@ impl ThinLine {
         self.a.x.abs_diff(self.b.x) < self.a.y.abs_diff(self.b.y)
     }
 
-    /// Does the line light the pixel? Exact.
+    /// True if the line covers the pixel. Exact.
     #[must_use]
-    pub fn lights(&self, x: i32, y: i32) -> bool {
+    pub fn covers(&self, x: i32, y: i32) -> bool {
         let [lx, ly] = self.location.position().map(|c| i64::from(c) << (SUBPIXEL_BITS - 4));
         let (cx, cy) = ((i64::from(x) << SUBPIXEL_BITS) + lx, (i64::from(y) << SUBPIXEL_BITS) + ly);
         // Turned by 45 degrees the diamond is a square, open to the left and above, with its other
@@ -381,13 +381,13 @@ impl ThinLine {
             p.iter().all(|&c| c > -HALF && c <= HALF) || (self.is_y_major() && p == right_corner)
         };
         if within(b) {
-            return self.lights_last;
+            return self.covers_last;
         }
         within(a) || crosses(a, b) || (self.is_y_major() && passes(a, b, right_corner))
     }
 
-    /// Calls `each` for the quads with lit pixels in `window`, in the order of rows and columns
-    /// along the line's longer way. All samples of a lit pixel are covered.
+    /// Calls `each` for the quads with covered pixels in `window`, in the order of rows and columns
+    /// along the line's longer way. All samples of a covered pixel are covered.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
         let area = self.pixels().intersection(window).intersection(Rect::SCREEN);
         if area.is_empty() {
@@ -420,11 +420,11 @@ impl ThinLine {
             let mut n = first;
             while n < behind {
                 let (x, y) = if steep { (n, m) } else { (m, n) };
-                let lit = |dx: i32, dy: i32| {
-                    let lit = area.contains(x + dx, y + dy) && self.lights(x + dx, y + dy);
-                    if lit { all } else { 0 }
+                let covered = |dx: i32, dy: i32| {
+                    let covered = area.contains(x + dx, y + dy) && self.covers(x + dx, y + dy);
+                    if covered { all } else { 0 }
                 };
-                let mask = [lit(0, 0), lit(1, 0), lit(0, 1), lit(1, 1)];
+                let mask = [covered(0, 0), covered(1, 0), covered(0, 1), covered(1, 1)];
                 if mask != [0; 4] {
                     each(Quad { x: x as u32, y: y as u32, mask });
                 }
@@ -515,8 +515,8 @@ mod tests {
         [corner(a, 0), corner(b, 1)]
     }
 
-    /// Lit pixels, in the order of rows.
-    fn lit(rasterise: impl Fn(&mut dyn FnMut(Quad))) -> Vec<(i32, i32)> {
+    /// Covered pixels, in the order of rows.
+    fn covered(rasterise: impl Fn(&mut dyn FnMut(Quad))) -> Vec<(i32, i32)> {
         let mut pixels = vec![];
         rasterise(&mut |quad: Quad| {
             for (i, &mask) in quad.mask.iter().enumerate() {
@@ -533,8 +533,8 @@ mod tests {
     }
 
     fn drawn(state: &LineState, a: Point, b: Point) -> Vec<(i32, i32)> {
-        let Some(object) = line(state, &single(), &ends(a, b), 0, true) else { return vec![] };
-        lit(|each| object.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)))
+        let Some(primitive) = line(state, &single(), &ends(a, b), 0, true) else { return vec![] };
+        covered(|each| primitive.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)))
     }
 
     type Fraction = (i128, i128);
@@ -592,8 +592,8 @@ mod tests {
             }
         }
 
-        /// Lines that follow each other light no pixel twice and leave none out: what the whole
-        /// lights, if it is straight.
+        /// Lines that follow each other cover no pixel twice and leave none out: what the whole
+        /// covers, if it is straight.
         #[test]
         fn strips_join(a in place(), dx in -900..900_i32, dy in -900..900_i32) {
             let at = |n: i32| Point { x: a.x + n * dx, y: a.y + n * dy };
@@ -612,8 +612,8 @@ mod tests {
             let state = PointState { rule, ..PointState::default() };
             let state = PointState { width: Some(eighths as f32 / 8.0), ..state };
             let vertex = ScreenVertex { at, z: 0.0, inv_w: 1.0 };
-            let object = point(&state, &single(), &vertex, 99.0).unwrap();
-            let found = lit(|each| object.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
+            let primitive = point(&state, &single(), &vertex, 99.0).unwrap();
+            let found = covered(|each| primitive.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
             for y in 0..SIDE {
                 for x in 0..SIDE {
                     let (dx, dy) = (x * 256 + 128 - at.x, y * 256 + 128 - at.y);
@@ -664,8 +664,8 @@ mod tests {
             cap_region: 2.0,
             ..LineState::default()
         };
-        let object = line(&state, &single(), &ends(p(2.0, 8.0), p(12.0, 8.0)), 0, true).unwrap();
-        let smooth = object.smooth.unwrap();
+        let primitive = line(&state, &single(), &ends(p(2.0, 8.0), p(12.0, 8.0)), 0, true).unwrap();
+        let smooth = primitive.smooth.unwrap();
         let close = |x: f32, y: f32, c: f32| {
             assert!((smooth.coverage(x, y) - c).abs() < 1e-6, "({x}, {y})")
         };
@@ -675,7 +675,8 @@ mod tests {
         close(7.0, 10.0, 0.0);
         close(12.5, 8.0, 0.25);
         // All that has any coverage is visited.
-        let visited = lit(|each| object.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
+        let visited =
+            covered(|each| primitive.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
         for y in 0..SIDE {
             for x in 0..SIDE {
                 let covered = smooth.coverage(x as f32 + 0.5, y as f32 + 0.5) > 0.0;
@@ -715,8 +716,8 @@ mod tests {
         }
         assert!(LineStipple { pattern: 1, repeat: 0 }.draws(16), "a repeat count of 0 is 1");
         let at = |a, b, x, y| {
-            let object = line(&LineState::default(), &single(), &ends(a, b), 5, true).unwrap();
-            object.stippled.unwrap().position(x, y)
+            let primitive = line(&LineState::default(), &single(), &ends(a, b), 5, true).unwrap();
+            primitive.stippled.unwrap().position(x, y)
         };
         assert_eq!(at(p(2.5, 3.5), p(9.5, 5.5), 6, 4), 5 + 4);
         assert_eq!(at(p(9.5, 5.5), p(2.5, 3.5), 6, 4), 5 + 3);

@@ -52,17 +52,17 @@ pub struct Span {
 impl Span {
     /// Pixels that the thread works on: a bit each.
     pub fn lanes(&self) -> u32 {
-        let lit = |n: usize| match self.sample {
+        let covered = |n: usize| match self.sample {
             Some(sample) => self.live[n] >> sample & 1 == 1,
             None => self.live[n] != 0,
         };
-        (0..4).fold(0, |lanes, n| lanes | u32::from(lit(n)) << n)
+        (0..4).fold(0, |lanes, n| lanes | u32::from(covered(n)) << n)
     }
 }
 
-/// What is the same for all threads of an object.
+/// What is the same for all threads of an input.
 #[derive(Clone, Copy, Debug)]
-pub struct Object<'a> {
+pub struct PsInput<'a> {
     /// What it was before setup, which may have made lines or points of it.
     pub shape: Shape,
     /// Depth, w and barycentrics.
@@ -266,7 +266,7 @@ impl PixelShader {
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,
-        object: &Object<'_>,
+        input: &PsInput<'_>,
         spans: &[Span],
     ) -> Result<usize, Fault> {
         // The narrowest that takes all; the widest if none does.
@@ -276,7 +276,7 @@ impl PixelShader {
         self.newest = number;
         let spans = &spans[..taken];
         let mut payload = std::mem::take(&mut self.variants[number].threads.launch.payload);
-        self.payload(&self.variants[number], object, spans, &mut payload);
+        self.payload(&self.variants[number], input, spans, &mut payload);
         let variant = &mut self.variants[number];
         variant.threads.launch.payload = payload;
         let (mut mask, mut vector) = (0, 0);
@@ -287,9 +287,9 @@ impl PixelShader {
         }
         self.invocations = mask.count_ones().into();
         if let Some(dispatched) = &mut variant.threads.slots.local.dispatched {
-            dispatched.slice = object.array_index;
-            dispatched.viewport = object.viewport;
-            dispatched.back = object.back;
+            dispatched.slice = input.array_index;
+            dispatched.viewport = input.viewport;
+            dispatched.back = input.back;
             dispatched.mask = mask;
             for (to, span) in dispatched.subspans.iter_mut().zip(spans) {
                 *to = [span.x, span.y];
@@ -299,7 +299,7 @@ impl PixelShader {
                 *to = span.coverage;
             }
             variant.threads.slots.local.pixels = Some(Pixels {
-                planes: *object.planes,
+                planes: *input.planes,
                 multisample: self.multisample,
                 subspans: dispatched.subspans,
                 coverage,
@@ -326,7 +326,7 @@ impl PixelShader {
     fn payload(
         &self,
         variant: &Variant,
-        object: &Object<'_>,
+        input: &PsInput<'_>,
         spans: &[Span],
         payload: &mut Vec<u8>,
     ) {
@@ -337,11 +337,11 @@ impl PixelShader {
             let sample = |n: usize| U::from_bits(span(n).sample.unwrap_or(0).into());
             let lanes = (0..4).fold(0, |mask, n| mask | span(n).lanes() << (4 * n));
             PsThreadPayload {
-                primitive_topology_type: U::from_bits(object.shape.list().bits()),
+                primitive_topology_type: U::from_bits(input.shape.list().bits()),
                 o_mask_present: self.omask,
-                back_facing: object.back,
-                viewport_index: U::from_bits(object.viewport.into()),
-                render_target_array_index: U::from_bits(object.array_index.into()),
+                back_facing: input.back,
+                viewport_index: U::from_bits(input.viewport.into()),
+                render_target_array_index: U::from_bits(input.array_index.into()),
                 per_thread_scratch_space: header.scratch_code,
                 sampler_state_pointer: header.samplers,
                 binding_table_pointer: header.binding_table,
@@ -367,11 +367,11 @@ impl PixelShader {
         for first in (0..variant.spans).step_by(4) {
             let halves = [Eight::new(spans, first), Eight::new(spans, first + 2)];
             let count = if variant.spans == 2 { 1 } else { 2 };
-            self.values(object, &halves[..count], payload);
+            self.values(input, &halves[..count], payload);
         }
         variant.shader.push_constants(payload);
         if self.attributes {
-            for attribute in object.attributes {
+            for attribute in input.attributes {
                 let component = attribute.map(|[c1, c2, _, a0]| {
                     genxml::gen8::thread_payloads::PsAttributeSetupPayloadComponent { c1, c2, a0 }
                 });
@@ -382,8 +382,8 @@ impl PixelShader {
     }
 
     /// What is enabled, of 8 or 16 channels.
-    fn values(&self, object: &Object<'_>, halves: &[Eight], payload: &mut Vec<u8>) {
-        let planes = object.planes;
+    fn values(&self, input: &PsInput<'_>, halves: &[Eight], payload: &mut Vec<u8>) {
+        let planes = input.planes;
         for (n, _) in self.barycentrics.iter().enumerate().filter(|(_, enabled)| **enabled) {
             let kind = if n < 3 { Barycentric::Perspective } else { Barycentric::Linear };
             for half in halves {

@@ -1,7 +1,7 @@
 //! Render targets: colours of sixteen pixels to a surface, blended, in its format, for each sample
 //! that they cover.
 
-use super::aux::{Auxiliary, Known, Mcs, Stored};
+use super::aux_surface::{AuxCache, Auxiliary, Mcs, Stored};
 use super::elements::{Elements, MOST_BYTES, Places};
 use crate::assumptions::COLOR_DITHER;
 use crate::machine::exec::Exec;
@@ -232,12 +232,12 @@ impl RenderTarget {
     pub fn write(
         &self,
         exec: &mut Exec<'_>,
-        known: &mut Known,
+        cache: &mut AuxCache,
         pixels: &Pixels,
         color: &Source,
         second: Option<&Source>,
     ) -> Result<(), Fault> {
-        match self.pixels(&mut exec.vm, known, pixels, color, second) {
+        match self.pixels(&mut exec.vm, cache, pixels, color, second) {
             Ok([pixels, samples]) => {
                 exec.stats.pixels += u64::from(pixels);
                 exec.stats.bytes_written +=
@@ -252,7 +252,7 @@ impl RenderTarget {
     pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,
-        known: &mut Known,
+        cache: &mut AuxCache,
         pixels: &Pixels,
         color: &Source,
         second: Option<&Source>,
@@ -271,7 +271,7 @@ impl RenderTarget {
         }
         if count > 0 {
             let work = Work { target: self, codec, slice, subspans: &pixels.subspans };
-            work.draw(vm, known, samples, color, second)?;
+            work.draw(vm, cache, samples, color, second)?;
         }
         Ok([samples.iter().map(|&mask| u32::from(mask != 0)).sum(), count])
     }
@@ -481,7 +481,7 @@ impl Work<'_> {
     fn draw(
         &self,
         vm: &mut Vm<'_>,
-        known: &mut Known,
+        cache: &mut AuxCache,
         mut samples: [u8; SLOTS],
         color: &Source,
         second: Option<&Source>,
@@ -494,7 +494,7 @@ impl Work<'_> {
                 let block = ccs.block();
                 for (n, &at) in self.subspans.iter().enumerate() {
                     if samples[4 * n..4 * n + 4] != [0; 4] {
-                        ccs.open(vm, known, self.slice, at, |vm, first| {
+                        ccs.open(vm, cache, self.slice, at, |vm, first| {
                             target.fill(vm, self.slice, first, block)
                         })?;
                     }

@@ -46,7 +46,7 @@ pub struct Attributes {
     lower_left: bool,
 }
 
-/// What is the same for all attributes of an object.
+/// What is the same for all attributes of a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct About {
     /// Its number.
@@ -120,7 +120,7 @@ impl Attributes {
         self.rules.len()
     }
 
-    /// Appends setup data of all attributes of an object, by its vertices. Lines repeat their last
+    /// Appends setup data of all attributes of a primitive, by its vertices. Lines repeat their last
     /// vertex, points their only one.
     pub fn setup(&self, vertices: [&[u32]; 3], about: &About, out: &mut Vec<[Attribute; 4]>) {
         out.extend(self.rules.iter().map(|rule| {

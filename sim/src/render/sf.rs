@@ -1,462 +1,730 @@
-//! Clip, strips and fans, rasterisation: their state, resolved once for a draw (2a, 3DSTATE_CLIP,
-//! 3DSTATE_SF, 3DSTATE_RASTER, 3DSTATE_MULTISAMPLE and the pointers to viewports and scissor
-//! rectangles).
+//! Setup: from vertices to primitives that can be rasterised: facing, culling, fill modes, depth bias,
+//! rectangles.
+//!
+//! [`Setup`] takes a triangle, rectangle, line or point with what clipping said of it, and hands
+//! out [`SetupPrimitive`]s: none, one, or several where a cut triangle has more corners or is drawn as
+//! lines or points. A primitive knows which samples it covers ([`SetupPrimitive::rasterise`]) and every value
+//! inside ([`SetupPrimitive::planes`]).
 
-use super::clip::{ClipMode, ClipState};
-use super::depth;
-use super::points_lines::{LineState, LineStipple, PointState, PolygonStipple};
-use super::setup::{CullMode, DepthBias, DepthFormat, FillMode, SetupState};
-use super::state;
-use super::topology::ProvokingSelects;
-use crate::machine::exec::Exec;
-use crate::machine::fault::Fault;
-use crate::pixel::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
-use crate::pixel::raster::FillRule;
-use crate::pixel::viewport::{Bounds, Rect, Transform, Viewport};
-use genxml::gen8::render3d_depth::{
-    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthBufferFormat,
-    ThreeDStateWmDepthStencil,
-};
-use genxml::gen8::render3d_pixel::{
-    ThreeDStateWm, ThreeDStateWmPointRasterizationRule as PointRule,
-};
-use genxml::gen8::render3d_raster::{
-    CcViewport, FillMode as Fill, RegionWidth, ScissorRect, SfClipViewport, ThreeDStateClip,
-    ThreeDStateClipApiMode as ApiMode, ThreeDStateClipClipMode as Clip,
-    ThreeDStateClipForceClipMode as ForceClip,
-    ThreeDStateClipForceUserClipDistanceClipTestEnableBitmask as ForceClips,
-    ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCulls,
-    ThreeDStateDrawingRectangle, ThreeDStateLineStipple, ThreeDStateMultisample,
-    ThreeDStateMultisamplePixelLocation as Location, ThreeDStatePolyStippleOffset,
-    ThreeDStatePolyStipplePattern, ThreeDStateRaster, ThreeDStateRasterApiMode as ApiOfRaster,
-    ThreeDStateRasterCullMode as Cull, ThreeDStateRasterDxMultisampleRasterizationMode as DxMode,
-    ThreeDStateRasterForceMultisampling as ForceMultisampling,
-    ThreeDStateRasterForcedSampleCount as ForcedCount, ThreeDStateRasterFrontWinding as Winding,
-    ThreeDStateSampleMask, ThreeDStateSamplePattern, ThreeDStateScissorStatePointers,
-    ThreeDStateSf, ThreeDStateSfPointWidthSource as WidthSource,
-    ThreeDStateSfVertexSubPixelPrecisionSelect as Precision, ThreeDStateViewportStatePointersCc,
-    ThreeDStateViewportStatePointersSfClip,
-};
-use genxml_core::UFix;
-use genxml_core::packet::Fixed;
+use super::clip::{ClipVertex, Remains, Verdict};
+use super::points_lines::{self, LineState, PointState, Smooth, Stippled};
+use crate::assumptions::CLIPPED_CORNERS_ARE_NO_POINTS;
+use crate::pixel::interpolate::{Corner, Planes};
+use crate::pixel::multisample::{Multisample, Samples};
+use crate::pixel::raster::{Convex, FillRule, Point, Quad, doubled_area};
+use crate::pixel::viewport::{Rect, Transform, Viewport};
 
-/// What the last stage before the clipper says of user distances.
+/// Cull Mode (3DSTATE_RASTER, 2a p.176): which triangles are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Distances {
-    /// Distances that clip.
-    pub clip: u8,
-    /// Distances that cull.
-    pub cull: u8,
+pub enum CullMode {
+    /// All.
+    Both,
+    /// None.
+    #[default]
+    None,
+    /// Those that show their front.
+    Front,
+    /// Those that show their back.
+    Back,
 }
 
-/// The state of clipping, setup and rasterisation.
-#[derive(Clone, Debug)]
-pub struct Raster {
-    /// Clipping; its guard band is that of the first viewport.
-    pub clip: ClipState,
-    /// Setup.
-    pub setup: SetupState,
+/// How triangles are drawn (Front and Back Face Fill Mode, 2a p.178).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FillMode {
+    /// As surfaces.
+    #[default]
+    Solid,
+    /// As lines along their edges.
+    Wireframe,
+    /// As points at their vertices.
+    Point,
+}
+
+/// What depth bias depends on in the depth buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DepthFormat {
+    /// D16_UNORM.
+    Unorm16,
+    /// D24_UNORM_X8_UINT; also where there is no buffer.
+    #[default]
+    Unorm24,
+    /// D32_FLOAT.
+    Float32,
+}
+
+/// Global Depth Offset (3DSTATE_RASTER, 2a p.177-179).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct DepthBias {
+    /// For triangles drawn as surfaces, lines and points.
+    pub enable: [bool; 3],
+    /// Times the format's smallest step.
+    pub constant: f32,
+    /// Times the largest slope.
+    pub scale: f32,
+    /// Bound of the sum, above if positive, below if negative; 0 for none.
+    pub clamp: f32,
+    /// Legacy Global Depth Bias Enable (3DSTATE_SF, 2a p.212): the constant is added as it is.
+    pub unscaled: bool,
+    /// Format of the depth buffer.
+    pub format: DepthFormat,
+}
+
+impl DepthBias {
+    /// What is added to the depth of a triangle with this largest depth at a corner and this slope
+    /// per pixel (gen8_facts 7, Direct3D's definition).
+    #[must_use]
+    pub fn of(&self, largest: f32, slope: f64) -> f32 {
+        let step = match self.format {
+            _ if self.unscaled => 1.0,
+            DepthFormat::Unorm16 => exp2(-16),
+            DepthFormat::Unorm24 => exp2(-24),
+            // Exponent of the number, less the bits of its fraction.
+            DepthFormat::Float32 => {
+                exp2(((largest.to_bits() >> 23 & 0xff) as i32 - 127 - 23).max(-149))
+            }
+        };
+        let sum = f64::from(self.constant) * step + f64::from(self.scale) * slope;
+        let bias = match f64::from(self.clamp) {
+            clamp if clamp > 0.0 => sum.min(clamp),
+            clamp if clamp < 0.0 => sum.max(clamp),
+            _ => sum,
+        };
+        if bias.is_nan() { 0.0 } else { bias as f32 }
+    }
+}
+
+/// 2 to the power of `n`, from -1000 to 1000.
+fn exp2(n: i32) -> f64 {
+    f64::from_bits(((n + 1023) as u64) << 52)
+}
+
+/// State of setup.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct SetupState {
+    /// Which triangles are dropped.
+    pub cull: CullMode,
+    /// Do triangles that go round counterclockwise on the screen show their front? Else clockwise
+    /// ones do.
+    pub front_is_counterclockwise: bool,
+    /// How those that show their front are drawn.
+    pub front: FillMode,
+    /// How those that show their back are drawn.
+    pub back: FillMode,
+    /// What is added to their depth.
+    pub bias: DepthBias,
+    /// How lines are drawn.
+    pub line: LineState,
+    /// How points are drawn.
+    pub point: PointState,
+}
+
+/// Which samples a primitive covers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Shape {
+    /// Those inside of edges.
+    Convex(Convex),
+    /// Those of the pixels that a thin line leaves.
+    Thin(points_lines::ThinLine),
+}
+
+/// What kind of primitive it is: polygon stipple is for triangles and rectangles, line stipple for
+/// lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A triangle, or a part of one, or a rectangle, drawn as a surface.
+    Surface,
+    /// A line.
+    Line,
+    /// A point.
+    Point,
+}
+
+/// Something that can be rasterised.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SetupPrimitive {
+    /// What it is.
+    pub kind: Kind,
+    /// Which samples it covers.
+    pub shape: Shape,
+    /// Depth, w and barycentrics inside.
+    pub planes: Planes,
+    /// Does it show its back? Lines and points of a triangle do when the triangle does, others
+    /// never.
+    pub back: bool,
+    /// Antialiased lines and smooth points: how much of each pixel they cover.
+    pub smooth: Option<Smooth>,
+    /// Lines: where the stipple pattern starts on them.
+    pub stippled: Option<Stippled>,
+    /// Points: the vertex of the primitive whose values they have. Sprite coordinates hold for
+    /// them, also where they are corners of a triangle (fill mode POINT).
+    pub corner: Option<u8>,
+}
+
+impl SetupPrimitive {
+    /// Calls `each` for every quad with a covered sample in `window`, always in the same order.
+    pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
+        match &self.shape {
+            Shape::Convex(convex) => convex.rasterise(samples, window, each),
+            Shape::Thin(line) => line.rasterise(samples, window, each),
+        }
+    }
+
+    /// The pixels that can have a covered sample: what decides which screen tiles it touches.
+    #[must_use]
+    pub fn pixels(&self, samples: &Samples) -> Rect {
+        match &self.shape {
+            Shape::Convex(convex) => convex.pixels(samples),
+            Shape::Thin(line) => line.pixels(),
+        }
+    }
+
+    fn surface(convex: Convex, planes: Planes, back: bool) -> SetupPrimitive {
+        let shape = Shape::Convex(convex);
+        SetupPrimitive {
+            kind: Kind::Surface,
+            shape,
+            planes,
+            back,
+            smooth: None,
+            stippled: None,
+            corner: None,
+        }
+    }
+}
+
+/// Setup of the primitives of one draw in one viewport.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// State of the unit.
+    pub state: &'a SetupState,
+    /// The viewport that the primitive names.
+    pub viewport: &'a Viewport,
     /// How positions get to the screen.
     pub transform: Transform,
-    /// Samples.
-    pub multisample: Multisample,
-    /// Samples of the buffers that may be covered.
-    pub sample_mask: u8,
-    /// Samples of a pixel in the buffers.
-    pub samples: u32,
-    /// More or fewer samples are looked at than the buffers have.
-    pub forced: bool,
-    /// Viewports by index, up to the highest that vertices may name.
-    pub viewports: Vec<Viewport>,
-    /// Depth ranges by viewport.
-    pub ranges: Vec<CcViewport>,
-    /// Scissor rectangles by viewport, if they hold.
-    pub scissors: Option<Vec<Rect>>,
-    /// Where drawing is allowed, but for viewport, scissor and targets.
-    pub bounds: Bounds,
-    /// All objects go to slice 0.
-    pub zero_array_index: bool,
-    /// Which vertex flat attributes come from.
-    pub provoking: ProvokingSelects,
-    /// The pattern of lines.
-    pub line_stipple: Option<(LineStipple, u32)>,
-    /// The pattern of polygons.
-    pub polygon_stipple: Option<PolygonStipple>,
+    /// How pixels are sampled.
+    pub multisample: &'a Multisample,
 }
 
-impl Raster {
-    /// Follows the packets.
-    ///
-    /// # Errors
-    /// Page faults on the way to viewports and scissor rectangles.
-    pub fn resolve(exec: &Exec<'_>, distances: Distances) -> Result<Raster, Fault> {
-        let clip: ThreeDStateClip = state::packet(exec);
-        let sf: ThreeDStateSf = state::packet(exec);
-        let raster: ThreeDStateRaster = state::packet(exec);
-        let wm: ThreeDStateWm = state::packet(exec);
-        let rectangle: ThreeDStateDrawingRectangle = state::packet(exec);
-        let count = clip.maximum_vp_index.get() as usize + 1;
-        let tests: ThreeDStateWmDepthStencil = state::packet(exec);
-        // Pointers may be anything where nothing needs what they point to: drivers never set them
-        // for copies and clears.
-        let clips = clip_state(&clip, &raster, distances).mode == ClipMode::Normal;
-        let viewports = match sf.viewport_transform_enable || clips {
-            true => {
-                let pointer: ThreeDStateViewportStatePointersSfClip = state::packet(exec);
-                let list = list(exec, pointer.sf_clip_viewport_pointer.get(), count)?;
-                list.iter().map(viewport).collect()
-            }
-            false => vec![Viewport::IDENTITY; count],
-        };
-        let buffer: ThreeDStateDepthBuffer = state::packet(exec);
-        let writes = tests.depth_buffer_write_enable && buffer.depth_write_enable;
-        let ranges = match !depth::is_absent(&buffer) && (tests.depth_test_enable || writes) {
-            true => {
-                let pointer: ThreeDStateViewportStatePointersCc = state::packet(exec);
-                list(exec, pointer.cc_viewport_pointer.get(), count)?
-            }
-            false => Vec::new(),
-        };
-        let scissors = match raster.scissor_rectangle_enable {
-            true => {
-                let pointer: ThreeDStateScissorStatePointers = state::packet(exec);
-                let list: Vec<ScissorRect> = list(exec, pointer.scissor_rect_pointer.get(), count)?;
-                Some(list.iter().map(scissor).collect())
-            }
-            false => None,
-        };
-        let (multisample, samples, forced) = multisample(exec, &raster)?;
-        let origin = [rectangle.drawing_rectangle_origin_x, rectangle.drawing_rectangle_origin_y]
-            .map(|origin| origin.get() as i32);
-        let mask: ThreeDStateSampleMask = state::packet(exec);
-        Ok(Raster {
-            clip: clip_state(&clip, &raster, distances),
-            setup: setup_state(exec, &clip, &sf, &raster, &wm, raster_mode(&raster, forced).on),
-            transform: Transform {
-                divide: !clip.perspective_divide_disable,
-                viewport: sf.viewport_transform_enable,
-                origin,
-                offset: multisample.vertex_offset,
-                precision: match sf.vertex_sub_pixel_precision_select {
-                    Precision::_4_BIT => 4,
-                    _ => 8,
-                },
-            },
-            // Bits of samples that there are not are ignored (2a p.180).
-            sample_mask: mask.sample_mask.get() as u8 & ((1_u16 << samples) - 1) as u8,
-            multisample,
-            samples,
-            forced,
-            viewports,
-            ranges,
-            scissors,
-            bounds: Bounds {
-                drawing: Rect::inclusive(
-                    rectangle.clipped_drawing_rectangle_x_min.get() as i32,
-                    rectangle.clipped_drawing_rectangle_y_min.get() as i32,
-                    rectangle.clipped_drawing_rectangle_x_max.get() as i32,
-                    rectangle.clipped_drawing_rectangle_y_max.get() as i32,
-                ),
-                origin,
-                scissor: None,
-                target: Rect::SCREEN,
-            },
-            zero_array_index: clip.force_zero_rta_index_enable,
-            provoking: ProvokingSelects {
-                line: sf.line_strip_list_provoking_vertex_select.bits() as u8,
-                triangle: sf.triangle_strip_list_provoking_vertex_select.bits() as u8,
-                fan: sf.triangle_fan_provoking_vertex_select.bits() as u8,
-            },
-            line_stipple: wm.line_stipple_enable.then(|| line_stipple(exec)),
-            polygon_stipple: wm.polygon_stipple_enable.then(|| polygon_stipple(exec)),
-        })
-    }
+/// What is known of a triangle beside its vertices.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TriangleInfo {
+    /// Edge n goes from vertex n to the next one: is it an outer edge of the primitive, drawn in
+    /// fill mode WIREFRAME and, its first vertex, in POINT? All are unless edge flags or the
+    /// topology say otherwise.
+    pub edges: [bool; 3],
+    /// Width of a vertex's point in pixels, for fill mode POINT with widths from vertices.
+    pub point_width: [f32; 3],
+}
 
-    /// The viewport that a vertex names: the first one if there is none of that index (gen8_facts
-    /// 5.2).
-    pub fn viewport(&self, index: u32) -> usize {
-        let index = index as usize;
-        if index < self.viewports.len() { index } else { 0 }
-    }
-
-    /// Where objects of a viewport may draw on targets of an extent.
-    pub fn window(&self, viewport: usize, target: Rect) -> Rect {
-        let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
-        let bounds = Bounds { scissor, target, ..self.bounds };
-        // Drivers leave the test of X and Y out for points and lines, which the extents bound then.
-        bounds.window(&self.viewports[viewport], self.transform.viewport)
+impl Default for TriangleInfo {
+    fn default() -> TriangleInfo {
+        TriangleInfo { edges: [true; 3], point_width: [1.0; 3] }
     }
 }
 
-/// `count` structures at an offset from Dynamic State Base Address; the first must be there, others
-/// that cannot be read are zero: vertices need not name them.
-fn list<T: Fixed>(exec: &Exec<'_>, offset: u64, count: usize) -> Result<Vec<T>, Fault>
-where
-    T::Dwords: AsMut<[u32]>,
-{
-    let size = 4 * T::DWORDS as u64;
-    let mut list = vec![state::dynamic(exec, offset)?];
-    for index in 1..count as u64 {
-        list.push(
-            state::dynamic(exec, offset + index * size).unwrap_or_else(|_| T::read_lossy(&[])),
+/// Most corners of a polygon on the screen.
+const MAX_CORNERS: usize = super::clip::MAX_CORNERS;
+
+/// The corners of a primitive on the screen.
+struct Corners {
+    list: [Corner; MAX_CORNERS],
+    /// Which original edge starts here, if any.
+    edges: [Option<u8>; MAX_CORNERS],
+    count: usize,
+}
+
+impl Corners {
+    fn all(&self) -> &[Corner] {
+        &self.list[..self.count]
+    }
+}
+
+impl Setup<'_> {
+    /// The corners that are left of a primitive, on the screen; `None` if there is nothing to draw.
+    fn corners(
+        &self,
+        verdict: Verdict,
+        vertices: &[ClipVertex],
+        remains: &Remains,
+    ) -> Option<Corners> {
+        let mut c = Corners {
+            list: [Corner::default(); MAX_CORNERS],
+            edges: [None; MAX_CORNERS],
+            count: 0,
+        };
+        match verdict {
+            Verdict::Reject => return None,
+            Verdict::Accept => {
+                for (i, v) in vertices.iter().enumerate() {
+                    c.list[i] = Corner::vertex(self.transform.apply(self.viewport, v.position)?, i);
+                    c.edges[i] = Some(i as u8);
+                }
+                c.count = vertices.len();
+            }
+            Verdict::Cut => {
+                for (i, v) in remains.corners().iter().enumerate() {
+                    let screen = self.transform.apply(self.viewport, v.position)?;
+                    c.list[i] = Corner { screen, weights: v.weights, linear: v.linear };
+                    c.edges[i] = v.edge;
+                }
+                c.count = remains.corners().len();
+            }
+        }
+        Some(c)
+    }
+
+    /// Does a triangle of this area, positive for clockwise ones, show its back?
+    fn shows_back(&self, area: i64) -> bool {
+        (area < 0) != self.state.front_is_counterclockwise
+    }
+
+    /// A triangle.
+    pub fn triangle(
+        &self,
+        vertices: &[ClipVertex; 3],
+        verdict: Verdict,
+        remains: &Remains,
+        info: &TriangleInfo,
+        each: &mut impl FnMut(&SetupPrimitive),
+    ) {
+        let state = self.state;
+        if state.cull == CullMode::Both {
+            return;
+        }
+        let Some(corners) = self.corners(verdict, vertices, remains) else { return };
+        let all = corners.all();
+        let at = |i: usize| all[i].screen.at;
+        // The whole polygon tells the direction: its parts can be so thin that snapping turns them
+        // over.
+        let area: i64 = (2..all.len()).map(|i| doubled_area(at(0), at(i - 1), at(i))).sum();
+        if area == 0 {
+            return;
+        }
+        let back = self.shows_back(area);
+        match state.cull {
+            CullMode::Front if !back => return,
+            CullMode::Back if back => return,
+            _ => {}
+        }
+        let fill = if back { state.back } else { state.front };
+
+        if fill == FillMode::Solid {
+            for i in 2..all.len() {
+                let part = [all[0], all[i - 1], all[i]];
+                let part_area = doubled_area(at(0), at(i - 1), at(i));
+                if (part_area < 0) != (area < 0) {
+                    continue;
+                }
+                let points = part.map(|c| c.screen.at);
+                let Some(convex) = Convex::triangle(points, FillRule::UpperLeft) else { continue };
+                let Some(mut planes) = Planes::triangle(&part) else { continue };
+                self.bias(&mut planes, &part, FillMode::Solid, None);
+                each(&SetupPrimitive::surface(convex, planes, back));
+            }
+            return;
+        }
+        // Slope of the triangle as a whole: of the first part that has one.
+        let slope = (2..all.len())
+            .find_map(|i| Planes::triangle(&[all[0], all[i - 1], all[i]]))
+            .map(|p| p.slope());
+        for i in 0..all.len() {
+            let drawn = corners.edges[i].is_some_and(|edge| info.edges[usize::from(edge)]);
+            if !drawn {
+                continue;
+            }
+            if fill == FillMode::Wireframe {
+                let ends = [all[i], all[(i + 1) % all.len()]];
+                let line = points_lines::line(&state.line, self.multisample, &ends, 0, true);
+                if let Some(mut primitive) = line {
+                    self.bias(&mut primitive.planes, all, fill, slope);
+                    each(&SetupPrimitive { back, ..primitive });
+                }
+            } else {
+                let vertex = all[i].weights.iter().position(|&w| w == 1.0);
+                if vertex.is_none() && CLIPPED_CORNERS_ARE_NO_POINTS {
+                    continue;
+                }
+                let width = vertex.map_or(1.0, |v| info.point_width[v]);
+                let point =
+                    points_lines::point(&state.point, self.multisample, &all[i].screen, width);
+                if let Some(mut primitive) = point {
+                    if vertex.is_none() {
+                        primitive.planes = Planes::corner(&all[i]);
+                    }
+                    self.bias(&mut primitive.planes, all, fill, slope);
+                    each(&SetupPrimitive { back, corner: vertex.map(|v| v as u8), ..primitive });
+                }
+            }
+        }
+    }
+
+    fn bias(&self, planes: &mut Planes, corners: &[Corner], fill: FillMode, slope: Option<f64>) {
+        let bias = &self.state.bias;
+        let enabled = match fill {
+            FillMode::Solid => bias.enable[0],
+            FillMode::Wireframe => bias.enable[1],
+            FillMode::Point => bias.enable[2],
+        };
+        if enabled {
+            let largest = corners.iter().fold(0.0_f32, |z, c| z.max(c.screen.z.abs()));
+            planes.add_to_z(bias.of(largest, slope.unwrap_or_else(|| planes.slope())));
+        }
+    }
+
+    /// A rectangle of RECTLIST: vertices lower right, lower left and upper left (or any three
+    /// corners in turn); the fourth lies opposite the second. It is not culled, nor cut: what is
+    /// not rejected is drawn, and the window bounds it.
+    pub fn rectangle(
+        &self,
+        vertices: &[ClipVertex; 3],
+        verdict: Verdict,
+        each: &mut impl FnMut(&SetupPrimitive),
+    ) {
+        let verdict = if verdict == Verdict::Cut { Verdict::Accept } else { verdict };
+        let Some(corners) = self.corners(verdict, vertices, &Remains::default()) else { return };
+        let [a, b, c] = [corners.list[0], corners.list[1], corners.list[2]];
+        let [p, q, r] = [a, b, c].map(|v| v.screen.at);
+        let fourth = Point::new(p.x - q.x + r.x, p.y - q.y + r.y);
+        let Some(convex) = Convex::quadrangle([p, q, r, fourth], FillRule::UpperLeft) else {
+            return;
+        };
+        let Some(mut planes) = Planes::triangle(&[a, b, c]) else { return };
+        self.bias(&mut planes, &[a, b, c], FillMode::Solid, None);
+        let back = self.shows_back(doubled_area(p, q, r));
+        each(&SetupPrimitive::surface(convex, planes, back));
+    }
+
+    /// A line. `stipple` is where the stipple pattern stands at its start; gives how far the
+    /// pattern went on. `last` is whether it is the last line of its primitive, whose last pixel
+    /// Last Pixel Enable covers.
+    pub fn line(
+        &self,
+        vertices: &[ClipVertex; 2],
+        verdict: Verdict,
+        remains: &Remains,
+        stipple: u32,
+        last: bool,
+        each: &mut impl FnMut(&SetupPrimitive),
+    ) -> u32 {
+        let Some(corners) = self.corners(verdict, vertices, remains) else { return 0 };
+        let ends = [corners.list[0], corners.list[1]];
+        if let Some(primitive) =
+            points_lines::line(&self.state.line, self.multisample, &ends, stipple, last)
+        {
+            each(&primitive);
+        }
+        points_lines::pixels_along(ends[0].screen.at, ends[1].screen.at)
+    }
+
+    /// A point; `width` is that of its vertex in pixels, used if widths come from vertices.
+    pub fn point(
+        &self,
+        vertex: &ClipVertex,
+        verdict: Verdict,
+        width: f32,
+        each: &mut impl FnMut(&SetupPrimitive),
+    ) {
+        if verdict == Verdict::Reject {
+            return;
+        }
+        let Some(screen) = self.transform.apply(self.viewport, vertex.position) else { return };
+        if let Some(primitive) =
+            points_lines::point(&self.state.point, self.multisample, &screen, width)
+        {
+            each(&primitive);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pixel::interpolate::{Barycentric, Position};
+    use crate::pixel::multisample::{PixelLocation, RasterMode};
+    use crate::render::clip::{ClipMode, ClipState, clip};
+    use proptest::prelude::*;
+
+    const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };
+
+    /// 64 x 64 pixels, y upwards in clip space.
+    const VIEWPORT: Viewport =
+        Viewport { scale: [32.0, -32.0, 1.0], translate: [32.0, 32.0, 0.0], ..Viewport::IDENTITY };
+
+    const CLIP: ClipState = ClipState {
+        mode: ClipMode::Normal,
+        near_is_zero: true,
+        viewport_xy: true,
+        guard_band_xy: false,
+        guard_band: [-8.0, 8.0, -8.0, 8.0],
+        viewport_z: true,
+        clip_distances: 0,
+        cull_distances: 0,
+    };
+
+    fn at(x: f32, y: f32, z: f32, w: f32) -> ClipVertex {
+        ClipVertex { position: [x * w, y * w, z * w, w], distances: [0.0; 8] }
+    }
+
+    fn primitives(
+        state: &SetupState,
+        clip_state: &ClipState,
+        v: &[ClipVertex; 3],
+        info: TriangleInfo,
+    ) -> Vec<SetupPrimitive> {
+        let multisample =
+            Multisample::new(Samples::CENTRE, RasterMode::default(), PixelLocation::Centre, false);
+        let setup = Setup {
+            state,
+            viewport: &VIEWPORT,
+            transform: Transform::default(),
+            multisample: &multisample,
+        };
+        let mut remains = Remains::default();
+        let verdict = clip(clip_state, v, &mut remains);
+        let mut list = vec![];
+        setup.triangle(v, verdict, &remains, &info, &mut |o| list.push(*o));
+        list
+    }
+
+    fn pixels(primitives: &[SetupPrimitive]) -> Vec<(u32, u32)> {
+        let mut list = vec![];
+        for primitive in primitives {
+            primitive.rasterise(&Samples::CENTRE, SCREEN, &mut |q| {
+                for i in (0..4).filter(|&i| q.mask[i as usize] != 0) {
+                    list.push((q.x + (i & 1), q.y + (i >> 1)));
+                }
+            });
+        }
+        list.sort_unstable();
+        list
+    }
+
+    /// Counterclockwise for a viewer with y upwards: on the screen as well.
+    const FRONT: [(f32, f32); 3] = [(-0.5, -0.5), (0.5, -0.5), (0.0, 0.5)];
+
+    #[test]
+    fn facing_and_culling() {
+        let front = FRONT.map(|(x, y)| at(x, y, 0.5, 1.0));
+        let back = [front[0], front[2], front[1]];
+        for counterclockwise in [false, true] {
+            let state =
+                SetupState { front_is_counterclockwise: counterclockwise, ..SetupState::default() };
+            for (triangle, is_counterclockwise) in [(front, true), (back, false)] {
+                let shows_back = counterclockwise != is_counterclockwise;
+                let drawn = |cull| {
+                    primitives(
+                        &SetupState { cull, ..state },
+                        &CLIP,
+                        &triangle,
+                        TriangleInfo::default(),
+                    )
+                };
+                assert_eq!(
+                    drawn(CullMode::None).iter().map(|o| o.back).collect::<Vec<_>>(),
+                    [shows_back]
+                );
+                assert_eq!(drawn(CullMode::Both).len(), 0);
+                assert_eq!(drawn(CullMode::Front).len(), usize::from(shows_back));
+                assert_eq!(drawn(CullMode::Back).len(), usize::from(!shows_back));
+            }
+        }
+        let thin = [front[0], front[1], front[0]];
+        assert_eq!(primitives(&SetupState::default(), &CLIP, &thin, TriangleInfo::default()), []);
+    }
+
+    /// A triangle that is cut covers what the whole one does inside of the viewport, and has the
+    /// same values there.
+    #[test]
+    fn cutting_changes_nothing_inside() {
+        let v = [at(-1.5, -0.5, 0.2, 1.0), at(2.5, -0.75, 0.9, 3.0), at(0.25, 1.5, 0.4, 2.0)];
+        let state = SetupState { front_is_counterclockwise: true, ..SetupState::default() };
+        let off = ClipState { mode: ClipMode::AcceptAll, ..CLIP };
+        let (whole, parts) = (
+            primitives(&state, &off, &v, TriangleInfo::default()),
+            primitives(&state, &CLIP, &v, TriangleInfo::default()),
         );
+        assert!(whole.len() == 1 && parts.len() > 2);
+        let (a, b) = (pixels(&whole), pixels(&parts));
+        // Corners are snapped to 1/256 pixel: some pixels on edges may differ.
+        let differ = a.iter().filter(|p| !b.contains(p)).count()
+            + b.iter().filter(|p| !a.contains(p)).count();
+        assert!(differ <= 2, "{differ} of {}", a.len());
+        for part in &parts {
+            for &(x, y) in &pixels(std::slice::from_ref(part)) {
+                let at = Position::in_pixel(x, y, [8, 8]);
+                for kind in [Barycentric::Perspective, Barycentric::Linear] {
+                    let (p, q) =
+                        (part.planes.barycentric(kind, at), whole[0].planes.barycentric(kind, at));
+                    assert!(
+                        (p[0] - q[0]).abs() < 1e-3 && (p[1] - q[1]).abs() < 1e-3,
+                        "{kind:?} {p:?} {q:?}"
+                    );
+                }
+                assert!((part.planes.z(at) - whole[0].planes.z(at)).abs() < 1e-3);
+                assert!((part.planes.w(at) - whole[0].planes.w(at)).abs() < 1e-2);
+            }
+        }
     }
-    Ok(list)
-}
 
-fn scissor(rect: &ScissorRect) -> Rect {
-    Rect::inclusive(
-        rect.scissor_rectangle_x_min.get() as i32,
-        rect.scissor_rectangle_y_min.get() as i32,
-        rect.scissor_rectangle_x_max.get() as i32,
-        rect.scissor_rectangle_y_max.get() as i32,
-    )
-}
-
-fn viewport(state: &SfClipViewport) -> Viewport {
-    Viewport {
-        scale: [
-            state.viewport_matrix_element_m00,
-            state.viewport_matrix_element_m11,
-            state.viewport_matrix_element_m22,
-        ],
-        translate: [
-            state.viewport_matrix_element_m30,
-            state.viewport_matrix_element_m31,
-            state.viewport_matrix_element_m32,
-        ],
-        guard_band: [
-            state.x_min_clip_guardband,
-            state.x_max_clip_guardband,
-            state.y_min_clip_guardband,
-            state.y_max_clip_guardband,
-        ],
-        extents: [
-            state.x_min_view_port,
-            state.x_max_view_port,
-            state.y_min_view_port,
-            state.y_max_view_port,
-        ],
-    }
-}
-
-fn clip_state(
-    clip: &ThreeDStateClip,
-    raster: &ThreeDStateRaster,
-    distances: Distances,
-) -> ClipState {
-    // Without the force bits the masks are those of the last stage (2a p.40-42).
-    let clips = match clip.force_user_clip_distance_clip_test_enable_bitmask {
-        ForceClips::FORCE => clip.user_clip_distance_clip_test_enable_bitmask.get() as u8,
-        _ => distances.clip,
-    };
-    let culls = match clip.force_user_clip_distance_cull_test_enable_bitmask {
-        ForceCulls::FORCE => clip.user_clip_distance_cull_test_enable_bitmask.get() as u8,
-        _ => distances.cull,
-    };
-    let mode = match clip.clip_mode {
-        _ if !clip.clip_enable && clip.force_clip_mode != ForceClip::FORCE => ClipMode::Off,
-        Clip::REJECT_ALL => ClipMode::RejectAll,
-        Clip::ACCEPT_ALL => ClipMode::AcceptAll,
-        _ => ClipMode::Normal,
-    };
-    ClipState {
-        mode,
-        near_is_zero: clip.api_mode == ApiMode::D3D,
-        viewport_xy: clip.viewport_xy_clip_test_enable,
-        guard_band_xy: clip.guardband_clip_test_enable,
-        guard_band: [-1.0, 1.0, -1.0, 1.0],
-        viewport_z: raster.viewport_z_clip_test_enable,
-        clip_distances: clips,
-        cull_distances: culls,
-    }
-}
-
-/// Whether lines are rectangles, and where samples lie (2a p.177).
-fn raster_mode(raster: &ThreeDStateRaster, forced: bool) -> RasterMode {
-    let mode = raster.dx_multisample_rasterization_mode;
-    if raster.force_multisampling == ForceMultisampling::FORCE {
-        return RasterMode {
-            on: matches!(mode, DxMode::MSRASTMODE_ON_PIXEL | DxMode::MSRASTMODE_ON_PATTERN),
-            pattern: matches!(mode, DxMode::MSRASTMODE_OFF_PATTERN | DxMode::MSRASTMODE_ON_PATTERN),
+    #[test]
+    fn fill_modes() {
+        let v = FRONT.map(|(x, y)| at(x, y, 0.5, 1.0));
+        let wire = SetupState {
+            front: FillMode::Wireframe,
+            back: FillMode::Wireframe,
+            ..SetupState::default()
         };
+        let lines = primitives(&wire, &CLIP, &v, TriangleInfo::default());
+        assert!(lines.len() == 3 && lines.iter().all(|o| o.kind == Kind::Line));
+        let two = TriangleInfo { edges: [true, false, true], ..TriangleInfo::default() };
+        assert_eq!(primitives(&wire, &CLIP, &v, two).len(), 2);
+        let dots =
+            SetupState { front: FillMode::Point, back: FillMode::Point, ..SetupState::default() };
+        let points = primitives(&dots, &CLIP, &v, TriangleInfo::default());
+        assert!(points.len() == 3 && points.iter().all(|o| o.kind == Kind::Point));
+        assert_eq!([0, 1, 2].map(|n| points[n].corner), [Some(0), Some(1), Some(2)]);
+        // Each face has its own mode.
+        let faces =
+            SetupState { front: FillMode::Point, back: FillMode::Solid, ..SetupState::default() };
+        assert_eq!(primitives(&faces, &CLIP, &v, TriangleInfo::default())[0].kind, Kind::Surface);
+        // What clipping makes is neither edge nor vertex.
+        let cut = [at(-0.5, 0.0, 0.5, 1.0), at(1.5, -0.25, 0.5, 1.0), at(1.5, 0.25, 0.5, 1.0)];
+        assert_eq!(primitives(&wire, &CLIP, &cut, TriangleInfo::default()).len(), 2);
+        assert_eq!(primitives(&dots, &CLIP, &cut, TriangleInfo::default()).len(), 1);
     }
-    let api = match raster.api_mode {
-        ApiOfRaster::DX10_0 => RasterApi::Dx10,
-        ApiOfRaster::DX10_1 => RasterApi::Dx10_1,
-        _ => RasterApi::Dx9OrOgl,
-    };
-    RasterMode::of(api, raster.dx_multisample_rasterization_enable, forced)
-}
 
-fn setup_state(
-    exec: &Exec<'_>,
-    clip: &ThreeDStateClip,
-    sf: &ThreeDStateSf,
-    raster: &ThreeDStateRaster,
-    wm: &ThreeDStateWm,
-    rectangle: bool,
-) -> SetupState {
-    let fill = |mode: Fill| match mode {
-        Fill::WIREFRAME => FillMode::Wireframe,
-        Fill::POINT => FillMode::Point,
-        _ => FillMode::Solid,
-    };
-    let region = |width: RegionWidth| [0.5, 1.0, 2.0, 4.0][width.bits() as usize & 3];
-    let depth: ThreeDStateDepthBuffer = state::packet(exec);
-    SetupState {
-        cull: match raster.cull_mode {
-            Cull::CULLMODE_BOTH => CullMode::Both,
-            Cull::CULLMODE_FRONT => CullMode::Front,
-            Cull::CULLMODE_BACK => CullMode::Back,
-            _ => CullMode::None,
-        },
-        front_is_counterclockwise: raster.front_winding == Winding::COUNTER_CLOCKWISE,
-        front: fill(raster.front_face_fill_mode),
-        back: fill(raster.back_face_fill_mode),
-        bias: DepthBias {
-            enable: [
-                raster.global_depth_offset_enable_solid,
-                raster.global_depth_offset_enable_wireframe,
-                raster.global_depth_offset_enable_point,
-            ],
-            constant: raster.global_depth_offset_constant,
-            scale: raster.global_depth_offset_scale,
-            clamp: raster.global_depth_offset_clamp,
-            unscaled: sf.legacy_global_depth_bias_enable,
-            format: match depth.surface_format {
-                DepthBufferFormat::D16_UNORM => DepthFormat::Unorm16,
-                DepthBufferFormat::D32_FLOAT => DepthFormat::Float32,
-                _ => DepthFormat::Unorm24,
-            },
-        },
-        line: LineState {
-            width: sf.line_width.get() as f32,
-            rectangle,
-            antialias: raster.antialiasing_enable,
-            region: region(wm.line_antialiasing_region_width),
-            cap_region: region(sf.line_end_cap_antialiasing_region_width),
-            last_pixel: sf.last_pixel_enable,
-        },
-        point: PointState {
-            width: (sf.point_width_source == WidthSource::STATE)
-                .then(|| sf.point_width.get() as f32),
-            bounds: [clip.minimum_point_width.get() as f32, clip.maximum_point_width.get() as f32],
-            rule: match wm.point_rasterization_rule {
-                PointRule::RASTRULE_UPPER_RIGHT => FillRule::UpperRight,
-                _ => FillRule::UpperLeft,
-            },
-            smooth: raster.smooth_point_enable,
-        },
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+        /// Whatever comes from memory: nothing but primitives inside of the window, no panic, a
+        /// bounded number of primitives.
+        #[test]
+        fn anything_goes(
+            bits in proptest::collection::vec(any::<u32>(), 20),
+            small in proptest::collection::vec(-4.0..4.0_f32, 20),
+            mixed in any::<u32>(),
+            origin in any::<[i32; 2]>(),
+            modes in any::<u16>(),
+        ) {
+            let float = |n: usize| if mixed >> n & 1 != 0 { f32::from_bits(bits[n]) } else { small[n] };
+            let bit = |n: u32| modes >> n & 1 != 0;
+            let fill = [FillMode::Solid, FillMode::Wireframe, FillMode::Point, FillMode::Solid][usize::from(modes & 3)];
+            let state = SetupState {
+                front: fill,
+                back: fill,
+                bias: DepthBias { enable: [true; 3], constant: float(16), scale: float(17), ..DepthBias::default() },
+                line: LineState { width: float(18), rectangle: bit(2), antialias: bit(3), ..LineState::default() },
+                point: PointState { width: bit(4).then(|| float(19)), smooth: bit(5), ..PointState::default() },
+                ..SetupState::default()
+            };
+            let viewport = Viewport { scale: [float(12), float(13), float(14)], ..VIEWPORT };
+            let mode = RasterMode { on: bit(6), pattern: bit(7) };
+            let samples = Samples::standard(if bit(8) { 4 } else { 1 }).unwrap();
+            let multisample = Multisample::new(samples, mode, PixelLocation::Centre, false);
+            let transform = Transform { divide: !bit(9), viewport: bit(10), origin, ..Transform::default() };
+            let setup =
+                Setup { state: &state, viewport: &viewport, transform, multisample: &multisample };
+            let clip_state = ClipState {
+                mode: if bit(11) { ClipMode::AcceptAll } else { ClipMode::Normal },
+                viewport_xy: bit(12),
+                viewport_z: bit(13),
+                guard_band_xy: bit(14),
+                guard_band: [float(15), 4.0, -4.0, float(11)],
+                ..CLIP
+            };
+            let v: [ClipVertex; 3] = std::array::from_fn(|i| ClipVertex {
+                position: [float(4 * i), float(4 * i + 1), float(4 * i + 2), float(4 * i + 3)],
+                distances: [0.0; 8],
+            });
+            let mut list = vec![];
+            let mut remains = Remains::default();
+            let verdict = clip(&clip_state, &v, &mut remains);
+            setup.triangle(&v, verdict, &remains, &TriangleInfo::default(), &mut |o| list.push(*o));
+            setup.rectangle(&v, verdict, &mut |o| list.push(*o));
+            let ends = [v[0], v[1]];
+            let verdict = clip(&clip_state, &ends, &mut remains);
+            setup.line(&ends, verdict, &remains, modes.into(), true, &mut |o| list.push(*o));
+            let verdict = clip(&clip_state, &v[..1], &mut remains);
+            setup.point(&v[0], verdict, float(5), &mut |o| list.push(*o));
+            prop_assert!(list.len() <= 2 + 18);
+            for primitive in &list {
+                primitive.rasterise(&multisample.samples, SCREEN, &mut |q| {
+                    let right = q.mask[1] | q.mask[3];
+                    assert!(SCREEN.contains(q.x as i32 + i32::from(right != 0), q.y as i32));
+                    let at = Position::in_pixel(q.x, q.y, [8, 8]);
+                    let _ = primitive.planes.barycentric(Barycentric::Perspective, at);
+                    if let Some(smooth) = &primitive.smooth {
+                        let c = smooth.coverage(q.x as f32, q.y as f32);
+                        assert!((0.0..=1.0).contains(&c));
+                    }
+                    if let Some(stippled) = &primitive.stippled {
+                        let _ = stippled.position(q.x, q.y);
+                    }
+                });
+            }
+        }
     }
-}
 
-/// How pixels are sampled, how many samples the buffers have, and whether these differ.
-fn multisample(
-    exec: &Exec<'_>,
-    raster: &ThreeDStateRaster,
-) -> Result<(Multisample, u32, bool), Fault> {
-    let packet: ThreeDStateMultisample = state::packet(exec);
-    let pattern: ThreeDStateSamplePattern = state::packet(exec);
-    let code = packet.number_of_multisamples.bits();
-    if code > 3 {
-        return Err(exec.bad_field(
-            "Number of Multisamples",
-            code,
-            "1, 2, 4 or 8 samples are possible",
-        ));
+    #[test]
+    fn rectangles_have_a_fourth_corner() {
+        let multisample =
+            Multisample::new(Samples::CENTRE, RasterMode::default(), PixelLocation::Centre, false);
+        let transform = Transform { divide: false, viewport: false, ..Transform::default() };
+        // Culling is not for rectangles.
+        let state = SetupState { cull: CullMode::Back, ..SetupState::default() };
+        let setup =
+            Setup { state: &state, viewport: &VIEWPORT, transform, multisample: &multisample };
+        for order in
+            [[(20.0, 12.0), (4.0, 12.0), (4.0, 3.0)], [(4.0, 3.0), (4.0, 12.0), (20.0, 12.0)]]
+        {
+            let v =
+                order.map(|(x, y)| ClipVertex { position: [x, y, 0.0, 1.0], distances: [0.0; 8] });
+            let mut list = vec![];
+            setup.rectangle(&v, Verdict::Accept, &mut |o| list.push(*o));
+            let expected: Vec<_> = (4..20).flat_map(|x| (3..12).map(move |y| (x, y))).collect();
+            assert_eq!(pixels(&list), expected);
+            // The corner that nobody gave has the values of the other two less those of the one
+            // opposite.
+            let b = list[0]
+                .planes
+                .barycentric(Barycentric::Perspective, Position { x: 16 * 20, y: 16 * 3 });
+            if order[0].0 == 20.0 {
+                assert_eq!(b, [-1.0, 1.0]);
+            }
+            let mut none = vec![];
+            setup.rectangle(&v, Verdict::Reject, &mut |o| none.push(*o));
+            assert_eq!(none, []);
+        }
     }
-    let samples = 1 << code;
-    let forced = match raster.forced_sample_count {
-        ForcedCount::NUMRASTSAMPLES_0 => None,
-        ForcedCount::NUMRASTSAMPLES_16 => Some(16),
-        count => Some(1 << (count.bits().clamp(1, 4) - 1)),
-    };
-    let counted = forced.unwrap_or(samples);
-    let positions = positions(&pattern, counted as usize);
-    let location = match packet.pixel_location {
-        Location::UL_CORNER => PixelLocation::UpperLeft,
-        _ => PixelLocation::Centre,
-    };
-    let mode = raster_mode(raster, forced.is_some());
-    Ok((
-        Multisample::new(positions, mode, location, packet.pixel_position_offset_enable),
-        samples,
-        forced.is_some(),
-    ))
-}
 
-/// The positions of so many samples (3DSTATE_SAMPLE_PATTERN, 2a p.188).
-fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
-    let (one, two, four, eight) = pattern_lists(pattern);
-    let found = match count {
-        1 => Samples::new(&one),
-        2 => Samples::new(&two),
-        4 => Samples::new(&four),
-        8 => Samples::new(&eight),
-        _ => Some(Samples::SIXTEEN),
-    };
-    found.unwrap_or(Samples::CENTRE)
-}
+    /// Oracle: Direct3D's formula (functional specification, depth bias).
+    #[test]
+    fn depth_bias() {
+        let base = DepthBias { constant: 3.0, scale: 2.0, ..DepthBias::default() };
+        let unorm = |format| DepthBias { format, ..base }.of(0.5, 0.25);
+        assert_eq!(unorm(DepthFormat::Unorm16), (0.5 + 3.0 * 2.0_f64.powi(-16)) as f32);
+        assert_eq!(unorm(DepthFormat::Unorm24), (0.5 + 3.0 * 2.0_f64.powi(-24)) as f32);
+        let float = DepthBias { format: DepthFormat::Float32, scale: 0.0, ..base };
+        assert_eq!(float.of(0.75, 9.0), 3.0 * 2.0_f32.powi(-24));
+        assert_eq!(float.of(1.0, 9.0), 3.0 * 2.0_f32.powi(-23));
+        assert_eq!(float.of(0.0, 9.0), 3.0 * f32::from_bits(1));
+        assert_eq!(DepthBias { unscaled: true, ..base }.of(0.5, 0.25), 3.5);
+        assert_eq!(DepthBias { clamp: 0.125, ..base }.of(0.5, 0.25), 0.125);
+        assert_eq!(DepthBias { clamp: -0.125, scale: -2.0, ..base }.of(0.5, 0.25), -0.125);
+        assert_eq!(DepthBias { scale: f32::NAN, ..base }.of(0.5, 0.25), 0.0);
 
-type Lists = ([[u8; 2]; 1], [[u8; 2]; 2], [[u8; 2]; 4], [[u8; 2]; 8]);
-
-/// The lists for one, two, four and eight samples, in 1/16 pixels.
-fn pattern_lists(p: &ThreeDStateSamplePattern) -> Lists {
-    (
-        [at(p._1x_sample0_x_offset, p._1x_sample0_y_offset)],
-        [
-            at(p._2x_sample0_x_offset, p._2x_sample0_y_offset),
-            at(p._2x_sample1_x_offset, p._2x_sample1_y_offset),
-        ],
-        [
-            at(p._4x_sample0_x_offset, p._4x_sample0_y_offset),
-            at(p._4x_sample1_x_offset, p._4x_sample1_y_offset),
-            at(p._4x_sample2_x_offset, p._4x_sample2_y_offset),
-            at(p._4x_sample3_x_offset, p._4x_sample3_y_offset),
-        ],
-        [
-            at(p._8x_sample0_x_offset, p._8x_sample0_y_offset),
-            at(p._8x_sample1_x_offset, p._8x_sample1_y_offset),
-            at(p._8x_sample2_x_offset, p._8x_sample2_y_offset),
-            at(p._8x_sample3_x_offset, p._8x_sample3_y_offset),
-            at(p._8x_sample4_x_offset, p._8x_sample4_y_offset),
-            at(p._8x_sample5_x_offset, p._8x_sample5_y_offset),
-            at(p._8x_sample6_x_offset, p._8x_sample6_y_offset),
-            at(p._8x_sample7_x_offset, p._8x_sample7_y_offset),
-        ],
-    )
-}
-
-fn at(x: UFix<0, 4>, y: UFix<0, 4>) -> [u8; 2] {
-    [x, y].map(|c| c.bits() as u8)
-}
-
-/// The line pattern, and where the counters stand if the packet sets them.
-fn line_stipple(exec: &Exec<'_>) -> (LineStipple, u32) {
-    let packet: ThreeDStateLineStipple = state::packet(exec);
-    let stipple = LineStipple {
-        pattern: packet.line_stipple_pattern.get() as u16,
-        repeat: packet.line_stipple_repeat_count.get() as u16,
-    };
-    let start = match packet.modify_enable_current_repeat_counter_current_stipple_index {
-        true => stipple.position(
-            packet.current_stipple_index.get() as u32,
-            packet.current_repeat_counter.get() as u32,
-        ),
-        false => 0,
-    };
-    (stipple, start)
-}
-
-fn polygon_stipple(exec: &Exec<'_>) -> PolygonStipple {
-    let pattern: ThreeDStatePolyStipplePattern = state::packet(exec);
-    let offset: ThreeDStatePolyStippleOffset = state::packet(exec);
-    PolygonStipple {
-        rows: pattern.pattern_row.map(|row| row.get() as u32),
-        offset: [
-            offset.polygon_stipple_x_offset.get() as u32,
-            offset.polygon_stipple_y_offset.get() as u32,
-        ],
+        // A slope of 1/64 a pixel, on the surface and on its edges, if enabled for them.
+        let v = [at(-1.0, -1.0, 0.0, 1.0), at(1.0, -1.0, 1.0, 1.0), at(-1.0, 1.0, 0.0, 1.0)];
+        for (fill, which) in [(FillMode::Solid, 0), (FillMode::Wireframe, 1), (FillMode::Point, 2)]
+        {
+            for on in [false, true] {
+                let mut bias = DepthBias { scale: 16.0, ..DepthBias::default() };
+                bias.enable[which] = on;
+                let state = SetupState { front: fill, back: fill, bias, ..SetupState::default() };
+                let primitive = primitives(&state, &CLIP, &v, TriangleInfo::default())[0];
+                let z = primitive.planes.z(Position { x: 0, y: 16 * 64 });
+                assert_eq!(z, if on { 0.25 } else { 0.0 }, "{fill:?}");
+            }
+        }
     }
 }

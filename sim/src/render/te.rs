@@ -5,7 +5,7 @@
 //! Points lie in rings: the outer one has the points of each edge by its own factor, those inside
 //! follow the inner factors. [`tessellate`] is the entry.
 
-use super::topology::{Assembler, CUT, Kind, Object, Topology};
+use super::topology::{Assembler, CUT, Kind, Primitive, Topology};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::render3d_stages::{
@@ -186,15 +186,15 @@ impl Tessellation {
         self.points.len() as u32
     }
 
-    /// The primitives as objects, all with the primitive ID of their patch
+    /// The primitives, all with the primitive ID of their patch
     /// (assumptions::PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM).
-    pub fn objects(&self, output: Output, id: u32, mut out: impl FnMut(&Object)) {
+    pub fn primitives(&self, output: Output, id: u32, mut out: impl FnMut(&Primitive)) {
         let indices =
             self.indices.iter().map(|&index| if index == LINE_END { CUT } else { index.into() });
-        let done = Assembler::for_setup(output.topology()).stream(indices, &mut |object| {
-            let mut object = *object;
-            object.id = id;
-            out(&object);
+        let done = Assembler::for_setup(output.topology()).stream(indices, &mut |primitive| {
+            let mut primitive = *primitive;
+            primitive.id = id;
+            out(&primitive);
             Ok::<(), Infallible>(())
         });
         let Ok(()) = done;

@@ -256,7 +256,7 @@ fn counts_of_whole_factors() {
             }
         }
         let mut segments = Vec::new();
-        lines.objects(Output::Lines, 7, |object| segments.push(*object));
+        lines.primitives(Output::Lines, 7, |primitive| segments.push(*primitive));
         assert_eq!(segments.len(), n * 5);
         for (k, segment) in segments.iter().enumerate() {
             let first = (k / 5 * 6 + k % 5) as u32;

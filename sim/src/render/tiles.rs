@@ -1,13 +1,13 @@
-//! Tiles of the screen: objects are collected, then each tile gets those that touch it, in their
+//! Tiles of the screen: primitives are collected, then each tile gets those that touch it, in their
 //! order.
 //!
-//! What happens in a pixel depends on the order of objects there and on nothing elsewhere, so that
-//! tiles can be worked on side by side ([`crate::machine::parallel`]). Objects are cut into the same pieces
+//! What happens in a pixel depends on the order of primitives there and on nothing elsewhere, so that
+//! tiles can be worked on side by side ([`crate::machine::parallel`]). Primitives are cut into the same pieces
 //! whatever the number of host threads, so that the threads of pixel shaders, their channels and
 //! all that is counted are always the same.
 
-use super::setup;
-use super::sf::Raster;
+use super::raster_state::RasterState;
+use super::sf::SetupPrimitive;
 use super::topology::Shape;
 use super::wm::{Counts, PixelPipe, Windower};
 use crate::machine::exec::Exec;
@@ -21,16 +21,16 @@ use std::ops::Range;
 
 /// Pixels along the side of a tile: four pages of a target with 32 bits a pixel, tiled.
 const SIDE: i32 = 64;
-/// Objects that are collected at most.
-const OBJECTS: usize = 8192;
-/// Pairs of object and tile that are collected, but for those of the last object.
+/// Primitives that are collected at most.
+const PRIMITIVES: usize = 8192;
+/// Pairs of primitive and tile that are collected, but for those of the last primitive.
 const PAIRS: usize = 1 << 17;
 
-/// An object as setup made it, with what all of its pixels have in common.
+/// A primitive as setup made it, with what all of its pixels have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct Object {
+pub struct BinnedPrimitive {
     /// Its shape and planes.
-    pub object: setup::Object,
+    pub setup: SetupPrimitive,
     /// What it was before setup.
     pub shape: Shape,
     /// Its viewport.
@@ -55,59 +55,59 @@ impl Tile {
     }
 }
 
-/// Objects that wait for their tiles to be drawn.
+/// Primitives that wait for their tiles to be drawn.
 #[derive(Debug, Default)]
 pub struct Bins {
-    objects: Vec<Object>,
+    primitives: Vec<BinnedPrimitive>,
     /// Setup data of their attributes, as many for each.
     attributes: Vec<[Attribute; 4]>,
-    /// Which tiles objects touch; tiles are in order when they are drawn.
+    /// Which tiles primitives touch; tiles are in order when they are drawn.
     pairs: Vec<(Tile, u32)>,
     /// The tiles, each with its part of `pairs`.
     tiles: Vec<(Tile, Range<usize>)>,
 }
 
 impl Bins {
-    /// Adds an object; `setup` appends the data of its attributes.
+    /// Adds a primitive; `setup` appends the data of its attributes.
     ///
     /// # Errors
     /// [`Fault::Hang`] if the budget is used up.
     pub fn push(
         &mut self,
         exec: &mut Exec<'_>,
-        raster: &Raster,
-        object: Object,
+        raster: &RasterState,
+        primitive: BinnedPrimitive,
         setup: impl FnOnce(&mut Vec<[Attribute; 4]>),
     ) -> Result<(), Fault> {
-        let pixels = object.object.pixels(&raster.multisample.samples);
-        let pixels = raster.window(object.viewport, Rect::SCREEN).intersection(pixels);
+        let pixels = primitive.setup.pixels(&raster.multisample.samples);
+        let pixels = raster.window(primitive.viewport, Rect::SCREEN).intersection(pixels);
         if pixels.is_empty() {
             return Ok(());
         }
-        // Thin objects have many blocks and few pixels.
+        // Thin primitives have many blocks and few pixels.
         exec.spend(watchdog::BLOCK * pixels.blocks())?;
         // Within the screen: 8 bits.
         let first = |at: i32| (at / SIDE) as u16;
         let last = |end: i32| ((end - 1) / SIDE) as u16;
-        let number = self.objects.len() as u32;
+        let number = self.primitives.len() as u32;
         for y in first(pixels.y0)..=last(pixels.y1) {
             for x in first(pixels.x0)..=last(pixels.x1) {
                 self.pairs.push((Tile { y, x }, number));
             }
         }
-        self.objects.push(object);
+        self.primitives.push(primitive);
         setup(&mut self.attributes);
         Ok(())
     }
 
     /// True if they should be drawn before more come.
     pub fn is_full(&self) -> bool {
-        self.objects.len() >= OBJECTS || self.pairs.len() >= PAIRS
+        self.primitives.len() >= PRIMITIVES || self.pairs.len() >= PAIRS
     }
 
     /// True if nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.objects.is_empty()
+        self.primitives.is_empty()
     }
 
     /// Finds the tiles.
@@ -122,23 +122,23 @@ impl Bins {
         }
     }
 
-    /// Forgets all objects.
+    /// Forgets all primitives.
     pub fn clear(&mut self) {
-        self.objects.clear();
+        self.primitives.clear();
         self.attributes.clear();
         self.pairs.clear();
         self.tiles.clear();
     }
 }
 
-/// Sorted objects with all that drawing them takes.
+/// Sorted primitives with all that drawing them takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen<'a> {
     /// State of the rasteriser.
-    pub raster: &'a Raster,
+    pub raster: &'a RasterState,
     /// State of what follows it.
     pub windower: &'a Windower,
-    /// The objects.
+    /// The primitives.
     pub bins: &'a Bins,
 }
 
@@ -150,15 +150,15 @@ impl Screen<'_> {
         (tile, pairs): &(Tile, Range<usize>),
     ) -> Result<(), Fault> {
         let Screen { raster, bins, .. } = self;
-        let each = bins.attributes.len() / bins.objects.len().max(1);
+        let each = bins.attributes.len() / bins.primitives.len().max(1);
         let tile = tile.pixels();
         pipe.begin_tile();
         for &(_, number) in &bins.pairs[pairs.clone()] {
             let number = number as usize;
-            let object = &bins.objects[number];
+            let primitive = &bins.primitives[number];
             let attributes = &bins.attributes[number * each..(number + 1) * each];
-            let window = raster.window(object.viewport, tile);
-            pipe.object(exec, self, object, attributes, window)?;
+            let window = raster.window(primitive.viewport, tile);
+            pipe.primitive(exec, self, primitive, attributes, window)?;
         }
         Ok(())
     }

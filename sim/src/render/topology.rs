@@ -1,8 +1,8 @@
 //! Primitive assembly: a stream of vertices becomes points, lines, triangles, rectangles and
 //! patches.
 //!
-//! An [`Assembler`] takes the vertices of a [`Topology`] one by one and gives each [`Object`] as
-//! soon as it is known. It serves every place where objects are made: input of hull and geometry
+//! An [`Assembler`] takes the vertices of a [`Topology`] one by one and gives each [`Primitive`] as
+//! soon as it is known. It serves every place where primitives are made: input of hull and geometry
 //! shaders, stream output, and setup, which want adjacency or not and differ in the [`Reorder`] of
 //! strips. (Topologies: 2b p.5; orders: the tables of OpenGL 4.6, 10.1, and of Direct3D 10;
 //! gen8_facts 5.1.)
@@ -13,7 +13,7 @@ use crate::assumptions::{
 };
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 
-/// Most vertices of an object: those of a patch.
+/// Most vertices of a primitive: those of a patch.
 pub const MAX_VERTICES: usize = 32;
 
 /// How vertices follow each other.
@@ -60,7 +60,7 @@ pub enum Kind {
 pub struct Topology {
     /// How vertices follow each other.
     pub kind: Kind,
-    /// Objects were found to face backward by an earlier stage (`_BF`).
+    /// Primitives were found to face backward by an earlier stage (`_BF`).
     pub back_facing: bool,
     /// A strip that goes on with one drawn before (`_CONT`).
     pub continued: bool,
@@ -112,7 +112,7 @@ impl Topology {
         Some(topology)
     }
 
-    /// What its objects are.
+    /// What its primitives are.
     pub fn shape(&self) -> Shape {
         match self.kind {
             Kind::Points => Shape::Point,
@@ -127,8 +127,8 @@ impl Topology {
         }
     }
 
-    /// Vertices of each object, with adjacent ones or without.
-    pub fn object_vertices(&self, adjacency: Adjacency) -> usize {
+    /// Vertices of each primitive, with adjacent ones or without.
+    pub fn primitive_vertices(&self, adjacency: Adjacency) -> usize {
         match (self.kind, self.shape()) {
             (Kind::Patches(points), _) => points.into(),
             (Kind::LinesAdjacent | Kind::LineStripAdjacent, _) if adjacency == Adjacency::Keep => 4,
@@ -158,7 +158,7 @@ impl Topology {
     }
 }
 
-/// What an object is.
+/// What a primitive is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// One vertex.
@@ -175,7 +175,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The list of such objects, which stands for all topologies of them.
+    /// The list of such primitives, which stands for all topologies of them.
     pub const fn list(self) -> Code {
         match self {
             Shape::Point => Code::_3DPRIM_POINTLIST,
@@ -197,7 +197,7 @@ pub enum Reorder {
     Trailing,
 }
 
-/// Do objects have their adjacent vertices?
+/// Do primitives have their adjacent vertices?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adjacency {
     /// They do.
@@ -206,7 +206,7 @@ pub enum Adjacency {
     Discard,
 }
 
-/// Which select of the provoking vertex an object follows (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP, 2a
+/// Which select of the provoking vertex a primitive follows (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP, 2a
 /// p.42).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Provoking {
@@ -237,7 +237,7 @@ pub type Edges = [bool; 3];
 
 /// A point, a line, a triangle, a rectangle or a patch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Object {
+pub struct Primitive {
     /// What it is.
     pub shape: Shape,
     vertices: [u32; MAX_VERTICES],
@@ -247,7 +247,7 @@ pub struct Object {
     order: [u8; 3],
     /// How its provoking vertex is chosen.
     pub provoking: Provoking,
-    /// Primitive ID: objects of this draw and instance before it. Both triangles of a quad have the
+    /// Primitive ID: primitives of this draw and instance before it. Both triangles of a quad have the
     /// same.
     pub id: u32,
     /// Edges that wireframes draw; all but those inside a polygon.
@@ -262,7 +262,7 @@ pub struct Object {
     pub stippled: bool,
 }
 
-impl Object {
+impl Primitive {
     /// Its vertices. Triangles have the winding of the first one of their strip.
     pub fn vertices(&self) -> &[u32] {
         &self.vertices[..usize::from(self.count)]
@@ -273,21 +273,21 @@ impl Object {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }
 
-    /// The object with other numbers for its vertices.
+    /// The primitive with other numbers for its vertices.
     #[must_use]
-    pub fn map(&self, number: impl FnMut(u32) -> u32) -> Object {
-        let mut object = *self;
+    pub fn map(&self, number: impl FnMut(u32) -> u32) -> Primitive {
+        let mut primitive = *self;
         let count = usize::from(self.count);
         for (to, number) in
-            object.vertices[..count].iter_mut().zip(self.vertices().iter().copied().map(number))
+            primitive.vertices[..count].iter_mut().zip(self.vertices().iter().copied().map(number))
         {
             *to = number;
         }
-        object
+        primitive
     }
 
     /// The first three vertices of a triangle of a strip in another order (Reorder Mode of the
-    /// stream output, 2a p.226); other objects have one order.
+    /// stream output, 2a p.226); other primitives have one order.
     pub fn reordered(&self, reorder: Reorder) -> [u32; 3] {
         // As they came; each change of places is its own inverse.
         let [a, b, c] = self.order.map(|n| self.vertices[usize::from(n)]);
@@ -298,7 +298,7 @@ impl Object {
         }
     }
 
-    /// Place of its provoking vertex among [`Object::vertices`] (without adjacency). Selects that
+    /// Place of its provoking vertex among [`Primitive::vertices`] (without adjacency). Selects that
     /// are reserved choose the last vertex.
     pub fn provoking(&self, selects: &ProvokingSelects) -> usize {
         let (select, last) = match self.provoking {
@@ -311,7 +311,7 @@ impl Object {
     }
 }
 
-/// Makes objects of vertices.
+/// Makes primitives of vertices.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     topology: Topology,
@@ -323,19 +323,19 @@ pub struct Assembler {
     hub: u32,
     /// Vertices since the last cut.
     count: u32,
-    /// Objects so far.
-    objects: u32,
+    /// Primitives so far.
+    primitives: u32,
     /// The one that was made last.
-    object: Object,
+    primitive: Primitive,
 }
 
 impl Assembler {
     /// For one instance of a draw.
     pub fn new(topology: Topology, reorder: Reorder, adjacency: Adjacency) -> Assembler {
-        let object = Object {
+        let primitive = Primitive {
             shape: topology.shape(),
             vertices: [0; MAX_VERTICES],
-            count: topology.object_vertices(adjacency) as u8,
+            count: topology.primitive_vertices(adjacency) as u8,
             order: [0, 1, 2],
             provoking: match topology.kind {
                 Kind::TriangleFan => Provoking::Fan,
@@ -357,7 +357,7 @@ impl Assembler {
             stippled: topology.stippled,
         };
         let ring = [0; MAX_VERTICES];
-        Assembler { topology, reorder, adjacency, ring, hub: 0, count: 0, objects: 0, object }
+        Assembler { topology, reorder, adjacency, ring, hub: 0, count: 0, primitives: 0, primitive }
     }
 
     /// As setup takes them: without adjacency, strips with the order that keeps the last vertex.
@@ -365,9 +365,9 @@ impl Assembler {
         Assembler::new(topology, Reorder::Trailing, Adjacency::Discard)
     }
 
-    /// Objects that were made so far; a quad or a polygon is one.
-    pub fn objects(&self) -> u32 {
-        self.objects
+    /// Primitives that were made so far; a quad or a polygon is one.
+    pub fn primitives(&self) -> u32 {
+        self.primitives
     }
 
     /// A vertex, `back` ones before the newest.
@@ -375,14 +375,14 @@ impl Assembler {
         self.ring[(self.count.wrapping_sub(1 + back)) as usize % MAX_VERTICES]
     }
 
-    /// Takes the next vertex and gives the objects that are complete with it.
+    /// Takes the next vertex and gives the primitives that are complete with it.
     ///
     /// # Errors
-    /// What `out` returns; the object counts as made.
+    /// What `out` returns; the primitive counts as made.
     pub fn vertex<E>(
         &mut self,
         vertex: u32,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.count == 0 {
             self.hub = vertex;
@@ -403,8 +403,8 @@ impl Assembler {
             Kind::LineStrip if n > 2 => self.strip_line(1, false, out),
             Kind::LineStripAdjacent if n > 4 => self.strip_line(1, false, out),
             Kind::LineLoop if n >= 2 => {
-                self.object.first = n == 2;
-                self.object.last = false;
+                self.primitive.first = n == 2;
+                self.primitive.last = false;
                 self.emit(&[self.back(1), self.back(0)], out)
             }
             Kind::TriangleStrip if n >= 3 => self.strip_triangle(n.is_multiple_of(2), out),
@@ -433,19 +433,19 @@ impl Assembler {
     ///
     /// # Errors
     /// As [`Assembler::vertex`].
-    pub fn cut<E>(&mut self, out: &mut impl FnMut(&Object) -> Result<(), E>) -> Result<(), E> {
+    pub fn cut<E>(&mut self, out: &mut impl FnMut(&Primitive) -> Result<(), E>) -> Result<(), E> {
         let n = self.count;
         let done = match self.topology.kind {
             Kind::LineStrip if n >= 2 => self.strip_line(0, true, out),
             Kind::LineStripAdjacent if n >= 4 => self.strip_line(0, true, out),
             Kind::LineLoop if n >= 2 => {
-                self.object.first = false;
-                self.object.last = true;
+                self.primitive.first = false;
+                self.primitive.last = true;
                 self.emit(&[self.back(0), self.hub], out)
             }
             Kind::Polygon if n >= 3 => self
                 .polygon_triangle(0, true, out)
-                .inspect(|()| self.objects = self.objects.wrapping_add(1)),
+                .inspect(|()| self.primitives = self.primitives.wrapping_add(1)),
             Kind::TriangleStripAdjacent if n >= 6 => {
                 let even = n & !1;
                 self.adjacent_triangle(even / 2 - 3, even - 1, out)
@@ -463,7 +463,7 @@ impl Assembler {
     pub fn stream<E>(
         &mut self,
         vertices: impl IntoIterator<Item = u32>,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         for vertex in vertices {
             match vertex {
@@ -474,26 +474,26 @@ impl Assembler {
         self.cut(out)
     }
 
-    // ---- how each kind makes its objects ----
+    // ---- how each kind makes its primitives ----
 
     fn emit<E>(
         &mut self,
         vertices: &[u32],
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.object.vertices[..vertices.len()].copy_from_slice(vertices);
-        self.object.count = vertices.len() as u8;
-        self.object.id = self.objects;
+        self.primitive.vertices[..vertices.len()].copy_from_slice(vertices);
+        self.primitive.count = vertices.len() as u8;
+        self.primitive.id = self.primitives;
         // Polygons count themselves, when they are whole.
         let whole = !matches!(self.topology.kind, Kind::Polygon | Kind::Quads | Kind::QuadStrip);
-        self.objects = self.objects.wrapping_add(whole.into());
-        out(&self.object)
+        self.primitives = self.primitives.wrapping_add(whole.into());
+        out(&self.primitive)
     }
 
     fn list<E>(
         &mut self,
         vertices: usize,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         if (self.count as usize) < vertices {
             return Ok(());
@@ -514,12 +514,12 @@ impl Assembler {
         &mut self,
         back: u32,
         last: bool,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         let adjacent = self.topology.kind == Kind::LineStripAdjacent;
         let least = if adjacent { 4 } else { 2 };
-        self.object.first = self.count - back == least && !self.topology.continued;
-        self.object.last = last;
+        self.primitive.first = self.count - back == least && !self.topology.continued;
+        self.primitive.last = last;
         let line = [3, 2, 1, 0].map(|n| self.back(n + back));
         match (adjacent, self.adjacency) {
             (true, Adjacency::Keep) => self.emit(&line, out),
@@ -532,7 +532,7 @@ impl Assembler {
     fn strip_triangle<E>(
         &mut self,
         turned: bool,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         let order = self.turn(turned);
         let triangle = [self.back(2), self.back(1), self.back(0)];
@@ -541,12 +541,12 @@ impl Assembler {
 
     /// Where vertices of a triangle go that has the wrong winding; each change is its own inverse.
     fn turn(&mut self, turned: bool) -> [u8; 3] {
-        self.object.order = match (turned, self.reorder) {
+        self.primitive.order = match (turned, self.reorder) {
             (false, _) => [0, 1, 2],
             (true, Reorder::Leading) => [0, 2, 1],
             (true, Reorder::Trailing) => [1, 0, 2],
         };
-        self.object.order
+        self.primitive.order
     }
 
     /// The triangle of a polygon that ends `back` vertices before the newest.
@@ -554,9 +554,9 @@ impl Assembler {
         &mut self,
         back: u32,
         last: bool,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.object.edges = [self.count - back == 3, true, last];
+        self.primitive.edges = [self.count - back == 3, true, last];
         self.emit(&[self.hub, self.back(1 + back), self.back(back)], out)
     }
 
@@ -565,15 +565,15 @@ impl Assembler {
         &mut self,
         around: [u32; 4],
         newest: usize,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         let start = if QUADS_START_AT_THEIR_LAST_VERTEX { newest } else { 0 };
         let [a, b, c, d] = [0, 1, 2, 3].map(|n| around[(start + n) % 4]);
-        self.object.edges = [true, true, false];
+        self.primitive.edges = [true, true, false];
         self.emit(&[a, b, c], out)?;
-        self.object.edges = [false, true, true];
+        self.primitive.edges = [false, true, true];
         let done = self.emit(&[a, c, d], out);
-        self.objects = self.objects.wrapping_add(1);
+        self.primitives = self.primitives.wrapping_add(1);
         done
     }
 
@@ -583,7 +583,7 @@ impl Assembler {
         &mut self,
         k: u32,
         beyond: u32,
-        out: &mut impl FnMut(&Object) -> Result<(), E>,
+        out: &mut impl FnMut(&Primitive) -> Result<(), E>,
     ) -> Result<(), E> {
         let at = |n: u32| self.ring[n as usize % MAX_VERTICES];
         let corners = [2 * k, 2 * k + 2, 2 * k + 4].map(at);

@@ -9,11 +9,16 @@ fn topology(kind: Kind) -> Topology {
     Topology { kind, back_facing: false, continued: false, stippled: true }
 }
 
-fn objects(kind: Kind, reorder: Reorder, adjacency: Adjacency, stream: &[u32]) -> Vec<Object> {
+fn primitives(
+    kind: Kind,
+    reorder: Reorder,
+    adjacency: Adjacency,
+    stream: &[u32],
+) -> Vec<Primitive> {
     let mut made = Vec::new();
     let mut assembler = Assembler::new(topology(kind), reorder, adjacency);
-    let done = assembler.stream(stream.iter().copied(), &mut |object| {
-        made.push(*object);
+    let done = assembler.stream(stream.iter().copied(), &mut |primitive| {
+        made.push(*primitive);
         Ok::<(), Infallible>(())
     });
     assert_eq!(done, Ok(()));
@@ -22,14 +27,14 @@ fn objects(kind: Kind, reorder: Reorder, adjacency: Adjacency, stream: &[u32]) -
 
 fn setup(kind: Kind, count: u32) -> Vec<Vec<u32>> {
     let stream: Vec<u32> = (0..count).collect();
-    let made = objects(kind, Reorder::Trailing, Adjacency::Discard, &stream);
-    made.iter().map(|object| object.vertices().to_vec()).collect()
+    let made = primitives(kind, Reorder::Trailing, Adjacency::Discard, &stream);
+    made.iter().map(|primitive| primitive.vertices().to_vec()).collect()
 }
 
 fn adjacent(kind: Kind, reorder: Reorder, count: u32) -> Vec<Vec<u32>> {
     let stream: Vec<u32> = (0..count).collect();
-    let made = objects(kind, reorder, Adjacency::Keep, &stream);
-    made.iter().map(|object| object.vertices().to_vec()).collect()
+    let made = primitives(kind, reorder, Adjacency::Keep, &stream);
+    made.iter().map(|primitive| primitive.vertices().to_vec()).collect()
 }
 
 /// Oracle: OpenGL 4.6, 10.1.2 to 10.1.10.
@@ -119,11 +124,11 @@ fn windings_agree() {
         for (kind, sign) in [(Kind::TriangleStrip, -1), (Kind::TriangleStripReversed, 1)] {
             for reorder in [Reorder::Leading, Reorder::Trailing] {
                 let stream: Vec<u32> = (0..count).collect();
-                let made = objects(kind, reorder, Adjacency::Discard, &stream);
+                let made = primitives(kind, reorder, Adjacency::Discard, &stream);
                 assert_eq!(made.len() as u32, count - 2);
-                assert!(made.iter().all(|object| area(ladder, object.vertices()) == sign));
+                assert!(made.iter().all(|primitive| area(ladder, primitive.vertices()) == sign));
                 for other in [Reorder::Leading, Reorder::Trailing] {
-                    let direct = objects(kind, other, Adjacency::Discard, &stream);
+                    let direct = primitives(kind, other, Adjacency::Discard, &stream);
                     let mut pairs = made.iter().zip(&direct);
                     assert!(pairs.all(|(a, b)| a.reordered(other) == b.corners()));
                 }
@@ -149,9 +154,9 @@ fn outer_edges() {
     let outer = |kind, count| {
         let stream: Vec<u32> = (0..count).collect();
         let mut edges = Vec::new();
-        for object in objects(kind, Reorder::Trailing, Adjacency::Discard, &stream) {
-            let [a, b, c] = object.corners();
-            for (edge, drawn) in [[a, b], [b, c], [c, a]].into_iter().zip(object.edges) {
+        for primitive in primitives(kind, Reorder::Trailing, Adjacency::Discard, &stream) {
+            let [a, b, c] = primitive.corners();
+            for (edge, drawn) in [[a, b], [b, c], [c, a]].into_iter().zip(primitive.edges) {
                 if drawn {
                     edges.push(edge);
                 }
@@ -179,11 +184,12 @@ fn provoking_vertices() {
     let check =
         |kind, reorder, count: u32, selects: &ProvokingSelects, want: &dyn Fn(u32) -> u32| {
             let stream: Vec<u32> = (0..count).collect();
-            for (i, object) in (0..).zip(objects(kind, reorder, Adjacency::Discard, &stream)) {
+            for (i, primitive) in (0..).zip(primitives(kind, reorder, Adjacency::Discard, &stream))
+            {
                 assert_eq!(
-                    object.vertices()[object.provoking(selects)],
+                    primitive.vertices()[primitive.provoking(selects)],
                     want(i),
-                    "{kind:?}, object {i}"
+                    "{kind:?}, primitive {i}"
                 );
             }
         };
@@ -220,8 +226,8 @@ fn provoking_vertices() {
 #[test]
 fn cuts() {
     let made = |kind, stream: &[u32]| -> Vec<(u32, Vec<u32>)> {
-        let made = objects(kind, Reorder::Trailing, Adjacency::Discard, stream);
-        made.iter().map(|object| (object.id, object.vertices().to_vec())).collect()
+        let made = primitives(kind, Reorder::Trailing, Adjacency::Discard, stream);
+        made.iter().map(|primitive| (primitive.id, primitive.vertices().to_vec())).collect()
     };
     assert_eq!(
         made(Kind::TriangleStrip, &[7, 8, CUT, CUT, 1, 2, 3, 4, CUT, 5, 6, 7]),
@@ -250,8 +256,8 @@ fn ends_of_lines() {
     let ends = |topology: Topology, stream: &[u32]| {
         let mut made = Vec::new();
         let mut assembler = Assembler::for_setup(topology);
-        let done = assembler.stream(stream.iter().copied(), &mut |object: &Object| {
-            made.push((object.first, object.last));
+        let done = assembler.stream(stream.iter().copied(), &mut |primitive: &Primitive| {
+            made.push((primitive.first, primitive.last));
             Ok::<(), Infallible>(())
         });
         assert_eq!(done, Ok(()));
@@ -283,8 +289,8 @@ fn codes() {
     let of = |code| Topology::of(code).unwrap();
     assert_eq!(of(Code::_3DPRIM_PATCHLIST_1).kind, Kind::Patches(1));
     assert_eq!(of(Code::_3DPRIM_PATCHLIST_32).kind, Kind::Patches(32));
-    assert_eq!(of(Code::_3DPRIM_TRISTRIP_ADJ).object_vertices(Adjacency::Keep), 6);
-    assert_eq!(of(Code::_3DPRIM_TRISTRIP_ADJ).object_vertices(Adjacency::Discard), 3);
+    assert_eq!(of(Code::_3DPRIM_TRISTRIP_ADJ).primitive_vertices(Adjacency::Keep), 6);
+    assert_eq!(of(Code::_3DPRIM_TRISTRIP_ADJ).primitive_vertices(Adjacency::Discard), 3);
     assert!(of(Code::_3DPRIM_POINTLIST_BF).back_facing && !of(Code::_3DPRIM_POINTLIST).back_facing);
     assert!(
         of(Code::_3DPRIM_LINESTRIP_CONT_BF).continued

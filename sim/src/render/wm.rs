@@ -1,16 +1,16 @@
 //! Windower: subspans of 2x2 pixels on their way from the rasteriser through early tests, pixel
 //! shader and late tests to render targets (2a, 3DSTATE_WM; order of tests by gen8_facts 8.1).
 
-use super::aux::Known;
+use super::aux_surface::AuxCache;
 use super::depth::{self, DepthStencilPackets, Depths, Timing};
 use super::merge::{Output, OutputPackets, Slots};
 use super::points_lines::Smooth;
-use super::ps::{self, MAX_SPANS, PixelShader, Span};
+use super::ps::{MAX_SPANS, PixelShader, PsInput, Span};
+use super::raster_state::RasterState;
 use super::render_target::{BadTarget, Purpose, RenderTarget};
-use super::setup::Kind;
-use super::sf::Raster;
+use super::sf::Kind;
 use super::state;
-use super::tiles::{Object, Screen};
+use super::tiles::{BinnedPrimitive, Screen};
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -37,10 +37,10 @@ struct Target {
     binding: u8,
     entry: u8,
     target: RenderTarget,
-    known: Known,
+    cache: AuxCache,
 }
 
-/// What becomes of subspans: the same for all objects of a draw.
+/// What becomes of subspans: the same for all primitives of a draw.
 #[derive(Debug)]
 pub struct Windower {
     output: Output,
@@ -85,7 +85,10 @@ impl Windower {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for buffers that cannot be used; page faults on the way to state.
-    pub fn resolve(exec: &mut Exec<'_>, raster: &Raster) -> Result<(Windower, PixelPipe), Fault> {
+    pub fn resolve(
+        exec: &mut Exec<'_>,
+        raster: &RasterState,
+    ) -> Result<(Windower, PixelPipe), Fault> {
         let wm: ThreeDStateWm = state::packet(exec);
         for (asked, what) in [
             (wm.legacy_depth_buffer_clear_enable, "a clear of the depth buffer by 3DSTATE_WM"),
@@ -157,8 +160,8 @@ impl Windower {
     /// Depths of a quad where its samples are covered.
     fn depths(
         &self,
-        raster: &Raster,
-        object: &Object,
+        raster: &RasterState,
+        primitive: &BinnedPrimitive,
         x: u32,
         y: u32,
         coverage: &[u8; 4],
@@ -175,7 +178,7 @@ impl Windower {
                 let sample = rest.trailing_zeros() as usize;
                 rest &= rest - 1;
                 let at = self.depth_at.or(positions.get(sample).copied()).unwrap_or([8, 8]);
-                depths[sample] = object.object.planes.z(Position::in_pixel(x, y, at));
+                depths[sample] = primitive.setup.planes.z(Position::in_pixel(x, y, at));
             }
         }
         depths
@@ -224,7 +227,7 @@ impl PixelPipe {
         }
     }
 
-    /// True if nobody looks at the attributes of objects.
+    /// True if nobody looks at the attributes of primitives.
     pub(super) fn is_without_shader(&self) -> bool {
         self.shader.is_none()
     }
@@ -238,26 +241,26 @@ impl PixelPipe {
         }
     }
 
-    /// Draws the pixels of an object in `window`; `attributes` is the setup data of its attributes.
+    /// Draws the pixels of a primitive in `window`; `attributes` is the setup data of its attributes.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
-    pub fn object(
+    pub fn primitive(
         &mut self,
         exec: &mut Exec<'_>,
         draw: &Screen<'_>,
-        object: &Object,
+        primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
         window: Rect,
     ) -> Result<(), Fault> {
         let mut result = Ok(());
-        object.object.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
+        primitive.setup.rasterise(&draw.raster.multisample.samples, window, &mut |quad| {
             if result.is_ok() {
-                result = self.quad(exec, draw, object, attributes, quad);
+                result = self.quad(exec, draw, primitive, attributes, quad);
             }
         });
         result?;
-        self.flush(exec, draw, object, attributes, 1)
+        self.flush(exec, draw, primitive, attributes, 1)
     }
 
     /// A quad of the rasteriser.
@@ -265,7 +268,7 @@ impl PixelPipe {
         &mut self,
         exec: &mut Exec<'_>,
         draw: &Screen<'_>,
-        object: &Object,
+        primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
         mut quad: raster::Quad,
     ) -> Result<(), Fault> {
@@ -273,11 +276,11 @@ impl PixelPipe {
         exec.spend(4 * watchdog::PIXEL)?;
         if let Some(stipple) = raster
             .polygon_stipple
-            .filter(|_| object.object.kind == Kind::Surface && object.stippled)
+            .filter(|_| primitive.setup.kind == Kind::Surface && primitive.stippled)
         {
             stipple.mask(&mut quad);
         }
-        if let Some(((stipple, _), line)) = raster.line_stipple.zip(object.object.stippled) {
+        if let Some(((stipple, _), line)) = raster.line_stipple.zip(primitive.setup.stippled) {
             for (n, mask) in quad.mask.iter_mut().enumerate() {
                 let (x, y) = (quad.x + (n as u32 & 1), quad.y + (n as u32 >> 1));
                 if !stipple.draws(line.position(x, y)) {
@@ -301,13 +304,13 @@ impl PixelPipe {
         let timing = windower.output.timing;
         if self.shader.is_none() || timing != Timing::Late {
             let write = self.shader.is_none() || timing == Timing::Early;
-            let depths = windower.depths(raster, object, quad.x, quad.y, &coverage);
+            let depths = windower.depths(raster, primitive, quad.x, quad.y, &coverage);
             let at = depth::Quad {
                 x: quad.x,
                 y: quad.y,
-                slice: object.array_index,
-                viewport: object.viewport as u8,
-                back: object.object.back,
+                slice: primitive.array_index,
+                viewport: primitive.viewport as u8,
+                back: primitive.setup.back,
             };
             let passed = windower.output.depth.test(exec, &at, &depths, &mut live, write)?;
             if write {
@@ -330,7 +333,7 @@ impl PixelPipe {
         } else {
             self.waiting.push(span);
         }
-        self.flush(exec, draw, object, attributes, wanted)
+        self.flush(exec, draw, primitive, attributes, wanted)
     }
 
     /// Starts threads while at least `least` subspans wait.
@@ -338,19 +341,19 @@ impl PixelPipe {
         &mut self,
         exec: &mut Exec<'_>,
         draw: &Screen<'_>,
-        object: &Object,
+        primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
         least: usize,
     ) -> Result<(), Fault> {
         while !self.waiting.is_empty() && self.waiting.len() >= least {
             let Some(shader) = &mut self.shader else { break };
-            let part = ps::Object {
-                shape: object.shape,
-                planes: &object.object.planes,
+            let part = PsInput {
+                shape: primitive.shape,
+                planes: &primitive.setup.planes,
                 attributes,
-                back: object.object.back,
-                array_index: object.array_index,
-                viewport: object.viewport as u8,
+                back: primitive.setup.back,
+                array_index: primitive.array_index,
+                viewport: primitive.viewport as u8,
             };
             let taken = shader.run(exec, &part, &self.waiting)?;
             exec.spend(4 * taken as u64 * watchdog::SHADED_PIXEL)?;
@@ -358,7 +361,7 @@ impl PixelPipe {
             let mut spans = [Span::default(); MAX_SPANS];
             spans[..taken].copy_from_slice(&self.waiting[..taken]);
             self.waiting.drain(..taken);
-            self.outputs(exec, draw, object, &spans[..taken])?;
+            self.outputs(exec, draw, primitive, &spans[..taken])?;
         }
         Ok(())
     }
@@ -368,7 +371,7 @@ impl PixelPipe {
         &mut self,
         exec: &mut Exec<'_>,
         draw: &Screen<'_>,
-        object: &Object,
+        primitive: &BinnedPrimitive,
         spans: &[Span],
     ) -> Result<(), Fault> {
         let Screen { raster, windower, .. } = *draw;
@@ -382,11 +385,11 @@ impl PixelPipe {
                 half.live[4 * first + pixel] = span.live[pixel] & own;
             }
             if windower.output.timing != Timing::Early {
-                half.depths[first] = windower.depths(raster, object, span.x, span.y, &span.live);
+                half.depths[first] = windower.depths(raster, primitive, span.x, span.y, &span.live);
             }
         }
         for write in &mut writes {
-            if let Some(smooth) = &object.object.smooth {
+            if let Some(smooth) = &primitive.setup.smooth {
                 soften(smooth, write);
             }
             let bound = self
@@ -397,9 +400,9 @@ impl PixelPipe {
                 Some(place) => place,
                 None => self.bind(exec, windower, write)?,
             };
-            let Target { target, known, .. } = &mut self.targets[place];
+            let Target { target, cache, .. } = &mut self.targets[place];
             let slots = &mut halves[usize::from(write.upper)];
-            let passed = windower.output.merge(exec, target, known, slots, write)?;
+            let passed = windower.output.merge(exec, target, cache, slots, write)?;
             self.counts.passed += u64::from(passed);
         }
         writes.clear();
@@ -440,7 +443,7 @@ impl PixelPipe {
             binding: write.binding,
             entry: write.entry,
             target,
-            known: Known::default(),
+            cache: AuxCache::default(),
         });
         Ok(self.targets.len() - 1)
     }

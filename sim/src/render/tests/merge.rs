@@ -197,7 +197,7 @@ fn two_targets_with_late_tests() {
                 let mut write = message(sources[n], subspans, n == 1);
                 (write.omask, write.depth, write.alpha) = (omask, computed, alpha);
                 let (result, stats) = with_exec(gpu.vm(context), |exec| {
-                    output.merge(exec, target, &mut Known::default(), &mut slots, &write)
+                    output.merge(exec, target, &mut AuxCache::default(), &mut slots, &write)
                 });
                 counts[n] = result.unwrap();
                 written += stats.bytes_written / 16;
@@ -269,7 +269,7 @@ fn null_targets() {
         let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
         let write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);
         let (result, stats) = with_exec(gpu.vm(context), |exec| {
-            output.merge(exec, &target, &mut Known::default(), &mut slots, &write)
+            output.merge(exec, &target, &mut AuxCache::default(), &mut slots, &write)
         });
         assert_eq!((result.unwrap(), stats.pixels), (count, 0));
         let expected = if count > 0 { 0.5 } else { 0.0 };
@@ -294,7 +294,7 @@ fn halves_are_tested_once() {
         let mut write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);
         (write.slots, write.mask) = (half, half);
         let (result, _) = with_exec(gpu.vm(context), |exec| {
-            output.merge(exec, &target, &mut Known::default(), &mut slots, &write)
+            output.merge(exec, &target, &mut AuxCache::default(), &mut slots, &write)
         });
         assert_eq!(result.unwrap(), 8);
     }
@@ -313,7 +313,7 @@ fn faults_name_the_target() {
     let mut slots = Slots::new([1; SLOTS], [[[0.5; 8]; 4]; 4]);
     let write = message([[0; SLOTS]; 4], [[0, 0], [2, 0], [4, 0], [6, 0]], true);
     let (result, _) = with_exec(gpu.vm(context), |exec| {
-        output.merge(exec, &target, &mut Known::default(), &mut slots, &write)
+        output.merge(exec, &target, &mut AuxCache::default(), &mut slots, &write)
     });
     let Fault::Page { fault, what, .. } = result.unwrap_err() else { panic!("another fault") };
     assert_eq!((fault.address, fault.write, &*what), (TARGETS[0], true, "a render target"));

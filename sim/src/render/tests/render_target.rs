@@ -178,9 +178,9 @@ fn opaque_colors() {
         let (mut gpu, context, mut expected) = memory(samples);
         for _ in 0..8 {
             let (pixels, source) = (random.pixels(samples), random.source());
-            let mut known = Known::default();
+            let mut cache = AuxCache::default();
             let counts =
-                target.pixels(&mut gpu.vm(context), &mut known, &pixels, &source, None).unwrap();
+                target.pixels(&mut gpu.vm(context), &mut cache, &pixels, &source, None).unwrap();
             let places = places(&surface, &pixels);
             assert_eq!(counts[1] as usize, places.len());
             for (slot, _, at) in places {
@@ -219,7 +219,9 @@ fn integers() {
         let mut source = random.source();
         source[0][5] = 70_000;
         source[1][6] = -70_000i32 as u32;
-        target.pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None).unwrap();
+        target
+            .pixels(&mut gpu.vm(context), &mut AuxCache::default(), &pixels, &source, None)
+            .unwrap();
         for (slot, _, at) in places(&surface, &pixels) {
             for channel in 0..channels {
                 let bits = source[channel][slot];
@@ -265,7 +267,7 @@ fn source_alpha_blending() {
             let before = contents(&mut gpu, context, 1);
             let (pixels, source) = (random.pixels(1), random.source());
             target
-                .pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None)
+                .pixels(&mut gpu.vm(context), &mut AuxCache::default(), &pixels, &source, None)
                 .unwrap();
             let after = contents(&mut gpu, context, 1);
             let mut touched = vec![false; BYTES];
@@ -304,7 +306,7 @@ fn blending_is_linear_on_the_srgb_curve() {
     let (mut gpu, context, before) = memory(1);
     let pixels = Pixels { samples: [1; SLOTS], ..Random(4).pixels(1) };
     let source = [[0.05f32.to_bits(); SLOTS]; 4];
-    target.pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None).unwrap();
+    target.pixels(&mut gpu.vm(context), &mut AuxCache::default(), &pixels, &source, None).unwrap();
     let after = contents(&mut gpu, context, 1);
     for (_, _, at) in places(&surface, &pixels) {
         for c in 0..3 {
@@ -362,7 +364,7 @@ fn logic_operations() {
             let (mut gpu, context, mut expected) = memory(1);
             let (pixels, source) = (random.pixels(1), random.source());
             target
-                .pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None)
+                .pixels(&mut gpu.vm(context), &mut AuxCache::default(), &pixels, &source, None)
                 .unwrap();
             for (slot, _, at) in places(&surface, &pixels) {
                 let mut new = [0; 4];
@@ -402,7 +404,9 @@ fn channels_change_places() {
     let [one, other] = [plain, swapped].map(|surface| {
         let (mut gpu, context, _) = memory(1);
         let target = target(&surface, &state);
-        target.pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None).unwrap();
+        target
+            .pixels(&mut gpu.vm(context), &mut AuxCache::default(), &pixels, &source, None)
+            .unwrap();
         contents(&mut gpu, context, 1)
     });
     assert!(one == other);
@@ -422,7 +426,9 @@ fn dither_is_fair() {
         let source = [[value.to_bits(); SLOTS]; 4];
         let pixels =
             Pixels { subspans: [[4, 4], [6, 4], [4, 6], [6, 6]], samples: [1; SLOTS], slice: 0 };
-        target.pixels(&mut gpu.vm(context), &mut Known::default(), &pixels, &source, None).unwrap();
+        target
+            .pixels(&mut gpu.vm(context), &mut AuxCache::default(), &pixels, &source, None)
+            .unwrap();
         let mut sum = 0;
         for (_, _, at) in places(&surface, &pixels) {
             let blue = u32::from(gpu.vm(context).read_u16(BASE + at as u64).unwrap() & 31);

@@ -203,14 +203,14 @@ impl Ccs {
 /// What was found out about blocks that were not cleared; see [`Ccs::open`]. Each worker has its
 /// own for each target, for the time of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Known {
+pub struct AuxCache {
     /// Address of an oword without a cleared block.
     oword: u64,
 }
 
-impl Default for Known {
-    fn default() -> Known {
-        Known { oword: u64::MAX }
+impl Default for AuxCache {
+    fn default() -> AuxCache {
+        AuxCache { oword: u64::MAX }
     }
 }
 
@@ -313,7 +313,7 @@ impl Ccs {
     pub fn open(
         &self,
         vm: &mut Vm<'_>,
-        known: &mut Known,
+        cache: &mut AuxCache,
         slice: u32,
         [x, y]: [u32; 2],
         fill: impl FnOnce(&mut Vm<'_>, [u32; 2]) -> Result<(), PageFault>,
@@ -321,7 +321,7 @@ impl Ccs {
         let [across, down] = self.block();
         let (column, row) = (x / across, y / down);
         let (at, bit) = self.place(slice, column, row);
-        if at == known.oword {
+        if at == cache.oword {
             return Ok(());
         }
         let bits = u128::from_le_bytes(vm.read_array(at)?) ^ !SET;
@@ -329,12 +329,12 @@ impl Ccs {
             fill(vm, [column * across, row * down])?;
             vm.write_array(at, &(bits & !(1 << bit) ^ !SET).to_le_bytes())?;
         } else if bits == 0 {
-            known.oword = at;
+            cache.oword = at;
         }
         Ok(())
     }
 }
 
 #[cfg(test)]
-#[path = "tests/aux.rs"]
+#[path = "tests/aux_surface.rs"]
 mod tests;

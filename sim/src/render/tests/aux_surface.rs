@@ -147,8 +147,14 @@ fn clear_draw_resolve() {
         let plain = BlendState::new();
         let fast = target(&surface, &plain, Purpose::FastClear);
         rectangle([0, 0, 4, 4], 1, 1, |pixels| {
-            fast.pixels(&mut gpu.vm(context), &mut Known::default(), pixels, &flat([9.0; 4]), None)
-                .unwrap();
+            fast.pixels(
+                &mut gpu.vm(context),
+                &mut AuxCache::default(),
+                pixels,
+                &flat([9.0; 4]),
+                None,
+            )
+            .unwrap();
         });
         for y in 0..height.min(64 * bh) {
             for x in 0..width.min(32 * bw) {
@@ -160,7 +166,7 @@ fn clear_draw_resolve() {
         blended.entry[0].source_blend_factor = Factor::BLENDFACTOR_ONE;
         blended.entry[0].destination_blend_factor = Factor::BLENDFACTOR_ONE;
         blended.entry[0].post_blend_color_clamp_enable = true;
-        let mut known = Known::default();
+        let mut cache = AuxCache::default();
         for (corners, color, blends) in [
             ([3, 5, 30, 11], [0.2, 0.4, 0.6, 0.8], false),
             ([20, 8, 41, 19], [0.2, 0.2, 0.0, 0.4], true),
@@ -170,7 +176,7 @@ fn clear_draw_resolve() {
             let target = target(&surface, if blends { &blended } else { &plain }, Purpose::Draw);
             rectangle(corners, 1, 1, |pixels| {
                 target
-                    .pixels(&mut gpu.vm(context), &mut known, pixels, &flat(color), None)
+                    .pixels(&mut gpu.vm(context), &mut cache, pixels, &flat(color), None)
                     .unwrap();
             });
             for y in corners[1]..corners[3].min(height) {
@@ -187,7 +193,13 @@ fn clear_draw_resolve() {
         let corners = [0, 0, width.div_ceil(8 * bw).max(4), height.div_ceil(16 * bh).max(4)];
         rectangle(corners, 1, 1, |pixels| {
             resolve
-                .pixels(&mut gpu.vm(context), &mut Known::default(), pixels, &flat([9.0; 4]), None)
+                .pixels(
+                    &mut gpu.vm(context),
+                    &mut AuxCache::default(),
+                    pixels,
+                    &flat([9.0; 4]),
+                    None,
+                )
                 .unwrap();
         });
         let level = surface.layout.level(0);
@@ -270,7 +282,7 @@ fn samples_of_pixels() {
                         let color = flat([9.0; 4]);
                         fast.pixels(
                             &mut gpu.vm(context),
-                            &mut Known::default(),
+                            &mut AuxCache::default(),
                             pixels,
                             &color,
                             None,
@@ -295,7 +307,7 @@ fn samples_of_pixels() {
                         target
                             .pixels(
                                 &mut gpu.vm(context),
-                                &mut Known::default(),
+                                &mut AuxCache::default(),
                                 pixels,
                                 &source,
                                 None,

@@ -1,0 +1,462 @@
+//! Clip, strips and fans, rasterisation: their state, resolved once for a draw (2a, 3DSTATE_CLIP,
+//! 3DSTATE_SF, 3DSTATE_RASTER, 3DSTATE_MULTISAMPLE and the pointers to viewports and scissor
+//! rectangles).
+
+use super::clip::{ClipMode, ClipState};
+use super::depth;
+use super::points_lines::{LineState, LineStipple, PointState, PolygonStipple};
+use super::sf::{CullMode, DepthBias, DepthFormat, FillMode, SetupState};
+use super::state;
+use super::topology::ProvokingSelects;
+use crate::machine::exec::Exec;
+use crate::machine::fault::Fault;
+use crate::pixel::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
+use crate::pixel::raster::FillRule;
+use crate::pixel::viewport::{Bounds, Rect, Transform, Viewport};
+use genxml::gen8::render3d_depth::{
+    ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthBufferFormat,
+    ThreeDStateWmDepthStencil,
+};
+use genxml::gen8::render3d_pixel::{
+    ThreeDStateWm, ThreeDStateWmPointRasterizationRule as PointRule,
+};
+use genxml::gen8::render3d_raster::{
+    CcViewport, FillMode as Fill, RegionWidth, ScissorRect, SfClipViewport, ThreeDStateClip,
+    ThreeDStateClipApiMode as ApiMode, ThreeDStateClipClipMode as Clip,
+    ThreeDStateClipForceClipMode as ForceClip,
+    ThreeDStateClipForceUserClipDistanceClipTestEnableBitmask as ForceClips,
+    ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCulls,
+    ThreeDStateDrawingRectangle, ThreeDStateLineStipple, ThreeDStateMultisample,
+    ThreeDStateMultisamplePixelLocation as Location, ThreeDStatePolyStippleOffset,
+    ThreeDStatePolyStipplePattern, ThreeDStateRaster, ThreeDStateRasterApiMode as ApiOfRaster,
+    ThreeDStateRasterCullMode as Cull, ThreeDStateRasterDxMultisampleRasterizationMode as DxMode,
+    ThreeDStateRasterForceMultisampling as ForceMultisampling,
+    ThreeDStateRasterForcedSampleCount as ForcedCount, ThreeDStateRasterFrontWinding as Winding,
+    ThreeDStateSampleMask, ThreeDStateSamplePattern, ThreeDStateScissorStatePointers,
+    ThreeDStateSf, ThreeDStateSfPointWidthSource as WidthSource,
+    ThreeDStateSfVertexSubPixelPrecisionSelect as Precision, ThreeDStateViewportStatePointersCc,
+    ThreeDStateViewportStatePointersSfClip,
+};
+use genxml_core::UFix;
+use genxml_core::packet::Fixed;
+
+/// What the last stage before the clipper says of user distances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Distances {
+    /// Distances that clip.
+    pub clip: u8,
+    /// Distances that cull.
+    pub cull: u8,
+}
+
+/// The state of clipping, setup and rasterisation.
+#[derive(Clone, Debug)]
+pub struct RasterState {
+    /// Clipping; its guard band is that of the first viewport.
+    pub clip: ClipState,
+    /// Setup.
+    pub setup: SetupState,
+    /// How positions get to the screen.
+    pub transform: Transform,
+    /// Samples.
+    pub multisample: Multisample,
+    /// Samples of the buffers that may be covered.
+    pub sample_mask: u8,
+    /// Samples of a pixel in the buffers.
+    pub samples: u32,
+    /// More or fewer samples are looked at than the buffers have.
+    pub forced: bool,
+    /// Viewports by index, up to the highest that vertices may name.
+    pub viewports: Vec<Viewport>,
+    /// Depth ranges by viewport.
+    pub ranges: Vec<CcViewport>,
+    /// Scissor rectangles by viewport, if they hold.
+    pub scissors: Option<Vec<Rect>>,
+    /// Where drawing is allowed, but for viewport, scissor and targets.
+    pub bounds: Bounds,
+    /// All primitives go to slice 0.
+    pub zero_array_index: bool,
+    /// Which vertex flat attributes come from.
+    pub provoking: ProvokingSelects,
+    /// The pattern of lines.
+    pub line_stipple: Option<(LineStipple, u32)>,
+    /// The pattern of polygons.
+    pub polygon_stipple: Option<PolygonStipple>,
+}
+
+impl RasterState {
+    /// Follows the packets.
+    ///
+    /// # Errors
+    /// Page faults on the way to viewports and scissor rectangles.
+    pub fn resolve(exec: &Exec<'_>, distances: Distances) -> Result<RasterState, Fault> {
+        let clip: ThreeDStateClip = state::packet(exec);
+        let sf: ThreeDStateSf = state::packet(exec);
+        let raster: ThreeDStateRaster = state::packet(exec);
+        let wm: ThreeDStateWm = state::packet(exec);
+        let rectangle: ThreeDStateDrawingRectangle = state::packet(exec);
+        let count = clip.maximum_vp_index.get() as usize + 1;
+        let tests: ThreeDStateWmDepthStencil = state::packet(exec);
+        // Pointers may be anything where nothing needs what they point to: drivers never set them
+        // for copies and clears.
+        let clips = clip_state(&clip, &raster, distances).mode == ClipMode::Normal;
+        let viewports = match sf.viewport_transform_enable || clips {
+            true => {
+                let pointer: ThreeDStateViewportStatePointersSfClip = state::packet(exec);
+                let list = list(exec, pointer.sf_clip_viewport_pointer.get(), count)?;
+                list.iter().map(viewport).collect()
+            }
+            false => vec![Viewport::IDENTITY; count],
+        };
+        let buffer: ThreeDStateDepthBuffer = state::packet(exec);
+        let writes = tests.depth_buffer_write_enable && buffer.depth_write_enable;
+        let ranges = match !depth::is_absent(&buffer) && (tests.depth_test_enable || writes) {
+            true => {
+                let pointer: ThreeDStateViewportStatePointersCc = state::packet(exec);
+                list(exec, pointer.cc_viewport_pointer.get(), count)?
+            }
+            false => Vec::new(),
+        };
+        let scissors = match raster.scissor_rectangle_enable {
+            true => {
+                let pointer: ThreeDStateScissorStatePointers = state::packet(exec);
+                let list: Vec<ScissorRect> = list(exec, pointer.scissor_rect_pointer.get(), count)?;
+                Some(list.iter().map(scissor).collect())
+            }
+            false => None,
+        };
+        let (multisample, samples, forced) = multisample(exec, &raster)?;
+        let origin = [rectangle.drawing_rectangle_origin_x, rectangle.drawing_rectangle_origin_y]
+            .map(|origin| origin.get() as i32);
+        let mask: ThreeDStateSampleMask = state::packet(exec);
+        Ok(RasterState {
+            clip: clip_state(&clip, &raster, distances),
+            setup: setup_state(exec, &clip, &sf, &raster, &wm, raster_mode(&raster, forced).on),
+            transform: Transform {
+                divide: !clip.perspective_divide_disable,
+                viewport: sf.viewport_transform_enable,
+                origin,
+                offset: multisample.vertex_offset,
+                precision: match sf.vertex_sub_pixel_precision_select {
+                    Precision::_4_BIT => 4,
+                    _ => 8,
+                },
+            },
+            // Bits of samples that there are not are ignored (2a p.180).
+            sample_mask: mask.sample_mask.get() as u8 & ((1_u16 << samples) - 1) as u8,
+            multisample,
+            samples,
+            forced,
+            viewports,
+            ranges,
+            scissors,
+            bounds: Bounds {
+                drawing: Rect::inclusive(
+                    rectangle.clipped_drawing_rectangle_x_min.get() as i32,
+                    rectangle.clipped_drawing_rectangle_y_min.get() as i32,
+                    rectangle.clipped_drawing_rectangle_x_max.get() as i32,
+                    rectangle.clipped_drawing_rectangle_y_max.get() as i32,
+                ),
+                origin,
+                scissor: None,
+                target: Rect::SCREEN,
+            },
+            zero_array_index: clip.force_zero_rta_index_enable,
+            provoking: ProvokingSelects {
+                line: sf.line_strip_list_provoking_vertex_select.bits() as u8,
+                triangle: sf.triangle_strip_list_provoking_vertex_select.bits() as u8,
+                fan: sf.triangle_fan_provoking_vertex_select.bits() as u8,
+            },
+            line_stipple: wm.line_stipple_enable.then(|| line_stipple(exec)),
+            polygon_stipple: wm.polygon_stipple_enable.then(|| polygon_stipple(exec)),
+        })
+    }
+
+    /// The viewport that a vertex names: the first one if there is none of that index (gen8_facts
+    /// 5.2).
+    pub fn viewport(&self, index: u32) -> usize {
+        let index = index as usize;
+        if index < self.viewports.len() { index } else { 0 }
+    }
+
+    /// Where primitives of a viewport may draw on targets of an extent.
+    pub fn window(&self, viewport: usize, target: Rect) -> Rect {
+        let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
+        let bounds = Bounds { scissor, target, ..self.bounds };
+        // Drivers leave the test of X and Y out for points and lines, which the extents bound then.
+        bounds.window(&self.viewports[viewport], self.transform.viewport)
+    }
+}
+
+/// `count` structures at an offset from Dynamic State Base Address; the first must be there, others
+/// that cannot be read are zero: vertices need not name them.
+fn list<T: Fixed>(exec: &Exec<'_>, offset: u64, count: usize) -> Result<Vec<T>, Fault>
+where
+    T::Dwords: AsMut<[u32]>,
+{
+    let size = 4 * T::DWORDS as u64;
+    let mut list = vec![state::dynamic(exec, offset)?];
+    for index in 1..count as u64 {
+        list.push(
+            state::dynamic(exec, offset + index * size).unwrap_or_else(|_| T::read_lossy(&[])),
+        );
+    }
+    Ok(list)
+}
+
+fn scissor(rect: &ScissorRect) -> Rect {
+    Rect::inclusive(
+        rect.scissor_rectangle_x_min.get() as i32,
+        rect.scissor_rectangle_y_min.get() as i32,
+        rect.scissor_rectangle_x_max.get() as i32,
+        rect.scissor_rectangle_y_max.get() as i32,
+    )
+}
+
+fn viewport(state: &SfClipViewport) -> Viewport {
+    Viewport {
+        scale: [
+            state.viewport_matrix_element_m00,
+            state.viewport_matrix_element_m11,
+            state.viewport_matrix_element_m22,
+        ],
+        translate: [
+            state.viewport_matrix_element_m30,
+            state.viewport_matrix_element_m31,
+            state.viewport_matrix_element_m32,
+        ],
+        guard_band: [
+            state.x_min_clip_guardband,
+            state.x_max_clip_guardband,
+            state.y_min_clip_guardband,
+            state.y_max_clip_guardband,
+        ],
+        extents: [
+            state.x_min_view_port,
+            state.x_max_view_port,
+            state.y_min_view_port,
+            state.y_max_view_port,
+        ],
+    }
+}
+
+fn clip_state(
+    clip: &ThreeDStateClip,
+    raster: &ThreeDStateRaster,
+    distances: Distances,
+) -> ClipState {
+    // Without the force bits the masks are those of the last stage (2a p.40-42).
+    let clips = match clip.force_user_clip_distance_clip_test_enable_bitmask {
+        ForceClips::FORCE => clip.user_clip_distance_clip_test_enable_bitmask.get() as u8,
+        _ => distances.clip,
+    };
+    let culls = match clip.force_user_clip_distance_cull_test_enable_bitmask {
+        ForceCulls::FORCE => clip.user_clip_distance_cull_test_enable_bitmask.get() as u8,
+        _ => distances.cull,
+    };
+    let mode = match clip.clip_mode {
+        _ if !clip.clip_enable && clip.force_clip_mode != ForceClip::FORCE => ClipMode::Off,
+        Clip::REJECT_ALL => ClipMode::RejectAll,
+        Clip::ACCEPT_ALL => ClipMode::AcceptAll,
+        _ => ClipMode::Normal,
+    };
+    ClipState {
+        mode,
+        near_is_zero: clip.api_mode == ApiMode::D3D,
+        viewport_xy: clip.viewport_xy_clip_test_enable,
+        guard_band_xy: clip.guardband_clip_test_enable,
+        guard_band: [-1.0, 1.0, -1.0, 1.0],
+        viewport_z: raster.viewport_z_clip_test_enable,
+        clip_distances: clips,
+        cull_distances: culls,
+    }
+}
+
+/// Whether lines are rectangles, and where samples lie (2a p.177).
+fn raster_mode(raster: &ThreeDStateRaster, forced: bool) -> RasterMode {
+    let mode = raster.dx_multisample_rasterization_mode;
+    if raster.force_multisampling == ForceMultisampling::FORCE {
+        return RasterMode {
+            on: matches!(mode, DxMode::MSRASTMODE_ON_PIXEL | DxMode::MSRASTMODE_ON_PATTERN),
+            pattern: matches!(mode, DxMode::MSRASTMODE_OFF_PATTERN | DxMode::MSRASTMODE_ON_PATTERN),
+        };
+    }
+    let api = match raster.api_mode {
+        ApiOfRaster::DX10_0 => RasterApi::Dx10,
+        ApiOfRaster::DX10_1 => RasterApi::Dx10_1,
+        _ => RasterApi::Dx9OrOgl,
+    };
+    RasterMode::of(api, raster.dx_multisample_rasterization_enable, forced)
+}
+
+fn setup_state(
+    exec: &Exec<'_>,
+    clip: &ThreeDStateClip,
+    sf: &ThreeDStateSf,
+    raster: &ThreeDStateRaster,
+    wm: &ThreeDStateWm,
+    rectangle: bool,
+) -> SetupState {
+    let fill = |mode: Fill| match mode {
+        Fill::WIREFRAME => FillMode::Wireframe,
+        Fill::POINT => FillMode::Point,
+        _ => FillMode::Solid,
+    };
+    let region = |width: RegionWidth| [0.5, 1.0, 2.0, 4.0][width.bits() as usize & 3];
+    let depth: ThreeDStateDepthBuffer = state::packet(exec);
+    SetupState {
+        cull: match raster.cull_mode {
+            Cull::CULLMODE_BOTH => CullMode::Both,
+            Cull::CULLMODE_FRONT => CullMode::Front,
+            Cull::CULLMODE_BACK => CullMode::Back,
+            _ => CullMode::None,
+        },
+        front_is_counterclockwise: raster.front_winding == Winding::COUNTER_CLOCKWISE,
+        front: fill(raster.front_face_fill_mode),
+        back: fill(raster.back_face_fill_mode),
+        bias: DepthBias {
+            enable: [
+                raster.global_depth_offset_enable_solid,
+                raster.global_depth_offset_enable_wireframe,
+                raster.global_depth_offset_enable_point,
+            ],
+            constant: raster.global_depth_offset_constant,
+            scale: raster.global_depth_offset_scale,
+            clamp: raster.global_depth_offset_clamp,
+            unscaled: sf.legacy_global_depth_bias_enable,
+            format: match depth.surface_format {
+                DepthBufferFormat::D16_UNORM => DepthFormat::Unorm16,
+                DepthBufferFormat::D32_FLOAT => DepthFormat::Float32,
+                _ => DepthFormat::Unorm24,
+            },
+        },
+        line: LineState {
+            width: sf.line_width.get() as f32,
+            rectangle,
+            antialias: raster.antialiasing_enable,
+            region: region(wm.line_antialiasing_region_width),
+            cap_region: region(sf.line_end_cap_antialiasing_region_width),
+            last_pixel: sf.last_pixel_enable,
+        },
+        point: PointState {
+            width: (sf.point_width_source == WidthSource::STATE)
+                .then(|| sf.point_width.get() as f32),
+            bounds: [clip.minimum_point_width.get() as f32, clip.maximum_point_width.get() as f32],
+            rule: match wm.point_rasterization_rule {
+                PointRule::RASTRULE_UPPER_RIGHT => FillRule::UpperRight,
+                _ => FillRule::UpperLeft,
+            },
+            smooth: raster.smooth_point_enable,
+        },
+    }
+}
+
+/// How pixels are sampled, how many samples the buffers have, and whether these differ.
+fn multisample(
+    exec: &Exec<'_>,
+    raster: &ThreeDStateRaster,
+) -> Result<(Multisample, u32, bool), Fault> {
+    let packet: ThreeDStateMultisample = state::packet(exec);
+    let pattern: ThreeDStateSamplePattern = state::packet(exec);
+    let code = packet.number_of_multisamples.bits();
+    if code > 3 {
+        return Err(exec.bad_field(
+            "Number of Multisamples",
+            code,
+            "1, 2, 4 or 8 samples are possible",
+        ));
+    }
+    let samples = 1 << code;
+    let forced = match raster.forced_sample_count {
+        ForcedCount::NUMRASTSAMPLES_0 => None,
+        ForcedCount::NUMRASTSAMPLES_16 => Some(16),
+        count => Some(1 << (count.bits().clamp(1, 4) - 1)),
+    };
+    let counted = forced.unwrap_or(samples);
+    let positions = positions(&pattern, counted as usize);
+    let location = match packet.pixel_location {
+        Location::UL_CORNER => PixelLocation::UpperLeft,
+        _ => PixelLocation::Centre,
+    };
+    let mode = raster_mode(raster, forced.is_some());
+    Ok((
+        Multisample::new(positions, mode, location, packet.pixel_position_offset_enable),
+        samples,
+        forced.is_some(),
+    ))
+}
+
+/// The positions of so many samples (3DSTATE_SAMPLE_PATTERN, 2a p.188).
+fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
+    let (one, two, four, eight) = pattern_lists(pattern);
+    let found = match count {
+        1 => Samples::new(&one),
+        2 => Samples::new(&two),
+        4 => Samples::new(&four),
+        8 => Samples::new(&eight),
+        _ => Some(Samples::SIXTEEN),
+    };
+    found.unwrap_or(Samples::CENTRE)
+}
+
+type Lists = ([[u8; 2]; 1], [[u8; 2]; 2], [[u8; 2]; 4], [[u8; 2]; 8]);
+
+/// The lists for one, two, four and eight samples, in 1/16 pixels.
+fn pattern_lists(p: &ThreeDStateSamplePattern) -> Lists {
+    (
+        [at(p._1x_sample0_x_offset, p._1x_sample0_y_offset)],
+        [
+            at(p._2x_sample0_x_offset, p._2x_sample0_y_offset),
+            at(p._2x_sample1_x_offset, p._2x_sample1_y_offset),
+        ],
+        [
+            at(p._4x_sample0_x_offset, p._4x_sample0_y_offset),
+            at(p._4x_sample1_x_offset, p._4x_sample1_y_offset),
+            at(p._4x_sample2_x_offset, p._4x_sample2_y_offset),
+            at(p._4x_sample3_x_offset, p._4x_sample3_y_offset),
+        ],
+        [
+            at(p._8x_sample0_x_offset, p._8x_sample0_y_offset),
+            at(p._8x_sample1_x_offset, p._8x_sample1_y_offset),
+            at(p._8x_sample2_x_offset, p._8x_sample2_y_offset),
+            at(p._8x_sample3_x_offset, p._8x_sample3_y_offset),
+            at(p._8x_sample4_x_offset, p._8x_sample4_y_offset),
+            at(p._8x_sample5_x_offset, p._8x_sample5_y_offset),
+            at(p._8x_sample6_x_offset, p._8x_sample6_y_offset),
+            at(p._8x_sample7_x_offset, p._8x_sample7_y_offset),
+        ],
+    )
+}
+
+fn at(x: UFix<0, 4>, y: UFix<0, 4>) -> [u8; 2] {
+    [x, y].map(|c| c.bits() as u8)
+}
+
+/// The line pattern, and where the counters stand if the packet sets them.
+fn line_stipple(exec: &Exec<'_>) -> (LineStipple, u32) {
+    let packet: ThreeDStateLineStipple = state::packet(exec);
+    let stipple = LineStipple {
+        pattern: packet.line_stipple_pattern.get() as u16,
+        repeat: packet.line_stipple_repeat_count.get() as u16,
+    };
+    let start = match packet.modify_enable_current_repeat_counter_current_stipple_index {
+        true => stipple.position(
+            packet.current_stipple_index.get() as u32,
+            packet.current_repeat_counter.get() as u32,
+        ),
+        false => 0,
+    };
+    (stipple, start)
+}
+
+fn polygon_stipple(exec: &Exec<'_>) -> PolygonStipple {
+    let pattern: ThreeDStatePolyStipplePattern = state::packet(exec);
+    let offset: ThreeDStatePolyStippleOffset = state::packet(exec);
+    PolygonStipple {
+        rows: pattern.pattern_row.map(|row| row.get() as u32),
+        offset: [
+            offset.polygon_stipple_x_offset.get() as u32,
+            offset.polygon_stipple_y_offset.get() as u32,
+        ],
+    }
+}
