@@ -1,7 +1,7 @@
 //! EU instructions per second of whole walkers, with memory:
 //! `cargo bench -p genxml-sim --bench compute`. Items are instructions, of `nearest` and `linear`
 //! samples; the argument is the number of host threads. What the kernels do is in `walkers`;
-//! `serial` shows what trials cost that fail.
+//! `serial` shows the cost of aborted speculation.
 
 mod walkers;
 

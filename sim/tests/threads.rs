@@ -91,15 +91,18 @@ fn draws_on_several_threads() {
                 [4 * 2 * scene.pixels, 2 * scene.pixels, 2 * scene.triangles],
                 "{name}"
             );
-            (stats, counters, scene.memory(), scene.trials())
+            (stats, counters, scene.memory(), scene.speculation())
         };
-        let (stats, counters, memory, trials) = run(1);
-        assert_eq!(trials.kept + trials.repeated, 0, "{name}");
+        let (stats, counters, memory, speculation) = run(1);
+        assert_eq!(speculation.committed + speculation.aborted, 0, "{name}");
         for threads in [2, 5] {
-            let (others, other_counters, other_memory, trials) = run(threads);
+            let (others, other_counters, other_memory, speculation) = run(threads);
             assert_eq!((others, other_counters), (stats, counters), "{name} on {threads} threads");
             assert!(other_memory == memory, "{name} on {threads} threads: memory differs");
-            assert!(trials.kept > 0 && trials.repeated == 0, "{name}: {trials:?}");
+            assert!(
+                speculation.committed > 0 && speculation.aborted == 0,
+                "{name}: {speculation:?}"
+            );
         }
     }
 }

@@ -82,11 +82,11 @@ fn compare(name: &str, turns: usize, scene: &mut Scene) {
             rate(stats.instructions),
         );
     }
-    let trials = scene.trials();
+    let speculation = scene.speculation();
     println!(
         "{name:10} median of the ratios {:.2}; {} parts on two threads, {} of them again in order",
         ratios[ratios.len() / 2],
-        trials.kept,
-        trials.repeated
+        speculation.committed,
+        speculation.aborted
     );
 }

@@ -40,7 +40,7 @@ use genxml::gen8::state::{
 };
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax;
-use genxml_sim::machine::parallel::Trials;
+use genxml_sim::machine::parallel::Speculation;
 use genxml_sim::{ContextId, Gpu, Stats};
 
 const BATCH: u64 = 0x10_0000;
@@ -236,8 +236,8 @@ impl Scene {
     }
 
     /// How often tiles were drawn on trial.
-    pub fn trials(&self) -> Trials {
-        self.gpu.context(self.context).state.trials
+    pub fn speculation(&self) -> Speculation {
+        self.gpu.context(self.context).state.speculation
     }
 
     /// Compares every pixel with `expected`, red to alpha from 0 to 255; a difference of `within`

@@ -2,7 +2,7 @@
 //! the last fault.
 
 use crate::machine::fault::Fault;
-use crate::machine::parallel::Shelf;
+use crate::machine::parallel::OverlayPool;
 use crate::machine::registers::mmio_base;
 use crate::machine::registers::{Home, Registers, rule};
 use crate::mem::{Cause, Coherence, PageFault, Tables};
@@ -61,8 +61,8 @@ pub struct Device {
     pub coherence: Coherence,
     /// Threads of the host that the groups of a walker may run on.
     pub threads: usize,
-    /// Memory of the host that trials of thread groups use again, no state of its own.
-    pub(crate) shelf: Shelf,
+    /// Host memory that speculative parts use again; not state of the GPU.
+    pub(crate) overlays: OverlayPool,
 }
 
 impl Default for Device {
@@ -81,7 +81,7 @@ impl Default for Device {
             signals: Vec::new(),
             coherence: Coherence::default(),
             threads: 1,
-            shelf: Shelf::default(),
+            overlays: OverlayPool::default(),
         }
     }
 }

@@ -1,24 +1,24 @@
-//! Work on several threads of the host, with the result of one: thread groups of a walker, tiles of
-//! a draw.
+//! Work on several host threads with the result of one: thread groups of a walker, tiles of a draw.
 //!
-//! [`Work`] has many *items* that run in order, each of them independent of the others as a rule.
-//! But threads may talk to each other: by atomics, or by reading what another one wrote. What comes
-//! of it depends on their order, and the model promises one. So items run side by side on trial:
-//! 1. they are cut into `Part`s of neighbours, some for each host thread, a *wave* of them at a
-//!    time;
-//! 2. each part runs over memory that does not change meanwhile, with an [`Overlay`] for what it
-//!    writes;
-//! 3. when all of the wave are done, they are put together in order: a part that read nothing that
-//!    a part before it wrote did what it would have done in its place, and its overlay goes to
-//!    memory;
-//! 4. the first part that did not, or that did anything unusual (a fault, a look at the clock, a
-//!    change of page tables, a kernel that grew), runs again in its place, and a new wave starts
-//!    behind it.
+//! [`Work`] consists of *items* with an order. Items are usually independent. They are not when
+//! threads communicate, by atomics or by reading what another thread wrote: then the result depends
+//! on their order, and the model promises the result of the items in order. So items run
+//! speculatively:
+//! 1. The items are cut into *parts*, ranges of neighbours. A *wave* has several parts for each
+//!    host thread.
+//! 2. Workers run the parts of a wave side by side. Memory does not change meanwhile: each part
+//!    writes to its own [`Overlay`].
+//! 3. When all parts of the wave have ended, they are merged in order. A part is valid if it read
+//!    nothing that an earlier part of the wave wrote: it did what it would have done in order. Its
+//!    overlay is written to memory.
+//! 4. The first part that is not valid is aborted: it runs again, in order, and a new wave starts
+//!    after it. A part is also aborted if it did something unusual: a fault, a read of the clock, a
+//!    change of page tables, a kernel that had to be decoded further.
 //!
-//! Work whose parts keep failing runs in order. Memory, counts, clock and faults are the same in
-//! every case. So is the TLB, but for pages that were never written, and those of surface states
-//! that several parts of a wave looked up first: it matters only to those who change page tables
-//! without an invalidation.
+//! After several aborts the rest of the work runs in order. Memory, counts, clock and faults are
+//! the same in every case. The TLB can differ in two cases: for pages that were never written, and
+//! for surface states that several parts of a wave looked up first. Only a program that changes
+//! page tables without an invalidation can see this.
 
 use crate::machine::device::Device;
 use crate::machine::events::{Listener, Stats};
@@ -33,14 +33,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Items that run in order, or as if they had.
+/// Items whose result is the one of running them in order.
 pub trait Work: Sync {
-    /// Where items run, one after the other.
+    /// What a host thread needs to run items one after the other.
     type Worker: Send + Sync;
-    /// What a worker has to tell when it is done.
+    /// What a worker returns after a part.
     type Report: Send;
 
-    /// How many there are.
+    /// Number of items.
     fn items(&self) -> u64;
 
     /// Runs items.
@@ -54,51 +54,52 @@ pub trait Work: Sync {
         items: Range<u64>,
     ) -> Result<(), Fault>;
 
-    /// Another worker that knows nothing yet.
+    /// A new worker with empty caches and counts.
     fn fork(worker: &Self::Worker) -> Self::Worker;
 
-    /// Takes over what another worker knows, and forgets what it knew itself.
-    fn follow(worker: &mut Self::Worker, other: &Self::Worker);
+    /// Replaces the caches of `worker` by those of `other`.
+    fn inherit(worker: &mut Self::Worker, other: &Self::Worker);
 
-    /// What it knows and counted; it knows nothing then.
+    /// Takes the caches and counts out of the worker.
     fn report(worker: &mut Self::Worker) -> Self::Report;
 
-    /// Takes over what a worker that [follows](Self::follow) this one got to know.
-    fn learn(worker: &mut Self::Worker, report: Self::Report);
+    /// Adds the caches and counts of a worker that [inherited](Self::inherit) from this one.
+    fn merge(worker: &mut Self::Worker, report: Self::Report);
 }
 
-/// Work of the first items, which run in order to see how much an item is, in units of
-/// [`crate::machine::watchdog`].
+/// Work of the first items, in units of [`crate::machine::watchdog`]. They run in order, to measure
+/// the work of an item.
 const SAMPLE: u64 = 20_000;
-/// Work of a part: a millisecond or more, so that a part costs much more than its overlay.
+/// Work of a part: a millisecond or more. So a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
-/// Work of a part at the start of a walker or draw, and after one that had to run again: little is
-/// lost where items have to run in order. It doubles with every wave that was right.
+/// Work of a part at the start of a walker or draw, and after an abort. It is small, so that little
+/// is lost if items have to run in order. It doubles with every wave without an abort.
 const FIRST_PART: u64 = PART / 4;
-/// Parts of a wave for each host thread, and which fraction of a whole one they are, as powers of
-/// two: small ones at the end, so that no host thread waits long for the last one.
+/// Parts of a wave for each host thread: the number of parts, and their size as a right shift of
+/// the full size. Small parts come last, so that no host thread waits long for another one.
 const PARTS: [(u64, u32); 3] = [(12, 0), (2, 1), (4, 2)];
-/// Whole parts that those of a host thread are together.
+/// Sum of [`PARTS`], in parts of full size.
 const WHOLE_PARTS: u64 = 14;
-/// A wave of parts that have their full size may be so many times as long: where items are large,
-/// host threads wait less often for each other then.
-const LONGEST: u64 = 4;
-/// Work that is not worth starting threads.
-const LITTLE: u64 = 1_000_000;
-/// A part may do this many times the work that was expected; then it counts as unusual.
-const SURPRISE: u64 = 32;
-/// Waves that may fail before the rest runs in order, and parts that make up for one more.
-const PATIENCE: u64 = 2;
-const PARTS_PER_FAILURE: u64 = 16;
+/// Largest factor by which a wave grows once its parts have full size. In long waves host threads
+/// wait for each other less often.
+const MAX_WAVE_LENGTH: u64 = 4;
+/// Less work than this is not worth starting host threads.
+const MIN_PARALLEL_WORK: u64 = 1_000_000;
+/// A part is aborted if its work is this many times the expected work.
+const MAX_WORK_RATIO: u64 = 32;
+/// Aborts tolerated before the rest runs in order.
+const MAX_ABORTS: u64 = 2;
+/// Committed parts that allow one more abort.
+const COMMITS_PER_ABORT: u64 = 16;
 
-/// How often items ran on trial. Unlike everything else it depends on the number of host threads,
-/// and on nothing else.
+/// Counts of speculative parts. They depend on the number of host threads, unlike all other results,
+/// and not on time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Trials {
-    /// Parts that counted.
-    pub kept: u64,
-    /// Parts that had to run again, in their place.
-    pub repeated: u64,
+pub struct Speculation {
+    /// Parts whose result was used.
+    pub committed: u64,
+    /// Parts that ran again in order.
+    pub aborted: u64,
 }
 
 /// Runs all items.
@@ -107,12 +108,12 @@ pub struct Trials {
 /// Any [`Fault`] of a thread, the first one in order.
 pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Result<(), Fault> {
     let items = work.items();
-    let alone = exec.listener.is_some() || exec.device.threads < 2 || exec.mode.global_only;
-    if alone || exec.vm.memory().is_none() {
+    let serial = exec.listener.is_some() || exec.device.threads < 2 || exec.mode.global_only;
+    if serial || exec.vm.memory().is_none() {
         return work.run(exec, worker, 0..items);
     }
     let budget = exec.budget.left();
-    let (mut done, mut parts, mut failures) = (0, 0, 0);
+    let (mut done, mut commits, mut aborts) = (0, 0, 0);
     let (mut part, mut length) = (FIRST_PART, 1);
     let mut written = None;
     while done < items {
@@ -124,41 +125,43 @@ pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Re
         }
         let each = (spent / done).max(1);
         let left = items - done;
-        if left.saturating_mul(each) < LITTLE || failures > PATIENCE + parts / PARTS_PER_FAILURE {
+        if left.saturating_mul(each) < MIN_PARALLEL_WORK
+            || aborts > MAX_ABORTS + commits / COMMITS_PER_ABORT
+        {
             return work.run(exec, worker, done..items);
         }
-        let seats = exec.device.threads as u64 * length;
-        let size = (part / each).min(left.div_ceil(seats * WHOLE_PARTS)).max(1);
-        let limit = each.saturating_mul(size).saturating_mul(SURPRISE);
-        let wave = cut(done..items, size, seats);
-        let Some(good) = run_wave(exec, work, worker, &wave, limit, &mut written) else {
+        let width = exec.device.threads as u64 * length;
+        let size = (part / each).min(left.div_ceil(width * WHOLE_PARTS)).max(1);
+        let limit = each.saturating_mul(size).saturating_mul(MAX_WORK_RATIO);
+        let wave = cut(done..items, size, width);
+        let Some(committed) = run_wave(exec, work, worker, &wave, limit, &mut written) else {
             return work.run(exec, worker, done..items);
         };
-        parts += good as u64;
-        exec.state.trials.kept += good as u64;
-        done = if good > 0 { wave[good - 1].end } else { done };
-        match wave.get(good) {
+        commits += committed as u64;
+        exec.state.speculation.committed += committed as u64;
+        done = if committed > 0 { wave[committed - 1].end } else { done };
+        match wave.get(committed) {
             None if part < PART => part = PART.min(2 * part),
-            None => length = LONGEST.min(2 * length),
-            Some(failed) => {
+            None => length = MAX_WAVE_LENGTH.min(2 * length),
+            Some(aborted) => {
                 (part, length) = (FIRST_PART, 1);
-                failures += 1;
-                exec.state.trials.repeated += 1;
-                done = failed.end;
+                aborts += 1;
+                exec.state.speculation.aborted += 1;
+                done = aborted.end;
                 written = None;
-                work.run(exec, worker, failed.clone())?;
+                work.run(exec, worker, aborted.clone())?;
             }
         }
     }
     Ok(())
 }
 
-/// Cuts as many items as a wave has into parts; a whole one has `size`. `seats` is the number of
-/// host threads, or more in a longer wave.
-fn cut(items: Range<u64>, size: u64, seats: u64) -> Vec<Range<u64>> {
+/// Cuts the items of a wave into parts; a part of full size has `size` items. `width` is the number
+/// of host threads times the length of the wave.
+fn cut(items: Range<u64>, size: u64, width: u64) -> Vec<Range<u64>> {
     let sizes = PARTS
         .iter()
-        .flat_map(|(parts, shift)| (0..parts * seats).map(|_| size.div_ceil(1 << *shift)));
+        .flat_map(|(parts, shift)| (0..parts * width).map(|_| size.div_ceil(1 << *shift)));
     let mut start = items.start;
     let parts = sizes.map_while(|size| {
         let part = start..items.end.min(start.saturating_add(size));
@@ -168,21 +171,21 @@ fn cut(items: Range<u64>, size: u64, seats: u64) -> Vec<Range<u64>> {
     parts.collect()
 }
 
-/// What parts leave for others.
+/// Overlays and forks of address spaces that later parts use again. It is empty in a clone.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf(Vec<(Overlay, AddressSpace)>);
+pub(crate) struct OverlayPool(Vec<(Overlay, AddressSpace)>);
 
-impl Clone for Shelf {
-    fn clone(&self) -> Shelf {
-        Shelf::default()
+impl Clone for OverlayPool {
+    fn clone(&self) -> OverlayPool {
+        OverlayPool::default()
     }
 }
 
-impl Shelf {
-    /// Most that are kept.
+impl OverlayPool {
+    /// Maximum number of entries.
     const CAPACITY: usize = 64;
 
-    /// An overlay that holds nothing and a fork of `space`.
+    /// An empty overlay and a fork of `space`.
     fn take(&mut self, space: &AddressSpace) -> (Overlay, AddressSpace) {
         match self.0.pop() {
             Some((overlay, mut fork)) => {
@@ -194,28 +197,28 @@ impl Shelf {
     }
 
     fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
-        if self.0.len() < Shelf::CAPACITY {
+        if self.0.len() < OverlayPool::CAPACITY {
             overlay.clear();
             self.0.push((overlay, space));
         }
     }
 }
 
-/// Neighbouring items on trial.
+/// A range of items that runs speculatively.
 struct Part<W: Work> {
     items: Range<u64>,
-    /// What its worker had to tell in the end.
+    /// What its worker returned.
     report: Option<W::Report>,
     space: AddressSpace,
     overlay: Overlay,
     stats: Stats,
     /// Work that was done.
     spent: u64,
-    /// Nothing unusual happened.
-    good: bool,
+    /// There was no fault and nothing that depends on the order of parts.
+    valid: bool,
 }
 
-/// What all parts of a wave share.
+/// Input that all parts of a wave share.
 struct Shared<'a, W: Work> {
     work: &'a W,
     /// The worker that runs items in order.
@@ -225,24 +228,24 @@ struct Shared<'a, W: Work> {
     engine: EngineId,
     at: Place,
     mode: Mode,
-    /// Work that a part may do.
+    /// Limit of the work of a part.
     limit: u64,
 }
 
-/// Where a host thread runs parts, one after the other. After one that is not good it runs no
-/// other.
-struct Seat<W: Work> {
+/// What a host thread owns to run parts one after the other. It stops after a part that is not
+/// valid.
+struct HostThread<W: Work> {
     worker: W::Worker,
     state: State,
-    /// Threads know neither registers of the GPU nor the global table.
+    /// Stands for the device: EU threads access neither its registers nor the global table.
     device: Device,
     ggtt: AddressSpace,
 }
 
 impl<W: Work> Part<W> {
-    fn run(&mut self, shared: &Shared<'_, W>, seat: &mut Seat<W>) {
-        let Seat { worker, state, device, ggtt } = seat;
-        W::follow(worker, shared.worker);
+    fn run(&mut self, shared: &Shared<'_, W>, host: &mut HostThread<W>) {
+        let HostThread { worker, state, device, ggtt } = host;
+        W::inherit(worker, shared.worker);
         let mut budget = Budget::new(shared.limit, 0);
         let mut exec = Exec {
             engine: shared.engine,
@@ -258,14 +261,14 @@ impl<W: Work> Part<W> {
         };
         let result = shared.work.run(&mut exec, worker, self.items.clone());
         self.report = Some(W::report(worker));
-        self.good = result.is_ok() && !self.overlay.ordered();
+        self.valid = result.is_ok() && !self.overlay.ordered();
         self.spent = shared.limit - budget.left();
     }
 }
 
-/// Runs parts side by side and puts together as many as come out as they would in order. Returns
-/// how many these are; None if the TLB makes that impossible. `written` is what the wave before
-/// this one left, if nothing ran between them.
+/// Runs the parts of a wave side by side and commits the valid ones up to the first that is not.
+/// Returns how many were committed; `None` if the TLB makes speculation impossible. `written` holds
+/// the pages that the wave before this one wrote, if nothing ran between the two.
 fn run_wave<W: Work>(
     exec: &mut Exec<'_>,
     work: &W,
@@ -290,18 +293,18 @@ fn run_wave<W: Work>(
         mode: exec.mode,
         limit: limit.min(exec.budget.left()),
     };
-    let shelf = &mut exec.device.shelf;
+    let pool = &mut exec.device.overlays;
     let fresh = |items: &Range<u64>| {
-        let (overlay, space) = shelf.take(space);
+        let (overlay, space) = pool.take(space);
         let (report, stats) = (None, Stats::default());
-        Part::<W> { items: items.clone(), report, space, overlay, stats, spent: 0, good: false }
+        Part::<W> { items: items.clone(), report, space, overlay, stats, spent: 0, valid: false }
     };
     let waiting = Mutex::new(wave.iter().map(fresh).collect::<Vec<_>>().into_iter().enumerate());
     let done: Mutex<Vec<Option<Part<W>>>> = Mutex::new(wave.iter().map(|_| None).collect());
-    // What comes behind a part that failed is of no use.
+    // Parts after an invalid one are not needed.
     let failed = AtomicUsize::new(usize::MAX);
-    let sit = || {
-        let mut seat = Seat {
+    let run_parts = || {
+        let mut host = HostThread {
             worker: W::fork(shared.worker),
             state: shared.state.for_worker(),
             device: Device::default(),
@@ -314,10 +317,10 @@ fn run_wave<W: Work>(
             else {
                 break;
             };
-            part.run(&shared, &mut seat);
-            let good = part.good;
+            part.run(&shared, &mut host);
+            let valid = part.valid;
             done.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(part);
-            if !good {
+            if !valid {
                 failed.fetch_min(number, Ordering::Relaxed);
                 break;
             }
@@ -325,30 +328,30 @@ fn run_wave<W: Work>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(sit);
+            scope.spawn(run_parts);
         }
-        sit();
+        run_parts();
     });
     let parts = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let (mut good, mut fails) = (0, false);
+    let (mut committed, mut aborts) = (0, false);
     for part in parts {
         let Some(part) = part else {
-            fails = true;
+            aborts = true;
             continue;
         };
-        fails |=
-            !part.good || part.spent > exec.budget.left() || !written.admits(mem, &part.overlay);
-        fails = fails || exec.budget.spend(part.spent).is_err();
-        if !fails {
+        aborts |=
+            !part.valid || part.spent > exec.budget.left() || !written.admits(mem, &part.overlay);
+        aborts = aborts || exec.budget.spend(part.spent).is_err();
+        if !aborts {
             part.overlay.commit(mem, space, &part.space, written);
             *exec.stats += part.stats;
             if let Some(report) = part.report {
-                W::learn(worker, report);
+                W::merge(worker, report);
             }
-            good += 1;
+            committed += 1;
         }
-        shelf.put(part.overlay, part.space);
+        pool.put(part.overlay, part.space);
     }
     written.settle();
-    Some(good)
+    Some(committed)
 }

@@ -2,7 +2,7 @@
 //! slot for each unit's own state.
 
 use super::latched::Latched;
-use super::parallel::Trials;
+use super::parallel::Speculation;
 use super::registers::Registers;
 use super::slots::Slots;
 use genxml::gen8::media::MediaVfeState;
@@ -33,7 +33,7 @@ pub struct State {
     /// MI_ARB_ON_OFF forbids other contexts to take over.
     pub arbitration_off: bool,
     /// How walkers ran on several threads of the host, no state of its own.
-    pub trials: Trials,
+    pub speculation: Speculation,
     /// The clock when the gateway's timer was reset.
     pub gateway_epoch: u64,
     /// State that units own.
@@ -54,7 +54,7 @@ impl State {
             latched: self.latched.clone(),
             skips: self.skips,
             arbitration_off: self.arbitration_off,
-            trials: self.trials,
+            speculation: self.speculation,
             gateway_epoch: self.gateway_epoch,
             slots: self.slots.for_worker(),
         }

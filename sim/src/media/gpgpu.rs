@@ -323,7 +323,7 @@ impl Work for Grid {
         Worker { slots, launch: Launch::default(), taken: Vec::new() }
     }
 
-    fn follow(worker: &mut Worker, other: &Worker) {
+    fn inherit(worker: &mut Worker, other: &Worker) {
         worker.slots.programs.clone_from(&other.slots.programs);
     }
 
@@ -331,9 +331,9 @@ impl Work for Grid {
         std::mem::take(&mut worker.slots.programs)
     }
 
-    fn learn(worker: &mut Worker, programs: Vec<Program>) {
+    fn merge(worker: &mut Worker, programs: Vec<Program>) {
         for (own, other) in worker.slots.programs.iter_mut().zip(&programs) {
-            own.bindings.learn(&other.bindings);
+            own.bindings.merge(&other.bindings);
         }
     }
 }

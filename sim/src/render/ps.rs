@@ -217,7 +217,7 @@ impl PixelShader {
     }
 
     /// Takes over what another one knows of surfaces and kernels, and forgets what it knew itself.
-    pub(super) fn follow(&mut self, other: &PixelShader) {
+    pub(super) fn inherit(&mut self, other: &PixelShader) {
         for (own, other) in self.variants.iter_mut().zip(&other.variants) {
             own.threads.slots.programs.clone_from(&other.threads.slots.programs);
         }
@@ -231,11 +231,11 @@ impl PixelShader {
             .collect()
     }
 
-    /// Takes over what one that [follows](Self::follow) this one got to know of surfaces.
-    pub(super) fn learn(&mut self, programs: &[Program]) {
+    /// Takes over what one that [follows](Self::inherit) this one got to know of surfaces.
+    pub(super) fn merge(&mut self, programs: &[Program]) {
         let own = self.variants.iter_mut().flat_map(|variant| &mut variant.threads.slots.programs);
         for (own, other) in own.zip(programs) {
-            own.bindings.learn(&other.bindings);
+            own.bindings.merge(&other.bindings);
         }
     }
 

@@ -192,15 +192,15 @@ impl Work for Screen<'_> {
         pipe.fork()
     }
 
-    fn follow(pipe: &mut PixelPipe, other: &PixelPipe) {
-        pipe.follow(other);
+    fn inherit(pipe: &mut PixelPipe, other: &PixelPipe) {
+        pipe.inherit(other);
     }
 
     fn report(pipe: &mut PixelPipe) -> (Vec<Program>, Counts) {
         pipe.report()
     }
 
-    fn learn(pipe: &mut PixelPipe, (programs, counts): (Vec<Program>, Counts)) {
-        pipe.learn(&programs, counts);
+    fn merge(pipe: &mut PixelPipe, (programs, counts): (Vec<Program>, Counts)) {
+        pipe.merge(&programs, counts);
     }
 }

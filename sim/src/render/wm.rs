@@ -197,9 +197,9 @@ impl PixelPipe {
 
     /// Takes over what another one knows of surfaces and kernels, and forgets what it knew and
     /// counted itself.
-    pub(super) fn follow(&mut self, other: &PixelPipe) {
+    pub(super) fn inherit(&mut self, other: &PixelPipe) {
         if let (Some(own), Some(other)) = (&mut self.shader, &other.shader) {
-            own.follow(other);
+            own.inherit(other);
         }
         self.targets.clear();
         self.waiting.clear();
@@ -212,10 +212,10 @@ impl PixelPipe {
         (programs, std::mem::take(&mut self.counts))
     }
 
-    /// Takes over what one that [follows](Self::follow) this one reported.
-    pub(super) fn learn(&mut self, programs: &[Program], counts: Counts) {
+    /// Takes over what one that [follows](Self::inherit) this one reported.
+    pub(super) fn merge(&mut self, programs: &[Program], counts: Counts) {
         if let Some(shader) = &mut self.shader {
-            shader.learn(programs);
+            shader.merge(programs);
         }
         self.counts += counts;
     }

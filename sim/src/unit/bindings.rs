@@ -71,14 +71,14 @@ impl Bindings {
     }
 
     /// Takes over the surfaces that `other`, the same table, found and this one has not.
-    pub fn learn(&mut self, other: &Bindings) {
+    pub fn merge(&mut self, other: &Bindings) {
         for (own, &place) in self.places.iter_mut().zip(&other.places) {
             if *own == 0 && place != 0 {
                 self.found.push(other.found[usize::from(place) - 1]);
                 *own = self.found.len() as u16;
             }
         }
-        self.samplers.learn(&other.samplers);
+        self.samplers.merge(&other.samplers);
     }
 
     /// The surface state of entry `index` as it stands in memory.

@@ -123,10 +123,14 @@ fn run(compute: &Compute<'_>, threads: usize, prepare: impl Fn(&mut Model)) -> (
     prepare(&mut model);
     model.gpu.set_threads(threads);
     let result = compute.run(&mut model);
-    let trials = model.gpu.context(model.context).state.trials;
+    let speculation = model.gpu.context(model.context).state.speculation;
     let stats = model.gpu.last_stats();
     let memory = model.get(DATA, BYTES as usize / 4);
-    (Outcome { result, stats, memory, clock: clock(&mut model) }, trials.kept, trials.repeated)
+    (
+        Outcome { result, stats, memory, clock: clock(&mut model) },
+        speculation.committed,
+        speculation.aborted,
+    )
 }
 
 /// TIMESTAMP after a run.
@@ -157,19 +161,19 @@ const TWENTY: &[usize] = &[2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4,
 /// And of some, where what is shown is not that time plays no part.
 const FIVE: &[usize] = &[2, 2, 3, 4, 6];
 
-/// Runs on one thread and on others, that all have to leave the same; what two threads kept and
-/// repeated.
+/// Runs on one thread and on others, that all have to leave the same; what two threads committed and
+/// aborted.
 fn alike(
     compute: &Compute<'_>,
     runs: &[usize],
     prepare: impl Fn(&mut Model),
 ) -> (Outcome, u64, u64) {
-    let (one, kept, repeated) = run(compute, 1, &prepare);
-    assert_eq!((kept, repeated), (0, 0));
+    let (one, committed, aborted) = run(compute, 1, &prepare);
+    assert_eq!((committed, aborted), (0, 0));
     assert!(one.result.is_ok(), "{:?}", one.result);
-    let mut trials = None;
+    let mut speculation = None;
     for (round, &threads) in runs.iter().enumerate() {
-        let (many, kept, repeated) = run(compute, threads, &prepare);
+        let (many, committed, aborted) = run(compute, threads, &prepare);
         assert!(
             many == one,
             "{threads} threads, run {round}: {:?} instead of {:?}",
@@ -177,16 +181,16 @@ fn alike(
             one.stats
         );
         if threads == 2 {
-            let first = *trials.get_or_insert((kept, repeated));
-            assert!(first == (kept, repeated), "trials do not depend on time");
+            let first = *speculation.get_or_insert((committed, aborted));
+            assert!(first == (committed, aborted), "speculation does not depend on time");
         }
     }
-    let (kept, repeated) = trials.expect("two threads");
-    (one, kept, repeated)
+    let (committed, aborted) = speculation.expect("two threads");
+    (one, committed, aborted)
 }
 
 /// The case on one thread, which is what the oracle says, and the same on others. Returns what two
-/// threads kept and repeated.
+/// threads committed and aborted.
 fn check(case: Case) -> (u64, u64) {
     check_with(case, FIVE, |_| {})
 }
@@ -194,62 +198,62 @@ fn check(case: Case) -> (u64, u64) {
 fn check_with(case: Case, runs: &[usize], prepare: impl Fn(&mut Model)) -> (u64, u64) {
     let mut memory = initial();
     case.expected(&mut memory);
-    let (one, kept, repeated) = alike(&compute(case.constants()), runs, prepare);
+    let (one, committed, aborted) = alike(&compute(case.constants()), runs, prepare);
     assert!(one.memory == *memory.as_flattened(), "one thread differs from plain Rust");
-    (kept, repeated)
+    (committed, aborted)
 }
 
 #[test]
 fn groups_with_nothing_in_common() {
-    let (kept, repeated) = check_with(APART, TWENTY, |_| {});
-    assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
+    let (committed, aborted) = check_with(APART, TWENTY, |_| {});
+    assert!(committed >= 8 && aborted == 0, "{committed} {aborted}");
 }
 
 /// Slots of one page belong to parts that are far from each other.
 #[test]
 fn groups_that_share_pages() {
-    let (kept, repeated) =
+    let (committed, aborted) =
         check(Case { read: [37, 5, SLOTS - 1], write: [37, 5, SLOTS - 1], ..APART });
-    assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
+    assert!(committed >= 8 && aborted == 0, "{committed} {aborted}");
 }
 
 /// All read what one group before all others wrote, and what nobody writes.
 #[test]
 fn groups_that_read_the_same() {
-    let (kept, repeated) =
+    let (committed, aborted) =
         check(Case { read: [0, 3, !0], others: [!0, 3], other: [5, 5], ..APART });
-    assert!(kept >= 8, "{kept} {repeated}");
+    assert!(committed >= 8, "{committed} {aborted}");
 }
 
 /// A race without atomics: each group adds to what the one before left.
 #[test]
 fn groups_that_count() {
     let case = Case { read: [0, 9, !0], write: [0, 9, !0], factor: 1, summand: 3, ..APART };
-    let (kept, repeated) = check_with(case, TWENTY, |_| {});
-    assert!(repeated > 0, "{kept} {repeated}");
+    let (committed, aborted) = check_with(case, TWENTY, |_| {});
+    assert!(aborted > 0, "{committed} {aborted}");
 }
 
 /// Each group continues what its neighbour wrote.
 #[test]
 fn groups_in_a_chain() {
-    let (_, repeated) = check(Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART });
-    assert!(repeated > 0);
+    let (_, aborted) = check(Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART });
+    assert!(aborted > 0);
 }
 
 /// All write one slot: the last one wins.
 #[test]
 fn groups_that_overwrite() {
-    let (kept, repeated) = check(Case { write: [0, 77, !0], ..APART });
+    let (committed, aborted) = check(Case { write: [0, 77, !0], ..APART });
     // Group 78 and its neighbours read the slot before or after.
-    assert!(kept >= 8, "{kept} {repeated}");
+    assert!(committed >= 8, "{committed} {aborted}");
 }
 
 /// A few groups count in a slot, the others do not care.
 #[test]
 fn a_few_groups_that_count() {
     let case = Case { others: [0xff, 0xff], other: [1023, 1023], ..APART };
-    let (kept, repeated) = check(case);
-    assert!(kept >= 4 && repeated > 0, "{kept} {repeated}");
+    let (committed, aborted) = check(case);
+    assert!(committed >= 4 && aborted > 0, "{committed} {aborted}");
 }
 
 /// A group writes where nothing is mapped. What came before it is done, what comes behind is not.
@@ -334,8 +338,8 @@ fn groups_that_look_at_the_clock() {
     let (one, ..) = run(&compute, 1, |_| {});
     one.result.as_ref().unwrap();
     assert!(one.memory.chunks(8).is_sorted_by(|a, b| a[0] < b[0]));
-    let (many, _, repeated) = run(&compute, 2, |_| {});
-    assert!(many == one && repeated > 0);
+    let (many, _, aborted) = run(&compute, 2, |_| {});
+    assert!(many == one && aborted > 0);
 }
 
 /// The same clock through the gateway.
@@ -360,8 +364,8 @@ fn groups_that_ask_the_gateway_for_the_time() {
     // The low word has its upper 12 bits (G45 vol 4, 7.1.5.2).
     let time = |row: &[u32]| u64::from(row[1]) << 12 | u64::from(row[0] >> 20);
     assert!(one.memory.chunks(8).is_sorted_by(|a, b| time(a) < time(b)));
-    let (many, _, repeated) = run(&compute, 2, |_| {});
-    assert!(many == one && repeated > 0);
+    let (many, _, aborted) = run(&compute, 2, |_| {});
+    assert!(many == one && aborted > 0);
 }
 
 /// Groups count in the URB: what one leaves there the next one finds.
@@ -386,8 +390,8 @@ fn groups_that_share_the_urb() {
     let (one, ..) = run(&compute, 1, |_| {});
     one.result.as_ref().unwrap();
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [group; 8]).collect::<Vec<_>>());
-    let (many, _, repeated) = run(&compute, 2, |_| {});
-    assert!(many == one && repeated > 0);
+    let (many, _, aborted) = run(&compute, 2, |_| {});
+    assert!(many == one && aborted > 0);
 }
 
 /// Scratch slots go round: a group finds what the one before it in its slot left there.

@@ -122,8 +122,8 @@ fn shaders_that_count_each_other() {
         model.gpu.set_threads(threads);
         let batch = scene.batch(&mut model);
         let stats = model.render(&batch).unwrap();
-        let trials = model.gpu.context(model.context).state.trials;
-        (scene.drawn(&mut model, stats).dwords(0, 0, 0), model.get(SCRATCH, 1), trials)
+        let speculation = model.gpu.context(model.context).state.speculation;
+        (scene.drawn(&mut model, stats).dwords(0, 0, 0), model.get(SCRATCH, 1), speculation)
     };
     let (turns, count, _) = run(1);
     assert_eq!(count, [200 * 160]);
@@ -131,9 +131,9 @@ fn shaders_that_count_each_other() {
     sorted.sort_unstable();
     assert!(sorted.iter().copied().eq(0..200 * 160), "every pixel has its own turn");
     for threads in [2, 5] {
-        let (others, count, trials) = run(threads);
+        let (others, count, speculation) = run(threads);
         assert!(others == turns && count == [200 * 160], "{threads} threads");
-        assert!(trials.repeated > 0, "{trials:?}");
+        assert!(speculation.aborted > 0, "{speculation:?}");
     }
 }
 

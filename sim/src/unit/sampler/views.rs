@@ -67,7 +67,7 @@ impl Samplers {
     }
 
     /// Takes over the views that `other`, of the same tables, has and this one has not.
-    pub fn learn(&mut self, other: &Samplers) {
+    pub fn merge(&mut self, other: &Samplers) {
         for known in &other.views {
             if self.place(known.surface, known.sampler).is_none() && self.views.len() < MOST_VIEWS {
                 self.views.push(known.clone());
