@@ -1,14 +1,16 @@
-//! Decodes a dump of dwords, as text: the engine and address in the first line, then dwords in
-//! hexadecimal; `#` begins a comment. `cargo run -p genxml --example decode_dump -- FILE`
+//! Decodes a dump of dwords, given as text. The first line has the engine and the address, the other
+//! lines have dwords in hexadecimal, and `#` starts a comment.
+//!
+//! `cargo run -p genxml --example decode_dump -- FILE`
 
 use genxml::decode::{self, Options};
 use genxml::engine::EngineId;
 use std::error::Error;
 
-/// What the dump says.
+/// Returns the decoded dump as text.
 ///
 /// # Errors
-/// If it is no dump.
+/// If the text is not a dump.
 pub fn decoded(dump: &str) -> Result<String, Box<dyn Error>> {
     let mut words =
         dump.lines().flat_map(|line| line.split('#').next().unwrap_or("").split_whitespace());
@@ -22,10 +24,10 @@ pub fn decoded(dump: &str) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(text)?)
 }
 
-/// Decodes the file that is named, or a batch of the repository.
+/// Decodes the file of the first argument, or a batch of the repository.
 ///
 /// # Errors
-/// If the file cannot be read or is no dump.
+/// If the file cannot be read or is not a dump.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases/decode/media_object.hex");
     let path = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));

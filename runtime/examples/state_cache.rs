@@ -1,7 +1,6 @@
-//! A cache of state as drivers have it: what is known when a pipeline is made is packed then, once
-//! for each distinct pipeline, and merged at draw time with the little that a draw changes. Mesa's
-//! iris does it with an `or` of dwords; here a field that both sides set is an error instead of the
-//! `or` of two values.
+//! A state cache, as in drivers. The fixed part of a packet is packed once for each distinct
+//! pipeline, when the pipeline is created. At draw time it is merged with the few fields that a draw
+//! changes. Mesa's iris merges with an `or` of dwords. Here a field that both parts set is an error.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::Instruction;
@@ -16,12 +15,12 @@ use genxml::pipeline::ThreeD;
 use std::collections::HashMap;
 use std::error::Error;
 
-/// What a pipeline is made from, and is found by.
+/// The key of a pipeline in the cache. It has everything that the pipeline depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     /// Offset of the pixel shader's kernel.
     pub kernel: u64,
-    /// What the pixel shader is compiled for.
+    /// The pixel shader is compiled for 16 pixels, not for 8.
     pub simd16: bool,
     /// Back faces are not drawn.
     pub cull_back: bool,
@@ -35,10 +34,10 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Packs what does not change.
+    /// Packs the fixed fields.
     ///
     /// # Errors
-    /// If the kernel's offset is not one; names of fields that are wrong.
+    /// If the kernel's offset is not aligned, or a field's name is wrong.
     pub fn new(key: Key) -> Result<Self, Box<dyn Error>> {
         let kernel: Result<Address<Instruction, 64, 64>, OutOfRange> = Address::new(key.kernel);
         let ps = ThreeDStatePs {
@@ -52,7 +51,7 @@ impl Pipeline {
             cull_mode = ThreeDStateRasterCullMode::CULLMODE_BACK;
         }
         Ok(Pipeline {
-            // Owned even where they are at their default: a draw must not turn the other one on.
+            // The pipeline owns both fields, also the one with its default: a draw must not set it.
             ps: Prepacked::new(&ps)
                 .owning("8 Pixel Dispatch Enable")?
                 .owning("16 Pixel Dispatch Enable")?,
@@ -62,12 +61,12 @@ impl Pipeline {
     }
 }
 
-/// What each draw may change.
+/// The state that a draw may change.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
-    /// Samplers that are bound, in fours as the field counts.
+    /// Number of samplers, in units of four.
     pub samplers: SamplerCount,
-    /// The scissor rectangle is on.
+    /// The scissor rectangle is enabled.
     pub scissor: bool,
 }
 
@@ -78,7 +77,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The pipeline of this key, made if it is new.
+    /// Returns the pipeline of this key; creates it if it is new.
     ///
     /// # Errors
     /// As [`Pipeline::new`].
@@ -91,10 +90,10 @@ impl Cache {
     }
 }
 
-/// Emits the packets of a draw: merged dwords, nothing is packed that was known before.
+/// Emits the packets of a draw. Their fixed parts are not packed again.
 ///
 /// # Errors
-/// If the batch is full, or a draw sets what the pipeline owns.
+/// If the batch is full, or the draw sets a field that the pipeline owns.
 pub fn emit(
     batch: &mut Batch<Render, ThreeD>,
     pipeline: &Pipeline,
@@ -125,17 +124,17 @@ pub fn two_draws() -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(batch.dwords()[before..].to_vec())
 }
 
-/// What happens to a draw that wants to change what the pipeline owns.
+/// Returns the error of a draw that sets a field that the pipeline owns.
 ///
 /// # Errors
 /// None in practice.
 pub fn overlap() -> Result<MergeError, Box<dyn Error>> {
     let pipeline = Pipeline::new(Key { kernel: 0x1240, simd16: true, cull_back: true })?;
     let ps = ThreeDStatePs { _8_pixel_dispatch_enable: true, ..ThreeDStatePs::new() };
-    Ok(pipeline.ps.merge(&ps).err().ok_or("both parts were taken")?)
+    Ok(pipeline.ps.merge(&ps).err().ok_or("both parts set the field")?)
 }
 
-/// Shows the dwords of two draws, and what a mistake says.
+/// Prints the dwords of two draws, and the error.
 ///
 /// # Errors
 /// None in practice.

@@ -1,5 +1,5 @@
-//! All state of a triangle, typed: vertices without a vertex shader, a pixel shader of one colour,
-//! no depth. The batch is not run: it is held against the manual's rules, and decoded.
+//! All state of a triangle: vertices without a vertex shader, a pixel shader with one colour, no
+//! depth. The batch is not run. It is decoded and checked against the manual's rules.
 
 use genxml::batch::{Batch, BatchError, Buffer, Heap, Submission};
 use genxml::check::{self, Finding, Rules};
@@ -46,7 +46,7 @@ fn pixel_shader() -> Result<Vec<u32>, Box<dyn Error>> {
         }
     };
     let mut instructions = Vec::new();
-    // Red, green, blue, alpha: a register of eight pixels each.
+    // One register with the values of eight pixels for each of red, green, blue, alpha.
     for (channel, value) in [1.0f32, 0.5, 0.0, 1.0].into_iter().enumerate() {
         let mut mov = Instruction::new(Opcode::Mov, 8);
         mov.destination = Some(Destination::new(Register::grf(114 + channel as u8), DataType::F));
@@ -68,15 +68,15 @@ fn pixel_shader() -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(encoded?.concat())
 }
 
-/// A stall needs a second bit; waiting for pixels is the cheapest.
+/// A stall needs a second bit. Stall at Pixel Scoreboard is the cheapest one.
 const STALL: PipeControl = PipeControl {
     command_streamer_stall_enable: true,
     stall_at_pixel_scoreboard: true,
     ..PipeControl::new()
 };
 
-/// The stages between vertex fetch and rasteriser: all off; vertices are positions in pixels
-/// already.
+/// The stages between vertex fetch and rasteriser, all disabled. The vertices already are positions
+/// in pixels.
 fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     batch.emit(&packet! { ThreeDStatePushConstantAllocVs { constant_buffer_size: 16, .. } })?;
     batch.emit(&ThreeDStatePushConstantAllocHs::new())?;
@@ -112,7 +112,7 @@ fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     Ok(())
 }
 
-/// Which vertices there are: the header that hardware looks at, and a position.
+/// Emits the vertices: the header, which hardware reads, and a position.
 fn fetch(batch: &mut Batch<Render, ThreeD>, vertices: &Buffer) -> Result<(), Box<dyn Error>> {
     use ThreeDVertexComponentControl as Component;
     let buffers = [packet! {
@@ -187,8 +187,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         }
     };
     let surface = surfaces.put(&surface)?;
-    // The offset of a binding table has 16 bits, that of a surface 32: each is asked for as its
-    // field wants it.
+    // The offset of a binding table has 16 bits, and that of a surface has 32. Each method returns the
+    // type of its field.
     let table = surfaces.binding_table(&[surface])?;
     let mut instructions = Heap::<Instructions>::new("instructions", 0x30_0000, 4096)?;
     let kernel = instructions.kernel(&pixel_shader()?)?;
@@ -232,7 +232,7 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     batch.emit(&packet! {
         ThreeDStateSbe {
             force_vertex_urb_entry_read_offset: true,
-            vertex_urb_entry_read_offset: 1, // behind header and position
+            vertex_urb_entry_read_offset: 1, // after header and position
             force_vertex_urb_entry_read_length: true,
             vertex_urb_entry_read_length: 1,
             ..
@@ -271,7 +271,7 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     Ok(batch.finish()?.submit(heaps)?)
 }
 
-/// What breaks the manual's rules.
+/// The violations of the manual's rules.
 pub fn findings(submission: &Submission) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut each = |finding: &Finding| found.push(finding.clone());
@@ -300,7 +300,7 @@ pub fn decoded(submission: &Submission) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(text)?)
 }
 
-/// Prints the decoded batch, then what breaks a rule.
+/// Prints the decoded batch, then the violations of rules.
 ///
 /// # Errors
 /// None in practice.

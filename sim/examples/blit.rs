@@ -1,4 +1,4 @@
-//! A rectangle of one picture copied into another by the blitter, run on the model.
+//! The blitter copies a rectangle from one picture to another, on the model.
 
 use genxml::batch::{Batch, Buffer};
 use genxml::engine::Blitter;
@@ -10,12 +10,12 @@ use std::error::Error;
 /// Width and height of both pictures, in pixels of 4 bytes.
 pub const SIZE: usize = 64;
 
-/// The source's pixel at `x`, `y`.
+/// The pixel of the source at `x`, `y`.
 pub fn source(x: usize, y: usize) -> u32 {
     0xff00_0000 | (x as u32) << 8 | y as u32
 }
 
-/// The destination after pixels 8..24 x 4..20 of the source were copied to 40, 32.
+/// Copies pixels 8..24 x 4..20 of the source to 40, 32. Returns the destination.
 ///
 /// # Errors
 /// None in practice.
@@ -58,7 +58,7 @@ pub fn copied() -> Result<Vec<u32>, Box<dyn Error>> {
         .collect()
 }
 
-/// Shows which pixels were written.
+/// Prints which pixels were written.
 ///
 /// # Errors
 /// None in practice.

@@ -1,6 +1,6 @@
-//! A picture filled with one colour by GPGPU threads, run on the model: a kernel from typed
-//! instructions, the state that leads to it, and a walker that starts 8 x 8 threads of 8 x 8 pixels
-//! each.
+//! GPGPU threads fill a picture with one colour, on the model. The example has a kernel made from
+//! typed instructions, the state that points to it, and a walker that starts 8 x 8 threads. Each
+//! thread writes 8 x 8 pixels.
 
 use genxml::batch::{Batch, Buffer, Heap};
 use genxml::core::address::{DynamicState, Instruction as Instructions, SurfaceState};
@@ -23,7 +23,7 @@ pub const SIZE: usize = 64;
 
 const TARGET: u64 = 0x100_0000;
 
-/// `operation` on `channels` dwords.
+/// An instruction with `operation` on `channels` dwords.
 fn dwords<const N: usize>(
     operation: Opcode,
     channels: u8,
@@ -50,7 +50,8 @@ fn send(
     instruction
 }
 
-/// One thread: the block at group `r0.1`, `r0.6` gets the colour, by one media block write.
+/// The kernel. A thread writes the colour to the block of group `r0.1`, `r0.6` with one media block
+/// write.
 fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     const fn dword(number: u8, index: u8) -> Register {
         Register::Grf { number, byte: 4 * index }
@@ -66,7 +67,7 @@ fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     };
     let end = packet! { TsEot { message_length: 1, .. } };
     let mut instructions = vec![
-        // The message's header: left in bytes, top in rows, size.
+        // The header of the message: left in bytes, top in rows, size.
         dwords(Opcode::Mov, 8, Register::grf(10), [number(0)]),
         dwords(Opcode::Shl, 1, dword(10, 0), [scalar(dword(0, 1)), number(5)]),
         dwords(Opcode::Shl, 1, dword(10, 1), [scalar(dword(0, 6)), number(3)]),
@@ -159,7 +160,7 @@ pub fn filled(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     (0..SIZE * SIZE).map(|pixel| Ok(gpu.vm(context).read_u32(TARGET + 4 * pixel as u64)?)).collect()
 }
 
-/// Fills with blue and says what the corner is.
+/// Fills the picture with blue and prints the first pixel.
 ///
 /// # Errors
 /// None in practice.

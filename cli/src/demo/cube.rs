@@ -1,5 +1,5 @@
-//! Two lit cubes, one stuck in the other: vertices by index, a vertex shader with a matrix in push
-//! constants, a depth test that decides for each pixel which face is in front.
+//! Two intersecting cubes with lighting: vertices by index, a vertex shader with a matrix in push
+//! constants, and a depth test that selects the front face for each pixel.
 
 use super::initial::{self, BUFFERS, Heaps};
 use genxml::batch::Submission;
@@ -19,7 +19,7 @@ pub const SIZE: u32 = 512;
 
 const BACKGROUND: [u8; 4] = [24, 26, 32, 255];
 
-/// Colours of the faces that look along +x, -x, +y, -y, +z, -z.
+/// Colours of the faces with the normals +x, -x, +y, -y, +z, -z.
 const COLORS: [[u8; 4]; 6] = [
     [230, 80, 60, 255],
     [70, 200, 110, 255],
@@ -29,10 +29,10 @@ const COLORS: [[u8; 4]; 6] = [
     [80, 200, 220, 255],
 ];
 
-/// The vertex shader, for eight vertices. Constants come first: r2 and r3 are the rows of the
-/// matrix to clip space; r4 has the direction to the light as the cube sees it, the share of light
-/// from everywhere, and that of the lamp. Then come the vertices: position in r5 to r8, normal in
-/// r9 to r12, colour in r13 to r16.
+/// The vertex shader, for eight vertices. Constants are in r2 to r4. r2 and r3 are the rows of the
+/// matrix to clip space. r4 has the direction to the light in the cube's coordinates, the ambient
+/// share of light, and the share of the lamp. The vertices follow: position in r5 to r8, normal in r9
+/// to r12, colour in r13 to r16.
 const VERTEX: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  0:ud               // header
@@ -60,19 +60,20 @@ const VERTEX: &[u32] = &eu! {
     mul (8|M0)       r114.0<1>:f   r14.0<8;8,1>:f  r20.0<8;8,1>:f
     mul (8|M0)       r115.0<1>:f   r15.0<8;8,1>:f  r20.0<8;8,1>:f
     mov (8|M0)       r116.0<1>:f   r16.0<8;8,1>:f
-    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}    // behind them: colour
+    send (8|M0)      null  r112  0x26  0x0A080027  {EOT}    // after them: colour
 };
 
 type Matrix = [[f32; 4]; 4];
 
-/// A point at z is drawn at x / z and y / z, as far as its depth is between 2 and 10.
+/// The projection: a point is drawn at x / z and y / z if its depth z is between 2 and 10.
 const PERSPECTIVE: Matrix =
     [[2.5, 0.0, 0.0, 0.0], [0.0, 2.5, 0.0, 0.0], [0.0, 0.0, 1.25, -2.5], [0.0, 0.0, 1.0, 0.0]];
 
-/// Where the light comes from: the left, above, behind the eye.
+/// Direction to the light: left, above, behind the eye.
 const LIGHT: [f32; 3] = [-0.48, 0.64, -0.6];
 
-/// A turn about y and one about x, by their cosines and sines, then 5 away from the eye.
+/// A rotation about y and one about x, given by their cosines and sines, then a shift by 5 away from
+/// the eye.
 fn placed([c, s]: [f32; 2], [d, t]: [f32; 2], size: f32) -> Matrix {
     let rows = [[c, 0.0, s], [t * s, d, -t * c], [-d * s, t, d * c]];
     let row = |n: usize, add| [size * rows[n][0], size * rows[n][1], size * rows[n][2], add];
@@ -83,9 +84,9 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
     a.map(|row| std::array::from_fn(|n| (0..4).map(|k| row[k] * b[k][n]).sum()))
 }
 
-/// What the vertex shader gets of a cube: three registers.
+/// The constants of the vertex shader for a cube: three registers.
 fn constants(place: &Matrix, size: f32) -> Vec<u8> {
-    // The light turned the other way round, instead of each normal.
+    // The light is rotated by the inverse, instead of rotating each normal.
     let light = [0, 1, 2].map(|n| (0..3).map(|k| place[k][n] * LIGHT[k]).sum::<f32>() / size);
     let mut rows = product(&PERSPECTIVE, place).to_vec();
     rows.extend([[light[0], light[1], light[2], 0.3], [0.7, 0.0, 0.0, 0.0]]);
@@ -111,10 +112,10 @@ fn cube() -> (Vec<u8>, Vec<u8>) {
     (vertices, indices)
 }
 
-/// The batch with all that it points to.
+/// The batch with everything that it points to.
 ///
 /// # Errors
-/// None in practice: what is built here fits.
+/// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let mut heaps = Heaps::new()?;
     let picture = initial::picture(SIZE, BACKGROUND)?;
@@ -126,11 +127,10 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let (corners, numbers) = cube();
     let vertices = initial::buffer("vertices", BUFFERS, &corners)?;
     let indices = initial::buffer("indices", BUFFERS + 0x1_0000, &numbers)?;
-    // Depth is 1.0, the farthest, everywhere, so that it does not matter yet that its rows lie in
-    // tiles.
+    // Depth is 1.0 (the farthest) everywhere, so the tiled layout does not matter here.
     let far = 1f32.to_le_bytes().repeat((SIZE * SIZE) as usize);
     let depth = initial::buffer("depth", BUFFERS + 0x10_0000, &far)?;
-    // Turns whose cosine and sine are fractions: 3-4-5, 5-12-13 and 8-15-17.
+    // Rotations whose cosines and sines are fractions: 3-4-5, 5-12-13 and 8-15-17.
     let large = constants(&placed([0.8, 0.6], [12.0 / 13.0, -5.0 / 13.0], 1.0), 1.0);
     let small = constants(&placed([5.0 / 13.0, -12.0 / 13.0], [15.0 / 17.0, 8.0 / 17.0], 1.0), 1.0);
     let constants = initial::buffer("constants", BUFFERS + 0x2_0000, &[large, small].concat())?;

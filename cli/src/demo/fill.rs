@@ -18,19 +18,19 @@ pub const WIDTH: u32 = 256;
 /// Height of the picture in pixels.
 pub const HEIGHT: u32 = 256;
 
-/// A thread's block is as many pixels wide and high.
+/// Width and height of a thread's block in pixels.
 const BLOCK: u32 = 8;
 const PIXEL_BYTES: u32 = 4;
 
-/// Where things lie in the context's address space.
+/// Addresses in the context's address space.
 const BATCH: u64 = 0x10_0000;
 const SURFACES: u64 = 0x20_0000;
 const INSTRUCTIONS: u64 = 0x30_0000;
 const DYNAMIC: u64 = 0x40_0000;
-/// Where the picture lies in the context's address space.
+/// Address of the picture in the context's address space.
 pub const TARGET: u64 = 0x100_0000;
 
-/// Red is x, green is y, blue their exclusive or: the pixel at `x`, `y` as bytes.
+/// The pixel at `x`, `y` as bytes. Red is x, green is y, blue is their exclusive or.
 pub fn pixel(x: u32, y: u32) -> [u8; 4] {
     [x as u8, y as u8, (x ^ y) as u8, 255]
 }
@@ -79,7 +79,7 @@ fn kernel() -> Result<Vec<u32>, EncodeError> {
     };
     k.send(SharedFunction::DataPort1, write.pack()[0], Register::grf(HEADER), false);
 
-    // The end of the thread wants its payload in r112 or above.
+    // The payload of the message that ends the thread must be in r112 or above.
     let end = TsEot { message_length: lit!(1), ..TsEot::new() };
     k.dwords(Opcode::Mov, 8, Register::grf(END), [packed(Register::grf(0))]);
     k.send(SharedFunction::ThreadSpawner, end.pack()[0], Register::grf(END), true);
@@ -89,7 +89,7 @@ fn kernel() -> Result<Vec<u32>, EncodeError> {
 /// The batch with its state, kernel and target.
 ///
 /// # Errors
-/// None in practice: what is built here fits.
+/// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let target = Buffer::new("target", TARGET, (WIDTH * HEIGHT * PIXEL_BYTES) as usize)?;
 

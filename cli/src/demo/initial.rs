@@ -1,9 +1,9 @@
-//! What the draws of this folder have in common: where things lie in the address space, the picture
-//! that they draw into, and the initial state of the 3D pipeline.
+//! Shared by the draws of this folder: addresses, the picture that they draw into, and the initial
+//! state of the 3D pipeline.
 //!
-//! A context keeps the newest packet of each kind and nothing else. A driver therefore says
-//! everything once, also what is off, since what an earlier batch left must not run ([`begin`]); a
-//! draw then says only what is different.
+//! A context keeps the newest packet of each kind. A driver therefore emits the whole state once
+//! ([`begin`]), also for disabled stages, because state of an earlier batch must not run. A draw then
+//! emits only what differs.
 
 use genxml::batch;
 use genxml::batch::{Batch, BatchError, Buffer, Heap, Submission};
@@ -25,10 +25,9 @@ use std::error::Error;
 
 const PIXEL_BYTES: u32 = 4;
 
-/// Where the picture lies in the context's address space. [`BUFFERS`] is for what a draw has beyond
-/// it.
+/// Address of the picture in the context's address space.
 pub const TARGET: u64 = 0x100_0000;
-/// Where a draw puts vertices, textures and the like.
+/// Start address of the other buffers of a draw: vertices, textures and so on.
 pub const BUFFERS: u64 = 0x200_0000;
 const BATCH: u64 = 0x10_0000;
 const SURFACES: u64 = 0x20_0000;
@@ -39,12 +38,12 @@ const PAGE: usize = 4096;
 /// A batch for the 3D pipeline of the render engine.
 pub type Draws = Batch<Render, ThreeD>;
 
-/// State that packets point to lies in three heaps. Pointers are offsets from the base of their
-/// heap, so that they are short.
+/// The three heaps of the state that packets point to. Pointers are short, because they are offsets
+/// from the base of their heap.
 pub struct Heaps {
-    /// Surfaces, and binding tables that number them for a kernel.
+    /// Surfaces, and the binding tables that give them numbers for a kernel.
     pub surfaces: Heap<SurfaceState>,
-    /// What a draw often changes: viewports, blending, samplers, constants.
+    /// State that draws often change: viewports, blending, samplers, constants.
     pub dynamic: Heap<DynamicState>,
     /// Kernels.
     pub instructions: Heap<Instructions>,
@@ -60,13 +59,12 @@ pub fn buffer(name: &str, address: u64, bytes: &[u8]) -> Result<Buffer, BatchErr
     Ok(buffer)
 }
 
-/// The bytes of vertices: floats one behind the other.
+/// The bytes of vertices, which consist of floats.
 pub fn floats<const N: usize>(rows: &[[f32; N]]) -> Vec<u8> {
     rows.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// The picture: `size` rows of as many pixels, all of one colour. (A driver would have the GPU
-/// clear it.)
+/// The picture: `size` x `size` pixels of one colour. (A driver would clear it with the GPU.)
 ///
 /// # Errors
 /// None in practice.
@@ -74,8 +72,8 @@ pub fn picture(size: u32, color: [u8; 4]) -> Result<Buffer, BatchError> {
     buffer("picture", TARGET, &color.repeat((size * size) as usize))
 }
 
-/// A square image as kernels see it: `size` rows of as many pixels of four bytes, red, green, blue
-/// and alpha; behind them smaller levels, if there are `levels` of them.
+/// The surface state of a square image: `size` x `size` pixels of four bytes (red, green, blue,
+/// alpha), with `levels` mip levels.
 ///
 /// # Errors
 /// If a number does not fit its field.
@@ -104,8 +102,8 @@ pub fn image(
     })
 }
 
-/// A vertex element: `components` values of `format` from byte `offset` of the vertex on; what is
-/// missing of four is 0, 0, 1.
+/// A vertex element: `components` values of `format` from byte `offset` of the vertex on. Missing
+/// components are 0; a missing fourth component is 1.
 ///
 /// # Errors
 /// If the offset does not fit its field.
@@ -133,7 +131,7 @@ pub fn element(
     })
 }
 
-/// Where vertices are, `pitch` bytes each, and which elements they are made of.
+/// Emits the address of the vertices, their size `pitch` in bytes, and their elements.
 ///
 /// # Errors
 /// If the batch is full.
@@ -161,12 +159,12 @@ pub fn vertices(
         }
         ThreeDStateVfStatistics { statistics_enable: true };
         ThreeDStateVf::new(); // no index cuts a strip
-        ThreeDStateVfSgvs::new(); // and nobody asks for the numbers of vertices and instances
+        ThreeDStateVfSgvs::new(); // shaders do not use the numbers of vertices and instances
     }
 }
 
-/// The vertex shader, for eight vertices at a time. Registers from r2 on have the constants, then
-/// `pairs` of elements of the vertices. It makes the header, the position, and one attribute.
+/// Emits the vertex shader, for eight vertices at a time. Registers from r2 on have the constants,
+/// then `pairs` pairs of vertex elements. Its output is the header, the position, and one attribute.
 ///
 /// # Errors
 /// If the batch is full.
@@ -191,8 +189,8 @@ pub fn vertex_shader(
     }
 }
 
-/// What comes behind header and position of a vertex is the only attribute of the pixel shader,
-/// interpolated with perspective.
+/// Emits the setup for one attribute of the pixel shader, interpolated with perspective. In the
+/// vertex it follows header and position.
 ///
 /// # Errors
 /// If the batch is full.
@@ -212,7 +210,7 @@ pub fn one_attribute(batch: &mut Draws) -> Result<(), BatchError> {
 }
 
 impl Heaps {
-    /// Empty ones.
+    /// Empty heaps.
     ///
     /// # Errors
     /// None in practice.
@@ -233,7 +231,7 @@ impl Heaps {
         mut batch: Draws,
         buffers: [Buffer; N],
     ) -> Result<Submission, Box<dyn Error>> {
-        // What the pixels left in caches goes to memory, and the batch waits for it.
+        // The caches with the pixels are flushed to memory, and the batch waits for it.
         batch.emit(&PipeControl {
             render_target_cache_flush_enable: true,
             depth_cache_flush_enable: true,
@@ -245,9 +243,9 @@ impl Heaps {
     }
 }
 
-/// A new batch that chooses the 3D pipeline and says everything once: no shaders, no depth test,
-/// one sample, no blending, a viewport of `size` by `size` pixels whose left lower corner is -1,
-/// -1.
+/// A new batch that selects the 3D pipeline and emits the whole state once: no shaders, no depth
+/// test, one sample, no blending, a viewport of `size` x `size` pixels. Clip space -1, -1 is its lower
+/// left corner.
 ///
 /// # Errors
 /// None in practice.
@@ -272,24 +270,23 @@ pub fn begin(heaps: &mut Heaps, size: u32) -> Result<Draws, BatchError> {
     Ok(batch)
 }
 
-/// Who gets how much of the URB, the memory between the stages; then the stages, all off.
+/// Divides the URB, the memory between the stages; then disables all stages.
 fn stages(batch: &mut Draws) -> Result<(), BatchError> {
     batch! { batch =>
-        // The first 32 KiB are for constants that come with threads: here vertex and pixel shaders
-        // share them.
+        // The first 32 KiB are for push constants. Here vertex and pixel shaders share them.
         ThreeDStatePushConstantAllocVs { constant_buffer_size: 16, .. };
         ThreeDStatePushConstantAllocHs::new();
         ThreeDStatePushConstantAllocDs::new();
         ThreeDStatePushConstantAllocGs::new();
         ThreeDStatePushConstantAllocPs { constant_buffer_offset: 16, constant_buffer_size: 16, .. };
-        // A new division waits for what works with the old one.
+        // A new division must wait for work that uses the old one.
         PipeControl { command_streamer_stall_enable: true, stall_at_pixel_scoreboard: true, .. };
         ThreeDStateConstantVs::new();
         ThreeDStateConstantHs::new();
         ThreeDStateConstantDs::new();
         ThreeDStateConstantGs::new();
         ThreeDStateConstantPs::new();
-        // Behind them lie vertices: 64 of 64 bytes, in chunks of 8 KiB. The other stages have none.
+        // After them are vertices: 64 of 64 bytes, in chunks of 8 KiB. Other stages have none.
         ThreeDStateUrbVs {
             vs_urb_starting_address: 4,
             vs_urb_entry_allocation_size: 1,
@@ -307,19 +304,18 @@ fn stages(batch: &mut Draws) -> Result<(), BatchError> {
     }
 }
 
-/// How clip space becomes pixels.
+/// Emits the transformation from clip space to pixels.
 fn viewport(batch: &mut Draws, heaps: &mut Heaps, size: u32) -> Result<(), BatchError> {
     let (half, last) = (size as f32 / 2.0, size as f32 - 1.0);
     let viewport = SfClipViewport {
-        // x of -1 to 1 goes from left to right, y from the bottom to the top, z of 0 to 1 stays.
+        // x from -1 to 1 goes from left to right, y from bottom to top; z is unchanged.
         viewport_matrix_element_m00: half,
         viewport_matrix_element_m30: half,
         viewport_matrix_element_m11: -half,
         viewport_matrix_element_m31: half,
         viewport_matrix_element_m22: 1.0,
         viewport_matrix_element_m32: 0.0,
-        // Triangles are cut by clipping only where they leave this, 16 times as large as the
-        // viewport.
+        // Clipping cuts triangles only outside of this area, which is 16 times the viewport.
         x_min_clip_guardband: -16.0,
         x_max_clip_guardband: 16.0,
         y_min_clip_guardband: -16.0,
@@ -355,7 +351,7 @@ fn viewport(batch: &mut Draws, heaps: &mut Heaps, size: u32) -> Result<(), Batch
     }
 }
 
-/// What becomes of pixels: they are not tested, and replace what is there.
+/// Emits the state for pixels: they are not tested, and they replace the old pixels.
 fn pixels(batch: &mut Draws, heaps: &mut Heaps) -> Result<(), BatchError> {
     let blend = heaps.dynamic.put(&BlendState::new())?;
     let constants = heaps.dynamic.put(&ColorCalcState::new())?;

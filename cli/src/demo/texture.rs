@@ -1,6 +1,6 @@
-//! A floor of tiles in perspective: one quad without a vertex shader, and a texture with mip levels
-//! that the sampler mixes. Each level has its own colour and shows its number, so that the picture
-//! tells where the sampler takes which.
+//! A tiled floor in perspective: one quad without a vertex shader, and a texture whose mip levels the
+//! sampler blends. Each level has its own colour and shows its number, so that the picture shows
+//! which level the sampler uses where.
 
 use super::initial::{self, BUFFERS, Heaps};
 use genxml::batch::Submission;
@@ -24,9 +24,9 @@ pub const SIZE: u32 = 256;
 
 const BACKGROUND: [u8; 4] = [120, 170, 220, 255];
 
-/// The corners of the floor: x, y, z and w in clip space, then the texture coordinates. It begins
-/// at the lower edge of the picture, 1 away from the eye, and ends 40 away. Tiles are as wide as
-/// the picture at its lower edge.
+/// The corners of the floor: x, y, z and w in clip space, then the texture coordinates. The floor
+/// starts at the lower edge of the picture, 1 away from the eye, and ends 40 away. At the lower edge,
+/// a tile is as wide as the picture.
 const VERTICES: [[f32; 6]; 4] = [
     [-24.0, -1.0, 0.0, 1.0, -11.5, 0.0],
     [24.0, -1.0, 0.0, 1.0, 12.5, 0.0],
@@ -34,9 +34,10 @@ const VERTICES: [[f32; 6]; 4] = [
     [24.0, 22.4, 39.0, 40.0, 12.5, 31.2],
 ];
 
-/// The pixel shader, for sixteen pixels at a time: r2 to r5 say where they are, r6 has the planes
-/// of the texture coordinates u and v. The sampler gets u in r10 and r11, v in r12 and r13; its
-/// answer, two registers of each colour, goes to the render target.
+/// The pixel shader, for sixteen pixels at a time. r2 to r5 have the barycentric coordinates of the
+/// pixels, and r6 has the planes of the texture coordinates u and v. The sampler gets u in r10 and
+/// r11, and v in r12 and r13. Its response, two registers for each channel, goes to the render
+/// target.
 const PIXEL: &[u32] = &eu! {
     pln (16|M0)      r10.0<1>:f  r6.0<0;1,0>:f  r2.0<8;8,1>:f
     pln (16|M0)      r12.0<1>:f  r6.4<0;1,0>:f  r2.0<8;8,1>:f
@@ -44,7 +45,7 @@ const PIXEL: &[u32] = &eu! {
     sendc (16|M0)    null  r112  0x25  0x10031000  {EOT}
 };
 
-/// The messages of the kernel: what the numbers in the assembly stand for.
+/// The messages of the kernel: the descriptors in the assembly.
 const _: () = {
     let sample = MessageDescriptorSamplingEngine {
         message_type: Message::SAMPLE,
@@ -70,7 +71,7 @@ const TEXTURE: usize = 128;
 const LEVELS: usize = 8;
 const TEXEL: usize = 4;
 const PITCH: usize = TEXTURE * TEXEL;
-/// Rows that all levels take.
+/// Number of rows of all levels together.
 const ROWS: usize = 196;
 
 /// A colour for each level.
@@ -85,7 +86,7 @@ const COLORS: [[u8; 3]; LEVELS] = [
     [215, 100, 170],
 ];
 
-/// Digits of three by five dots, a row in each three bits, the uppermost first.
+/// Digits of 3 x 5 dots. Each three bits are a row, from the top row down.
 const DIGITS: [u16; LEVELS] = [
     0b111_101_101_101_111,
     0b010_110_010_010_111,
@@ -97,8 +98,8 @@ const DIGITS: [u16; LEVELS] = [
     0b111_001_010_010_010,
 ];
 
-/// The texel of a level: its colour in two shades, a black frame, and in the middle its number in
-/// white, as far as there is room. `v` goes up.
+/// The texel of a level: the level's colour in two shades and, if there is room, a black frame and
+/// the level's number in white. `v` increases upward.
 fn texel(level: usize, u: usize, v: usize) -> [u8; 4] {
     let size = TEXTURE >> level;
     let (x, y) = (16 * u / size, 16 * (size - 1 - v) / size);
@@ -112,8 +113,8 @@ fn texel(level: usize, u: usize, v: usize) -> [u8; 4] {
     [red, green, blue, 255]
 }
 
-/// Where a level begins, in texels: level 1 lies below level 0, the others lie to its right, one
-/// below the other, each aligned to four rows.
+/// Start of a level, in texels. Level 1 is below level 0. The other levels are to the right of level
+/// 1, one below the other, each aligned to four rows.
 fn origin(level: usize) -> (usize, usize) {
     match level {
         0 => (0, 0),
@@ -152,10 +153,10 @@ const SAMPLER: SamplerState = SamplerState {
     ..SamplerState::new()
 };
 
-/// The batch with all that it points to.
+/// The batch with everything that it points to.
 ///
 /// # Errors
-/// None in practice: what is built here fits.
+/// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let mut heaps = Heaps::new()?;
     let picture = initial::picture(SIZE, BACKGROUND)?;
@@ -170,8 +171,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let pixel = heaps.instructions.kernel(PIXEL)?;
 
     let mut batch = initial::begin(&mut heaps, SIZE)?;
-    // Without a vertex shader the elements are what it would have made: header (0, 0, 0 and 1, the
-    // width of points), position, attribute.
+    // Without a vertex shader, the elements are its output: header (0, 0, 0 and 1, the width of
+    // points), position, attribute.
     let elements = [
         initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 0, 0)?,
         initial::element(SurfaceFormat::R32G32B32A32_FLOAT, 4, 0)?,
@@ -186,8 +187,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         ThreeDStatePs {
             kernel_start_pointer_0: pixel,
             _16_pixel_dispatch_enable: true,
-            // Pixels outside of the floor compute coordinates too: how they differ from their
-            // neighbours' tells the level.
+            // Pixels outside of the floor also compute coordinates, because the level of detail is
+            // computed from the differences between neighbours.
             vector_mask_enable: VectorMaskEnable::VMASK,
             maximum_number_of_threads_per_psd: 62,
             binding_table_entry_count: 2,

@@ -1,5 +1,4 @@
-//! The triangle that every 3D program begins with: a red, a green and a blue corner, and colours
-//! interpolated between them.
+//! A triangle with a red, a green and a blue corner, and colours interpolated between them.
 
 use super::initial::{self, BUFFERS, Heaps};
 use genxml::batch::Submission;
@@ -21,33 +20,33 @@ pub const SIZE: u32 = 512;
 const VERTICES: [[f32; 5]; 3] =
     [[-0.8, -0.7, 1.0, 0.0, 0.0], [0.8, -0.7, 0.0, 1.0, 0.0], [0.0, 0.8, 0.0, 0.0, 1.0]];
 
-/// What the picture shows beside the triangle.
+/// The background colour.
 const BACKGROUND: [u8; 4] = [24, 26, 32, 255];
 
-/// The vertex shader, for eight vertices at a time. r1 has the URB handles of what it makes, r2 to
-/// r5 are x, y, z and w, r6 to r9 red, green, blue and alpha: each register has the value of eight
-/// vertices. It hands on position and colour as they are.
+/// The vertex shader, for eight vertices at a time. r1 has the URB handles of its outputs, r2 to r5
+/// have x, y, z and w, and r6 to r9 have red, green, blue and alpha. Each register has the values of
+/// eight vertices. The shader writes position and colour unchanged.
 const VERTEX: &[u32] = &eu! {
-    (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud     // to these handles
-    mov (8|M0)       r113.0<1>:ud  0:ud               // go the vertex's header: no flags,
+    (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud     // URB handles
+    mov (8|M0)       r113.0<1>:ud  0:ud               // header: no flags,
     mov (8|M0)       r114.0<1>:ud  0:ud               // layer 0,
     mov (8|M0)       r115.0<1>:ud  0:ud               // viewport 0,
-    mov (8|M0)       r116.0<1>:ud  0:ud               // no width of points;
-    mov (8|M0)       r117.0<1>:f   r2.0<8;8,1>:f      // and its position.
+    mov (8|M0)       r116.0<1>:ud  0:ud               // no point width
+    mov (8|M0)       r117.0<1>:f   r2.0<8;8,1>:f      // position
     mov (8|M0)       r118.0<1>:f   r3.0<8;8,1>:f
     mov (8|M0)       r119.0<1>:f   r4.0<8;8,1>:f
     mov (8|M0)       r120.0<1>:f   r5.0<8;8,1>:f
     send (8|M0)      null  r112  0x6  0x12080007
-    mov (8|M0)       r113.0<1>:f   r6.0<8;8,1>:f      // Behind it goes the colour.
+    mov (8|M0)       r113.0<1>:f   r6.0<8;8,1>:f      // colour, after the position
     mov (8|M0)       r114.0<1>:f   r7.0<8;8,1>:f
     mov (8|M0)       r115.0<1>:f   r8.0<8;8,1>:f
     mov (8|M0)       r116.0<1>:f   r9.0<8;8,1>:f
     send (8|M0)      null  r112  0x26  0x0A080027  {EOT}
 };
 
-/// The pixel shader, for eight pixels at a time. r2 and r3 say where they are in the triangle, r4
-/// and r5 have the plane of each component of the colour: its value at one corner, and how much
-/// more it is at the others.
+/// The pixel shader, for eight pixels at a time. r2 and r3 have the barycentric coordinates of the
+/// pixels. r4 and r5 have the plane of each colour component: its value at one corner, and the
+/// differences to the other corners.
 pub const PIXEL: &[u32] = &eu! {
     pln (8|M0)       r112.0<1>:f   r4.0<0;1,0>:f  r2.0<8;8,1>:f    // red
     pln (8|M0)       r113.0<1>:f   r4.4<0;1,0>:f  r2.0<8;8,1>:f    // green
@@ -56,7 +55,7 @@ pub const PIXEL: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// The messages of the kernels: what the numbers in the assembly stand for.
+/// The messages of the kernels: the descriptors in the assembly.
 const _: () = {
     const TO_URB: UrbMessageDescriptor = UrbMessageDescriptor {
         urb_opcode: UrbMessageDescriptorUrbOpcode::SIMD8_WRITE,
@@ -64,7 +63,7 @@ const _: () = {
         ..UrbMessageDescriptor::new()
     };
     let start = UrbMessageDescriptor { message_length: lit!(9), ..TO_URB };
-    let behind = UrbMessageDescriptor { message_length: lit!(5), global_offset: lit!(2), ..TO_URB };
+    let after = UrbMessageDescriptor { message_length: lit!(5), global_offset: lit!(2), ..TO_URB };
     let color = MsdRtw {
         message_type: MtDpRt::MT_RTW,
         message_subtype: RenderTargetWriteSubtype::SIMD8_LO,
@@ -73,14 +72,14 @@ const _: () = {
         ..MsdRtw::new()
     };
     assert!(start.pack()[0] == 0x1208_0007);
-    assert!(behind.pack()[0] == 0x0a08_0027);
+    assert!(after.pack()[0] == 0x0a08_0027);
     assert!(color.pack()[0] == 0x0803_1400);
 };
 
-/// The batch with all that it points to.
+/// The batch with everything that it points to.
 ///
 /// # Errors
-/// None in practice: what is built here fits.
+/// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let mut heaps = Heaps::new()?;
     let picture = initial::picture(SIZE, BACKGROUND)?;
