@@ -1,5 +1,5 @@
-//! The contract of `genx convert`: what it writes can be run and read, and what it cannot do is
-//! said.
+//! The contract of `genx convert`: its outputs can be run and read, and it reports what they cannot
+//! hold.
 
 mod common;
 
@@ -25,8 +25,8 @@ fn run(input: &Path) -> (i32, String, String) {
     finish(genx(["run", input.to_str().unwrap()]))
 }
 
-/// The batch, its engine and the memory that it sees, of the first submission of a capture; zeros
-/// at the ends of pages do not count.
+/// The batch of the first submission of a capture, its engine and its memory, without zeros at the
+/// ends of pages.
 fn first(path: &Path) -> (u64, EngineId, BTreeMap<u64, Vec<u8>>) {
     let capture = Capture::open(path).unwrap();
     let mut playback = Playback::new(&capture);
@@ -49,7 +49,7 @@ fn captures_become_error_states_and_captures_again() {
     fill_capture(&capture, |_| ());
     let aub = place.path().join("fill.aub");
     convert(&capture, &aub, &[]);
-    // Older kernels print no buffers of the program.
+    // Older kernels do not print the program's buffers.
     for (input, spelling) in [
         (&capture, "6.1"),
         (&capture, "6.1-plain"),
@@ -69,7 +69,7 @@ fn captures_become_error_states_and_captures_again() {
         }
         assert_eq!(first(&again), first(&capture), "{spelling}");
     }
-    // One spelling as another.
+    // From one kernel's format to another.
     let (new, old) = (place.path().join("fill.error.gz"), place.path().join("old.txt"));
     let (code, _, err) = convert(&new, &old, &["--spelling", "4.4"]);
     assert_eq!(code, 0, "{err}");
@@ -114,7 +114,7 @@ fn captures_become_aub_files_and_captures_again() {
     assert_eq!(first(&again), first(&capture));
 }
 
-/// The same with standard input instead of a file.
+/// Runs the command with a file as its standard input.
 fn piped(bytes: &[u8], output: &Path, more: &[&str]) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
         .args([&["convert", "-", "-o", output.to_str().unwrap()], more].concat())
@@ -127,8 +127,8 @@ fn piped(bytes: &[u8], output: &Path, more: &[&str]) -> (i32, String, String) {
     finish(child.wait_with_output().unwrap())
 }
 
-/// What comes from standard input becomes what a file becomes; an AUB file is read twice where the
-/// last submission is looked for. Whatever the output is compressed by, the same comes out of it.
+/// Standard input and files give the same output. (An AUB file is read twice to find its last
+/// submission.) The compression of the output does not change its contents.
 #[test]
 fn standard_input_and_every_compression() {
     let place = tempdir().unwrap();
@@ -180,7 +180,7 @@ fn what_cannot_be_done_is_said() {
     refused(Path::new("no/such"), "x.aub", &[], &["no/such"]);
     refused(&capture, "no/such/x.aub", &[], &["no/such/x.aub"]);
 
-    // A file that is cut is converted as far as it goes.
+    // A truncated file is converted up to its end.
     let file = place.path().join("f.aub");
     convert(&capture, &file, &[]);
     let bytes = fs::read(&file).unwrap();
@@ -195,7 +195,7 @@ fn what_cannot_be_done_is_said() {
     assert!(err.contains("no submission") && !place.path().join("nothing").exists(), "{err}");
 }
 
-/// Mesa's files as captures. Oracle: the capture of the same program.
+/// Converts Mesa's files to captures. Oracle: the capture of the same program.
 #[test]
 fn files_of_mesa() {
     let Some(corpus) = corpus() else { return };
@@ -214,8 +214,8 @@ fn files_of_mesa() {
     assert!(out.contains("1 submissions"), "{out}");
 }
 
-/// A file that was written from a capture leaves the memory that the capture expects. Oracles: the
-/// expectations of the captures, which hardware and tests that are not ours made.
+/// Running a file that was converted from a capture leaves the memory that the capture expects.
+/// Oracles: the expectations of the captures, from hardware and from tests of other projects.
 #[test]
 fn written_files_leave_what_captures_expect() {
     let Some(corpus) = corpus() else { return };

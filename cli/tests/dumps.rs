@@ -48,7 +48,7 @@ fn diff_says_what_differs() {
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = lines.last().unwrap();
     assert_eq!((&last["changed"], &last["added"]), (&Value::from(1), &Value::from(1)));
-    // What is not asked for does not count.
+    // Differences outside of the filter do not count.
     let (code, out, _) = finish(genx(["diff", one, two, "--packet", "MI_*"]));
     assert_eq!(code, 0, "{out}");
     let (code, _, err) = finish(genx(["diff", one, "/nowhere"]));
@@ -162,7 +162,7 @@ fn check_quotes_and_counts() {
     assert!(code == 0 && out.contains("draws and dispatches"), "{out}");
 }
 
-/// What the schema of SARIF 2.1.0 requires (OASIS, sections 3.13 to 3.49), by its property names.
+/// Checks the properties that the schema of SARIF 2.1.0 requires (OASIS, sections 3.13 to 3.49).
 #[test]
 fn check_speaks_sarif() {
     let capture = tempdir().unwrap();

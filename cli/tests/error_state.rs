@@ -1,5 +1,5 @@
-//! `genx run --error-state`: what is left of a fault or hang names the packet and its memory.
-//! Oracle: the batch, of which the test knows every dword.
+//! `genx run --error-state`: the error state after a fault or hang names the packet and has its
+//! memory. Oracle: the dwords of the batch, which the test writes.
 
 mod common;
 
@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::tempdir;
 
-/// Runs what must fail, and reads what is left of it.
+/// Runs a capture that must fail, and reads its error state.
 fn left(input: &Path, more: &[&str]) -> (ErrorState, String) {
     let place = tempdir().unwrap();
     let file = place.path().join("left.error");
@@ -30,7 +30,7 @@ fn left(input: &Path, more: &[&str]) -> (ErrorState, String) {
     (state, summary)
 }
 
-/// A store to `target` behind a MI_NOOP at the start of the batch, at 0x20000.
+/// A batch at 0x20000: a MI_NOOP, then a store to `target`.
 fn storing(directory: &Path, target: u64) {
     batch_capture::<Blitter>(directory, |batch| {
         batch.emit(&MiNoop::new()).unwrap();
@@ -116,7 +116,7 @@ fn without_a_fault_there_is_none() {
     let (code, _, err) = finish(genx(args));
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(!file.exists());
-    // The name says how it is compressed.
+    // The name selects the compression.
     storing(&capture, 0x8_0000_0000);
     assert_eq!(finish(genx(args)).0, 3);
     assert_eq!(fs::read(&file).unwrap()[..2], [0x1f, 0x8b]);

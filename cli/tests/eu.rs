@@ -37,7 +37,7 @@ fn ops_hint_at_slips() {
     assert!(err.contains("did you mean `mul`?"), "{err}");
 }
 
-/// A kernel in IGA's language that has no fault.
+/// A kernel without mistakes in IGA's language.
 const KERNEL: &str = "
         mov (8|M0)               r2.0<1>:ud    r0.0<8;8,1>:ud
 L16:
@@ -47,8 +47,8 @@ L16:
 (W)     send (8|M0)              null     r127     0x27    0x02000010 {EOT}
 ";
 
-/// What is disassembled assembles again, in either language, and so does what is compacted; a jump
-/// keeps its target.
+/// Disassembled and compacted kernels assemble again, in either language, and jumps keep their
+/// targets.
 #[test]
 fn assembly_comes_back() {
     let place = tempdir().unwrap();
@@ -90,7 +90,8 @@ fn assembly_comes_back() {
     assert_eq!(full, first);
 }
 
-/// Errors name the line, the word and a way out; what is no instruction does not hide what follows.
+/// Errors name the line, the word and a correction. Dwords that are not an instruction do not hide
+/// the next instruction.
 #[test]
 fn mistakes_are_shown() {
     let place = tempdir().unwrap();
@@ -123,7 +124,7 @@ fn validation_names_rules() {
     fs::write(file("good.asm"), KERNEL).unwrap();
     let (code, out, err) = finish(genx(["eu", "validate", &file("good.asm"), "--quiet"]));
     assert_eq!(code, 0, "{out}{err}");
-    // Rows of eight elements that overlap.
+    // Overlapping rows of eight elements.
     fs::write(file("bad.asm"), KERNEL.replace("r0.0<8;8,1>:ud", "r0.0<4;8,1>:ud")).unwrap();
     let (code, out, _) = finish(genx(["eu", "validate", &file("bad.asm")]));
     assert_eq!(code, 1);

@@ -1,4 +1,4 @@
-//! `genx eu run`. Oracle: kernels whose meaning is plain, encoded by hand from 2d p.139-182.
+//! `genx eu run`. Oracle: simple kernels, encoded by hand from 2d p.139-182.
 
 mod common;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// mov (8|M0) r2.0<1>:ud 0x2a:ud and the end of the thread.
+/// mov (8|M0) r2.0<1>:ud 0x2a:ud, then the end of the thread.
 const MOVE: &str = "
     01006000 08064020 00000000 2a000000 // mov
     31006007 040a0020 000e000e 10000082

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::tempdir;
 
-/// Oracle: the picture's formula; the PNG is read back with another program's reader.
+/// Oracle: the formula of the picture. The PNG is read with the reader of another project.
 #[test]
 fn demo_writes_the_picture() {
     let place = tempdir().unwrap();
@@ -30,10 +30,10 @@ fn demo_writes_the_picture() {
     assert!(pixels == fill_picture());
 }
 
-/// Oracle: the pictures beside the README, which were looked at: the corners of the triangle have
-/// their colours, the faces of the cubes hide each other as solids do and those towards the light
-/// are bright, the numbers of the texture's levels grow with distance and the colours of two levels
-/// fade into each other. For the triangle and the batches see also below.
+/// Oracle: the pictures of the README, which were checked by eye. The corners of the triangle have
+/// their colours. The faces of the cubes hide each other like solids, and faces towards the light are
+/// bright. The numbers of the texture's levels increase with distance, and the colours of two levels
+/// fade into each other. Tests below check the triangle and the batches in other ways.
 #[test]
 fn draws_are_as_they_were_seen() {
     let place = tempdir().unwrap();
@@ -51,7 +51,7 @@ fn draws_are_as_they_were_seen() {
     }
 }
 
-/// Oracle: the shares of the three corners at the centre of a pixel, in doubles; colours may be off
+/// Oracle: the shares of the three corners at the centre of a pixel, in doubles. Colours may differ
 /// by one.
 #[test]
 fn the_triangle_has_the_colours_of_its_corners() {
@@ -86,7 +86,7 @@ fn the_triangle_has_the_colours_of_its_corners() {
     assert!(inside > 75_000 && stats.threads > inside / 8, "{inside}");
 }
 
-/// No demo breaks a rule of the manual, nor leaves state open that a draw uses.
+/// No demo violates a rule of the manual or uses undefined state.
 #[test]
 fn demos_break_no_rule() {
     let place = tempdir().unwrap();
@@ -106,7 +106,7 @@ fn demos_break_no_rule() {
     }
 }
 
-/// Both lists of demos have a sentence for each.
+/// Both lists of demos describe each demo.
 #[test]
 fn demos_are_listed() {
     for arguments in [&["demo"][..], &["demo", "--help"]] {
@@ -114,7 +114,7 @@ fn demos_are_listed() {
         assert_eq!((code, err.as_str()), (0, ""));
         let line: Vec<&str> = out.split_whitespace().collect();
         for words in
-            ["fill", "triangle", "cube", "texture", "GPGPU thread", "Two lit cubes", "mip levels"]
+            ["fill", "triangle", "cube", "texture", "GPGPU thread", "Two intersecting cubes", "mip levels"]
         {
             assert!(line.join(" ").contains(words), "{words} not in {out}");
         }
@@ -176,7 +176,7 @@ fn decode_reads_raw_dwords() {
     assert_eq!(code, 2, "{err}");
 }
 
-/// A reader that goes away is no error and leaves no message.
+/// A reader that closes the pipe is not an error and causes no message.
 #[test]
 fn decode_into_a_closed_pipe() {
     // A megabyte of MI_NOOP: more than any pipe holds.
@@ -190,13 +190,12 @@ fn decode_into_a_closed_pipe() {
     );
 }
 
-/// Nor does it change the verdict.
+/// A reader that closes the pipe does not change the exit code.
 #[test]
 fn check_into_a_closed_pipe() {
     let place = tempdir().unwrap();
     let file = place.path().join("batch.bin");
-    // 3DPRIMITIVE with Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9), over and
-    // over.
+    // Many 3DPRIMITIVE with Indirect Parameter Enable (dw0 10) and End Offset Enable (dw1 9).
     let draws = [0x7b00_0405_u32, 0x204, 3, 0, 1, 0, 0].repeat(4000);
     fs::write(&file, draws.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<u8>>())
         .unwrap();
@@ -209,7 +208,7 @@ fn check_into_a_closed_pipe() {
     }
 }
 
-/// Exit code and standard error of the command, of whose output only the start is read.
+/// Exit code and standard error of the command when only the start of its output is read.
 fn into_a_closed_pipe(command: &[&str], more: &[&str]) -> (Option<i32>, Vec<u8>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
         .args(command)

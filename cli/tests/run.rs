@@ -151,7 +151,7 @@ fn without_time(out: &str) -> String {
     out.lines().filter(|line| !line.starts_with("  time ")).collect::<Vec<_>>().join("\n")
 }
 
-/// What is said of the second draw, but for what it did.
+/// The text about the second draw, without its counts.
 const SECOND_CUBE: &str = "\
 submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
   draws         TRILIST of 36 vertices by WORD index at 0x0000_0201_0000, 1 instance
@@ -162,10 +162,10 @@ submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
   pictures      draw2-before-rt0.png draw2-before-depth.png draw2-after-rt0.png draw2-after-depth.png
 ";
 
-/// Draws of two cubes. Oracle: what the demo's source says of its state (a cube has 24 vertices, 36
-/// indices, 12 triangles; the second draw begins with the memory that the first one left); the last
-/// picture is that of `genx demo`, which was looked at, as the others were. Numbers of pixels are
-/// not checked here but against each other.
+/// Draws of two cubes. Oracle: the state in the demo's source (a cube has 24 vertices, 36 indices, 12
+/// triangles; the second draw starts with the memory that the first one left). The last picture is
+/// that of `genx demo`; all pictures were checked by eye. Numbers of pixels are only compared with
+/// each other.
 #[test]
 fn draws_are_told() {
     let place = tempdir().unwrap();
@@ -191,7 +191,7 @@ fn draws_are_told() {
     assert!(image("draw1-before-depth.png").0 == [255; 4 * 512 * 512]);
     assert!(image("draw1-after-rt0.png") == image("draw2-before-rt0.png"));
     assert!(image("draw1-after-depth.png") == image("draw2-before-depth.png"));
-    // A pixel has the colour of a face where it has its depth.
+    // A pixel has the colour of a face exactly where it has the depth of a face.
     let (colors, depths) = (image("draw2-after-rt0.png").0, image("draw2-after-depth.png").0);
     let drawn = colors.chunks(4).zip(depths.chunks(4)).filter(|(color, depth)| {
         assert_eq!(**color == [24, 26, 32, 255], **depth == [255; 4]);
@@ -228,8 +228,7 @@ fn draws_are_told() {
     );
 }
 
-/// Draws with damaged state and batches: the summary and pictures of whatever it is, or nothing of
-/// it, but no panic.
+/// Draws with damaged state and batches give a summary and pictures, or nothing, but never a panic.
 #[test]
 fn damaged_draws_are_told() {
     let demo = Name::Texture.demo();
@@ -273,8 +272,8 @@ fn damaged_draws_are_told() {
     assert!(told > 50 && problems > 0, "{told} {problems}");
 }
 
-/// What the demo does is known: a thread for each of 1024 blocks of its picture of 256 x 256 pixels
-/// of four bytes.
+/// The counts of the demo: 1024 threads, one for each block of the picture, which has 256 x 256
+/// pixels of four bytes.
 #[test]
 fn the_report_fits_a_screen() {
     let capture = tempdir().unwrap();
@@ -288,7 +287,7 @@ fn the_report_fits_a_screen() {
     let time = out.lines().find(|line| line.starts_with("  time ")).unwrap();
     assert!(time.contains(" s, ") && time.ends_with("EU instructions/s"), "{time}");
     assert!(out.lines().count() < 24 && out.lines().all(|line| line.len() < 100), "{out}");
-    // The same again is the same, on any number of threads.
+    // Another run gives the same results, with any number of threads.
     for threads in ["1", "2", "7"] {
         let (_, again, _) = run(capture.path(), &["--threads", threads]);
         assert_eq!(without_time(&out), without_time(&again));
@@ -296,7 +295,7 @@ fn the_report_fits_a_screen() {
     assert_eq!(run(capture.path(), &["--threads", "0"]).0, 2);
 }
 
-/// Tables add up to the counts, and name what the demo is made of.
+/// The tables add up to the counts, and name the demo's packets, kernel and messages.
 #[test]
 fn stats_are_tables() {
     let capture = tempdir().unwrap();
@@ -327,9 +326,9 @@ fn stats_are_tables() {
     assert!(serde_json::from_str::<Value>(&out).unwrap().get("tables").is_none());
 }
 
-/// The rules of the trace event format, which Perfetto's importer has: slices of a track end in the
-/// order in which they began, inside each other; time goes on; every track has a name. Gives the
-/// slices: track, name, start, end.
+/// Checks the rules of the trace event format, as in Perfetto's importer: slices of a track are
+/// nested; time does not decrease; every track has a name. Returns the slices: track, name, start,
+/// end.
 fn slices(text: &str) -> Vec<(u64, String, f64, f64)> {
     let events: Vec<Value> =
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -379,7 +378,7 @@ fn a_trace_for_perfetto() {
     let named =
         |start: &str| slices.iter().filter(|(_, name, ..)| name.starts_with(start)).count() as u64;
     let walker = slices.iter().find(|(_, name, ..)| name == "GPGPU_WALKER").expect("the walker");
-    // An instruction is 16 units of the clock (sim's watchdog), thousands of them a microsecond.
+    // An instruction is 16 units of the clock (sim's watchdog); a microsecond has thousands of units.
     let instructions = report["stats"]["instructions"].as_f64().unwrap();
     assert!(walker.3 - walker.2 >= instructions * 16.0 / 1000.0, "{walker:?}");
     assert_eq!(named("PIPELINE_SELECT"), 1);
@@ -392,7 +391,7 @@ fn a_trace_for_perfetto() {
     assert!(err.contains("no/such/place.json"), "{err}");
 }
 
-/// What a fault ends is whole all the same, and the fault stands in it.
+/// A trace that ends with a fault is complete and contains the fault.
 #[test]
 fn a_trace_that_a_fault_ends() {
     let capture = tempdir().unwrap();
@@ -414,7 +413,7 @@ fn a_trace_that_a_fault_ends() {
     assert_eq!((&fault["batch_offset"], &fault["exec"]), (&0.into(), &0.into()), "{fault}");
 }
 
-/// The first submission faults; the second and what is expected after it are not reached.
+/// The first submission faults. The second one and its expectation are not reached.
 #[test]
 fn what_was_not_reached_does_not_count() {
     use genxml::batch::{Batch, Buffer};
@@ -523,7 +522,7 @@ fn aub_files_that_end_early() {
     let path = place.path().join("store.aub");
     let whole = aub(0x3000).0;
 
-    // Cut in the second submission: what came before has run.
+    // Truncated in the second submission: the first one has run.
     let second = [&whole[..], &whole[..whole.len() - 2]].concat();
     fs::write(&path, &second).unwrap();
     let (code, out, err) = run(&path, &[]);
@@ -558,7 +557,7 @@ fn aub_files_that_end_early() {
     }
 }
 
-/// Oracle: memory as hardware and IGT's assertions left it.
+/// Oracle: memory from hardware and from IGT's assertions.
 #[test]
 fn corpus_is_byte_exact() {
     let Some(corpus) = corpus() else { return };
@@ -600,7 +599,7 @@ fn aub_files_of_mesa() {
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
 }
 
-/// The hundred thousand turns of media_spin, start of the program included.
+/// The hundred thousand iterations of media_spin, including the start of the program.
 #[test]
 fn spinning_takes_less_than_a_second() {
     let Some(corpus) = corpus() else { return };
@@ -611,7 +610,7 @@ fn spinning_takes_less_than_a_second() {
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
-/// Draws are not implemented: the first packet that the model lacks is named.
+/// The error names the first packet that the model does not implement.
 #[test]
 fn corpus_of_other_kinds_names_what_is_missing() {
     let Some(corpus) = corpus() else { return };

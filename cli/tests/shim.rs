@@ -1,5 +1,5 @@
-//! `genx shim`: how it becomes the command. The library is not needed: a file in its place is one
-//! that ld.so warns of and ignores.
+//! `genx shim`: starting the command. An empty file replaces the library; ld.so warns about it and
+//! ignores it.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::path::Path;
@@ -12,7 +12,7 @@ fn shim<'a>(library: &Path, args: impl IntoIterator<Item = &'a str>) -> Output {
     command.arg("shim").args(args).env("GENX_SHIM_LIBRARY", library).output().unwrap()
 }
 
-/// It is the command's own process: who ends it ends the command.
+/// The process becomes the command: a signal to it reaches the command.
 #[test]
 fn one_process() {
     let directory = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ fn one_process() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{id}\n{}\n", preload.display()));
 }
 
-/// What cannot be run is an error of genx.
+/// A command that cannot be run is an error of genx.
 #[test]
 fn no_command() {
     let directory = tempfile::tempdir().unwrap();
@@ -41,7 +41,7 @@ fn no_command() {
     assert!(error.contains("genx: cannot run ./no-such-command: "), "{error}");
 }
 
-/// What is no Broadwell is an error, before anything runs.
+/// A device that is not a Broadwell is an error before anything runs.
 #[test]
 fn devices() {
     let directory = tempfile::tempdir().unwrap();
@@ -61,8 +61,8 @@ fn devices() {
     }
 }
 
-/// Libraries that ld.so cannot name are an error that says what to do; others are named from the
-/// root.
+/// A library path that LD_PRELOAD cannot contain is an error that says what to do. Other paths become
+/// absolute.
 #[test]
 fn libraries() {
     let directory = tempfile::tempdir().unwrap();

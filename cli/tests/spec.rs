@@ -16,12 +16,12 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The toy of both spellings of Mesa's schema.
+/// The toy specification in both versions of Mesa's schema.
 fn foreign(name: &str) -> String {
     text(&repository("codegen/tests/foreign").join(name)).to_owned()
 }
 
-/// Oracle: the packets were put together by hand from the XML.
+/// Oracle: packets that were encoded by hand from the XML.
 #[test]
 fn dumps_are_decoded_with_tables_of_mesas_schema() {
     let place = tempdir().unwrap();
@@ -63,7 +63,7 @@ fn dumps_are_decoded_with_tables_of_mesas_schema() {
         }
         assert!(err.contains("1 of 4 packets are unknown"), "{err}");
     }
-    // The built-in tables know none of these.
+    // The built-in tables have none of these packets.
     let (_, out, _) = finish(genx(["decode", text(&dump), "--raw", "--engine", "render"]));
     assert!(!out.contains("TOY"), "{out}");
     let (code, _, err) = finish(genx([
@@ -84,7 +84,7 @@ fn foreign_files_are_checked_one_by_one() {
     let (code, out, err) = finish(genx(["spec", "check", "--foreign", &old, &new]));
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.contains("6 containers") && out.lines().count() == 2, "{out}");
-    // Without a source in it, a file is taken for Mesa's anyway; two of one platform are doubles.
+    // A file without sources is read by Mesa's rules. Two files of one platform are duplicates.
     let (code, out, _) = finish(genx(["spec", "check", &new]));
     assert_eq!(code, 0, "{out}");
     let (code, _, err) = finish(genx(["spec", "check", &old, &new]));
@@ -99,7 +99,7 @@ fn foreign_files_are_checked_one_by_one() {
     }
 }
 
-/// A folder of one's own needs no index; with one, whatever disappears or moves is seen.
+/// A folder needs no index. With one, removed and moved items are found.
 #[test]
 fn the_index_is_compared_and_renewed() {
     let place = tempdir().unwrap();
@@ -119,7 +119,7 @@ fn the_index_is_compared_and_renewed() {
     let (code, out, err) = finish(genx(["spec", "check", "--bless", text(&folder)]));
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("index.tsv: 2 containers and enumerations"), "{out}");
-    // A folder of folders stands for those inside.
+    // A folder of folders selects the folders inside.
     assert_eq!((check(&folder).0, check(place.path()).0), (0, 0));
     for (after, what) in [
         (before.replace("7:0", "8:1"), "differs from the index in a name, place"),
@@ -139,7 +139,7 @@ fn the_index_is_compared_and_renewed() {
         assert_eq!(check(&file).0, 0);
         assert_eq!(finish(genx(["spec", "list", "--spec", text(&folder)])).0, 0);
     }
-    // What is wrong is not blessed.
+    // A specification with errors is not blessed.
     fs::write(&file, before.replace("31:0", "30:0")).unwrap();
     let (code, _, err) = finish(genx(["spec", "check", "--bless", text(&folder)]));
     assert_eq!(code, 1);
@@ -168,7 +168,7 @@ fn lists_say_what_a_script_needs() {
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("name ") && out.ends_with(" registers, 0 enums\n"), "{out}");
     assert_eq!(finish(genx(["spec", "list", "--kind", "thing"])).0, 2);
-    // The picture is plain text when nobody watches.
+    // Without a terminal, the picture is plain text.
     let (code, out, err) = finish(genx(["spec", "show", "xy_color_blt"]));
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("XY_COLOR_BLT\n") && !out.contains('\x1b'), "{out}");
