@@ -113,9 +113,15 @@ fn demos_are_listed() {
         let (code, out, err) = finish(genx(arguments));
         assert_eq!((code, err.as_str()), (0, ""));
         let line: Vec<&str> = out.split_whitespace().collect();
-        for words in
-            ["fill", "triangle", "cube", "texture", "GPGPU thread", "Two intersecting cubes", "mip levels"]
-        {
+        for words in [
+            "fill",
+            "triangle",
+            "cube",
+            "texture",
+            "GPGPU thread",
+            "Two intersecting cubes",
+            "mip levels",
+        ] {
             assert!(line.join(" ").contains(words), "{words} not in {out}");
         }
     }

@@ -70,7 +70,7 @@ fn libraries() {
         let output = shim(&directory.path().join(name), ["--", "true"]);
         assert_eq!(output.status.code(), Some(2));
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains("copy it to another place"), "{error}");
+        assert!(error.contains("copy it to another directory"), "{error}");
     }
     std::fs::write(directory.path().join("library.so"), b"").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_genx"))
