@@ -5,16 +5,16 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Has no operating system; of Rust's libraries only `core` and `alloc`.
+/// A target without operating system, with only `core` and `alloc`.
 const BARE: &str = "x86_64-unknown-none";
 
-/// Beside the build of the compile-fail tests, which leaves the generator and other things that
-/// both need.
+/// The target folder of the compile-fail tests: both need the generator and some other crates, so
+/// they are built once.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild")
 }
 
-/// Builds the program for a target, or says why not.
+/// Builds the program for a target. Returns the error text if this fails.
 fn build(tuple: &str, features: &str) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("no-std");
     // Use the versions of the workspace, so that nothing is downloaded.

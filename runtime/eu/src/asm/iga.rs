@@ -589,8 +589,8 @@ pub fn apply(item: &mut Item, option: Keyword, span: Span) -> Parse<()> {
 }
 
 /// A three-source instruction cannot have one channel. It is encoded with four channels of which
-/// one is written, for doubles with two of which two halves are written. The first channel of such
-/// a group is aligned.
+/// the write mask enables one; for doubles with two, and a double covers two bits of the mask. The
+/// first channel of such a group is aligned.
 fn scalar_three_source(i: &mut Instruction) {
     if i.opcode.op().format != Format::ThreeSource || i.exec_size != 1 {
         return;

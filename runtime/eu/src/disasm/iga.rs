@@ -471,7 +471,7 @@ fn printed_size(i: &Instruction) -> u8 {
 }
 
 /// The single element that a three-source instruction writes, counted from its subregister: one of
-/// four channels, or for doubles one pair of channel halves of two.
+/// four channels, or for doubles one of two (a double covers two bits of the write mask).
 fn scalar_three_source(i: &Instruction) -> Option<u8> {
     let destination =
         i.destination.filter(|destination| destination.macro_accumulator.is_none())?;
