@@ -1,5 +1,4 @@
-//! Problems of a specification, and how they are shown: the XML line with the place underlined, as
-//! rustc shows Rust.
+//! Problems of a specification, rendered as rustc does: the XML line with the span underlined.
 
 use std::fmt;
 
@@ -49,17 +48,20 @@ codes! {
     Number = "E-NUMBER", "A number is malformed or too large.";
     Value = "E-VALUE", "An attribute's value is none of the words that it may be.";
     Position = "E-POSITION", "The position of a field or group is malformed.";
-    Import = "E-IMPORT", "An import cannot be found, imports itself, or excludes what is not there.";
+    Import = "E-IMPORT",
+        "An import cannot be found, imports itself, or excludes what is not there.";
     Platform = "E-PLATFORM", "Files of one specification disagree about the platform.";
     Type = "E-TYPE", "A field's type is neither built in nor a structure or enumeration.";
     Values = "E-VALUES", "Values stand inside a field that is not uint.";
     Expression = "E-EXPR", "A condition is malformed.";
     ExpressionName = "E-EXPR-NAME", "A condition names a field or value that does not exist.";
-    ExpressionKind = "E-EXPR-KIND", "A condition has something where another kind of thing is needed.";
+    ExpressionKind = "E-EXPR-KIND",
+        "A condition has something where another kind of thing is needed.";
     Duplicate = "E-DUPLICATE", "Two containers or enumerations have one name.";
     DuplicateField = "E-DUPLICATE-FIELD", "Two fields that can exist together have one name.";
     DuplicateValue = "E-DUPLICATE-VALUE", "Two values or sets of an enumeration have one name.";
-    DuplicateNumber = "E-DUPLICATE-NUMBER", "Two values of an enumeration have one number and neither is an alias.";
+    DuplicateNumber = "E-DUPLICATE-NUMBER",
+        "Two values of an enumeration have one number and neither is an alias.";
     DuplicateRule = "E-DUPLICATE-RULE", "Two rules have one id.";
     Width = "E-WIDTH", "A field's bits do not match its type.";
     Default = "E-DEFAULT", "A default is malformed or does not fit the field.";
@@ -75,16 +77,20 @@ codes! {
     Variant = "E-VARIANT", "The alternatives of a variant set do not exclude each other.";
     Align = "E-ALIGN", "An alignment is no power of two, or contradicts the field's lowest bit.";
     Space = "E-SPACE", "An address space is unknown, or missing on an offset.";
-    Group = "E-GROUP", "A group is malformed, or a variable group is not the last thing of its container.";
+    Group = "E-GROUP",
+        "A group is malformed, or a variable group is not the last thing of its container.";
     Stored = "E-STORED", "The stored form does not fit the field's type.";
     EnumFit = "E-ENUM-FIT", "A value of an enumeration does not fit a field of that type.";
     Register = "E-REGISTER", "A register's place, array or instance is malformed.";
-    Latch = "E-LATCH", "Latched state has an unknown size, or a field that cannot select its entry.";
-    Index = "E-INDEX", "The folder's index and its files disagree: something is missing, new or changed.";
+    Latch = "E-LATCH",
+        "Latched state has an unknown size, or a field that cannot select its entry.";
+    Index = "E-INDEX",
+        "The folder's index and its files disagree: something is missing, new or changed.";
     Source = "W-SOURCE", "A container or enumeration does not say where it comes from.";
     RegisterOffset = "W-REGISTER-OFFSET", "Two registers have one offset.";
     Never = "W-NEVER", "A condition compares a field with a number that it cannot hold.";
-    Target = "W-TARGET", "An address points to a container that the specification does not describe.";
+    Target = "W-TARGET",
+        "An address points to a container that the specification does not describe.";
 }
 
 impl Code {
@@ -105,21 +111,21 @@ pub struct Diagnostic {
     pub message: String,
     /// Where; none for a file that cannot be read.
     pub span: Option<Span>,
-    /// What is written under the place; may be empty.
+    /// Text under the span; may be empty.
     pub label: String,
-    /// Other places that matter, each with its label.
+    /// Other spans that matter, each with its label.
     pub secondary: Vec<(Span, String)>,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl Diagnostic {
-    /// A problem at a place.
+    /// A problem at a span.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self { span: Some(span), ..Self::general(code, message) }
     }
 
-    /// A problem without a place.
+    /// A problem without a span.
     pub fn general(code: Code, message: impl Into<String>) -> Self {
         Self {
             severity: code.severity(),
@@ -132,25 +138,25 @@ impl Diagnostic {
         }
     }
 
-    /// With text under the place.
+    /// Adds text under the span.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// With another place.
+    /// Adds another span.
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
         self.secondary.push((span, label.into()));
         self
     }
 
-    /// With advice.
+    /// Adds advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With advice, if there is any.
+    /// Adds advice, if there is any.
     pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint.or(self.hint);
         self
@@ -164,7 +170,7 @@ impl Diagnostic {
         };
         let mut group =
             Group::with_title(level.primary_title(self.message.as_str()).id(self.code.text()));
-        // Places are grouped by file; the file of the problem comes first.
+        // Spans are grouped by file; the file of the problem comes first.
         let mut places: Vec<(usize, Snippet<'_, annotate_snippets::Annotation<'_>>)> = Vec::new();
         let primary =
             self.span.iter().map(|span| (span, self.label.as_str(), AnnotationKind::Primary));
@@ -209,18 +215,18 @@ fn clamp(text: &str, span: &Span) -> std::ops::Range<usize> {
     start..boundary(span.range.end).max(start)
 }
 
-/// Everything that is wrong, with the files to show it. Its `Display` is the plain text of
+/// All problems, with the files that they refer to. Its `Display` is the plain text of
 /// [`render`](Report::render).
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The problems, by file and place.
+    /// The problems, ordered by file and position.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that spans point into.
     pub files: Vec<SourceFile>,
 }
 
 impl Report {
-    /// A report with its problems in reading order and without repetitions.
+    /// Sorts the problems by position and removes repetitions.
     pub fn new(mut diagnostics: Vec<Diagnostic>, files: Vec<SourceFile>) -> Self {
         let key = |d: &Diagnostic| d.span.as_ref().map(|s| (s.file, s.range.start, s.range.end));
         diagnostics.sort_by_key(|d| (key(d), d.code));

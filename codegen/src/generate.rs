@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::{Code, Diagnostic, Report};
 use crate::{emit, load};
 
-/// What a build script does: loads the files, checks them, and writes the Rust text of their tables
-/// to `out_dir`. Prints the lines that make cargo run it again when a file changes. Warnings do not
+/// Loads the files, checks them, and writes the Rust text of their tables to `out_dir`. For build
+/// scripts. Prints the lines that make cargo run it again when a file changes. Warnings do not
 /// fail a build; errors come back as one report, whose `Display` shows them all. `enabled` says
 /// which features of the crate are on: a unit whose feature is off has tables only.
 pub fn build(
@@ -25,7 +25,7 @@ pub fn build(
     write(&emit::rust(&loaded.spec, enabled), out_dir)
 }
 
-/// Writes generated files to a folder, leaving those alone that hold the same text already.
+/// Writes generated files to a folder. Files that have the same text already are not touched.
 pub fn write(files: &[(String, String)], out_dir: &Path) -> Result<(), Report> {
     let write = |path: &Path, text: &str| -> std::io::Result<()> {
         if std::fs::read_to_string(path).is_ok_and(|old| old == text) {

@@ -1,9 +1,10 @@
-//! The index of a folder: what its files must hold, so that nothing is lost or moved by accident.
+//! The index of a folder lists what its files must contain, so that nothing is lost or moved by
+//! accident.
 //!
-//! One line for each container and named enumeration: size, numbers of fields and values, and a
-//! digest of everything that decides about bits. Loading compares it with what it finds; [`text`]
-//! writes it anew. A folder without an index is not compared with anything. What this proves and
-//! what not is said in `spec-xml/SCHEMA.md`.
+//! It has one line for each container and named enumeration: size, numbers of fields and values,
+//! and a digest of everything that affects bits. Loading compares the index with the files;
+//! [`text`] writes a new one. A folder without an index is not compared. `spec-xml/SCHEMA.md` says
+//! what the index proves.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -63,8 +64,8 @@ impl Index {
         }
     }
 
-    /// What the files beside the index have not, have besides, or have otherwise. Spans in the
-    /// index name file `place`.
+    /// The differences between the index and the files of its folder: things that are missing,
+    /// new or changed. Spans in the index have the file number `place`.
     pub(crate) fn check(&self, spec: &Spec, place: usize) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let mut expected: BTreeMap<Key, (Entry, Span)> = BTreeMap::new();
@@ -136,7 +137,7 @@ fn entry(line: &str) -> Option<(Key, Entry)> {
     Some(((kind.to_owned(), name.to_owned()), entry))
 }
 
-/// The text of an index for what stands in the files of `folder`, sorted by kind and name.
+/// The text of an index for the files of `folder`, sorted by kind and name.
 pub fn text(spec: &Spec, folder: &Path) -> String {
     let lines: BTreeMap<Key, Entry> =
         things(spec, Some(folder)).into_iter().map(|(key, (entry, _))| (key, entry)).collect();
@@ -179,7 +180,7 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
         Kind::Struct { align } => digest.add(&align),
         Kind::Instruction { engines, pipelines, bias } => {
             digest.add(&(engine_names(engines), bias));
-            // Only where it is said, so that digests of other instructions stay what they were.
+            // Only if given, so that the digests of other instructions do not change.
             if pipelines != ALL_PIPELINES {
                 digest.add(&pipeline_names(pipelines));
             }

@@ -1,4 +1,4 @@
-//! What a specification holds, one line each: `genx spec list`.
+//! The contents of a specification, one line each: `genx spec list`.
 
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ pub struct Listed {
     pub partial: bool,
     /// Volume and page, or the fact's origin.
     pub source: String,
-    /// One line of what it is.
+    /// One line of documentation.
     pub doc: String,
 }
 
@@ -102,7 +102,7 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
     containers.chain(enums).collect()
 }
 
-/// What to list; nothing given keeps everything.
+/// What to list. The default keeps everything.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Part of the name in any case; with `*` (anything) or `?` (a character) the whole of it.
@@ -116,7 +116,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// True if the item is one of those that are wanted.
+    /// True if the item passes the filter.
     pub fn keeps(&self, item: &Listed) -> bool {
         let name = |pattern: &String| {
             let (pattern, name) = (pattern.to_lowercase(), item.name.to_lowercase());
@@ -134,7 +134,7 @@ impl Filter {
     }
 }
 
-/// Wildcards: after a `*` the rest is tried at each place, from the last `*` on only.
+/// Matches wildcards. After a mismatch only the last `*` is extended.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

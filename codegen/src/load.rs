@@ -1,8 +1,8 @@
 //! Files to a [`Spec`]: read, parse, merge imports, resolve names.
 //!
-//! Two passes. The first collects every enumeration and container by name; the second reads their
-//! contents, when any name can be resolved. What is broken is reported and left out, so that one
-//! slip does not hide the next.
+//! There are two passes. The first collects every enumeration and container by name. The second
+//! reads their contents, when every name can be resolved. Broken items are reported and left out,
+//! so that one problem does not hide the next.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,38 +18,38 @@ use crate::suggest;
 use crate::words::{ALL_PIPELINES, PIPELINES};
 use crate::xml::{self, At, Element};
 
-/// A specification as far as it could be read, and what is wrong with it.
+/// The readable part of a specification, and its problems.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// What could be read.
+    /// The part that could be read.
     pub spec: Spec,
-    /// What could not.
+    /// The problems of the rest.
     pub diagnostics: Vec<Diagnostic>,
-    /// Containers of which something is missing, so that checks of the whole would only repeat it.
+    /// Containers with unreadable parts. Checks of the whole would only repeat these problems.
     pub broken: HashSet<usize>,
-    /// Lists of what the folders must hold, where they have one ([`index::FILE`]).
+    /// The indexes of the folders that have one ([`index::FILE`]).
     pub indexes: Vec<Index>,
 }
 
-/// Whose rules a file is held to.
+/// The rules that apply to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// Ours if any element says where it comes from (`source`), Mesa's otherwise. The files that
-    /// are given are held to the same rules, so that one that says nothing is not left unchecked;
-    /// what they import is by itself.
+    /// Ours if any element has a `source`, Mesa's otherwise. The same rules apply to all given
+    /// files, so that a file without a `source` is checked too. Imported files are judged
+    /// separately.
     #[default]
     BySource,
-    /// Mesa's for every file: gaps, overlaps and doubles are allowed, names must resolve.
+    /// Mesa's for every file: gaps, overlaps and duplicates are allowed, names must resolve.
     Mesa,
 }
 
 impl Loaded {
-    /// Runs every check too: all that is wrong, at once.
+    /// Runs every check and reports all problems together.
     pub fn report(&self) -> Report {
         let mut diagnostics = self.diagnostics.clone();
         diagnostics.extend(check::check_except(&self.spec, &self.broken));
         let mut files = self.spec.files.clone();
-        // What could not be read is not missing from the folder.
+        // Unreadable files are not missing from the folder.
         if !diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
             for index in &self.indexes {
                 diagnostics.extend(index.check(&self.spec, files.len()));
@@ -72,17 +72,17 @@ pub fn load_dir(dir: &Path) -> Result<Spec, Report> {
     read_dir(dir).finish()
 }
 
-/// Loads files, and what they import from beside them.
+/// Loads files, and the files of the same folder that they import.
 pub fn load_files(paths: &[PathBuf]) -> Result<Spec, Report> {
     read_files(paths).finish()
 }
 
-/// Loads texts that stand for files: pairs of path and content. Imports are found among them.
+/// Loads texts in place of files: pairs of path and content. Imports are found among them.
 pub fn load_texts(texts: &[(&str, &str)]) -> Result<Spec, Report> {
     read_texts(texts).finish()
 }
 
-/// As [`load_dir`], keeping what could be read beside what could not.
+/// As [`load_dir`]; keeps the readable part if there are problems.
 pub fn read_dir(dir: &Path) -> Loaded {
     match xml_files(dir) {
         Ok(paths) if paths.is_empty() => failed(format!("no *.xml in {}", dir.display())),
@@ -111,31 +111,31 @@ fn failed(message: String) -> Loaded {
     Loaded { diagnostics: vec![Diagnostic::general(Code::Io, message)], ..Loaded::default() }
 }
 
-/// As [`load_files`], keeping what could be read beside what could not. An [index] among the files
-/// is compared with those beside it.
+/// As [`load_files`]; keeps the readable part if there are problems. An [index] among the files is
+/// compared with the files of its folder.
 pub fn read_files(paths: &[PathBuf]) -> Loaded {
     read_files_as(paths, Dialect::default())
 }
 
-/// As [`read_files`], with the choice of whose rules hold.
+/// As [`read_files`], with a choice of rules.
 pub fn read_files_as(paths: &[PathBuf], dialect: Dialect) -> Loaded {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let roots: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     read_with(&roots, &read, dialect)
 }
 
-/// As [`load_texts`], keeping what could be read beside what could not.
+/// As [`load_texts`]; keeps the readable part if there are problems.
 pub fn read_texts(texts: &[(&str, &str)]) -> Loaded {
     read_texts_as(texts, Dialect::default())
 }
 
-/// As [`read_texts`], with the choice of whose rules hold.
+/// As [`read_texts`], with a choice of rules.
 pub fn read_texts_as(texts: &[(&str, &str)], dialect: Dialect) -> Loaded {
     let read = |path: &str| match texts.iter().find(|(name, _)| *name == path) {
         Some((_, text)) => Ok((*text).to_owned()),
         None => Err("no such file".to_owned()),
     };
-    // A text that another imports is still a root: all that is given is loaded.
+    // All given texts are loaded, also those that others import.
     let roots: Vec<String> = texts.iter().map(|(path, _)| (*path).to_owned()).collect();
     read_with(&roots, &read, dialect)
 }
@@ -167,7 +167,7 @@ fn read_with(roots: &[String], read: Read<'_>, dialect: Dialect) -> Loaded {
     let mut loaded = Loaded { diagnostics: std::mem::take(problems), indexes, ..Loaded::default() };
     loaded.spec.files = std::mem::take(files);
     if loaded.diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
-        return loaded; // half of the names are missing; anything further would be noise
+        return loaded; // names are missing; further problems would be consequences
     }
     header(trees, &mut loaded);
     let items = collect(trees, &mut loaded.diagnostics);
@@ -175,7 +175,7 @@ fn read_with(roots: &[String], read: Read<'_>, dialect: Dialect) -> Loaded {
     loaded
 }
 
-/// A file's place among the files, its tree, and what it imports.
+/// A file's number, its tree, and its imports.
 struct Tree {
     file: usize,
     root: Element,
@@ -190,7 +190,7 @@ struct Files {
     files: Vec<SourceFile>,
     trees: Vec<Tree>,
     by_path: HashMap<String, usize>,
-    /// Files whose imports are being read, to see circles.
+    /// Files whose imports are being read, to detect cycles.
     open: Vec<usize>,
     problems: Vec<Diagnostic>,
     dialect: Dialect,
@@ -203,7 +203,7 @@ struct NameOnly {
 }
 
 impl Files {
-    /// One file of ours makes the others so that are not imported.
+    /// If one file is ours, all files that are not imported are ours.
     fn same_dialect(&mut self) {
         let imported = imported(&self.trees);
         let roots = || (0..self.files.len()).filter(|file| !imported.contains(file));
@@ -336,7 +336,7 @@ fn pipelines(root: &Element, problems: &mut Vec<Diagnostic>) -> u8 {
     found.map_or(ALL_PIPELINES, |at| convert::words(at, PIPELINES, problems))
 }
 
-/// True if any element says where it comes from: then the file is ours, and everything is checked.
+/// True if any element has a `source`: then the file is ours, and everything is checked.
 fn has_source(element: &Element) -> bool {
     element.attributes.iter().any(|attribute| attribute.name == "source")
         || element.children.iter().any(has_source)
@@ -478,7 +478,7 @@ fn merge<'a>(
     }
 }
 
-/// Reports names that are excluded and not there.
+/// Reports excluded names that do not exist.
 fn unused_excludes(
     tree: &Tree,
     imported: usize,
@@ -496,7 +496,7 @@ fn unused_excludes(
         let Some(name) = child.attributes.iter().find(|attribute| attribute.name == "name") else {
             continue;
         };
-        // Mesa's lists name what an imported file once had.
+        // Mesa's lists name items that an imported file no longer has.
         if !tree.foreign && !theirs.iter().any(|item| item.name == name.value) {
             let message = format!("`{}` is excluded, but the imported file has none", name.value);
             problems.push(
@@ -557,12 +557,12 @@ fn resolve(items: &[Item<'_>], loaded: &mut Loaded) {
         loaded.spec.containers.push(container);
     }
     loaded.spec.enums = enums;
-    // Conditions of views name fields of nested structures, which are all there now.
+    // Conditions of views name fields of nested structures, which have all been read now.
     for view in pending_views {
         let condition = view.resolve(&loaded.spec, &mut loaded.diagnostics);
         loaded.spec.containers[view.container].views[view.view].exists_if = condition;
     }
-    // Conditions of rules name any container and enumeration: now all are there.
+    // Conditions of rules may name any container and enumeration, which have all been read now.
     for rule in pending {
         let container = rule.container;
         let resolved = rule.resolve(&loaded.spec, &mut loaded.diagnostics);

@@ -1,4 +1,4 @@
-//! The checked model: what the loader makes of the XML and everything later reads.
+//! The model: the result of loading the XML, and the input of everything after it.
 //!
 //! Every reference is resolved to an index, every expression parsed, every position absolute. A
 //! [`Spec`] that [`crate::check`] has passed can be emitted without further errors.
@@ -76,11 +76,11 @@ pub struct EnumValue {
     pub name: String,
     /// The number.
     pub value: u64,
-    /// Bits that this value stands for (`expansion`), for the compaction tables.
+    /// Bits that a compaction index with this value expands to (`expansion`).
     pub expansion: Option<u64>,
     /// A second name for a number that another value already has (`alias`).
     pub alias: bool,
-    /// Bits of a thing of this kind (`bits`): of an element of a surface format.
+    /// Size in bits of what the value names (`bits`), as an element of a surface format.
     pub bits: Option<u64>,
     /// One line in our own words.
     pub doc: String,
@@ -91,7 +91,7 @@ pub struct EnumValue {
 /// A named set of values of an enumeration.
 #[derive(Debug, Clone)]
 pub struct ValueSet {
-    /// The name that conditions say.
+    /// The name in conditions.
     pub name: String,
     /// The numbers: ranges with both ends, ascending, apart from each other.
     pub ranges: Vec<(u64, u64)>,
@@ -300,14 +300,14 @@ pub struct Field {
     pub span: Span,
 }
 
-/// Bits of a container once more, as something that the fields themselves do not say (`view`):
-/// rules name it, and the rules of its structure hold while its condition does.
+/// A second description of bits that fields hold (`view`). Rules can name it. While its condition
+/// holds, the rules of its structure apply.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// Name, place and type.
+    /// Name, position and type.
     pub field: Field,
-    /// The bits are this only if it holds (`exists-if`); about the container alone, inside nested
-    /// structures too.
+    /// The view is valid only if it holds (`exists-if`). It uses only fields of the container and
+    /// of nested structures.
     pub exists_if: Option<Cond>,
     /// The condition as written, white space joined; empty if there is none.
     pub text: String,
@@ -338,14 +338,14 @@ pub enum Type {
         /// Fraction bits.
         frac: u32,
     },
-    /// `address` and `offset`: the bits stand at their own place of the pointer (bit `start % 32`
-    /// of it is first)
+    /// `address` and `offset`: the bits keep their position in the pointer, so the first one is bit
+    /// `start % 32` of it
     Address {
         /// One of `genxml_core::address::SpaceKind`'s names.
         space: String,
         /// Alignment in bytes: `align`, else 2^(start % 32).
         align: u64,
-        /// What lies there: the name of a container (`target`), or empty.
+        /// Name of the container at the address (`target`), or empty.
         target: String,
     },
     /// An enumeration by name, or the values inside the field
@@ -395,8 +395,8 @@ pub enum Expr {
     Binary(Op, Box<Expr>, Box<Expr>),
 }
 
-/// A condition of a rule (`require`): what [`Expr`] says, and more, of the container and of what
-/// came before it.
+/// A condition of a rule (`require`): [`Expr`] with more operators, about the container and the
+/// state before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cond {
     /// A number or a value of an enumeration.
@@ -409,7 +409,7 @@ pub enum Cond {
     Binary(Op, Box<Cond>, Box<Cond>),
     /// The value is one of a set: ranges with both ends, ascending, apart from each other.
     In(Box<Cond>, Vec<(u64, u64)>),
-    /// Bits that the value of an enumeration stands for (`bits` of a `value`).
+    /// The attribute `bits` of an enumeration's value.
     Bits(Box<Cond>, EnumId),
     /// Position of the last such instruction before this one for which the condition, over its
     /// fields, held.
@@ -440,10 +440,10 @@ pub enum Quantifier {
 /// Where a field or group is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// In the container of the rule, or the group element that the innermost [`Cond::Over`] stands
-    /// at; the number is how many such elements further out.
+    /// In the container of the rule, or in the current group element of a [`Cond::Over`]. The
+    /// number counts how many elements further out.
     Own(u32),
-    /// In the last one seen of another container, or of the same one before this.
+    /// In the last one seen of another container, or in the previous one of the same container.
     State(ContainerId),
 }
 
@@ -554,7 +554,7 @@ pub struct Rule {
 pub enum Severity {
     /// Undefined or hanging.
     Error,
-    /// Works, but is not what is meant.
+    /// Works, but is probably not intended.
     Warning,
     /// Needed on some steppings.
     Workaround,

@@ -8,8 +8,8 @@ use crate::generate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// genxml-eu: instruction formats (`eu.xml`, `eu_*.xml`), and the messages that EU threads send
-    /// with their descriptors, headers and payloads. genxml-gen8 shows the latter beside its own
-    /// units.
+    /// with their descriptors, headers and payloads. genxml-gen8 re-exports the messages with its
+    /// own units.
     Eu,
     /// genxml-gen8: everything else.
     Runtime,

@@ -1,4 +1,4 @@
-//! Files of a specification, and places in them.
+//! Files of a specification, and spans of their text.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ pub struct SourceFile {
     pub pipelines: u8,
     /// The whole text.
     pub text: String,
-    /// No element says where it comes from (`source`), here or in a file beside it: a file of
-    /// Mesa's, in which gaps and overlaps are allowed.
+    /// No element has a `source`, here or in another file of the specification: a file of Mesa's,
+    /// in which gaps and overlaps are allowed.
     pub foreign: bool,
 }
 
-/// A place in a file: bytes `range` of the specification's file number `file`.
+/// A part of a file: bytes `range` of the specification's file number `file`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Span {
     /// Index of the file.

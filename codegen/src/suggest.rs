@@ -1,8 +1,8 @@
-//! "Did you mean": the nearest of the names that would have been right.
+//! "Did you mean": the nearest of the valid names.
 
-/// The candidate that `word` is most likely a slip of, if any is near enough; of equally near ones
-/// that with more of its letters in place, capitals and small letters told apart, then the first of
-/// the alphabet.
+/// The candidate nearest to `word`, if any is near enough. Among equally near ones, the candidate
+/// with more letters at the same position (upper and lower case differ), then the first in
+/// alphabetical order.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 4).max(1);
     candidates

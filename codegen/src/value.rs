@@ -71,14 +71,14 @@ fn scaled(text: &str, frac: u32) -> Option<i128> {
     (scaled.fract() == 0.0 && scaled.abs() < 1e18).then_some(scaled as i128)
 }
 
-/// A number as it stands, if it fits the field.
+/// A number in stored form, if it fits the field.
 pub(crate) fn fits(text: &str, width: u32) -> Option<u64> {
     number(text).filter(|value| *value <= ones(width))
 }
 
-/// A `default` to stored bits. Numbers are stored values, but for fixed point (`1.5`) and floats
-/// (`1.0`), which are meant values unless written `0x...`; enumerations may use names, booleans
-/// true and false.
+/// A `default` to stored bits. Numbers are stored values. Fixed point (`1.5`) and floats (`1.0`)
+/// are meant values unless written `0x...`. Enumerations may use names, booleans `true` and
+/// `false`.
 pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Result<u64, String> {
     let text = text.trim();
     let hex = text.starts_with("0x") || text.starts_with("0b");

@@ -2,8 +2,8 @@
 
 use crate::model::{Enum, Kind, Spec};
 
-/// Engines by name, as bits of `genxml_core::reflect::Engines`. Newer files say `compute` for what
-/// Gen8 does on render.
+/// Engines by name, as bits of `genxml_core::reflect::Engines`. Files of newer generations say
+/// `compute` for work that Gen8 does on render.
 pub(crate) const ENGINES: &[(&str, u8)] = &[
     ("render", 1),
     ("blitter", 2),
@@ -16,10 +16,10 @@ pub(crate) const ENGINES: &[(&str, u8)] = &[
 /// Pipelines of the render engine by name, as bits of `genxml_core::reflect::Pipelines`.
 pub(crate) const PIPELINES: &[(&str, u8)] = &[("3d", 1), ("media", 2), ("gpgpu", 4)];
 
-/// Of an instruction that does not say which pipelines it needs: it is taken in all.
+/// The pipelines of an instruction that does not name any: all.
 pub(crate) const ALL_PIPELINES: u8 = 7;
 
-/// What a container is, in the schema's word.
+/// The schema's word for a kind of container.
 pub(crate) fn kind(kind: &Kind) -> &'static str {
     match kind {
         Kind::Struct { .. } => "struct",
@@ -39,14 +39,14 @@ pub(crate) fn pipeline_names(set: u8) -> Vec<&'static str> {
     PIPELINES.iter().filter(|(_, bit)| set & bit != 0).map(|(name, _)| *name).collect()
 }
 
-/// True if the values stand inside a field.
+/// True if the values are inside a field.
 pub(crate) fn is_inline(spec: &Spec, list: &Enum) -> bool {
     let file = spec.files.get(list.span.file);
     file.and_then(|file| file.text.get(list.span.range.clone()))
         .is_some_and(|tag| tag.starts_with("<field"))
 }
 
-/// Bits as people write them: `dw1 15:0`, `dw2 63:6` across dwords.
+/// Bits as text: `dw1 15:0`, `dw2 63:6` across dwords.
 pub(crate) fn bits_text(start: u32, end: u32) -> String {
     let (dword, low) = (start / 32, start % 32);
     let high = end - dword * 32;

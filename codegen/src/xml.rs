@@ -1,5 +1,5 @@
-//! XML text to a tree whose every element and attribute knows its bytes, and attributes to serde
-//! structs.
+//! XML text to a tree in which every element and attribute records its bytes, and attributes to
+//! serde structs.
 //!
 //! A struct of `Option<At>` members *is* the list of attributes that an element may have: serde
 //! hands its member names to [`attributes`], which reports every attribute that is none of them.
@@ -48,7 +48,7 @@ pub(crate) struct Attribute {
 }
 
 impl Element {
-    /// The attribute that a deserialized position stands for.
+    /// The attribute at a deserialized position.
     pub fn at(&self, at: At) -> &Attribute {
         &self.attributes[at.0]
     }
@@ -59,18 +59,19 @@ impl Element {
     }
 }
 
-/// The place of `part`, a piece of `text` itself.
+/// The span of `part`, which is a slice of `text`.
 fn span_in(file: usize, text: &str, part: &str) -> Span {
     let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
     if start <= text.len() && start + part.len() <= text.len() {
         Span { file, range: start..start + part.len() }
     } else {
-        Span { file, range: 0..0 } // a copy, not a piece; quick-xml makes none of a string in memory
+        // A copy, not a slice. quick-xml does not copy text that is in memory.
+        Span { file, range: 0..0 }
     }
 }
 
-/// The root element of `text`, or what is malformed. Comments and processing instructions are
-/// skipped.
+/// The root element of `text`; malformed parts are reported. Comments and processing instructions
+/// are skipped.
 pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> Option<Element> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
@@ -293,8 +294,8 @@ fn element(
     }
 }
 
-/// The place of an attribute's value (or, if it has none of that name, of the whole tag) inside an
-/// opening tag.
+/// The span of an attribute's value inside an opening tag; of the whole tag if the attribute is
+/// missing.
 pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
     let Some(source) = text.get(tag.range.clone()) else { return tag.clone() };
     let mut ignored = Vec::new();
@@ -352,8 +353,8 @@ impl<'de> Deserializer<'de> for AttributeReader<'de, '_> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string
+        bytes byte_buf option unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 
@@ -407,7 +408,7 @@ impl<'de> Deserializer<'de> for Position {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string
+        bytes byte_buf unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }

@@ -1,4 +1,4 @@
-//! Conditions that say something, but not what was meant.
+//! Conditions that are valid, but can never hold.
 
 use super::context::{Check, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};

@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Container, Field, Group, Span, Spec};
 use crate::xml;
 
-/// A check under way.
+/// The state of the checks.
 pub(super) struct Check<'a> {
     pub spec: &'a Spec,
     pub found: Vec<Diagnostic>,
@@ -15,7 +15,7 @@ impl Check<'_> {
         self.found.push(diagnostic);
     }
 
-    /// The place of an attribute's value in an element, or of its tag.
+    /// The span of an attribute's value in an element, or of its tag.
     pub fn place(&self, tag: &Span, attribute: &str) -> Span {
         match self.spec.files.get(tag.file) {
             Some(file) => xml::attribute_span(&file.text, tag, attribute),
@@ -31,7 +31,7 @@ pub(super) struct Scope<'a> {
     pub groups: &'a [Group],
     /// Size in bits.
     pub bits: u32,
-    /// The element that they stand in.
+    /// The element that contains them.
     pub span: &'a Span,
     /// None for the container itself.
     pub group: Option<&'a Group>,

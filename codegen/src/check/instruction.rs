@@ -1,4 +1,4 @@
-//! Instructions: told apart by their opcodes, as long as their header says.
+//! Instructions: distinct opcodes, and lengths that match their headers.
 
 use std::collections::HashSet;
 
@@ -95,7 +95,7 @@ fn length(check: &mut Check<'_>, container: &Container, bias: u32) {
     }
 }
 
-/// No header may be that of two instructions of one engine.
+/// No header may match two instructions of one engine.
 pub(super) fn opcodes(check: &mut Check<'_>, broken: &HashSet<usize>) {
     struct Header<'a> {
         container: &'a Container,

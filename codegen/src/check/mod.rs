@@ -1,9 +1,10 @@
-//! What must hold of a whole specification. SCHEMA.md lists the codes.
+//! The checks of a whole specification. SCHEMA.md lists the codes.
 //!
-//! Reading order: `names` (what there is, and only once), `register` (places of registers), `field`
-//! (each field by itself), `layout` (fields among each other), `variant` (alternatives),
-//! `condition` (comparisons), `instruction` (opcodes and lengths), `latch` (latched state). Files of Mesa's, which do not
-//! say where they come from, are only checked for what would break a reader: names and circles.
+//! Reading order: `names` (everything has one unique name), `register` (offsets of registers),
+//! `field` (each field by itself), `layout` (fields among each other), `variant` (alternatives),
+//! `condition` (comparisons), `instruction` (opcodes and lengths), `latch` (latched state). Files
+//! of Mesa's, which do not say where they come from, are only checked for what would break a
+//! reader: names and circles.
 
 mod condition;
 mod context;
@@ -21,13 +22,12 @@ use crate::diagnostic::Diagnostic;
 use crate::model::Spec;
 use context::{Check, for_each_scope};
 
-/// Everything wrong with a specification; empty if it can be emitted.
+/// All problems of a specification; empty if it can be emitted.
 pub fn check(spec: &Spec) -> Vec<Diagnostic> {
     check_except(spec, &HashSet::new())
 }
 
-/// As [`check`], but leaves out the layout of containers (by index) of which parts could not be
-/// read.
+/// As [`check`], without the layout of `broken` containers (by index), which have unreadable parts.
 pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
     let mut check = Check { spec, found: Vec::new() };
     names::check(&mut check);

@@ -220,7 +220,7 @@ fn cycles(check: &mut Check<'_>) {
 
 /// One name, one member. Alternatives of a variant set are worlds of their own.
 fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
-    /// An alternative of a variant set (none: always there) and what remains of the name in Rust.
+    /// An alternative of a variant set (none: the field always exists) and the name in Rust.
     type Member<'a> = (Option<&'a (String, String)>, String);
     let mut seen: HashMap<Member<'_>, (&str, &Span)> = HashMap::new();
     let mut sets: HashMap<&str, &Span> = HashMap::new();

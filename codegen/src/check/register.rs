@@ -1,4 +1,4 @@
-//! Registers: their places, and that no two share one.
+//! Registers: their offsets, and that no two share one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +54,7 @@ fn instance_of(register: &Container) -> &str {
     }
 }
 
-/// Every dword that a register covers, of all its places.
+/// Every dword that a register covers, at all its offsets.
 fn dwords<'a>(
     register: &'a Container,
     engines: &'a [EngineBase],

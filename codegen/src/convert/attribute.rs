@@ -1,4 +1,4 @@
-//! Attributes of an element, and what may stand inside it.
+//! Attributes of an element, and its permitted content.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::number::number;
@@ -6,7 +6,7 @@ use crate::source::Span;
 use crate::suggest;
 use crate::xml::{At, Attribute, Element};
 
-/// The attribute if it is there and says something; reports it otherwise.
+/// The attribute if it exists and is not empty; reports a problem otherwise.
 pub(crate) fn required(
     element: &Element,
     at: Option<At>,
@@ -24,7 +24,7 @@ pub(crate) fn required(
     None
 }
 
-/// Reports an element that may not stand inside `parent`.
+/// Reports an element that is not allowed inside `parent`.
 pub(crate) fn unknown_element(
     element: &Element,
     parent: &Element,
@@ -54,7 +54,7 @@ pub(crate) fn no_text(element: &Element, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The text of the `doc` attribute, or of the <doc> child.
+/// The text of the `doc` attribute, or of the `<doc>` child.
 pub(crate) fn doc(element: &Element, at: Option<At>) -> String {
     match at {
         Some(at) => element.at(at).value.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -1,10 +1,10 @@
-//! Conditions that wait until all the names they use are known.
+//! Conditions that are parsed after all names have been collected.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{self, ExprError, Scope};
 use crate::model::{Cond, Expr, Rule, Span, Spec};
 
-/// The text and place of a condition that is not parsed yet.
+/// The text and span of a condition that is not parsed yet.
 pub(crate) type Pending = Option<(String, Span)>;
 
 /// A rule whose condition is not parsed yet.
@@ -84,8 +84,8 @@ fn reported<T>(
     }
 }
 
-/// The problem inside the attribute's value. With entities (`&amp;`) in it, the raw text is longer
-/// than the condition: all of it is underlined.
+/// The problem, placed inside the attribute's value. With entities (`&amp;`), the raw text is
+/// longer than the condition, and all of it is underlined.
 pub(super) fn placed(error: ExprError, text: &str, span: &Span) -> Diagnostic {
     let place = match span.range.len() == text.len() {
         true => span.range.start + error.range.start..span.range.start + error.range.end,

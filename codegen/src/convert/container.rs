@@ -348,7 +348,7 @@ impl Converter<'_> {
         })
     }
 
-    /// Parses the conditions of fields, now that all fields are known, and sorts the fields.
+    /// Parses the conditions of fields after all fields have been read, and sorts the fields.
     fn conditions(&mut self, read: Vec<(Field, Pending)>) -> Vec<Field> {
         let (mut fields, pending): (Vec<Field>, Vec<Pending>) = read.into_iter().unzip();
         let parsed: Vec<Option<Expr>> = fields
@@ -368,8 +368,8 @@ impl Converter<'_> {
         fields
     }
 
-    /// Reads the views; their conditions name fields of nested structures, so they wait as those of
-    /// rules do.
+    /// Reads the views. Their conditions name fields of nested structures, so they are parsed
+    /// later, as those of rules.
     fn views(&mut self, element: &Element) -> Vec<View> {
         let mut views = Vec::new();
         for child in element.children.iter().filter(|child| child.name == "view") {
@@ -389,7 +389,7 @@ impl Converter<'_> {
         views
     }
 
-    /// Reads the rules; their conditions may name any container, so they wait until all are known.
+    /// Reads the rules. Their conditions may name any container, so they are parsed later.
     fn rules(&mut self, element: &Element) {
         for child in element.children.iter().filter(|child| child.name == "rule") {
             let a: RuleAttributes = xml::attributes(child, self.problems);
@@ -443,8 +443,8 @@ fn mark_length(fields: &mut [Field]) {
     }
 }
 
-/// Mesa's files mark no opcode bits: there they are what has a default in the upper half of the
-/// first dword.
+/// Mesa's files do not mark opcode bits. There the opcode is every field with a default in the
+/// upper half of the first dword.
 fn mark_opcode(fields: &mut [Field]) {
     if fields.iter().any(|field| field.opcode) {
         return;

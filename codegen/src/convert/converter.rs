@@ -6,7 +6,7 @@ use super::condition::{PendingRule, PendingView};
 use crate::diagnostic::Diagnostic;
 use crate::model::{ContainerId, Enum, EnumId};
 
-/// Names of types: what a field's `type` may say besides the built-in ones.
+/// Names of declared types: the values of a field's `type` that are not built in.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub enums: HashMap<String, EnumId>,
@@ -20,9 +20,9 @@ pub(crate) struct Converter<'a> {
     /// Enumerations so far; those inside fields are added.
     pub enums: &'a mut Vec<Enum>,
     pub problems: &'a mut Vec<Diagnostic>,
-    /// The file says nowhere where it comes from: Mesa's.
+    /// No element of the file has a `source`: a file of Mesa's.
     pub foreign: bool,
-    /// What the file says of pipelines.
+    /// Pipelines that instructions need if they do not say otherwise.
     pub pipelines: u8,
     pub file: usize,
     /// Name of the container.
@@ -33,6 +33,6 @@ pub(crate) struct Converter<'a> {
     pub pending: &'a mut Vec<PendingRule>,
     /// Conditions of views so far, of all containers.
     pub pending_views: &'a mut Vec<PendingView>,
-    /// Names of fields that could not be read: conditions that name them are not to blame.
+    /// Names of fields that could not be read. Conditions that name them are not reported.
     pub lost: Vec<String>,
 }

@@ -44,7 +44,7 @@ struct EnumAttributes {
     source: Option<At>,
     doc: Option<At>,
     #[serde(rename = "value")]
-    _value: Option<At>, // Mesa's tools allow it and read nothing of it
+    _value: Option<At>, // Mesa's tools allow it and ignore it
 }
 
 /// A named enumeration of the root.
@@ -119,7 +119,7 @@ struct ValueAttributes {
     #[serde(rename = "source")]
     _source: Option<At>,
     #[serde(rename = "dont_use")]
-    _dont_use: Option<At>, // a value that Mesa's headers leave out; it is named all the same
+    _dont_use: Option<At>, // Mesa's headers leave such a value out; here it is read like others
 }
 
 /// The values inside an enumeration or field.

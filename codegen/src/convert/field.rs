@@ -56,7 +56,7 @@ struct ViewAttributes {
 }
 
 impl Converter<'_> {
-    /// A view and its condition: a field with less to say.
+    /// A view and its condition: a field with fewer attributes.
     pub fn view(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: ViewAttributes = xml::attributes(element, self.problems);
         let ViewAttributes { name, start, end, dword, bits, r#type, exists_if, source, doc } = a;
@@ -79,8 +79,8 @@ impl Converter<'_> {
         self.read_field(element, &a)
     }
 
-    /// A field and its condition, which can be parsed when all fields are known; or nothing if its
-    /// name, place or type is unusable.
+    /// A field and its condition, which is parsed after all fields have been read. Nothing if the
+    /// name, position or type is unusable.
     pub fn field(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: FieldAttributes = xml::attributes(element, self.problems);
         no_text(element, self.problems);
@@ -443,7 +443,7 @@ impl Converter<'_> {
         }
     }
 
-    /// The range of a field that must not be zero: all that look at ranges refuse zero then.
+    /// The range of a field that must not be zero, so that every check of ranges refuses zero.
     fn nonzero(
         &mut self,
         element: &Element,
@@ -458,7 +458,7 @@ impl Converter<'_> {
             (Type::Uint | Type::UFixed { .. }, Some((least, greatest))) => {
                 (greatest > 0).then_some((least.max(1), greatest))
             }
-            // Where zero lies inside, two ranges would be left.
+            // If zero is inside, two ranges would remain.
             (_, Some((least, greatest)))
                 if signed && (least as i64 > 0 || (greatest as i64) < 0) =>
             {
@@ -479,7 +479,7 @@ impl Converter<'_> {
     }
 }
 
-/// The nearest name whatever order a hash map gave them in.
+/// The nearest name, independent of the order of a hash map.
 fn nearest_sorted(text: &str, mut known: Vec<&str>) -> Option<String> {
     known.sort_unstable();
     suggest::hint(text, known)

@@ -2,7 +2,7 @@
 //!
 //! Reading order: `attribute` (attributes of an element), `enumeration` (enumerations and engines),
 //! `converter` (what the conversion of a container reads and writes), `field`, `container`,
-//! `condition` (conditions that wait for names).
+//! `condition` (conditions that are parsed later).
 
 mod attribute;
 mod condition;

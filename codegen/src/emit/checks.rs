@@ -262,10 +262,10 @@ impl<'a> Checks<'a> {
 /// Terms of [`Checks::fits`] that are still quicker than the table.
 const LONGEST: usize = 64;
 
-/// Rows flattened: what must be in which bits of each dword, and conditions besides.
+/// Flattened rows: the required bits of each dword, and conditions.
 #[derive(Default)]
 struct Quick {
-    /// The dword that positions count from, where that is known at run time only.
+    /// The dword that positions count from, if it is known only at run time.
     at: Option<TokenStream>,
     /// Mask and value by dword.
     masks: BTreeMap<u32, (u32, u32)>,
@@ -374,7 +374,7 @@ impl Quick {
         }
     }
 
-    /// Bit `base` as a place to read conditions from.
+    /// Bit `base` as the position to read conditions from.
     fn place(&self, base: u32) -> Place {
         let base = (base > 0).then(|| number(base));
         let base = match (&self.at, base) {
@@ -469,7 +469,7 @@ fn gaps(covered: &[Range<u32>], bits: u32) -> Vec<Range<u32>> {
     out
 }
 
-/// The parts of `gap` that lie in `union`.
+/// The parts of `gap` that are inside `union`.
 fn within(gap: Range<u32>, union: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut out: Vec<Range<u32>> = Vec::new();
     for bit in gap {

@@ -5,7 +5,7 @@ use crate::model::{Expr, Op};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// A condition as Rust where `if` stands before it.
+/// A condition as Rust, for use after `if`.
 pub(super) fn condition_of(expr: &Expr, place: &Place) -> TokenStream {
     match expr {
         Expr::Binary(op @ (Op::Or | Op::And), left, right) => {

@@ -1,4 +1,4 @@
-//! Doc comments: what the XML says of a thing, in one or two lines.
+//! Doc comments: the facts of the XML in one or two lines.
 
 use crate::model::{Access, Container, EngineBase, Enum, Field, Kind, Stored, Type};
 use crate::words::{ALL_PIPELINES, pipeline_names};
@@ -23,7 +23,7 @@ pub fn alias(name: &str, rust: &str) -> Option<TokenStream> {
     fine.then(|| quote!(#[doc(alias = #name)]))
 }
 
-/// Text that Markdown shows as it stands.
+/// Text escaped for Markdown.
 pub fn escape(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace() {

@@ -41,7 +41,7 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
             Some(quote!(#number => Some(#bits),))
         });
         quote! {
-            /// The bits that the value stands for.
+            /// The bits that the value represents.
             pub const fn expansion(self) -> Option<u64> {
                 match self.0 {
                     #(#arms)*

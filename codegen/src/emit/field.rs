@@ -75,7 +75,7 @@ impl Place {
         }
     }
 
-    /// Dword, shift and mask of a field that lies in one dword of an array, to read it.
+    /// Dword, shift and mask for reading a field that is inside one dword of an array.
     fn dword(&self, field: &Field) -> Option<(Literal, u32, TokenStream)> {
         let inside = self.array && field.start / 32 == field.end / 32;
         let mask = pattern(u64::MAX >> (64 - (field.end - field.start + 1).min(64)));
@@ -244,7 +244,7 @@ impl Plan<'_> {
         quote!(#name)
     }
 
-    /// The statement that writes `value` at a place known at run time only.
+    /// The statement that writes `value` at a position that is known only at run time.
     pub fn put(&self, field: &Field, place: &Place, value: TokenStream) -> TokenStream {
         let (start, end, dwords) = (place.at(field.start), place.at(field.end), &place.put);
         if let Type::Struct(id) = &field.ty {
@@ -262,7 +262,7 @@ impl Plan<'_> {
         quote!(put(#dwords, #start, #end, #bits);)
     }
 
-    /// What the field adds to each dword of an array that it lies in; nothing for a structure of
+    /// The bits that the field adds to each of its dwords in an array; nothing for a structure of
     /// several dwords.
     pub fn terms(&self, field: &Field, value: TokenStream) -> Option<Vec<(u32, TokenStream)>> {
         let (mut start, end) = (field.start, field.end);
@@ -285,7 +285,7 @@ impl Plan<'_> {
                 wide = false;
                 quote!(#value.to_bits())
             }
-            // At its place in the pointer already, and zero elsewhere.
+            // The bits are at their position in the pointer already; the others are zero.
             Type::Address { .. } => {
                 let shift = address_shift(field);
                 if shift == start % 32 {

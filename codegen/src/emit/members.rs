@@ -490,7 +490,7 @@ pub fn member_name<'a>(member: &'a Member) -> &'a str {
     }
 }
 
-/// A local variable for a member, beside those that the text uses.
+/// A local variable for a member, distinct from those that the text uses.
 pub(super) fn binding(name: &str) -> proc_macro2::Ident {
     const USED: &[&str] = &[
         "dwords",

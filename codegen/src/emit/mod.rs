@@ -1,24 +1,26 @@
 //! From the checked model to Rust text.
 //!
 //! [`rust`] gives the files of one module tree: `mod.rs`, a file per unit, its tables, and the
-//! packet enums. The text names `genxml_core`, and beside itself a module `engine` with the marker
+//! packet enums. The text uses `genxml_core`, and next to itself a module `engine` with the marker
 //! traits `RenderCommand`, `BlitterCommand`, `VideoCommand` and `VideoEnhanceCommand`, and a module
 //! `pipeline` with the trait `InPipeline` and the types `ThreeD`, `Media` and `Gpgpu`, which the
-//! including crate writes.
+//! including crate provides.
 //!
 //! * [`names`]: the mapping from the manual's names
-//! * `plan`: what types and members there will be
+//! * `plan`: the types and members
 //! * `field`: one field's type, default, reading and writing
 //! * `container`, `enumeration`, `packets`, `latch`, `tables`, `rules`, `checks`: the items
 //! * `docs`: doc comments; `text`: formatting
 
 mod checks;
+mod common;
 mod condition;
 mod container;
 mod docs;
 mod emitter;
 mod enumeration;
 mod field;
+mod fixed;
 mod latch;
 mod members;
 pub mod names;
@@ -29,6 +31,7 @@ mod slots;
 mod tables;
 mod text;
 mod types;
+mod variable;
 
 use crate::model::{ContainerId, EngineBase, Field, Kind, Spec, Stored, Type};
 use field::ident;
@@ -39,8 +42,8 @@ use quote::quote;
 pub use text::home;
 
 /// The files of the module tree: name and formatted text. `mod.rs` declares the others. `enabled`
-/// says which features are on; a unit whose feature is off has tables, but no types unless others
-/// hold them.
+/// says which features are on. A unit whose feature is off has tables; it has types only if other
+/// units contain them.
 pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, enabled);
@@ -98,7 +101,7 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         ));
         quote!(pub mod packets; pub use packets::{#(#names),*};)
     });
-    // Of no file: what it names is elsewhere.
+    // The file number is of no file, so every name gets its path.
     let last = rules::Rules { plan: &plan, lasts: &lasts, file: usize::MAX }.lasts();
     files.push((
         "rule_tables.rs".into(),
@@ -130,13 +133,13 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
     files
 }
 
-/// One container, for a macro that writes it where it stands in a program.
+/// One container, for a macro that writes it into a program.
 pub struct One {
     /// Names of the types of the other containers and enumerations, in the order of
     /// [`Spec::containers`] and [`Spec::enums`].
     pub others: (Vec<String>, Vec<String>),
-    /// The type with its implementations. They name what [`home`] knows without its path, the
-    /// static, what other files hold and the markers of engines as [`rust`] lays out modules:
+    /// The type with its implementations. Names that [`home`] resolves have no path. The static,
+    /// items of other files and the markers of engines have the paths of [`rust`]'s modules:
     /// `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`,
     /// `super::pipeline::InPipeline`.
     pub types: TokenStream,
@@ -144,7 +147,7 @@ pub struct One {
     pub table: TokenStream,
 }
 
-/// The text of one container of a checked specification, whose type and static get the name.
+/// The text of one container of a checked specification; `name` is that of its type and static.
 pub fn one(spec: &Spec, id: ContainerId, name: &str) -> One {
     let spec = prepare(spec);
     let mut plan = Plan::new(&spec, &|_| true);
@@ -156,7 +159,7 @@ pub fn one(spec: &Spec, id: ContainerId, name: &str) -> One {
     One { others: (plan.containers.clone(), plan.enums.clone()), types, table }
 }
 
-/// What gives the containers `serde`, where that is wanted.
+/// The call that gives the containers `serde`, if its feature is on.
 fn serial(plan: &Plan, containers: &[ContainerId]) -> TokenStream {
     let types = containers.iter().filter(|id| plan.is_typed(plan.bodies[id.0].container));
     let (variable, fixed): (Vec<_>, Vec<_>) =
@@ -180,7 +183,7 @@ fn registers(spec: &Spec) -> Option<TokenStream> {
     });
     (!spec.engines.is_empty()).then(|| {
         quote! {
-            /// Where each engine's registers start: what the `offset` functions of registers take.
+            /// The base of each engine's registers, for the `offset` functions of registers.
             pub mod engines { #(#constants)* }
             /// The engines that have registers of their own.
             pub static ENGINES: &[genxml_core::reflect::EngineBase] = &[#(#table),*];
@@ -225,9 +228,9 @@ pub fn one_of_each(spec: &Spec, module: &str) -> String {
     text
 }
 
-/// Adds what the XML leaves unsaid: a masked register's write enables (bits 31:16) are those of all
-/// its fields, so that packing it writes what it holds; where the XML has no field for them, there
-/// is one.
+/// Adds what the XML implies: the write enables of a masked register (bits 31:16) default to those
+/// of all its fields, so that packing writes every field. If the XML has no field for the enables,
+/// one is added.
 fn prepare(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     for container in &mut spec.containers {

@@ -85,7 +85,7 @@ impl Scope {
         Scope(names.iter().map(|name| name.to_string()).collect())
     }
 
-    /// `name`, or with the first free number from 2 on behind it.
+    /// `name`; if it is taken, with the first free number from 2 on after it.
     pub fn take(&mut self, name: String) -> String {
         let mut unique = name.clone();
         let mut number = 2;

@@ -1,4 +1,4 @@
-//! What the text is made of: Rust names of everything, and the members of every block of fields.
+//! The plan of the text: Rust names of everything, and the members of every block of fields.
 
 use super::names::{Scope, field_name, type_name};
 use super::slots::Latches;
@@ -12,7 +12,7 @@ pub struct Plan<'a> {
     pub spec: &'a Spec,
     /// Module of each file.
     pub units: Vec<String>,
-    /// For each file, whether it gets types beside its tables.
+    /// For each file, whether it gets types in addition to tables.
     typed: Vec<bool>,
     /// Type of each container.
     pub containers: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Block<'a> {
     pub fields: Vec<&'a Field>,
 }
 
-/// A container's block and what is particular to containers.
+/// A container's block, and what only containers have.
 pub struct Body<'a> {
     pub container: &'a Container,
     pub block: Block<'a>,
@@ -366,7 +366,7 @@ pub fn put_defaults(fields: &[Field], base: u32, dwords: &mut [u32]) {
     }
 }
 
-/// Sets bits of `dwords`, ignoring what does not fit.
+/// Sets bits of `dwords`; ignores bits that do not fit.
 pub fn put_bits(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     for bit in start..=end {
         if bit - start < 64
@@ -465,7 +465,7 @@ pub fn eval(expr: &Expr, field: &dyn Fn((u32, u32)) -> u64) -> u64 {
     }
 }
 
-/// Bits of dword 0 that tell an instruction apart, and what they hold.
+/// Mask and value of the opcode bits of dword 0.
 pub fn opcode(container: &Container) -> (u32, u32) {
     let (mut mask, mut value) = ([0u32], [0u32]);
     for field in container.fields.iter().filter(|field| field.opcode && field.end < 32) {
@@ -480,7 +480,7 @@ pub fn length_field(container: &Container) -> Option<&Field> {
     container.fields.iter().find(|field| field.length)
 }
 
-/// The files whose feature is on, or that have none, and those whose types they hold.
+/// The files whose feature is on or that have none, and the files whose types these contain.
 fn typed_files(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<bool> {
     let mut typed: Vec<bool> =
         spec.files.iter().map(|file| file.feature.as_deref().is_none_or(enabled)).collect();

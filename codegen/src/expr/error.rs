@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Code;
 
-/// What is wrong with a condition, and where in its text.
+/// A problem of a condition, with its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExprError {
     /// [`Code::Expression`], [`Code::ExpressionName`] or [`Code::ExpressionKind`].

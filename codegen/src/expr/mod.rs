@@ -1,8 +1,8 @@
 //! Conditions: the text of `exists-if` to [`Expr`], of `require` to [`Cond`]. The grammar is in
 //! SCHEMA.md.
 //!
-//! `parse` reads the text, `resolve` finds what its names mean, `text` writes a condition back, `error`
-//! is what can be wrong.
+//! `parse` reads the text, `resolve` finds what its names mean, `text` formats a condition,
+//! `error` has the problems.
 
 mod error;
 mod parse;

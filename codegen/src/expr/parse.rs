@@ -239,7 +239,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// What stands right of `in`.
+    /// The right side of `in`.
     fn set(&mut self, left: Tree, range: Range<usize>, depth: usize) -> Result<Tree> {
         match self.tokens.get(self.next).cloned() {
             Some((Token::Name(name), place)) => {
@@ -347,7 +347,7 @@ impl Parser {
         }
     }
 
-    /// Words joined by `-`, which is no subtraction here: `render-target`.
+    /// Words joined by `-`, which is not a subtraction here: `render-target`.
     fn hyphenated(&mut self) -> Result<Tree> {
         let mut joined: Option<(String, Range<usize>)> = None;
         loop {

@@ -1,5 +1,5 @@
-//! A [`Tree`] to a condition: what its names mean, and whether each thing is of the kind that its
-//! place asks for.
+//! A [`Tree`] to a condition: resolves names, and checks that each part has the kind that is needed
+//! at its position.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::model::{
 use crate::number::number;
 use crate::suggest;
 
-/// What names in the condition of a field can mean.
+/// The names that the condition of a field can use.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
-    /// The fields of the container, or of the group's element that the condition stands in.
+    /// The fields of the container, or of the group's element, that contains the condition.
     pub fields: &'a [Field],
     /// All enumerations.
     pub enums: &'a [Enum],
@@ -149,7 +149,7 @@ fn no_value(name: &str, range: &Range<usize>, list: &Enum) -> Box<ExprError> {
     ExprError::new(Code::ExpressionName, range.clone(), message, hint)
 }
 
-/// Where in the text a tree stands, as far as it is known.
+/// The range of a tree in the text, if it is known.
 fn place(tree: &Tree) -> Range<usize> {
     match tree {
         Tree::Number(_) => 0..0,
@@ -264,7 +264,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Refuses what is for rules only.
+    /// Refuses operators that only rules may use.
     fn only_rules(&self, what: &str, range: &Range<usize>) -> Result<()> {
         match self.place {
             Place::Field => {
@@ -277,7 +277,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Refuses what is about other containers.
+    /// Refuses references to other containers.
     fn no_state(&self, what: &str, range: &Range<usize>) -> Result<()> {
         self.only_rules(what, range)?;
         match self.place {
@@ -613,7 +613,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// A field or group, before it is known where from.
+/// A field or group whose base is not resolved yet.
 enum Part<'a> {
     Field(&'a Field),
     Group(&'a Group),

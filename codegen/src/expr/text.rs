@@ -39,13 +39,12 @@ pub fn display(expr: &Expr) -> String {
     display_with(expr, &|_, _, _| None)
 }
 
-/// The condition as text, where `name` may give the name of a value (third) of the field at the
-/// bits (first and last).
+/// The condition as text. `name(first bit, last bit, value)` may give the name of a field's value.
 pub fn display_with(expr: &Expr, name: &dyn Fn(u32, u32, u64) -> Option<String>) -> String {
     write(expr, 0, None, name)
 }
 
-/// `outer` is the level of the operator around, `other` the field on the other side of a
+/// `outer` is the level of the surrounding operator, `other` the field on the other side of a
 /// comparison.
 fn write(
     expr: &Expr,

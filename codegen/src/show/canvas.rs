@@ -16,7 +16,7 @@ pub(super) enum Style {
     Type,
     /// Conditions.
     Condition,
-    /// Frames, sources and what is reserved.
+    /// Frames, sources and reserved bits.
     Faint,
     /// Doubts, and how bad a rule's violation is.
     Alarm,

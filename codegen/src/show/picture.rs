@@ -159,7 +159,7 @@ pub(super) fn draw(canvas: &mut Canvas, cells: &[Cell], indent: usize) {
 /// A dword.
 #[derive(Debug, PartialEq)]
 struct Row {
-    /// `+` where a bar stands, `-` elsewhere.
+    /// `+` at a bar, `-` elsewhere.
     edges: String,
     line: Vec<(String, Style)>,
     /// Something is written in it.
