@@ -395,6 +395,19 @@ pub enum Expr {
     Binary(Op, Box<Expr>, Box<Expr>),
 }
 
+impl Expr {
+    /// The value, as `genxml_core::reflect::Expr::eval` computes it. `field` gives the bits from
+    /// first to last of a container.
+    pub fn eval(&self, field: &dyn Fn(u32, u32) -> u64) -> u64 {
+        match self {
+            Expr::Number(value) => *value,
+            Expr::Field { start, end, .. } => field(*start, *end),
+            Expr::Not(inner) => u64::from(inner.eval(field) == 0),
+            Expr::Binary(op, left, right) => op.apply(left.eval(field), right.eval(field)),
+        }
+    }
+}
+
 /// A condition of a rule (`require`): [`Expr`] with more operators, about the container and the
 /// state before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -528,6 +541,28 @@ pub enum Op {
     Mul,
     Div,
     Rem,
+}
+
+impl Op {
+    /// The result of the operator. Arithmetic wraps; division by zero gives zero.
+    pub fn apply(self, l: u64, r: u64) -> u64 {
+        match self {
+            Op::Or => u64::from(l != 0 || r != 0),
+            Op::And => u64::from(l != 0 && r != 0),
+            Op::Eq => u64::from(l == r),
+            Op::Ne => u64::from(l != r),
+            Op::Lt => u64::from(l < r),
+            Op::Le => u64::from(l <= r),
+            Op::Gt => u64::from(l > r),
+            Op::Ge => u64::from(l >= r),
+            Op::BitAnd => l & r,
+            Op::Add => l.wrapping_add(r),
+            Op::Sub => l.wrapping_sub(r),
+            Op::Mul => l.wrapping_mul(r),
+            Op::Div => l.checked_div(r).unwrap_or(0),
+            Op::Rem => l.checked_rem(r).unwrap_or(0),
+        }
+    }
 }
 
 /// A programming restriction of a container.

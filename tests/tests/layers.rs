@@ -35,6 +35,18 @@ const CRATES: &[Layers] = &[
         ],
     },
     Layers {
+        src: "codegen/src",
+        layers: &[
+            &["embedded", "number", "source", "suggest"],
+            &["diagnostic", "model"],
+            &["expr", "value", "words", "xml"],
+            &["check", "convert", "emit", "index", "list", "show"],
+            &["load"],
+            &["generate"],
+            &["parts"],
+        ],
+    },
+    Layers {
         src: "sim/src",
         layers: &[
             &["assumptions", "mem", "surface"],

@@ -3,7 +3,7 @@
 use super::context::{Check, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
-use crate::model::{Container, Expr, Field, Op, Span};
+use crate::model::{Container, Expr, Field, Span};
 
 /// Conditions over more bits than this are not tried out.
 const TRIED_BITS: usize = 14;
@@ -142,7 +142,7 @@ fn both(first: &Expr, second: &Expr, fields: &[(&str, u32, u32)]) -> Option<Stri
     (0..1u32 << bits.len())
         .find(|word| {
             let read = |start, end| read(*word, start, end);
-            eval(first, &read) != 0 && eval(second, &read) != 0
+            first.eval(&read) != 0 && second.eval(&read) != 0
         })
         .map(|word| {
             let values = fields
@@ -150,32 +150,4 @@ fn both(first: &Expr, second: &Expr, fields: &[(&str, u32, u32)]) -> Option<Stri
                 .map(|(name, start, end)| format!("[{name}] = {}", read(word, *start, *end)));
             values.collect::<Vec<_>>().join(", ")
         })
-}
-
-/// The value of a condition, as `genxml_core::reflect::Expr::eval` has it.
-fn eval(expr: &Expr, read: &dyn Fn(u32, u32) -> u64) -> u64 {
-    match expr {
-        Expr::Number(value) => *value,
-        Expr::Field { start, end, .. } => read(*start, *end),
-        Expr::Not(inner) => u64::from(eval(inner, read) == 0),
-        Expr::Binary(op, left, right) => {
-            let (l, r) = (eval(left, read), eval(right, read));
-            match op {
-                Op::Or => u64::from(l != 0 || r != 0),
-                Op::And => u64::from(l != 0 && r != 0),
-                Op::Eq => u64::from(l == r),
-                Op::Ne => u64::from(l != r),
-                Op::Lt => u64::from(l < r),
-                Op::Le => u64::from(l <= r),
-                Op::Gt => u64::from(l > r),
-                Op::Ge => u64::from(l >= r),
-                Op::BitAnd => l & r,
-                Op::Add => l.wrapping_add(r),
-                Op::Sub => l.wrapping_sub(r),
-                Op::Mul => l.wrapping_mul(r),
-                Op::Div => l.checked_div(r).unwrap_or(0),
-                Op::Rem => l.checked_rem(r).unwrap_or(0),
-            }
-        }
-    }
 }

@@ -54,6 +54,14 @@ pub(crate) fn no_text(element: &Element, problems: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Reports text inside an element, and elements other than the `known` ones.
+pub(crate) fn check_content(element: &Element, known: &[&str], problems: &mut Vec<Diagnostic>) {
+    no_text(element, problems);
+    for child in element.children.iter().filter(|child| !known.contains(&child.name.as_str())) {
+        unknown_element(child, element, known, problems);
+    }
+}
+
 /// The text of the `doc` attribute, or of the `<doc>` child.
 pub(crate) fn doc(element: &Element, at: Option<At>) -> String {
     match at {

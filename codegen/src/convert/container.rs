@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
-use super::attribute::{doc, flag, no_text, number_below, required, unknown_element, word, words};
+use super::attribute::{
+    check_content, doc, flag, no_text, number_below, required, unknown_element, word, words,
+};
 use super::condition::{Pending, PendingRule, PendingView, condition};
 use super::converter::Converter;
 use crate::diagnostic::{Code, Diagnostic};
@@ -393,10 +395,7 @@ impl Converter<'_> {
     fn rules(&mut self, element: &Element) {
         for child in element.children.iter().filter(|child| child.name == "rule") {
             let a: RuleAttributes = xml::attributes(child, self.problems);
-            no_text(child, self.problems);
-            for inner in child.children.iter().filter(|inner| inner.name != "doc") {
-                unknown_element(inner, child, &["doc"], self.problems);
-            }
+            check_content(child, &["doc"], self.problems);
             let words = [
                 ("error", RuleSeverity::Error),
                 ("warning", RuleSeverity::Warning),

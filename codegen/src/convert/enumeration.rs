@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::attribute::{doc, flag, no_text, number_below, required, unknown_element};
+use super::attribute::{check_content, doc, flag, number_below, required};
 use super::condition::placed;
 use crate::diagnostic::Diagnostic;
 use crate::expr;
@@ -21,10 +21,7 @@ struct EngineAttributes {
 /// An engine of the root.
 pub(crate) fn engine(element: &Element, problems: &mut Vec<Diagnostic>) -> EngineBase {
     let a: EngineAttributes = xml::attributes(element, problems);
-    no_text(element, problems);
-    for child in element.children.iter().filter(|child| child.name != "doc") {
-        unknown_element(child, element, &["doc"], problems);
-    }
+    check_content(element, &["doc"], problems);
     let base = required(element, a.base, "base", problems);
     EngineBase {
         name: element.text_of(a.name),
@@ -50,14 +47,7 @@ struct EnumAttributes {
 /// A named enumeration of the root.
 pub(crate) fn named_enum(element: &Element, file: usize, problems: &mut Vec<Diagnostic>) -> Enum {
     let attributes: EnumAttributes = xml::attributes(element, problems);
-    no_text(element, problems);
-    for child in element
-        .children
-        .iter()
-        .filter(|child| !matches!(child.name.as_str(), "value" | "set" | "doc"))
-    {
-        unknown_element(child, element, &["value", "set", "doc"], problems);
-    }
+    check_content(element, &["value", "set", "doc"], problems);
     let mut list = Enum {
         name: element.text_of(attributes.name),
         file,
@@ -87,10 +77,7 @@ struct SetAttributes {
 pub(crate) fn sets(element: &Element, list: &mut Enum, problems: &mut Vec<Diagnostic>) {
     for child in element.children.iter().filter(|child| child.name == "set") {
         let attributes: SetAttributes = xml::attributes(child, problems);
-        no_text(child, problems);
-        for inner in child.children.iter().filter(|inner| inner.name != "doc") {
-            unknown_element(inner, child, &["doc"], problems);
-        }
+        check_content(child, &["doc"], problems);
         let name = required(child, attributes.name, "name", problems);
         let values = required(child, attributes.values, "values", problems);
         let (Some(_), Some(values)) = (name, values) else { continue };
@@ -127,10 +114,7 @@ pub(crate) fn values(element: &Element, problems: &mut Vec<Diagnostic>) -> Vec<E
     let mut values = Vec::new();
     for child in element.children.iter().filter(|child| child.name == "value") {
         let attributes: ValueAttributes = xml::attributes(child, problems);
-        no_text(child, problems);
-        for inner in child.children.iter().filter(|inner| inner.name != "doc") {
-            unknown_element(inner, child, &["doc"], problems);
-        }
+        check_content(child, &["doc"], problems);
         let name = required(child, attributes.name, "name", problems);
         let value = required(child, attributes.value, "value", problems);
         let number = value.and_then(|at| number_below(child.at(at), u64::MAX, problems));

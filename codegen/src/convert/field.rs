@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::attribute::{doc, flag, no_text, number_below, required, unknown_element};
+use super::attribute::{check_content, doc, flag, number_below, required};
 use super::condition::Pending;
 use super::converter::Converter;
 use super::enumeration::{sets, values};
@@ -60,10 +60,7 @@ impl Converter<'_> {
     pub fn view(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: ViewAttributes = xml::attributes(element, self.problems);
         let ViewAttributes { name, start, end, dword, bits, r#type, exists_if, source, doc } = a;
-        no_text(element, self.problems);
-        for child in element.children.iter().filter(|child| child.name != "doc") {
-            unknown_element(child, element, &["doc"], self.problems);
-        }
+        check_content(element, &["doc"], self.problems);
         let a = FieldAttributes {
             name,
             start,
@@ -83,11 +80,7 @@ impl Converter<'_> {
     /// name, position or type is unusable.
     pub fn field(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: FieldAttributes = xml::attributes(element, self.problems);
-        no_text(element, self.problems);
-        let known = ["value", "set", "doc"];
-        for child in element.children.iter().filter(|child| !known.contains(&child.name.as_str())) {
-            unknown_element(child, element, &known, self.problems);
-        }
+        check_content(element, &["value", "set", "doc"], self.problems);
         self.read_field(element, &a)
     }
 

@@ -3,7 +3,7 @@
 use super::condition::condition_of;
 use super::emitter::Emit;
 use super::field::{Place, ident, index, number, pattern};
-use super::plan::{Alternative, Array, Block, Element, Member, Set, eval, put_bits};
+use super::plan::{Alternative, Array, Block, Element, Member, Set, put_bits};
 use crate::model::{Field, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -26,13 +26,13 @@ impl Emit<'_> {
             Member::Array(array) => self.array_default(array),
             Member::Set(set) => {
                 let ty = ident(&set.ty);
-                let read = |(start, end): (u32, u32)| {
+                let read = |start: u32, end: u32| {
                     (start..=end).rev().fold(0, |v, bit| v << 1 | bit_of(defaults, bit))
                 };
                 let chosen = set
                     .alternatives
                     .iter()
-                    .find(|a| a.condition.is_none_or(|c| eval(c, &read) != 0));
+                    .find(|a| a.condition.is_none_or(|c| c.eval(&read) != 0));
                 let Some(chosen) = chosen.or(set.alternatives.last().filter(|_| !set.absent))
                 else {
                     return quote!(#ty::Absent);

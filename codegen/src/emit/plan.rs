@@ -2,9 +2,7 @@
 
 use super::names::{Scope, field_name, type_name};
 use super::slots::Latches;
-use crate::model::{
-    Container, ContainerId, EnumId, Expr, Field, Group, Kind, Op, Spec, Stored, Type,
-};
+use crate::model::{Container, ContainerId, EnumId, Expr, Field, Group, Kind, Spec, Stored, Type};
 use std::collections::HashMap;
 
 /// The specification with its Rust names.
@@ -419,9 +417,9 @@ fn covers(alternatives: &[Alternative]) -> bool {
             values.insert(*range, rest & ((1 << width) - 1));
             rest >>= width;
         }
-        conditions
-            .iter()
-            .any(|expr| eval(expr, &|range| values.get(&range).copied().unwrap_or(0)) != 0)
+        conditions.iter().any(|expr| {
+            expr.eval(&|start, end| values.get(&(start, end)).copied().unwrap_or(0)) != 0
+        })
     })
 }
 
@@ -433,34 +431,6 @@ fn field_ranges(expr: &Expr, out: &mut Vec<(u32, u32)>) {
         Expr::Binary(_, left, right) => {
             field_ranges(left, out);
             field_ranges(right, out);
-        }
-    }
-}
-
-/// The value of an expression, as `genxml_core::reflect::Expr::eval` computes it.
-pub fn eval(expr: &Expr, field: &dyn Fn((u32, u32)) -> u64) -> u64 {
-    match expr {
-        Expr::Number(value) => *value,
-        Expr::Field { start, end, .. } => field((*start, *end)),
-        Expr::Not(inner) => (eval(inner, field) == 0) as u64,
-        Expr::Binary(op, left, right) => {
-            let (l, r) = (eval(left, field), eval(right, field));
-            match op {
-                Op::Or => (l != 0 || r != 0) as u64,
-                Op::And => (l != 0 && r != 0) as u64,
-                Op::Eq => (l == r) as u64,
-                Op::Ne => (l != r) as u64,
-                Op::Lt => (l < r) as u64,
-                Op::Le => (l <= r) as u64,
-                Op::Gt => (l > r) as u64,
-                Op::Ge => (l >= r) as u64,
-                Op::BitAnd => l & r,
-                Op::Add => l.wrapping_add(r),
-                Op::Sub => l.wrapping_sub(r),
-                Op::Mul => l.wrapping_mul(r),
-                Op::Div => l.checked_div(r).unwrap_or(0),
-                Op::Rem => l.checked_rem(r).unwrap_or(0),
-            }
         }
     }
 }

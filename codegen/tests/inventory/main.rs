@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use genxml_codegen::load_dir;
-use genxml_codegen::model::{Container, Kind, Spec};
+use genxml_codegen::model::{Container, Enum, Kind, Spec};
 
 use explanations::Explanations;
 use layout::Match;
@@ -244,26 +244,8 @@ fn fields_and_defaults() {
         let container = match found {
             Some(Item::Container(container)) => container,
             Some(Item::Enum(list)) => {
-                // The field that the manual tabulates is a type here; its default is a value of it.
-                for row in rows
-                    .get(name)
-                    .into_iter()
-                    .flatten()
-                    .filter(|row| !row.get("default").is_empty())
-                {
-                    *counts.entry("defaults").or_default() += 1;
-                    let value = number(row.get("default"));
-                    let known = list.values.iter().any(|known| Some(known.value) == value);
-                    match (known, other_defaults.get(name, row.get("line"))) {
-                        (true, None) => *counts.entry("equal defaults").or_default() += 1,
-                        (false, Some(_)) => *counts.entry("explained defaults").or_default() += 1,
-                        (known, _) => problems.push(format!(
-                            "defaults: {name}\t{}\t{}\tvalue: {known}",
-                            row.get("line"),
-                            row.get("name")
-                        )),
-                    }
-                }
+                let rows = rows.get(name).into_iter().flatten().copied();
+                enum_defaults(name, rows, list, &other_defaults, &mut counts, &mut problems);
                 continue;
             }
             _ => continue,
@@ -323,26 +305,61 @@ fn fields_and_defaults() {
                 (false, Some(_)) => *counts.entry("explained defaults").or_default() += 1,
             }
         }
-        // A field that says why it was derived needs no row.
-        let known =
-            |place: &&layout::Place| place.field.is_some_and(|field| field.doubt.is_empty());
-        for place in places.iter().filter(known).filter(|place| !place.is_reserved()) {
-            let row = seen.iter().any(|&(start, end)| start <= place.start && end >= place.end);
-            if !row && explanations.get(name, &format!("- {}", place.name)).is_none() {
-                problems.push(format!(
-                    "fields: {name}\t- {}\tdw{} {}:{} is in no row",
-                    place.name,
-                    place.start / 32,
-                    place.end % 32,
-                    place.start % 32
-                ));
-            }
-        }
+        problems.extend(without_row(name, &places, &seen, &explanations));
     }
     problems.extend(explanations.leftovers());
     problems.extend(other_defaults.leftovers());
     println!("{counts:?}");
     finish(problems);
+}
+
+/// Compares the defaults of fields that are enumerations here: each is a value of the enumeration.
+fn enum_defaults<'a>(
+    name: &str,
+    rows: impl Iterator<Item = &'a Row>,
+    list: &Enum,
+    explanations: &Explanations,
+    counts: &mut BTreeMap<&'static str, usize>,
+    problems: &mut Vec<String>,
+) {
+    for row in rows.filter(|row| !row.get("default").is_empty()) {
+        *counts.entry("defaults").or_default() += 1;
+        let value = number(row.get("default"));
+        let known = list.values.iter().any(|known| Some(known.value) == value);
+        match (known, explanations.get(name, row.get("line"))) {
+            (true, None) => *counts.entry("equal defaults").or_default() += 1,
+            (false, Some(_)) => *counts.entry("explained defaults").or_default() += 1,
+            (known, _) => problems.push(format!(
+                "defaults: {name}\t{}\t{}\tvalue: {known}",
+                row.get("line"),
+                row.get("name")
+            )),
+        }
+    }
+}
+
+/// Fields that no row of the manual describes. A field that says why it was derived needs no row.
+fn without_row(
+    name: &str,
+    places: &[layout::Place],
+    seen: &[(u32, u32)],
+    explanations: &Explanations,
+) -> Vec<String> {
+    let known = |place: &&layout::Place| place.field.is_some_and(|field| field.doubt.is_empty());
+    let mut problems = Vec::new();
+    for place in places.iter().filter(known).filter(|place| !place.is_reserved()) {
+        let row = seen.iter().any(|&(start, end)| start <= place.start && end >= place.end);
+        if !row && explanations.get(name, &format!("- {}", place.name)).is_none() {
+            problems.push(format!(
+                "fields: {name}\t- {}\tdw{} {}:{} is in no row",
+                place.name,
+                place.start / 32,
+                place.end % 32,
+                place.start % 32
+            ));
+        }
+    }
+    problems
 }
 
 /// The words of defaults that stand at the head of each structure.
