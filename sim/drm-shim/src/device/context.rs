@@ -1,8 +1,8 @@
 //! Contexts and address spaces of clients.
 
 use super::addresses::{Vm, VmId};
+use super::host::Host;
 use super::{Device, File, Outcome};
-use crate::edge::client;
 use crate::uapi::i915::{self, context_param};
 use crate::uapi::{Extension, i915::EngineClass};
 use genxml_sim::EngineId;
@@ -90,13 +90,13 @@ impl Context {
 ///
 /// # Errors
 /// EFAULT; EINVAL if one has bits that mean nothing; E2BIG if they are too many.
-pub fn extensions(mut address: u64) -> Result<Vec<(Extension, u64)>, Errno> {
+pub fn extensions(host: &dyn Host, mut address: u64) -> Result<Vec<(Extension, u64)>, Errno> {
     let mut chain = Vec::new();
     while address != 0 {
         if chain.len() == MAX_EXTENSIONS {
             return Err(Errno::TOOBIG);
         }
-        let extension: Extension = client::value(address)?;
+        let extension: Extension = host.value(address)?;
         if extension.flags != 0 || extension.reserved != [0; 4] {
             return Err(Errno::INVAL);
         }
@@ -163,7 +163,7 @@ impl Device {
 
     /// GEM_VM_CREATE.
     pub(super) fn vm_create(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
-        if arg.flags != 0 || !extensions(arg.extensions)?.is_empty() {
+        if arg.flags != 0 || !extensions(self.host, arg.extensions)?.is_empty() {
             return Err(Errno::INVAL.into());
         }
         let vm = self.new_vm();
@@ -196,7 +196,7 @@ impl Device {
         let vm = self.new_vm();
         let mut context = Context::new(vm, &file.resets);
         let chain = if arg.flags & USE_EXTENSIONS != 0 {
-            extensions(arg.extensions)
+            extensions(self.host, arg.extensions)
         } else {
             Ok(Vec::new())
         };
@@ -205,7 +205,7 @@ impl Device {
                 if extension.name != SETPARAM {
                     return Err(Errno::INVAL.into());
                 }
-                let set: i915::ContextSetParam = client::value(address)?;
+                let set: i915::ContextSetParam = self.host.value(address)?;
                 self.set(file, &mut context, &set.param)
             })
         });
@@ -282,7 +282,7 @@ impl Device {
             }
             // What a client asks of slices and subslices changes nothing but speed.
             param::SSEU => {
-                let sseu: i915::ContextSseu = client::value(arg.value)?;
+                let sseu: i915::ContextSseu = self.host.value(arg.value)?;
                 if sseu.slice_mask == 0 || sseu.subslice_mask == 0 {
                     return Err(Errno::INVAL.into());
                 }
@@ -312,8 +312,9 @@ impl Device {
         if count as usize > MAX_ENGINES {
             return Err(Errno::INVAL);
         }
-        let chain: u64 = client::value(arg.value)?;
-        let engines: Vec<EngineClass> = client::array(arg.value + u64::from(head), count.into())?;
+        let chain: u64 = self.host.value(arg.value)?;
+        let engines: Vec<EngineClass> =
+            self.host.array(arg.value + u64::from(head), count.into())?;
         let topology = self.config.topology();
         let known = |engine: &EngineClass| {
             let id = *CLASSES.get(usize::from(engine.class))?;
@@ -327,13 +328,13 @@ impl Device {
                 _ => known(engine).map(Some).ok_or(Errno::NOENT),
             })
             .collect::<Result<Vec<_>, _>>()?;
-        for (extension, address) in extensions(chain)? {
+        for (extension, address) in extensions(self.host, chain)? {
             if extension.name != LOAD_BALANCE {
                 return Err(Errno::INVAL);
             }
             // Any of its siblings is as good: all wait for each other here.
-            let balance: i915::LoadBalance = client::value(address)?;
-            let siblings: Vec<EngineClass> = client::array(
+            let balance: i915::LoadBalance = self.host.value(address)?;
+            let siblings: Vec<EngineClass> = self.host.array(
                 address + size_of::<i915::LoadBalance>() as u64,
                 u64::from(balance.num_siblings).min(MAX_ENGINES as u64),
             )?;
@@ -358,7 +359,7 @@ impl Device {
                 let size = size_of::<i915::ContextSseu>() as u32;
                 if arg.size != 0 {
                     let topology = self.config.topology();
-                    let mut sseu: i915::ContextSseu = client::value(arg.value)?;
+                    let mut sseu: i915::ContextSseu = self.host.value(arg.value)?;
                     sseu.slice_mask = (1 << topology.slices) - 1;
                     sseu.subslice_mask = (1 << topology.subslices) - 1;
                     sseu.min_eus_per_subslice = topology.eus as u16;
@@ -366,7 +367,7 @@ impl Device {
                     if arg.size < size {
                         return Err(Errno::INVAL.into());
                     }
-                    client::put(arg.value, &sseu)?;
+                    self.host.put(arg.value, &sseu)?;
                 }
                 arg.size = size;
                 return Ok(());
@@ -391,7 +392,7 @@ impl Device {
                     if (arg.size as usize) < bytes.len() {
                         return Err(Errno::INVAL.into());
                     }
-                    client::write(arg.value, &bytes)?;
+                    self.host.write(arg.value, &bytes)?;
                 }
                 arg.size = bytes.len() as u32;
                 return Ok(());

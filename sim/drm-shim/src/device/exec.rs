@@ -2,13 +2,13 @@
 
 use super::addresses::{self, Wanted, canonical};
 use super::context::{CLASSES, Context, extensions};
+use super::descriptor;
 use super::fence::{FOREVER, Fence};
-use super::gem::{Object, ObjectId, Pages};
+use super::gem::{Object, ObjectId};
 use super::machine::{Item, Job};
 use super::queue::Request;
 use super::syncobj::{self, SharedSync};
 use super::{Device, File, Outcome, Stop};
-use crate::edge::{client, token};
 use crate::uapi::i915::{self, ExecBuffer2, ExecObject2, exec, object};
 use genxml_sim::EngineId;
 use rustix::fd::{IntoRawFd, OwnedFd};
@@ -66,25 +66,25 @@ impl Device {
     fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Fences, Stop> {
         let mut fences = Fences::default();
         if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
-            let fence = client::sync_file(arg.rsvd2 as u32 as i32)?;
-            if !token::is_past(&fence) {
+            let fence = self.host.sync_file(arg.rsvd2 as u32 as i32)?;
+            if !descriptor::is_signaled(&fence) {
                 fences.files.push(fence);
             }
         }
         let mut named: Vec<(i915::ExecFence, u64)> = Vec::new();
         if arg.flags & exec::USE_EXTENSIONS != 0 {
-            for (extension, address) in extensions(arg.cliprects_ptr)? {
+            for (extension, address) in extensions(self.host, arg.cliprects_ptr)? {
                 if extension.name != i915::EXT_TIMELINE_FENCES {
                     return Err(Errno::INVAL.into());
                 }
-                let list: i915::TimelineFences = client::value(address)?;
-                let fences = client::array(list.handles_ptr, list.fence_count)?;
-                let points: Vec<u64> = client::array(list.values_ptr, list.fence_count)?;
+                let list: i915::TimelineFences = self.host.value(address)?;
+                let fences = self.host.array(list.handles_ptr, list.fence_count)?;
+                let points: Vec<u64> = self.host.array(list.values_ptr, list.fence_count)?;
                 named.extend(fences.into_iter().zip(points));
             }
         } else if arg.flags & exec::FENCE_ARRAY != 0 {
             let fences: Vec<i915::ExecFence> =
-                client::array(arg.cliprects_ptr, arg.num_cliprects.into())?;
+                self.host.array(arg.cliprects_ptr, arg.num_cliprects.into())?;
             named.extend(fences.into_iter().map(|fence| (fence, 0)));
         } else if arg.num_cliprects != 0 || arg.cliprects_ptr != 0 {
             return Err(Errno::INVAL.into());
@@ -158,7 +158,7 @@ impl Device {
             return Err(Errno::TOOBIG.into());
         }
         let mut entries: Vec<ExecObject2> =
-            client::array(arg.buffers_ptr, arg.buffer_count.into())?;
+            self.host.array(arg.buffers_ptr, arg.buffer_count.into())?;
         let (objects, addresses) = self.place(file, context, &entries)?;
         let moved = entries
             .iter()
@@ -171,7 +171,7 @@ impl Device {
         let batch = Batch { entries, objects, addresses, batch };
         for id in &batch.objects {
             let object = self.object(*id)?;
-            if matches!(&object.pages, Pages::Client(pages) if !pages.are_there()) {
+            if !object.storage.is_accessible() {
                 return Err(Errno::FAULT.into());
             }
             object.store_view();
@@ -184,16 +184,16 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         if arg.flags & exec::NO_RELOC == 0 || moved {
-            client::put_array(arg.buffers_ptr, &batch.entries)?;
+            self.host.put_array(arg.buffers_ptr, &batch.entries)?;
         }
         let address = batch.addresses[batch.batch] + u64::from(arg.batch_start_offset);
         let Fences { mut waits, files, signals } = fences;
         waits.extend(self.implicit_fences(&batch));
         let items = batch.objects.iter().zip(&batch.addresses).filter_map(|(id, address)| {
-            let Object { pages, read_only, tiling, stride, view, .. } = self.objects.get(id)?;
+            let Object { storage, read_only, tiling, stride, view, .. } = self.objects.get(id)?;
             Some(Item {
                 id: *id,
-                pages: pages.clone(),
+                storage: storage.clone(),
                 address: *address,
                 read_only: *read_only,
                 tiling: *tiling,
@@ -273,6 +273,7 @@ impl Device {
 
     /// Writes the addresses that clients left to the kernel.
     fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
+        let host = self.host;
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {
             0 => batch
                 .entries
@@ -287,7 +288,7 @@ impl Device {
                 continue;
             }
             let mut relocations: Vec<i915::Relocation> =
-                client::array(entry.relocs_ptr, entry.relocation_count.into())?;
+                host.array(entry.relocs_ptr, entry.relocation_count.into())?;
             let object = self.object_mut(*id)?;
             let mut changed = false;
             for relocation in &mut relocations {
@@ -311,12 +312,12 @@ impl Device {
                 // relocation_target)
                 let delta = i64::from(relocation.delta.cast_signed());
                 let value = canonical(address.wrapping_add_signed(delta));
-                object.pages.write(relocation.offset, &value.to_le_bytes())?;
+                object.storage.pages().write(relocation.offset, &value.to_le_bytes())?;
                 relocation.presumed_offset = address;
                 changed = true;
             }
             if changed {
-                client::put_array(entry.relocs_ptr, &relocations)?;
+                host.put_array(entry.relocs_ptr, &relocations)?;
             }
         }
         Ok(())

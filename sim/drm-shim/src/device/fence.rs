@@ -1,7 +1,7 @@
 //! Fences: work that is under way until it is done, well or not; and how threads learn that
 //! something has changed.
 
-use crate::edge::token;
+use super::descriptor;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::fmt;
@@ -105,7 +105,7 @@ impl Fence {
     }
 
     /// True once it is done, well or not.
-    pub fn is_past(&self) -> bool {
+    pub fn is_signaled(&self) -> bool {
         self.result().is_some()
     }
 
@@ -114,7 +114,7 @@ impl Fence {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.state.store(if well { DONE } else { FAILED }, Ordering::Release);
         for descriptor in descriptors.drain(..) {
-            token::signal(&descriptor, well);
+            descriptor::signal(&descriptor, well);
         }
     }
 
@@ -136,12 +136,12 @@ impl Fence {
     pub fn descriptor(&self) -> Result<OwnedFd, Errno> {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
         if self.result() == Some(Ok(())) {
-            return token::signaled();
+            return descriptor::signaled_fence();
         }
-        let (client, device) = token::unsignaled()?;
+        let (client, device) = descriptor::new_fence()?;
         match self.result() {
             None => descriptors.push(device),
-            Some(result) => token::signal(&device, result.is_ok()),
+            Some(result) => descriptor::signal(&device, result.is_ok()),
         }
         Ok(client)
     }
@@ -156,8 +156,8 @@ mod tests {
         let changes = Arc::new(Changes::default());
         let fence = Fence::new(None, &changes);
         let early = fence.descriptor().unwrap();
-        assert!(!fence.is_past() && !token::is_past(&early));
-        assert_eq!(token::status(&early), 0);
+        assert!(!fence.is_signaled() && !descriptor::is_signaled(&early));
+        assert_eq!(descriptor::status(&early), 0);
         let copy = fence.clone();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| fence.wait());
@@ -165,21 +165,24 @@ mod tests {
             changes.add();
             assert_eq!(waiting.join().unwrap(), Ok(()));
         });
-        assert!(token::is_past(&early));
-        assert_eq!((token::status(&early), token::status(fence.descriptor().unwrap())), (1, 1));
+        assert!(descriptor::is_signaled(&early));
+        assert_eq!(
+            (descriptor::status(&early), descriptor::status(fence.descriptor().unwrap())),
+            (1, 1)
+        );
 
         let failed = Fence::new(None, &changes);
         let early = failed.descriptor().unwrap();
         failed.signal(false);
         let late = failed.descriptor().unwrap();
         for descriptor in [early, late] {
-            assert_eq!(token::status(&descriptor), -Errno::IO.raw_os_error());
+            assert_eq!(descriptor::status(&descriptor), -Errno::IO.raw_os_error());
         }
         assert_eq!(failed.wait(), Err(Errno::IO));
         // Work of a process that is gone is over.
         let lost = Fence::new(None, &changes);
         let descriptor = lost.descriptor().unwrap();
         drop(lost);
-        assert!(token::is_past(&descriptor));
+        assert!(descriptor::is_signaled(&descriptor));
     }
 }

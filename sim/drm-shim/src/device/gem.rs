@@ -1,15 +1,15 @@
 //! Objects: memory that client and GPU share.
 
 use super::fence::{FOREVER, Fence, now};
+use super::host::{FilePages, Pages, UserPages};
 use super::tiling::SharedView;
 use super::{Device, File, Outcome, Stop};
-use crate::edge::{arena, client};
 use crate::uapi::{drm, i915, mode};
-use genxml_sim::mem::Backing;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
@@ -21,69 +21,42 @@ pub const MAX_SIZE: u64 = 1 << 35;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct ObjectId(pub u64);
 
-/// Memory of an object. Copies are the same; it is there as long as anybody has one.
+/// Memory of an object, shared by its users.
 #[derive(Clone, Debug)]
-pub enum Pages {
-    /// Part of a file in memory.
-    File(arena::Shared),
-    /// The client's own.
-    Client(client::Own),
+pub enum Storage {
+    /// Part of a file, which clients map.
+    File(Arc<dyn FilePages>),
+    /// The client's own pages (GEM_USERPTR).
+    User(Arc<dyn UserPages>),
 }
 
-impl Pages {
-    /// Fills `out` from `offset` on.
-    ///
-    /// # Errors
-    /// EINVAL beyond the end; EFAULT for pages that the client has taken away.
-    pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno> {
+impl Storage {
+    /// The memory, whatever kind it is.
+    pub fn pages(&self) -> &dyn Pages {
         match self {
-            Pages::File(pages) => pages.read(offset, out).then_some(()).ok_or(Errno::INVAL),
-            Pages::Client(pages) => {
-                client::read(pages.part(offset, out.len()).ok_or(Errno::INVAL)?, out)
-            }
+            Storage::File(pages) => &**pages,
+            Storage::User(pages) => &**pages,
         }
     }
 
-    /// Writes bytes from `offset` on.
-    ///
-    /// # Errors
-    /// As for [`read`](Self::read).
-    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
+    /// True unless these are the client's pages and the client has unmapped or protected some.
+    pub fn is_accessible(&self) -> bool {
         match self {
-            Pages::File(pages) => pages.write(offset, bytes).then_some(()).ok_or(Errno::INVAL),
-            Pages::Client(pages) => {
-                client::write(pages.part(offset, bytes.len()).ok_or(Errno::INVAL)?, bytes)
-            }
+            Storage::File(_) => true,
+            Storage::User(pages) => pages.is_accessible(),
         }
     }
 
-    /// Bytes.
-    pub fn size(&self) -> u64 {
+    /// Parts of the memory that may hold anything but zeros.
+    pub fn populated(&self) -> Vec<Range<usize>> {
         match self {
-            Pages::File(pages) => pages.size(),
-            Pages::Client(pages) => pages.size(),
-        }
-    }
-
-    /// Which parts hold anything.
-    pub fn touched(&self) -> Vec<Range<usize>> {
-        match self {
-            Pages::File(pages) => pages
-                .touched()
+            Storage::File(pages) => pages
+                .populated()
                 .into_iter()
                 .map(|part| part.start as usize..part.end as usize)
                 .collect(),
-            // A client may have taken its pages away meanwhile.
-            Pages::Client(pages) if !pages.are_there() => Vec::new(),
-            Pages::Client(_) => std::iter::once(0..self.size() as usize).collect(),
-        }
-    }
-
-    /// As the model takes it.
-    pub fn backing(&self) -> Box<dyn Backing> {
-        match self {
-            Pages::File(pages) => Box::new(pages.clone()),
-            Pages::Client(pages) => Box::new(pages.clone()),
+            Storage::User(pages) if !pages.is_accessible() => Vec::new(),
+            Storage::User(pages) => std::iter::once(0..pages.size() as usize).collect(),
         }
     }
 }
@@ -99,10 +72,10 @@ pub struct Object {
     /// Bytes, whole pages.
     pub size: u64,
     /// Its memory.
-    pub pages: Pages,
+    pub storage: Storage,
     /// Of an object of another process, the descriptor that it came by: while it is open the other
     /// one keeps the object.
-    pub token: Option<OwnedFd>,
+    pub imported_from: Option<OwnedFd>,
     /// Others may look at it without asking: the display, other processes.
     pub is_shared: bool,
     /// The kernel's number: linear, X, Y.
@@ -128,8 +101,8 @@ pub struct Object {
 impl Object {
     /// Forgets work that is past.
     fn advance(&mut self) {
-        self.written.take_if(|fence| fence.is_past());
-        self.read.retain(|fence| !fence.is_past());
+        self.written.take_if(|fence| fence.is_signaled());
+        self.read.retain(|fence| !fence.is_signaled());
     }
 
     /// Work on it that is not past: what writes it, and what reads it if asked for.
@@ -183,7 +156,7 @@ impl Device {
     pub(super) fn bytes(&self, id: ObjectId) -> Vec<u8> {
         let Some(object) = self.objects.get(&id) else { return Vec::new() };
         let mut bytes = vec![0; object.size as usize];
-        match object.pages.read(0, &mut bytes) {
+        match object.storage.pages().read(0, &mut bytes) {
             Ok(()) => bytes,
             Err(_) => Vec::new(),
         }
@@ -194,25 +167,25 @@ impl Device {
     ///
     /// # Errors
     /// ENOMEM.
-    pub(super) fn allocate(&mut self, size: u64) -> Result<arena::Shared, Errno> {
+    pub(super) fn allocate(&mut self, size: u64) -> Result<Arc<dyn FilePages>, Errno> {
         let arena = match self.arena.take().filter(|arena| arena.owner() == std::process::id()) {
             Some(arena) => arena,
-            None => arena::Arena::new()?,
+            None => self.host.new_arena()?,
         };
         self.arena.insert(arena).allocate(size).ok_or(Errno::NOMEM)
     }
 
     /// A new object with one user.
-    pub(super) fn insert(&mut self, pages: Pages) -> ObjectId {
+    pub(super) fn insert(&mut self, storage: Storage) -> ObjectId {
         let id = ObjectId(self.next_object);
         self.next_object += 1;
         self.objects.insert(
             id,
             Object {
                 users: 1,
-                size: pages.size(),
-                pages,
-                token: None,
+                size: storage.pages().size(),
+                storage,
+                imported_from: None,
                 is_shared: false,
                 tiling: 0,
                 stride: 0,
@@ -235,7 +208,7 @@ impl Device {
     pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Errno> {
         let size = size.checked_next_multiple_of(PAGE).filter(|size| (1..=MAX_SIZE).contains(size));
         let pages = self.allocate(size.ok_or(Errno::INVAL)?)?;
-        Ok(self.insert(Pages::File(pages)))
+        Ok(self.insert(Storage::File(pages)))
     }
 
     /// One user less; after the last one the object goes. Its memory stays as long as work needs
@@ -312,7 +285,7 @@ impl Device {
         if arg.flags != 0 {
             return Err(Errno::INVAL.into());
         }
-        for (extension, _) in super::context::extensions(arg.extensions)? {
+        for (extension, _) in super::context::extensions(self.host, arg.extensions)? {
             if extension.name != MEMORY_REGIONS {
                 return Err(Errno::INVAL.into());
             }
@@ -336,10 +309,10 @@ impl Device {
         }
         let read_only = arg.flags & i915::USERPTR_READ_ONLY != 0;
         let is_probed = arg.flags & i915::USERPTR_PROBE != 0;
-        if address == 0 || (is_probed && !client::are_there(address, size, !read_only)) {
+        if address == 0 || (is_probed && !self.host.is_accessible(address, size, !read_only)) {
             return Err(Errno::FAULT.into());
         }
-        let id = self.insert(Pages::Client(client::Own::new(address, size, !read_only)));
+        let id = self.insert(Storage::User(self.host.user_pages(address, size, !read_only)));
         self.object_mut(id)?.read_only = read_only;
         arg.handle = file.objects.add(id);
         Ok(())
@@ -347,7 +320,10 @@ impl Device {
 
     /// Work on the client's own pages of a range that is not past.
     pub fn work_on(&mut self, address: u64, bytes: u64) -> Vec<Fence> {
-        let here = |object: &&mut Object| matches!(&object.pages, Pages::Client(own) if own.meets(address, bytes));
+        let here = |object: &&mut Object| match &object.storage {
+            Storage::User(pages) => pages.overlaps(address, bytes),
+            Storage::File(_) => false,
+        };
         self.objects.values_mut().filter(here).flat_map(|object| object.work(true)).collect()
     }
 
@@ -382,34 +358,36 @@ impl Device {
 
     /// GEM_PREAD.
     pub(super) fn pread(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
+        let host = self.host;
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
         let object = self.object_mut(id)?;
-        if matches!(object.pages, Pages::Client(_)) {
+        if matches!(object.storage, Storage::User(_)) {
             return Err(Errno::INVAL.into());
         }
         object.wait(false)?;
         object.store_view();
         for (offset, length) in pieces(arg.offset, arg.size) {
             let mut bytes = vec![0; length];
-            object.pages.read(offset, &mut bytes)?;
-            client::write(arg.data_ptr.wrapping_add(offset - arg.offset), &bytes)?;
+            object.storage.pages().read(offset, &mut bytes)?;
+            host.write(arg.data_ptr.wrapping_add(offset - arg.offset), &bytes)?;
         }
         Ok(())
     }
 
     /// GEM_PWRITE.
     pub(super) fn pwrite(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
+        let host = self.host;
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
         let object = self.object_mut(id)?;
-        if matches!(object.pages, Pages::Client(_)) {
+        if matches!(object.storage, Storage::User(_)) {
             return Err(Errno::INVAL.into());
         }
         object.wait(true)?;
         object.store_view();
         for (offset, length) in pieces(arg.offset, arg.size) {
             let mut bytes = vec![0; length];
-            client::read(arg.data_ptr.wrapping_add(offset - arg.offset), &mut bytes)?;
-            object.pages.write(offset, &bytes)?;
+            host.read(arg.data_ptr.wrapping_add(offset - arg.offset), &mut bytes)?;
+            object.storage.pages().write(offset, &bytes)?;
         }
         object.show_view();
         Ok(())
@@ -423,7 +401,7 @@ impl Device {
         }
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
         let (file, offset) = self.mapped_file(id)?;
-        arg.addr_ptr = arena::map_for_client(file, offset + arg.offset, arg.size)?;
+        arg.addr_ptr = self.host.map(file, offset + arg.offset, arg.size)?;
         Ok(())
     }
 
@@ -432,9 +410,9 @@ impl Device {
     /// # Errors
     /// EINVAL for pages of the client itself: it has them.
     fn mapped_file(&self, id: ObjectId) -> Result<(BorrowedFd<'_>, u64), Errno> {
-        match &self.object(id)?.pages {
-            Pages::File(pages) => Ok(pages.file()),
-            Pages::Client(_) => Err(Errno::INVAL),
+        match &self.object(id)?.storage {
+            Storage::File(pages) => Ok(pages.file()),
+            Storage::User(_) => Err(Errno::INVAL),
         }
     }
 

@@ -14,9 +14,9 @@ pub use buffers::FrameBuffer;
 pub use properties::Abilities;
 
 use super::config::Mode;
+use super::descriptor::{self, Id};
+use super::host::Host;
 use super::{Device, File, Outcome};
-use crate::edge::client::put_list;
-use crate::edge::token::{self, Id};
 use crate::uapi::{drm, mode};
 use buffers::MAX_EXTENT;
 use properties::Blob;
@@ -148,12 +148,12 @@ fn no_such_object<T>() -> Result<T, super::Stop> {
 
 impl Kms {
     /// GETRESOURCES.
-    pub(super) fn resources(&self, arg: &mut mode::CardRes) -> Outcome {
+    pub(super) fn resources(&self, host: &dyn Host, arg: &mut mode::CardRes) -> Outcome {
         let fbs: Vec<u32> = self.frame_buffers.keys().copied().collect();
-        put_list(arg.fb_id_ptr, &mut arg.count_fbs, &fbs)?;
-        put_list(arg.crtc_id_ptr, &mut arg.count_crtcs, &[CRTC])?;
-        put_list(arg.connector_id_ptr, &mut arg.count_connectors, &[CONNECTOR])?;
-        put_list(arg.encoder_id_ptr, &mut arg.count_encoders, &[ENCODER])?;
+        host.put_list(arg.fb_id_ptr, &mut arg.count_fbs, &fbs)?;
+        host.put_list(arg.crtc_id_ptr, &mut arg.count_crtcs, &[CRTC])?;
+        host.put_list(arg.connector_id_ptr, &mut arg.count_connectors, &[CONNECTOR])?;
+        host.put_list(arg.encoder_id_ptr, &mut arg.count_encoders, &[ENCODER])?;
         (arg.min_width, arg.max_width, arg.min_height, arg.max_height) =
             (0, MAX_EXTENT, 0, MAX_EXTENT);
         Ok(())
@@ -255,16 +255,21 @@ impl Kms {
     }
 
     /// GETCONNECTOR.
-    pub(super) fn connector(&self, client: Abilities, arg: &mut mode::GetConnector) -> Outcome {
+    pub(super) fn connector(
+        &self,
+        host: &dyn Host,
+        client: Abilities,
+        arg: &mut mode::GetConnector,
+    ) -> Outcome {
         if arg.connector_id != CONNECTOR {
             return no_such_object();
         }
-        put_list(arg.modes_ptr, &mut arg.count_modes, &self.modes)?;
+        host.put_list(arg.modes_ptr, &mut arg.count_modes, &self.modes)?;
         let (ids, values) = self.list(CONNECTOR, client).unwrap_or_default();
         let mut room = arg.count_props;
-        put_list(arg.props_ptr, &mut arg.count_props, &ids)?;
-        put_list(arg.prop_values_ptr, &mut room, &values)?;
-        put_list(arg.encoders_ptr, &mut arg.count_encoders, &[ENCODER])?;
+        host.put_list(arg.props_ptr, &mut arg.count_props, &ids)?;
+        host.put_list(arg.prop_values_ptr, &mut room, &values)?;
+        host.put_list(arg.encoders_ptr, &mut arg.count_encoders, &[ENCODER])?;
         arg.encoder_id = if self.state.connector { ENCODER } else { 0 };
         // HDMI-A 1, connected, 34 by 19 cm, subpixels unknown.
         (arg.connector_type, arg.connector_type_id, arg.connection) = (11, 1, 1);
@@ -284,7 +289,7 @@ impl Kms {
         if arg.kind & EVENT != 0
             && let Some(channel) = channel
         {
-            token::tell(channel, bytemuck::bytes_of(&event));
+            descriptor::send_event(channel, bytemuck::bytes_of(&event));
         }
         arg.sequence = self.sequence;
         (arg.signal, arg.microseconds) = (event.tv_sec.into(), event.tv_usec.into());
@@ -349,7 +354,7 @@ impl Device {
             && let Some(channel) = &file.channel
         {
             let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);
-            token::tell(channel, bytemuck::bytes_of(&event));
+            descriptor::send_event(channel, bytemuck::bytes_of(&event));
         }
         Ok(())
     }

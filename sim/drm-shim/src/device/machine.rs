@@ -4,7 +4,7 @@
 
 use super::config::Config;
 use super::context::{HardwareId, Health};
-use super::gem::{ObjectId, Pages};
+use super::gem::{ObjectId, Storage};
 use super::report::{Listed, Reporter, Submitted, say};
 use super::tiling::SharedView;
 use genxml::gen8::engine_registers::RingTimestamp;
@@ -39,7 +39,7 @@ pub struct Item {
     /// Which.
     pub id: ObjectId,
     /// Its memory.
-    pub pages: Pages,
+    pub storage: Storage,
     /// Its address.
     pub address: u64,
     /// The GPU must not write.
@@ -69,7 +69,7 @@ pub struct Machine {
     gpu: Gpu,
     /// Who tells of its work.
     pub reporter: Reporter,
-    objects: BTreeMap<ObjectId, (Pages, Frames)>,
+    objects: BTreeMap<ObjectId, (Storage, Frames)>,
     hardware: BTreeMap<HardwareId, Hardware>,
     /// How many states there were.
     states: u32,
@@ -153,9 +153,8 @@ impl Machine {
         if job.health.banned.load(Ordering::Relaxed) {
             return false;
         }
-        let are_there =
-            |item: &Item| !matches!(&item.pages, Pages::Client(own) if !own.are_there());
-        let mapped = match job.objects.iter().all(are_there) {
+        let is_accessible = |item: &Item| item.storage.is_accessible();
+        let mapped = match job.objects.iter().all(is_accessible) {
             true => self.map(job).map_err(|error| error.to_string()),
             false => Err("the client has taken its own pages away".to_owned()),
         };
@@ -168,7 +167,7 @@ impl Machine {
         };
         for item in &job.objects {
             if let Some(view) = &item.view {
-                view.show(&item.pages);
+                view.show(item.storage.pages());
             }
         }
         if well {
@@ -184,12 +183,12 @@ impl Machine {
     fn map(&mut self, job: &Job) -> Result<Submitted, OutOfMemory> {
         let mut objects = Vec::with_capacity(job.objects.len());
         let mut wanted = BTreeMap::new();
-        for &Item { id, ref pages, address, tiling, stride, .. } in &job.objects {
+        for &Item { id, ref storage, address, tiling, stride, .. } in &job.objects {
             let frames = match self.objects.entry(id) {
                 Entry::Occupied(known) => known.get().1,
                 Entry::Vacant(new) => {
-                    let frames = self.gpu.memory.adopt(pages.backing())?;
-                    new.insert((pages.clone(), frames));
+                    let frames = self.gpu.memory.adopt(storage.pages().backing())?;
+                    new.insert((storage.clone(), frames));
                     frames
                 }
             };
@@ -246,8 +245,10 @@ impl Machine {
     /// Runs what is mapped.
     fn execute(&mut self, submitted: &Submitted) -> bool {
         let Machine { gpu, reporter, objects, config, .. } = self;
-        let touched =
-            |id| objects.get(&id).map_or_else(Vec::new, |(pages, _): &(Pages, _)| pages.touched());
+        let touched = |id| match objects.get(&id) {
+            Some((storage, _)) => storage.populated(),
+            None => Vec::new(),
+        };
         reporter.before(gpu, submitted, &touched);
         let result = reporter.run(gpu, submitted);
         reporter.after(gpu, submitted, &touched);

@@ -16,9 +16,11 @@
 pub mod addresses;
 pub mod config;
 pub mod context;
+pub mod descriptor;
 pub mod exec;
 pub mod fence;
 pub mod gem;
+pub mod host;
 pub mod kms;
 pub mod machine;
 pub mod params;
@@ -31,16 +33,15 @@ pub mod tiling;
 #[cfg(test)]
 mod tests;
 
-use crate::edge::token::{self, Id, Token};
-use crate::edge::worker::Portable;
-use crate::edge::{arena, client};
 use crate::uapi::{Request, drm, i915, mode};
 use addresses::{Vm, VmId};
 use bytemuck::Pod;
 use config::Config;
 use context::Context;
+use descriptor::{Descriptor, Id};
 use fence::{Changes, FOREVER, Fence, now};
 use gem::{ObjectId, Objects};
+use host::{Arena, Host};
 use kms::{Abilities, Kms};
 use machine::Machine;
 use queue::Queue;
@@ -177,7 +178,7 @@ impl File {
     }
 
     fn advance(&mut self) {
-        while self.work.front().is_some_and(|(_, fence)| fence.is_past()) {
+        while self.work.front().is_some_and(|(_, fence)| fence.is_signaled()) {
             self.work.pop_front();
         }
     }
@@ -196,13 +197,15 @@ impl File {
 #[derive(Debug)]
 pub struct Device {
     config: Config,
+    /// The client's process.
+    host: &'static dyn Host,
     /// Who waits for anything looks here.
     changes: Arc<Changes>,
     queue: Queue,
     /// The machine while the process forks.
-    paused: Option<Portable>,
+    paused: Option<Machine>,
     /// The file in memory that new objects lie in.
-    arena: Option<arena::Arena>,
+    arena: Option<Box<dyn Arena>>,
     objects: Objects,
     next_object: u64,
     files: BTreeMap<Id, File>,
@@ -224,6 +227,7 @@ pub struct Device {
 /// The arguments of an ioctl.
 #[derive(Clone, Copy, Debug)]
 struct Call {
+    host: &'static dyn Host,
     request: Request,
     address: u64,
     since: u64,
@@ -237,11 +241,11 @@ impl Call {
         let mut argument = T::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut argument);
         let known = bytes.len().min(self.request.size());
-        client::read(self.address, &mut bytes[..known])?;
+        self.host.read(self.address, &mut bytes[..known])?;
         let outcome = work(&mut argument);
         let stores = self.request.0 >> 31 != 0 && !matches!(outcome, Err(Stop::Wait(_)));
         if stores {
-            client::write(self.address, &bytemuck::bytes_of(&argument)[..known])?;
+            self.host.write(self.address, &bytemuck::bytes_of(&argument)[..known])?;
         }
         outcome
     }
@@ -249,13 +253,14 @@ impl Call {
 
 impl Device {
     /// A device that nobody has opened.
-    pub fn new(config: Config) -> Device {
+    pub fn new(config: Config, host: &'static dyn Host) -> Device {
         let changes = Arc::new(Changes::default());
-        let machine = Portable(Machine::new(config.clone()));
+        let machine = Machine::new(config.clone());
         let kms = Kms::new(config.mode);
         Device {
             config,
-            queue: Queue::new(machine, changes.clone()),
+            host,
+            queue: Queue::new(host, machine, changes.clone()),
             changes,
             paused: None,
             arena: None,
@@ -327,9 +332,9 @@ impl Device {
     /// The thread that does it is not here, and what it had locked stays so.
     pub fn forked(&mut self) {
         let Some(mut machine) = self.paused.take() else { return };
-        machine.0.forked();
+        machine.forked();
         let changes = Arc::new(Changes::default());
-        let queue = Queue::new(machine, changes.clone());
+        let queue = Queue::new(self.host, machine, changes.clone());
         std::mem::forget(std::mem::replace(&mut self.queue, queue));
         self.changes = changes;
         for object in self.objects.values_mut() {
@@ -352,33 +357,38 @@ impl Device {
     /// Everything of files and buffers whose last descriptor was closed goes.
     pub fn collect(&mut self) {
         let closed = |(id, file): (&Id, &File)| {
-            file.channel.as_ref().is_some_and(token::hung_up).then_some(*id)
+            file.channel.as_ref().is_some_and(descriptor::hung_up).then_some(*id)
         };
         let gone: Vec<Id> = self.files.iter().filter_map(closed).collect();
         for id in gone {
             self.close(id);
         }
-        let (gone, kept) =
-            std::mem::take(&mut self.exports).into_iter().partition(|(_, end)| token::hung_up(end));
+        let (gone, kept) = std::mem::take(&mut self.exports)
+            .into_iter()
+            .partition(|(_, end)| descriptor::hung_up(end));
         self.exports = kept;
         let gone: Vec<(ObjectId, OwnedFd)> = gone;
         for (object, _) in gone {
             self.release(object);
         }
-        self.shared_syncs.retain(|(.., end)| !token::hung_up(end));
+        self.shared_syncs.retain(|(.., end)| !descriptor::hung_up(end));
         self.crowd = CROWD.max(2 * (self.exports.len() + self.shared_syncs.len()));
     }
 
     /// A descriptor to give out, and the device's end of it. Nobody tells when one is closed:
     /// whenever there are twice as many, or no more can be had, those go that are.
-    fn give_out(&mut self, token: Token, close_on_exec: bool) -> Result<(OwnedFd, OwnedFd), Errno> {
+    fn give_out(
+        &mut self,
+        descriptor: Descriptor,
+        close_on_exec: bool,
+    ) -> Result<(OwnedFd, OwnedFd), Errno> {
         if self.exports.len() + self.shared_syncs.len() >= self.crowd {
             self.collect();
         }
-        match token.create(close_on_exec) {
+        match descriptor.create(close_on_exec) {
             Err(Errno::MFILE) => {
                 self.collect();
-                token.create(close_on_exec)
+                descriptor.create(close_on_exec)
             }
             ends => ends,
         }
@@ -412,7 +422,8 @@ impl Device {
     pub fn ioctl(&mut self, id: Id, request: Request, address: u64, since: u64) -> Outcome {
         // The file is away from the others meanwhile, so that both can be changed.
         let mut file = self.files.remove(&id).ok_or(Errno::BADF)?;
-        let outcome = self.dispatch(id, &mut file, Call { request, address, since });
+        let outcome =
+            self.dispatch(id, &mut file, Call { host: self.host, request, address, since });
         self.files.insert(id, file);
         outcome
     }
@@ -429,6 +440,7 @@ impl Device {
     /// What all drivers have.
     fn core(&mut self, file: &mut File, number: u32, call: Call) -> Outcome {
         use drm::nr;
+        let host = self.host;
         match number {
             nr::VERSION => call.with(|arg| self.version(arg)),
             nr::GET_UNIQUE => call.with(|arg| self.unique(arg)),
@@ -454,16 +466,16 @@ impl Device {
             nr::SYNCOBJ_DESTROY => call.with(|arg| syncobj::destroy(&mut file.syncobjs, arg)),
             nr::SYNCOBJ_HANDLE_TO_FD => call.with(|arg| self.sync_export(file, arg)),
             nr::SYNCOBJ_FD_TO_HANDLE => call.with(|arg| self.sync_import(file, arg)),
-            nr::SYNCOBJ_WAIT => call.with(|arg| syncobj::wait(&file.syncobjs, arg)),
+            nr::SYNCOBJ_WAIT => call.with(|arg| syncobj::wait(host, &file.syncobjs, arg)),
             nr::SYNCOBJ_TIMELINE_WAIT => {
-                call.with(|arg| syncobj::timeline_wait(&file.syncobjs, arg))
+                call.with(|arg| syncobj::timeline_wait(host, &file.syncobjs, arg))
             }
-            nr::SYNCOBJ_RESET => call.with(|arg| syncobj::reset(&file.syncobjs, arg)),
-            nr::SYNCOBJ_SIGNAL => call.with(|arg| syncobj::signal(&file.syncobjs, arg)),
+            nr::SYNCOBJ_RESET => call.with(|arg| syncobj::reset(host, &file.syncobjs, arg)),
+            nr::SYNCOBJ_SIGNAL => call.with(|arg| syncobj::signal(host, &file.syncobjs, arg)),
             nr::SYNCOBJ_TIMELINE_SIGNAL => {
-                call.with(|arg| syncobj::timeline_signal(&file.syncobjs, arg))
+                call.with(|arg| syncobj::timeline_signal(host, &file.syncobjs, arg))
             }
-            nr::SYNCOBJ_QUERY => call.with(|arg| syncobj::query(&file.syncobjs, arg)),
+            nr::SYNCOBJ_QUERY => call.with(|arg| syncobj::query(host, &file.syncobjs, arg)),
             nr::SYNCOBJ_TRANSFER => {
                 call.with(|arg| syncobj::transfer(&file.syncobjs, arg, call.since))
             }
@@ -537,23 +549,26 @@ impl Device {
     /// The display's.
     fn mode(&mut self, id: Id, file: &mut File, number: u32, call: Call) -> Outcome {
         use mode::nr;
+        let host = self.host;
         if file.minor != PRIMARY
             && !matches!(number, nr::CREATE_DUMB | nr::MAP_DUMB | nr::DESTROY_DUMB)
         {
             return Err(Errno::ACCESS.into());
         }
         match number {
-            nr::GETRESOURCES => call.with(|arg| self.kms.resources(arg)),
+            nr::GETRESOURCES => call.with(|arg| self.kms.resources(host, arg)),
             nr::GETCRTC => call.with(|arg| self.kms.crtc(arg)),
             nr::SETCRTC => call.with(|arg| self.set_crtc(arg)),
             nr::GETENCODER => call.with(|arg| self.kms.encoder(arg)),
-            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(file.abilities, arg)),
-            nr::GETPROPERTY => call.with(|arg| self.kms.property(arg)),
-            nr::OBJ_GETPROPERTIES => call.with(|arg| self.kms.properties(file.abilities, arg)),
-            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(file.abilities, arg)),
-            nr::GETPLANE => call.with(|arg| self.kms.plane(arg)),
-            nr::GETPROPBLOB => call.with(|arg| self.kms.get_blob(arg)),
-            nr::CREATEPROPBLOB => call.with(|arg| self.kms.create_blob(id, arg)),
+            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(host, file.abilities, arg)),
+            nr::GETPROPERTY => call.with(|arg| self.kms.property(host, arg)),
+            nr::OBJ_GETPROPERTIES => {
+                call.with(|arg| self.kms.properties(host, file.abilities, arg))
+            }
+            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(host, file.abilities, arg)),
+            nr::GETPLANE => call.with(|arg| self.kms.plane(host, arg)),
+            nr::GETPROPBLOB => call.with(|arg| self.kms.get_blob(host, arg)),
+            nr::CREATEPROPBLOB => call.with(|arg| self.kms.create_blob(host, id, arg)),
             nr::DESTROYPROPBLOB => call.with(|arg| self.kms.destroy_blob(id, arg)),
             nr::ATOMIC => call.with(|arg| self.atomic(file, arg)),
             nr::ADDFB => call.with(|arg| self.add_fb(id, file, arg)),

@@ -2,8 +2,8 @@
 
 use super::config::Topology;
 use super::context::CLASSES;
+use super::host::Host;
 use super::{Device, File, Outcome};
-use crate::edge::client;
 use crate::uapi::drm;
 use crate::uapi::i915::{self, EngineClass, param};
 use genxml::gen8::engine_registers::RingTimestamp;
@@ -18,10 +18,10 @@ const SYSTEM_MEMORY: u64 = 8 << 30;
 const NAMES: [&str; 3] = ["i915", "20201103", "Intel Graphics"];
 
 /// Writes text as the kernel does: as much as there is room for, and the whole length.
-fn text(address: u64, room: &mut u64, text: &str) -> Result<(), Errno> {
+fn text(host: &dyn Host, address: u64, room: &mut u64, text: &str) -> Result<(), Errno> {
     let length = text.len().min(usize::try_from(*room).unwrap_or(usize::MAX));
     if address != 0 && length > 0 {
-        client::write(address, &text.as_bytes()[..length])?;
+        host.write(address, &text.as_bytes()[..length])?;
     }
     *room = text.len() as u64;
     Ok(())
@@ -31,15 +31,15 @@ impl Device {
     /// VERSION.
     pub(super) fn version(&self, arg: &mut drm::Version) -> Outcome {
         (arg.major, arg.minor, arg.patch) = (1, 6, 0);
-        text(arg.name, &mut arg.name_len, NAMES[0])?;
-        text(arg.date, &mut arg.date_len, NAMES[1])?;
-        text(arg.desc, &mut arg.desc_len, NAMES[2])?;
+        text(self.host, arg.name, &mut arg.name_len, NAMES[0])?;
+        text(self.host, arg.date, &mut arg.date_len, NAMES[1])?;
+        text(self.host, arg.desc, &mut arg.desc_len, NAMES[2])?;
         Ok(())
     }
 
     /// GET_UNIQUE.
     pub(super) fn unique(&self, arg: &mut drm::Unique) -> Outcome {
-        Ok(text(arg.unique, &mut arg.unique_len, "pci:0000:00:02.0")?)
+        Ok(text(self.host, arg.unique, &mut arg.unique_len, "pci:0000:00:02.0")?)
     }
 
     /// GET_CAP.
@@ -128,7 +128,7 @@ impl Device {
             param::HUC_STATUS => return Err(Errno::NODEV.into()),
             _ => return Err(Errno::INVAL.into()),
         };
-        Ok(client::put(arg.value, &value)?)
+        Ok(self.host.put(arg.value, &value)?)
     }
 
     /// REG_READ: the render engine's clock, the one register that clients may read.
@@ -152,7 +152,7 @@ impl Device {
                 .checked_mul(size)
                 .and_then(|at| arg.items_ptr.checked_add(at))
                 .ok_or(Errno::FAULT)?;
-            let mut item: i915::QueryItem = client::value(address)?;
+            let mut item: i915::QueryItem = self.host.value(address)?;
             let answer = match item.query_id {
                 i915::QUERY_TOPOLOGY_INFO if item.flags == 0 => Ok(self.topology_info()),
                 i915::QUERY_ENGINE_INFO if item.flags == 0 => Ok(self.engine_info()),
@@ -168,12 +168,12 @@ impl Device {
                 Ok(bytes) if (item.length as usize) < bytes.len() || item.length < 0 => {
                     -Errno::INVAL.raw_os_error()
                 }
-                Ok(bytes) => match client::write(item.data_ptr, &bytes) {
+                Ok(bytes) => match self.host.write(item.data_ptr, &bytes) {
                     Ok(()) => bytes.len() as i32,
                     Err(error) => -error.raw_os_error(),
                 },
             };
-            client::put(address, &item)?;
+            self.host.put(address, &item)?;
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! Objects of others: by descriptor (PRIME) within a process and across processes, and by name
 //! (FLINK).
 
-use super::gem::{Object, ObjectId, Pages};
+use super::descriptor::{self, Descriptor, Id};
+use super::gem::{Object, ObjectId, Storage};
 use super::{Device, File, Outcome};
-use crate::edge::arena;
-use crate::edge::token::{self, Id, Token};
 use crate::uapi::drm;
-use rustix::fd::{AsFd, BorrowedFd, IntoRawFd};
+use rustix::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
+use std::fs;
 
 impl Device {
     /// PRIME_HANDLE_TO_FD.
@@ -15,21 +15,21 @@ impl Device {
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
         // The kernel shares no user pages either.
-        let Pages::File(pages) = &object.pages else { return Err(Errno::INVAL.into()) };
+        let Storage::File(pages) = &object.storage else { return Err(Errno::INVAL.into()) };
         object.is_shared = true;
-        let (pid, number, offset) = pages.found();
-        let token = Token::Buffer {
-            id: Id { pid, ..Id::new() },
+        let (number, offset) = pages.location();
+        let buffer = Descriptor::DmaBuf {
+            id: Id { pid: pages.owner(), ..Id::new() },
             file: number as u32,
             offset,
             size: object.size,
             tiling: (object.tiling, object.stride),
             object: id.0,
         };
-        let (client, device) = self.give_out(token, arg.flags & drm::CLOEXEC != 0)?;
+        let (client, device) = self.give_out(buffer, arg.flags & drm::CLOEXEC != 0)?;
         // Who polls it waits for the work on it, which is done: submissions with objects that
         // others see are waited for.
-        token::tell(&device, &[0]);
+        descriptor::send_event(&device, &[0]);
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
         arg.fd = client.into_raw_fd();
@@ -38,9 +38,8 @@ impl Device {
 
     /// PRIME_FD_TO_HANDLE.
     pub(super) fn prime_import(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
-        let descriptor = crate::edge::client::descriptor(arg.fd)?;
-        let Some(token) = Token::of(descriptor.as_fd()) else { return Err(Errno::INVAL.into()) };
-        let id = self.import(token, descriptor.as_fd())?;
+        let descriptor = self.host.duplicate(arg.fd)?;
+        let id = self.import(descriptor.as_fd())?;
         let known = file.objects.iter().find(|(_, known)| **known == id).map(|(handle, _)| handle);
         arg.handle = match known {
             Some(handle) => {
@@ -53,43 +52,46 @@ impl Device {
     }
 
     /// The object that a descriptor stands for, with one more user.
-    fn import(&mut self, token: Token, descriptor: BorrowedFd<'_>) -> Result<ObjectId, Errno> {
-        let Token::Buffer { id: Id { pid, .. }, file, offset, size, tiling, object } = token else {
+    fn import(&mut self, descriptor: BorrowedFd<'_>) -> Result<ObjectId, Errno> {
+        let Some(Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, size, tiling, object }) =
+            Descriptor::of(descriptor)
+        else {
             return Err(Errno::INVAL);
         };
-        let here = |found: &&Object| match &found.pages {
-            Pages::File(pages) => pages.found() == (pid, file as i32, offset),
-            Pages::Client(_) => false,
+        let here = |found: &&Object| match &found.storage {
+            Storage::File(pages) => {
+                pages.owner() == pid && pages.location() == (file as i32, offset)
+            }
+            Storage::User(_) => false,
         };
         let known = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
         // An object of another process that came before.
-        let known = known.or_else(|| self.imported(token));
+        let known = known.or_else(|| self.imported(pid, object));
         if let Some(id) = known {
             self.object_mut(id)?.users += 1;
             return Ok(id);
         }
-        let file = arena::open_foreign(pid, file).inspect_err(|error| {
+        let file = open_file_of(pid, file).inspect_err(|error| {
             self.reporter.missing(&format!(
                 "a buffer of process {pid}, whose file cannot be opened: {error}"
             ));
         })?;
-        let pages = arena::foreign(file, offset, size)?;
+        let pages = self.host.import(file, offset, size)?;
         let kept = rustix::io::fcntl_dupfd_cloexec(descriptor, 512)
             .or_else(|_| rustix::io::fcntl_dupfd_cloexec(descriptor, 0))?;
-        let id = self.insert(Pages::File(pages));
+        let id = self.insert(Storage::File(pages));
         let object = self.object_mut(id)?;
-        (object.token, object.is_shared) = (Some(kept), true);
+        (object.imported_from, object.is_shared) = (Some(kept), true);
         (object.tiling, object.stride) = tiling;
         Ok(id)
     }
 
     /// An object of another process that is here already.
-    fn imported(&self, token: Token) -> Option<ObjectId> {
-        let Token::Buffer { id, object, .. } = token else { return None };
+    fn imported(&self, owner: u32, object: u64) -> Option<ObjectId> {
         self.objects.iter().find_map(|(known, here)| {
-            match Token::of(here.token.as_ref()?.as_fd())? {
-                Token::Buffer { id: Id { pid, .. }, object: theirs, .. } => {
-                    (pid == id.pid && theirs == object).then_some(*known)
+            match Descriptor::of(here.imported_from.as_ref()?.as_fd())? {
+                Descriptor::DmaBuf { id: Id { pid, .. }, object: theirs, .. } => {
+                    (pid == owner && theirs == object).then_some(*known)
                 }
                 _ => None,
             }
@@ -102,11 +104,11 @@ impl Device {
     /// EINVAL beyond its end, or the kernel's.
     pub fn shared_mapping(
         &self,
-        token: Token,
+        buffer: Descriptor,
         offset: u64,
         length: u64,
-    ) -> Result<(rustix::fd::OwnedFd, u64), Errno> {
-        let Token::Buffer { id, file, offset: start, size, .. } = token else {
+    ) -> Result<(OwnedFd, u64), Errno> {
+        let Descriptor::DmaBuf { id, file, offset: start, size, .. } = buffer else {
             return Err(Errno::NODEV);
         };
         let end =
@@ -114,7 +116,7 @@ impl Device {
         if end.is_none_or(|end| end > size) {
             return Err(Errno::INVAL);
         }
-        Ok((arena::open_foreign(id.pid, file)?, start + offset))
+        Ok((open_file_of(id.pid, file)?, start + offset))
     }
 
     /// GEM_FLINK.
@@ -140,4 +142,14 @@ impl Device {
         arg.handle = file.objects.add(id);
         Ok(())
     }
+}
+
+/// Opens the file that process `pid` has open as descriptor `number`.
+///
+/// # Errors
+/// ENOENT or EACCES if there is no such process or file, or if it belongs to another user.
+fn open_file_of(pid: u32, number: u32) -> Result<OwnedFd, Errno> {
+    let path = format!("/proc/{pid}/fd/{number}");
+    let file = fs::File::options().read(true).write(true).open(path);
+    file.map(OwnedFd::from).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }

@@ -3,12 +3,12 @@
 //! what comes of them does not depend on how fast the client is.
 
 use super::context::HardwareId;
+use super::descriptor;
 use super::fence::{Changes, Fence, now};
 use super::gem::ObjectId;
+use super::host::Host;
 use super::machine::{Job, Machine};
 use super::report::say;
-use crate::edge::token;
-use crate::edge::worker::{self, Portable};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -35,8 +35,8 @@ pub struct Request {
 
 impl Request {
     fn is_ready(&mut self) -> bool {
-        self.waits.retain(|fence| !fence.is_past());
-        self.files.retain(|file| !token::is_past(file));
+        self.waits.retain(|fence| !fence.is_signaled());
+        self.files.retain(|file| !descriptor::is_signaled(file));
         self.waits.is_empty() && self.files.is_empty()
     }
 
@@ -51,6 +51,7 @@ type Errand = Box<dyn FnOnce(&mut Machine) + Send>;
 /// All requests, in order.
 #[derive(Debug)]
 pub struct Queue {
+    host: &'static dyn Host,
     shared: Arc<Shared>,
 }
 
@@ -66,7 +67,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     /// The machine when it is at rest.
-    machine: Option<Portable>,
+    machine: Option<Machine>,
     pending: Vec<Request>,
     /// State and objects of what runs.
     running: Option<(HardwareId, Vec<ObjectId>)>,
@@ -99,7 +100,7 @@ impl State {
 
     /// Does what waits for the machine to be at rest.
     fn sweep(&mut self) {
-        let Some(Portable(machine)) = &mut self.machine else { return };
+        let Some(machine) = &mut self.machine else { return };
         for errand in self.errands.drain(..) {
             errand(machine);
         }
@@ -158,12 +159,12 @@ impl Shared {
                     Some((job.hardware, job.objects.iter().map(|item| item.id).collect()));
                 drop(state);
                 // A panic of the model is the model's fault, not the client's: it becomes an error.
-                let run = AssertUnwindSafe(|| machine.0.run(&job));
+                let run = AssertUnwindSafe(|| machine.run(&job));
                 well = catch_unwind(run).unwrap_or_else(|_| {
                     say("the model panicked, which it never should: please report it");
                     false
                 });
-                self.timestamp.store(machine.0.timestamp(), Ordering::Relaxed);
+                self.timestamp.store(machine.timestamp(), Ordering::Relaxed);
                 state = self.lock();
                 state.machine = Some(machine);
                 state.running = None;
@@ -185,9 +186,10 @@ impl Drop for Queue {
 
 impl Queue {
     /// An empty one. The worker starts with the first request.
-    pub fn new(machine: Portable, changes: Arc<Changes>) -> Queue {
+    pub fn new(host: &'static dyn Host, machine: Machine, changes: Arc<Changes>) -> Queue {
         let state = State { machine: Some(machine), ..State::default() };
         Queue {
+            host,
             shared: Arc::new(Shared {
                 state: Mutex::new(state),
                 turn: Condvar::new(),
@@ -205,7 +207,7 @@ impl Queue {
         let mut state = self.shared.lock();
         if !state.has_worker {
             let shared = self.shared.clone();
-            worker::spawn(move || shared.work())?;
+            self.host.spawn(Box::new(move || shared.work()))?;
             state.has_worker = true;
         }
         state.pending.push(request);
@@ -269,7 +271,7 @@ impl Queue {
     }
 
     /// Takes the machine as soon as it is at rest: nothing runs until [`resume`](Self::resume).
-    pub fn pause(&self) -> Portable {
+    pub fn pause(&self) -> Machine {
         let mut state = self.shared.lock();
         loop {
             if let Some(machine) = state.machine.take() {
@@ -280,7 +282,7 @@ impl Queue {
     }
 
     /// Gives the machine back.
-    pub fn resume(&self, machine: Portable) {
+    pub fn resume(&self, machine: Machine) {
         let mut state = self.shared.lock();
         state.machine = Some(machine);
         state.sweep();

@@ -475,6 +475,11 @@ impl Pictures {
     }
 }
 
+// SAFETY: `Checker` is not `Send` only because its listener is a `dyn FnMut` that need not be. The
+// listener of this one is `Send`: `Checking::new`, the only constructor, checks that by its type.
+// Everything else in a checker is plain data.
+unsafe impl Send for Checking {}
+
 impl Checking {
     fn new() -> Checking {
         // One for each process, until it ends.

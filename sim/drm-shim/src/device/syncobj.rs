@@ -1,9 +1,9 @@
 //! Synchronisation objects: a fence with a number, or a timeline of them.
 
+use super::descriptor::{self, Descriptor, Id};
 use super::fence::{Fence, now};
+use super::host::Host;
 use super::{Device, File, Handles, Outcome, Stop};
-use crate::edge::client;
-use crate::edge::token::{self, Id, Token};
 use crate::uapi::drm;
 use rustix::fd::{AsFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -26,7 +26,7 @@ pub struct Sync {
 impl Sync {
     /// Fences that are past become points that are, in order.
     fn advance(&mut self) {
-        let past = self.pending.iter().take_while(|(_, fence)| fence.is_past()).count();
+        let past = self.pending.iter().take_while(|(_, fence)| fence.is_signaled()).count();
         for (point, _) in self.pending.drain(..past) {
             self.point = self.point.max(point);
         }
@@ -96,7 +96,7 @@ pub(super) fn set(sync: &SharedSync, point: u64, fences: impl IntoIterator<Item 
 }
 
 /// True if the fence at a point, or the only one at point 0, is there and past.
-fn is_past(sync: &SharedSync, point: u64) -> bool {
+fn is_signaled(sync: &SharedSync, point: u64) -> bool {
     with(sync, |sync| {
         sync.advance();
         sync.is_there(point) && sync.before(point).is_empty()
@@ -134,31 +134,37 @@ pub(super) fn destroy(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> 
 }
 
 /// Those that an array of handles names.
-fn several(all: &Handles<SharedSync>, handles: u64, count: u32) -> Result<Vec<SharedSync>, Errno> {
+fn several(
+    host: &dyn Host,
+    all: &Handles<SharedSync>,
+    handles: u64,
+    count: u32,
+) -> Result<Vec<SharedSync>, Errno> {
     if count == 0 {
         return Err(Errno::INVAL);
     }
-    let handles: Vec<u32> = client::array(handles, count.into())?;
+    let handles: Vec<u32> = host.array(handles, count.into())?;
     handles.into_iter().map(|handle| all.get(handle).cloned()).collect()
 }
 
 /// Waits for all or one of them.
 fn wait_for(
+    host: &dyn Host,
     all: &Handles<SharedSync>,
     handles: (u64, u32),
     points: Option<u64>,
     flags: u32,
     timeout: i64,
 ) -> Result<u32, Stop> {
-    let syncs = several(all, handles.0, handles.1)?;
+    let syncs = several(host, all, handles.0, handles.1)?;
     let points = match points {
         Some(0) | None => vec![0; syncs.len()],
-        Some(points) => client::array::<u64>(points, handles.1.into())?,
+        Some(points) => host.array::<u64>(points, handles.1.into())?,
     };
     let of_submission = flags & drm::SYNCOBJ_WAIT_AVAILABLE != 0;
     let met = |(sync, point): (&SharedSync, &u64)| match of_submission {
         true => is_there(sync, *point),
-        false => is_past(sync, *point),
+        false => is_signaled(sync, *point),
     };
     let mut met = syncs.iter().zip(&points).map(met);
     let (first, done) = match flags & drm::SYNCOBJ_WAIT_ALL != 0 {
@@ -184,17 +190,22 @@ fn wait_for(
 }
 
 /// SYNCOBJ_WAIT.
-pub(super) fn wait(all: &Handles<SharedSync>, arg: &mut drm::SyncobjWait) -> Outcome {
+pub(super) fn wait(
+    host: &dyn Host,
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjWait,
+) -> Outcome {
     if arg.flags & !(drm::SYNCOBJ_WAIT_ALL | drm::SYNCOBJ_WAIT_FOR_SUBMIT) != 0 {
         return Err(Errno::INVAL.into());
     }
     let handles = (arg.handles, arg.count_handles);
-    arg.first_signaled = wait_for(all, handles, None, arg.flags, arg.timeout_nsec)?;
+    arg.first_signaled = wait_for(host, all, handles, None, arg.flags, arg.timeout_nsec)?;
     Ok(())
 }
 
 /// SYNCOBJ_TIMELINE_WAIT.
 pub(super) fn timeline_wait(
+    host: &dyn Host,
     all: &Handles<SharedSync>,
     arg: &mut drm::SyncobjTimelineWait,
 ) -> Outcome {
@@ -203,21 +214,30 @@ pub(super) fn timeline_wait(
         return Err(Errno::INVAL.into());
     }
     let handles = (arg.handles, arg.count_handles);
-    arg.first_signaled = wait_for(all, handles, Some(arg.points), arg.flags, arg.timeout_nsec)?;
+    arg.first_signaled =
+        wait_for(host, all, handles, Some(arg.points), arg.flags, arg.timeout_nsec)?;
     Ok(())
 }
 
 /// SYNCOBJ_RESET.
-pub(super) fn reset(all: &Handles<SharedSync>, arg: &mut drm::SyncobjArray) -> Outcome {
-    for sync in several(all, arg.handles, arg.count_handles)? {
+pub(super) fn reset(
+    host: &dyn Host,
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjArray,
+) -> Outcome {
+    for sync in several(host, all, arg.handles, arg.count_handles)? {
         with(&sync, |sync| *sync = Sync::default());
     }
     Ok(())
 }
 
 /// SYNCOBJ_SIGNAL.
-pub(super) fn signal(all: &Handles<SharedSync>, arg: &mut drm::SyncobjArray) -> Outcome {
-    for sync in several(all, arg.handles, arg.count_handles)? {
+pub(super) fn signal(
+    host: &dyn Host,
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjArray,
+) -> Outcome {
+    for sync in several(host, all, arg.handles, arg.count_handles)? {
         set(&sync, 0, None);
     }
     Ok(())
@@ -225,18 +245,23 @@ pub(super) fn signal(all: &Handles<SharedSync>, arg: &mut drm::SyncobjArray) -> 
 
 /// SYNCOBJ_TIMELINE_SIGNAL.
 pub(super) fn timeline_signal(
+    host: &dyn Host,
     all: &Handles<SharedSync>,
     arg: &mut drm::SyncobjTimelineArray,
 ) -> Outcome {
-    let points: Vec<u64> = client::array(arg.points, arg.count_handles.into())?;
-    for (sync, point) in several(all, arg.handles, arg.count_handles)?.iter().zip(points) {
+    let points: Vec<u64> = host.array(arg.points, arg.count_handles.into())?;
+    for (sync, point) in several(host, all, arg.handles, arg.count_handles)?.iter().zip(points) {
         set(sync, point, None);
     }
     Ok(())
 }
 
 /// SYNCOBJ_QUERY.
-pub(super) fn query(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineArray) -> Outcome {
+pub(super) fn query(
+    host: &dyn Host,
+    all: &Handles<SharedSync>,
+    arg: &mut drm::SyncobjTimelineArray,
+) -> Outcome {
     if arg.flags & !drm::SYNCOBJ_QUERY_LAST_SUBMITTED != 0 {
         return Err(Errno::INVAL.into());
     }
@@ -247,9 +272,9 @@ pub(super) fn query(all: &Handles<SharedSync>, arg: &mut drm::SyncobjTimelineArr
             _ => sync.point,
         }
     };
-    let syncs = several(all, arg.handles, arg.count_handles)?;
+    let syncs = several(host, all, arg.handles, arg.count_handles)?;
     let points: Vec<u64> = syncs.iter().map(|sync| with(sync, point)).collect();
-    Ok(client::put_array(arg.points, &points)?)
+    Ok(host.put_array(arg.points, &points)?)
 }
 
 /// SYNCOBJ_TRANSFER: the fence of one becomes that of another.
@@ -281,7 +306,7 @@ impl Device {
         if is_file {
             let fences = fences(&sync, 0).ok_or(Errno::INVAL)?;
             arg.fd = match &fences[..] {
-                [] => token::signaled()?,
+                [] => descriptor::signaled_fence()?,
                 [fence] => fence.descriptor()?,
                 _ => self.queue.after(fences, Vec::new())?.descriptor()?,
             }
@@ -289,7 +314,7 @@ impl Device {
             return Ok(());
         }
         let id = Id::new();
-        let (client, device) = self.give_out(Token::Sync { id }, true)?;
+        let (client, device) = self.give_out(Descriptor::Syncobj { id }, true)?;
         self.shared_syncs.push((id, sync, device));
         arg.fd = client.into_raw_fd();
         Ok(())
@@ -298,13 +323,13 @@ impl Device {
     /// SYNCOBJ_FD_TO_HANDLE.
     pub(super) fn sync_import(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
         if arg.flags & drm::SYNCOBJ_SYNC_FILE != 0 {
-            let fence = client::sync_file(arg.fd)?;
+            let fence = self.host.sync_file(arg.fd)?;
             let sync = file.syncobjs.get(arg.handle)?;
             set(sync, 0, self.fence_of(fence)?);
             return Ok(());
         }
-        let descriptor = client::descriptor(arg.fd).map_err(|_| Errno::INVAL)?;
-        let Some(Token::Sync { id }) = Token::of(descriptor.as_fd()) else {
+        let descriptor = self.host.duplicate(arg.fd).map_err(|_| Errno::INVAL)?;
+        let Some(Descriptor::Syncobj { id }) = Descriptor::of(descriptor.as_fd()) else {
             return Err(Errno::INVAL.into());
         };
         match self.shared_syncs.iter().find(|(known, ..)| *known == id) {
@@ -321,7 +346,7 @@ impl Device {
 
     /// The fence behind a sync file; none if that is past.
     fn fence_of(&self, file: OwnedFd) -> Result<Option<Fence>, Errno> {
-        match token::is_past(&file) {
+        match descriptor::is_signaled(&file) {
             true => Ok(None),
             false => self.queue.after(Vec::new(), vec![file]).map(Some),
         }
@@ -332,8 +357,10 @@ impl Device {
     /// # Errors
     /// The kernel's.
     pub fn merge(&self, files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
-        if files.iter().all(token::is_past) && files.iter().all(|file| token::status(file) == 1) {
-            return token::signaled();
+        if files.iter().all(descriptor::is_signaled)
+            && files.iter().all(|file| descriptor::status(file) == 1)
+        {
+            return descriptor::signaled_fence();
         }
         self.queue.after(Vec::new(), files.into())?.descriptor()
     }

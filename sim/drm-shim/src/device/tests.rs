@@ -4,7 +4,7 @@
 #![allow(unused_assignments, reason = "the device reads what is assigned by its address")]
 
 use super::*;
-use crate::edge::token::Token;
+use crate::edge::host::PROCESS;
 use crate::uapi::COMMAND_BASE;
 use crate::uapi::i915::{ExecBuffer2, ExecObject2, exec, object};
 use genxml::core::{Address, U};
@@ -41,9 +41,9 @@ impl Client {
     }
 
     fn with(minor: u32, config: Config) -> Client {
-        let mut device = Device::new(config);
+        let mut device = Device::new(config, PROCESS);
         let id = Id::new();
-        let (end, channel) = Token::Device { id, minor }.create(true).unwrap();
+        let (end, channel) = Descriptor::Device { id, minor }.create(true).unwrap();
         device.open(id, minor, Some(channel));
         Client { device, id, end }
     }
@@ -113,6 +113,13 @@ impl Client {
     }
 }
 
+/// Bytes of mapped memory.
+fn bytes<const N: usize>(pages: &dyn host::FilePages, offset: u64) -> [u8; N] {
+    let mut bytes = [0; N];
+    pages.read(offset, &mut bytes).unwrap();
+    bytes
+}
+
 fn errno<T>(error: Errno) -> Result<T, Stop> {
     Err(Stop::Errno(error))
 }
@@ -144,6 +151,22 @@ fn store(address: u64, value: u64) -> Vec<u8> {
 /// Byte of the store's address within its batch.
 const ADDRESS_FIELD: u64 = 4;
 
+/// Wrong addresses are errors.
+#[test]
+fn wrong_addresses() {
+    let mut bytes = [1u8, 2, 3, 4];
+    let address = bytes.as_mut_ptr() as u64;
+    assert_eq!(PROCESS.value::<u32>(address), Ok(u32::from_ne_bytes(bytes)));
+    PROCESS.put(address, &9u32).unwrap();
+    assert_eq!(PROCESS.value::<u32>(address), Ok(9));
+    for wrong in [0, 4, u64::MAX, 1 << 47] {
+        assert_eq!(PROCESS.value::<u32>(wrong), Err(Errno::FAULT), "{wrong:#x}");
+        assert_eq!(PROCESS.put(wrong, &1u32), Err(Errno::FAULT), "{wrong:#x}");
+    }
+    assert_eq!(PROCESS.array::<u64>(address, u64::MAX), Err(Errno::TOOBIG));
+    assert_eq!(PROCESS.array::<u64>(0, 1 << 20), Err(Errno::FAULT));
+}
+
 #[test]
 fn objects() {
     let mut client = Client::open(RENDER);
@@ -158,8 +181,8 @@ fn objects() {
     let mut map = i915::GemMmapOffset { handle: 1, flags: 2, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
     let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
-    let pages = arena::foreign(file, offset, 8192).unwrap();
-    assert_eq!(pages.as_ref()[8190..8192], [1, 2]);
+    let pages = PROCESS.import(file, offset, 8192).unwrap();
+    assert_eq!(bytes(&*pages, 8190), [1, 2]);
     assert!(client.device.mapping(map.offset + 4096, 8192).is_err());
     assert!(client.device.mapping(77 << 36, 4096).is_err());
 
@@ -326,7 +349,7 @@ fn user_pages() {
     client.i915(i915::nr::GEM_USERPTR, &mut userptr).unwrap();
     let batch = client.store_batch(DATA, 0x5566);
     client.exec(&mut [pinned(userptr.handle, DATA), pinned(batch, 0x20_0000)], 0, 0).unwrap();
-    let stored: u32 = client::value(start).unwrap();
+    let stored: u32 = PROCESS.value(start).unwrap();
     assert_eq!(stored, 0x5566);
 
     userptr.flags = i915::USERPTR_READ_ONLY;
@@ -368,9 +391,10 @@ fn shared_buffers() {
     assert_eq!(&client.read::<6>(2, 4096), b"shared");
     // SAFETY: the descriptor was just made for this test.
     let descriptor = unsafe { OwnedFd::from_raw_fd(prime.fd) };
-    let token = Token::of(descriptor.as_fd()).unwrap();
+    let token = Descriptor::of(descriptor.as_fd()).unwrap();
     let (file, offset) = client.device.shared_mapping(token, 4096, 4096).unwrap();
-    assert_eq!(&arena::foreign(file, offset, 4096).unwrap().as_ref()[..6], b"shared");
+    let pages = PROCESS.import(file, offset, 4096).unwrap();
+    assert_eq!(&bytes(&*pages, 0), b"shared");
     for length in [4097, u64::MAX, u64::MAX - 4095] {
         assert!(client.device.shared_mapping(token, 4096, length).is_err());
     }
@@ -504,7 +528,7 @@ fn closed_files() {
     let mut client = Client::open(RENDER);
     client.create(4096);
     assert_eq!((client.device.objects.len(), client.device.files.len()), (1, 1));
-    client.end = token::signaled().unwrap();
+    client.end = descriptor::signaled_fence().unwrap();
     client.device.collect();
     assert_eq!((client.device.objects.len(), client.device.files.len()), (0, 0));
     assert!(client.device.vms.is_empty());
@@ -524,16 +548,16 @@ fn aperture() {
         i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
     let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
-    let mut pages = arena::foreign(file, offset, 8192).unwrap();
-    assert_eq!(&pages.as_ref()[1024 + 512..][..4], b"here");
-    pages.as_mut()[1024 + 512..][..5].copy_from_slice(b"there");
+    let pages = PROCESS.import(file, offset, 8192).unwrap();
+    assert_eq!(&bytes(&*pages, 1024 + 512), b"here");
+    pages.write(1024 + 512, b"there").unwrap();
     client.i915(i915::nr::GEM_SW_FINISH, &mut i915::GemSwFinish { handle }).unwrap();
     assert_eq!(&client.read::<5>(handle, 4096 + 512), b"there");
     client.write(handle, 4096, b"row 0").unwrap();
     let domain = i915::DOMAIN_GTT;
     let mut domains = i915::GemSetDomain { handle, read_domains: domain, write_domain: 0 };
     client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
-    assert_eq!(&pages.as_ref()[512..][..5], b"row 0");
+    assert_eq!(&bytes(&*pages, 512), b"row 0");
     tiling.stride = 100;
     assert_eq!(client.i915(i915::nr::GEM_SET_TILING, &mut tiling), errno(Errno::INVAL));
 }
@@ -568,7 +592,7 @@ fn fences() {
     client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
     // SAFETY: the descriptor was just made for this test.
     let fence = unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) };
-    assert!(token::is_past(&fence));
+    assert!(descriptor::is_signaled(&fence));
 
     let points = [5u64];
     let mut timeline = i915::TimelineFences {
@@ -975,8 +999,8 @@ fn atomic() {
     let mut event = drm::EventVblank::default();
     rustix::io::read(&client.end, bytemuck::bytes_of_mut(&mut event)).unwrap();
     assert_eq!((event.kind, event.user_data, event.crtc_id), (drm::EVENT_FLIP_COMPLETE, 7, crtc));
-    let known = client::descriptor(fence).unwrap();
-    assert!(token::is_past(&known));
+    let known = PROCESS.duplicate(fence).unwrap();
+    assert!(descriptor::is_signaled(&known));
     assert_eq!(client.named(plane)["FB_ID"].1, u64::from(fb.fb_id));
     // The mode lives without its blob.
     client.core(mode::nr::DESTROYPROPBLOB, &mut mode::BlobId { blob_id: made.blob_id }).unwrap();
@@ -1046,7 +1070,7 @@ fn asynchronous() -> Client {
 impl Client {
     /// A sync file that is past when the other end says so.
     fn gate() -> (OwnedFd, OwnedFd) {
-        token::unsignaled().unwrap()
+        descriptor::new_fence().unwrap()
     }
 
     /// Submits a list of objects behind a sync file.
@@ -1098,7 +1122,7 @@ fn work_behind_a_fence() {
     };
     let (gate, opens) = Client::gate();
     let done = client.exec_behind(&gate, &mut [writes(data, 0x30_0000), pinned(batch, 0x20_0000)]);
-    assert!(!token::is_past(&done) && token::status(&done) == 0);
+    assert!(!descriptor::is_signaled(&done) && descriptor::status(&done) == 0);
     // Render is class 0. (Linux i915_gem_busy.c)
     assert_eq!(client.busy(data), 0x1_0001);
     assert_eq!(client.busy(batch), 0x1_0000);
@@ -1115,8 +1139,10 @@ fn work_behind_a_fence() {
     assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), Err(Stop::Wait(FOREVER)));
 
     // A fence of two is past when both are; a synchronisation object takes it over.
-    let merged =
-        client.device.merge([done.try_clone().unwrap(), token::signaled().unwrap()]).unwrap();
+    let merged = client
+        .device
+        .merge([done.try_clone().unwrap(), descriptor::signaled_fence().unwrap()])
+        .unwrap();
     let mut sync = drm::Syncobj::default();
     client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
     let fd = rustix::fd::AsRawFd::as_raw_fd(&merged);
@@ -1155,17 +1181,17 @@ fn work_behind_a_fence() {
     for handle in [batch, second, third] {
         client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
     }
-    assert!(!token::is_past(&done));
-    token::signal(&opens, true);
+    assert!(!descriptor::is_signaled(&done));
+    descriptor::signal(&opens, true);
     assert_eq!(client.wait(data, i64::MAX).0, Ok(()));
     assert_eq!(client.read::<4>(data, 0), [9, 0, 0, 0]);
-    assert!(token::is_past(&done) && token::status(&done) == 1);
+    assert!(descriptor::is_signaled(&done) && descriptor::status(&done) == 1);
     assert_eq!(client.busy(data), 0);
     wait.timeout_nsec = i64::MAX;
     while let Err(stop) = client.core(drm::nr::SYNCOBJ_WAIT, &mut wait) {
         assert_eq!(stop, Stop::Wait(i64::MAX as u64));
     }
-    assert!(token::is_past(&merged));
+    assert!(descriptor::is_signaled(&merged));
     // The context is gone with its work, and so are the objects.
     assert_eq!(client.counts()[..2], [2, 1]);
 }
@@ -1245,7 +1271,7 @@ fn timelines() {
     exec.rsvd1 = create.ctx_id.into();
     client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
     assert_eq!(client.wait(data, 1_000_000).0, errno(Errno::TIME));
-    token::signal(&opens, true);
+    descriptor::signal(&opens, true);
     assert_eq!(client.wait(data, -1).0, Ok(()));
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
     assert_eq!(query(&mut client, 0), 5);
@@ -1283,10 +1309,10 @@ fn late_faults() {
     let right = client.store_batch(0x30_0000, 1);
     let first = client.exec_behind(&gate, &mut [pinned(wrong, 0x20_0000)]);
     let next = client.exec_behind(&gate, &mut [pinned(data, 0x30_0000), pinned(right, 0x20_0000)]);
-    token::signal(&opens, true);
+    descriptor::signal(&opens, true);
     assert_eq!(client.wait(data, -1).0, Ok(()));
     for fence in [first, next] {
-        assert_eq!(token::status(&fence), -Errno::IO.raw_os_error());
+        assert_eq!(descriptor::status(&fence), -Errno::IO.raw_os_error());
     }
     assert_eq!(client.read::<4>(data, 0), [0; 4]);
 

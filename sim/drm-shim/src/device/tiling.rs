@@ -2,9 +2,9 @@
 //! of the object instead, which is brought up to date when they ask for the domain of the aperture
 //! and after each submission, and whose changes go back before the object is used.
 
-use super::gem::{Object, ObjectId, Pages};
+use super::gem::{Object, ObjectId};
+use super::host::{FilePages, Pages};
 use super::{Device, File, Outcome};
-use crate::edge::arena;
 use crate::uapi::i915;
 use genxml_sim::surface::tiling::TileMode;
 use rustix::io::Errno;
@@ -22,7 +22,7 @@ struct View {
 /// The same for those who work on the object; copies are of one.
 #[derive(Clone, Debug)]
 pub struct SharedView {
-    pages: arena::Shared,
+    pages: Arc<dyn FilePages>,
     view: Arc<Mutex<View>>,
 }
 
@@ -51,8 +51,8 @@ impl View {
 
 impl SharedView {
     /// What clients map.
-    pub fn pages(&self) -> &arena::Shared {
-        &self.pages
+    pub fn pages(&self) -> &dyn FilePages {
+        &*self.pages
     }
 
     fn lock(&self) -> MutexGuard<'_, View> {
@@ -60,7 +60,7 @@ impl SharedView {
     }
 
     /// Paints the picture anew.
-    pub fn show(&self, object: &Pages) {
+    pub fn show(&self, object: &dyn Pages) {
         let mut view = self.lock();
         let Ok(mut bytes) = zeros(view.shown.len()) else { return };
         if object.read(0, &mut bytes).is_err() {
@@ -74,10 +74,10 @@ impl SharedView {
     }
 
     /// Brings back what the client changed in the picture.
-    pub fn store(&self, object: &Pages) {
+    pub fn store(&self, object: &dyn Pages) {
         let mut view = self.lock();
         let Ok(mut now) = zeros(view.shown.len()) else { return };
-        if !self.pages.read(0, &mut now) || now == view.shown {
+        if self.pages.read(0, &mut now).is_err() || now == view.shown {
             return;
         }
         for (there, here, length) in view.runs() {
@@ -94,14 +94,14 @@ impl Object {
     /// Paints the picture anew, if there is one.
     pub(super) fn show_view(&self) {
         if let Some(view) = &self.view {
-            view.show(&self.pages);
+            view.show(self.storage.pages());
         }
     }
 
     /// Brings back what the client changed in the picture.
     pub(super) fn store_view(&self) {
         if let Some(view) = &self.view {
-            view.store(&self.pages);
+            view.store(self.storage.pages());
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Memory of buffer objects: a sparse file in memory, mapped once. The model works on this mapping,
 //! the client maps parts of the same file: nothing is ever copied.
 
+use crate::device::host::{self, FilePages, Pages};
+use genxml_sim::mem::Backing;
 use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, ftruncate, memfd_create, seek};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Sizes of an arena, the largest that the process may have is taken. Nothing is used before it is
@@ -93,54 +94,52 @@ impl AsMut<[u8]> for Shared {
 }
 
 impl Shared {
-    /// The file that clients map, and where these pages begin in it.
-    pub fn file(&self) -> (BorrowedFd<'_>, u64) {
-        (self.mapping.file.as_fd(), self.offset)
+    /// Place in the mapping of a range of these pages.
+    fn inside(&self, offset: u64, length: usize) -> Result<usize, Errno> {
+        let offset = usize::try_from(offset).map_err(|_| Errno::INVAL)?;
+        let end = offset.checked_add(length).ok_or(Errno::INVAL)?;
+        if end <= self.length { Ok(self.at + offset) } else { Err(Errno::INVAL) }
     }
+}
 
-    /// Where other processes find them: the process that has the file, its number there, and the
-    /// offset in it.
-    pub fn found(&self) -> (u32, RawFd, u64) {
-        (self.owner, self.mapping.file.as_raw_fd(), self.offset)
-    }
-
-    /// Bytes.
-    pub fn size(&self) -> u64 {
+impl Pages for Shared {
+    fn size(&self) -> u64 {
         self.length as u64
     }
 
-    /// Copies bytes from `offset` on; false if that is beyond the end.
-    #[must_use]
-    pub fn read(&self, offset: u64, out: &mut [u8]) -> bool {
-        let Some(at) = self.inside(offset, out.len()) else { return false };
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno> {
+        let at = self.inside(offset, out.len())?;
         // SAFETY: `inside` has looked that the range lies in the mapping; `out` is not part of one.
         unsafe {
             std::ptr::copy_nonoverlapping(self.mapping.base.add(at), out.as_mut_ptr(), out.len())
         };
-        true
+        Ok(())
     }
 
-    /// Writes bytes from `offset` on; false if that is beyond the end.
-    #[must_use]
-    pub fn write(&self, offset: u64, bytes: &[u8]) -> bool {
-        let Some(at) = self.inside(offset, bytes.len()) else { return false };
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
+        let at = self.inside(offset, bytes.len())?;
         // SAFETY: as for `read`.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapping.base.add(at), bytes.len())
         };
-        true
+        Ok(())
     }
 
-    /// Place in the mapping of a range of these pages.
-    fn inside(&self, offset: u64, length: usize) -> Option<usize> {
-        let offset = usize::try_from(offset).ok()?;
-        let end = offset.checked_add(length)?;
-        (end <= self.length).then_some(self.at + offset)
+    fn backing(&self) -> Box<dyn Backing> {
+        Box::new(self.clone())
+    }
+}
+
+impl FilePages for Shared {
+    fn file(&self) -> (BorrowedFd<'_>, u64) {
+        (self.mapping.file.as_fd(), self.offset)
     }
 
-    /// Which parts hold anything: those that nobody has touched are zeros, and looking at them
-    /// would make pages of them.
-    pub fn touched(&self) -> Vec<Range<u64>> {
+    fn owner(&self) -> u32 {
+        self.owner
+    }
+
+    fn populated(&self) -> Vec<Range<u64>> {
         let (start, end) = (self.offset, self.offset + self.length as u64);
         let file = &self.mapping.file;
         let mut parts = Vec::new();
@@ -162,7 +161,7 @@ impl Shared {
 ///
 /// # Errors
 /// The kernel's.
-pub fn foreign(file: OwnedFd, offset: u64, bytes: u64) -> Result<Shared, Errno> {
+pub fn import(file: OwnedFd, offset: u64, bytes: u64) -> Result<Shared, Errno> {
     let mapping = Arc::new(Mapping::new(file, offset, bytes)?);
     let length = mapping.length;
     Ok(Shared { mapping, at: 0, length, offset, owner: std::process::id(), _taken: None })
@@ -242,14 +241,14 @@ impl Arena {
         }
         Err(last)
     }
+}
 
-    /// The process that made it.
-    pub fn owner(&self) -> u32 {
+impl host::Arena for Arena {
+    fn owner(&self) -> u32 {
         self.owner
     }
 
-    /// Zeros: at least `bytes` of them, whole pages.
-    pub fn allocate(&self, bytes: u64) -> Option<Shared> {
+    fn allocate(&self, bytes: u64) -> Option<Arc<dyn FilePages>> {
         let bytes = bytes.checked_next_multiple_of(PAGE)?;
         let start = self.free.lock().unwrap_or_else(PoisonError::into_inner).take(bytes)?;
         let taken = Taken {
@@ -258,14 +257,14 @@ impl Arena {
             owner: self.owner,
             range: start..start + bytes,
         };
-        Some(Shared {
+        Some(Arc::new(Shared {
             mapping: self.mapping.clone(),
             at: start as usize,
             length: bytes as usize,
             offset: start,
             owner: self.owner,
             _taken: Some(Arc::new(taken)),
-        })
+        }))
     }
 }
 
@@ -307,64 +306,44 @@ impl Free {
     }
 }
 
-/// Maps part of a file for the client, wherever there is room: the address.
-///
-/// # Errors
-/// The kernel's.
-pub fn map_for_client(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> {
-    let length = usize::try_from(bytes).map_err(|_| Errno::OVERFLOW)?;
-    // SAFETY: a new mapping where the kernel wants it; the client unmaps it.
-    let address = unsafe {
-        mmap(
-            std::ptr::null_mut(),
-            length,
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::SHARED,
-            file,
-            offset,
-        )?
-    };
-    Ok(address as u64)
-}
-
-/// Opens the file `number` of process `pid`.
-///
-/// # Errors
-/// If there is no such process or file, or it is somebody else's.
-pub fn open_foreign(pid: u32, number: u32) -> Result<OwnedFd, Errno> {
-    let open = File::options().read(true).write(true).open(format!("/proc/{pid}/fd/{number}"));
-    open.map(OwnedFd::from).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::host::Arena as _;
 
     /// Ranges are zero, shared with other mappings of the file, and zero and free again when nobody
     /// has them.
     #[test]
     fn ranges() {
         let arena = Arena::new().unwrap();
-        let mut first = arena.allocate(5000).unwrap();
+        let first = arena.allocate(5000).unwrap();
         let second = arena.allocate(1).unwrap();
         assert_eq!((first.file().1, first.size(), second.file().1), (0, 8192, 8192));
-        assert!(first.as_ref().iter().all(|byte| *byte == 0));
-        // The host may give large pages; it never gives all.
+        let mut bytes = [1; 8192];
+        first.read(0, &mut bytes).unwrap();
+        assert_eq!(bytes, [0; 8192]);
+        // The host may allocate large pages, but never the whole range.
         let large = arena.allocate(64 << 20).unwrap();
-        assert!(large.touched().iter().map(|part| part.end - part.start).sum::<u64>() < 64 << 20);
-        first.as_mut()[4097] = 7;
-        let other = foreign(rustix::io::dup(first.file().0).unwrap(), 0, 8192).unwrap();
-        assert_eq!(other.as_ref()[4097], 7);
-        assert!(first.touched().iter().any(|part| part.contains(&4097)));
+        let populated = large.populated();
+        assert!(populated.iter().map(|part| part.end - part.start).sum::<u64>() < 64 << 20);
+        first.write(4097, &[7]).unwrap();
+        let other = import(rustix::io::dup(first.file().0).unwrap(), 0, 8192).unwrap();
+        let seen = || {
+            let mut bytes = [0xee; 2];
+            other.read(4096, &mut bytes).unwrap();
+            bytes
+        };
+        assert_eq!(seen(), [0, 7]);
+        assert!(first.populated().iter().any(|part| part.contains(&4097)));
         let mut bytes = [0; 2];
-        assert!(first.read(4096, &mut bytes) && bytes == [0, 7]);
-        assert!(first.write(8190, &bytes) && !first.write(8191, &bytes));
-        assert!(!first.read(u64::MAX, &mut bytes));
+        first.write(8190, &bytes).unwrap();
+        assert_eq!(first.write(8191, &bytes), Err(Errno::INVAL));
+        assert_eq!(first.read(u64::MAX, &mut bytes), Err(Errno::INVAL));
         let copy = first.clone();
         drop(first);
-        assert_eq!(other.as_ref()[4097], 7);
+        assert_eq!(seen(), [0, 7]);
         drop(copy);
-        assert_eq!(other.as_ref()[4097], 0);
+        assert_eq!(seen(), [0, 0]);
         drop((second, large));
         assert_eq!(arena.free.lock().unwrap().ranges.len(), 1);
     }

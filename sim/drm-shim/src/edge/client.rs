@@ -1,16 +1,14 @@
 //! The client's memory: read and written through the kernel, so that a wrong address is an error
 //! and never a crash.
 
-use super::token;
-use bytemuck::Pod;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use crate::device::host::{Pages, UserPages};
+use genxml_sim::mem::Backing;
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-
-/// Most bytes of an array that a client passes.
-const MOST: usize = 256 << 20;
 
 /// Which way bytes go.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,69 +88,11 @@ pub fn write(address: u64, bytes: &[u8]) -> Result<(), Errno> {
     transfer(Way::ToClient, address, bytes.as_ptr().cast_mut(), bytes.len())
 }
 
-/// The structure at `address`.
-///
-/// # Errors
-/// EFAULT.
-pub fn value<T: Pod>(address: u64) -> Result<T, Errno> {
-    let mut value = T::zeroed();
-    read(address, bytemuck::bytes_of_mut(&mut value))?;
-    Ok(value)
-}
-
-/// Writes a structure.
-///
-/// # Errors
-/// EFAULT.
-pub fn put<T: Pod>(address: u64, value: &T) -> Result<(), Errno> {
-    write(address, bytemuck::bytes_of(value))
-}
-
-/// `count` structures from `address` on.
-///
-/// # Errors
-/// EFAULT; E2BIG for a count that no client has.
-pub fn array<T: Pod>(address: u64, count: u64) -> Result<Vec<T>, Errno> {
-    let size = size_of::<T>() as u64;
-    let bytes =
-        count.checked_mul(size).filter(|bytes| *bytes <= MOST as u64).ok_or(Errno::TOOBIG)?;
-    if bytes == 0 {
-        return Ok(Vec::new());
-    }
-    // The last one is looked at before memory is taken for all.
-    value::<T>(address.checked_add(bytes - size).ok_or(Errno::FAULT)?)?;
-    let mut values = vec![T::zeroed(); count as usize];
-    read(address, bytemuck::cast_slice_mut(&mut values))?;
-    Ok(values)
-}
-
-/// Writes structures one behind the other.
-///
-/// # Errors
-/// EFAULT.
-pub fn put_array<T: Pod>(address: u64, values: &[T]) -> Result<(), Errno> {
-    write(address, bytemuck::cast_slice(values))
-}
-
-/// Writes as many of `values` as there is room for, and how many there are: the kernel's way to
-/// tell lists.
-///
-/// # Errors
-/// EFAULT.
-pub fn put_list<T: Pod>(address: u64, room: &mut u32, values: &[T]) -> Result<(), Errno> {
-    let fitting = values.len().min(*room as usize);
-    if address != 0 && fitting > 0 {
-        put_array(address, &values[..fitting])?;
-    }
-    *room = values.len() as u32;
-    Ok(())
-}
-
 /// A copy of one of the client's descriptors, whose number may be wrong.
 ///
 /// # Errors
 /// EBADF.
-pub fn descriptor(number: i32) -> Result<OwnedFd, Errno> {
+pub fn duplicate(number: i32) -> Result<OwnedFd, Errno> {
     if number < 0 {
         return Err(Errno::BADF);
     }
@@ -161,25 +101,36 @@ pub fn descriptor(number: i32) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(borrowed, 0)
 }
 
-/// A copy of a descriptor that the client says is a sync file: this device's, of whatever process.
+/// Maps part of a file for the client, wherever there is room: the address.
 ///
 /// # Errors
-/// EINVAL if it is none.
-pub fn sync_file(number: i32) -> Result<OwnedFd, Errno> {
-    let file = descriptor(number).map_err(|_| Errno::INVAL)?;
-    if token::is_fence(file.as_fd()) { Ok(file) } else { Err(Errno::INVAL) }
+/// The kernel's.
+pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> {
+    let length = usize::try_from(bytes).map_err(|_| Errno::OVERFLOW)?;
+    // SAFETY: a new mapping where the kernel wants it; the client unmaps it.
+    let address = unsafe {
+        mmap(
+            std::ptr::null_mut(),
+            length,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED,
+            file,
+            offset,
+        )?
+    };
+    Ok(address as u64)
 }
 
 /// Pages of the client's own memory that it gave to the GPU. Copies are the same.
 ///
-/// The client may unmap them at any time, as with a kernel: [`are_there`] is asked before each use,
+/// The client may unmap them at any time, as with a kernel: [`is_accessible`] is asked before each use,
 /// and the functions that take pages away wait until the GPU has done with those that are
-/// [given](is_given).
+/// [given](is_pinned).
 #[derive(Clone, Debug)]
-pub struct Own(Arc<Given>);
+pub struct Pinned(Arc<Range>);
 
 #[derive(Debug)]
-struct Given {
+struct Range {
     address: u64,
     length: usize,
     /// The GPU writes them.
@@ -190,67 +141,80 @@ struct Given {
 /// How many ranges are given to the GPU, to be asked without a lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Start of each with a number of its own, and its end.
-static GIVEN: Mutex<BTreeMap<(u64, u64), u64>> = Mutex::new(BTreeMap::new());
+static PINNED: Mutex<BTreeMap<(u64, u64), u64>> = Mutex::new(BTreeMap::new());
 
-impl Given {
+impl Range {
     fn list() -> MutexGuard<'static, BTreeMap<(u64, u64), u64>> {
-        GIVEN.lock().unwrap_or_else(PoisonError::into_inner)
+        PINNED.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Given {
+impl Drop for Range {
     fn drop(&mut self) {
-        Given::list().remove(&(self.address, self.serial));
+        Range::list().remove(&(self.address, self.serial));
         COUNT.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// True if the GPU has pages of a range. It costs next to nothing where it has none at all.
-pub fn is_given(address: u64, bytes: u64) -> bool {
+pub fn is_pinned(address: u64, bytes: u64) -> bool {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return false;
     }
     let end = address.saturating_add(bytes);
     // They may lie within each other, so those that start before are all looked at; clients have
     // some tens.
-    Given::list().range(..(end, 0)).any(|(_, top)| *top > address)
+    Range::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 
-impl Own {
-    /// `bytes` bytes from `address` on, both multiples of 4096. The caller asks [`are_there`]
+impl Pinned {
+    /// `bytes` bytes from `address` on, both multiples of 4096. The caller asks [`is_accessible`]
     /// before whatever touches them.
-    pub fn new(address: u64, bytes: u64, writable: bool) -> Own {
+    pub fn new(address: u64, bytes: u64, writable: bool) -> Pinned {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-        Given::list().insert((address, serial), address.saturating_add(bytes));
+        Range::list().insert((address, serial), address.saturating_add(bytes));
         COUNT.fetch_add(1, Ordering::Relaxed);
-        Own(Arc::new(Given { address, length: bytes as usize, writable, serial }))
-    }
-
-    /// Bytes.
-    pub fn size(&self) -> u64 {
-        self.0.length as u64
+        Pinned(Arc::new(Range { address, length: bytes as usize, writable, serial }))
     }
 
     /// Address of a part, if it is one.
-    pub fn part(&self, offset: u64, length: usize) -> Option<u64> {
-        let end = offset.checked_add(length as u64)?;
-        (end <= self.size()).then_some(self.0.address + offset)
+    fn part(&self, offset: u64, length: usize) -> Result<u64, Errno> {
+        let end = offset.checked_add(length as u64).ok_or(Errno::INVAL)?;
+        if end <= self.size() { Ok(self.0.address + offset) } else { Err(Errno::INVAL) }
+    }
+}
+
+impl Pages for Pinned {
+    fn size(&self) -> u64 {
+        self.0.length as u64
     }
 
-    /// True if one of them is part of a range.
-    pub fn meets(&self, address: u64, bytes: u64) -> bool {
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno> {
+        read(self.part(offset, out.len())?, out)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
+        write(self.part(offset, bytes.len())?, bytes)
+    }
+
+    fn backing(&self) -> Box<dyn Backing> {
+        Box::new(self.clone())
+    }
+}
+
+impl UserPages for Pinned {
+    fn overlaps(&self, address: u64, bytes: u64) -> bool {
         address < self.0.address + self.size() && self.0.address < address.saturating_add(bytes)
     }
 
-    /// True if all of them are mapped, and the client itself may do with them what the GPU may.
-    pub fn are_there(&self) -> bool {
-        are_there(self.0.address, self.size(), self.0.writable)
+    fn is_accessible(&self) -> bool {
+        is_accessible(self.0.address, self.size(), self.0.writable)
     }
 }
 
 /// True if all pages of a range are mapped and can be read, or written.
-pub fn are_there(address: u64, bytes: u64, writable: bool) -> bool {
+pub fn is_accessible(address: u64, bytes: u64, writable: bool) -> bool {
     // Both need Linux 5.14: with nothing to do they say whether the kernel has them.
     static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
     let populate = |address: u64, bytes: u64| {
@@ -285,9 +249,9 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
     true
 }
 
-impl AsRef<[u8]> for Own {
+impl AsRef<[u8]> for Pinned {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: the pages are asked for before each submission that has them (`are_there`: that
+        // SAFETY: the pages are asked for before each submission that has them (`is_accessible`: that
         // they can be read, and written if the GPU may), and a client that takes them away waits
         // until it is done. One that has them taken away by libc itself (free) while its own
         // submission runs crashes itself, as it crashes with any other library that was given its
@@ -296,7 +260,7 @@ impl AsRef<[u8]> for Own {
     }
 }
 
-impl AsMut<[u8]> for Own {
+impl AsMut<[u8]> for Pinned {
     fn as_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above; the model writes only those that are given to be written.
         unsafe { std::slice::from_raw_parts_mut(self.0.address as *mut u8, self.0.length) }
@@ -307,38 +271,25 @@ impl AsMut<[u8]> for Own {
 mod tests {
     use super::*;
 
-    /// Wrong addresses are errors.
     #[test]
-    fn wrong_addresses() {
-        let mut bytes = [1u8, 2, 3, 4];
-        let address = bytes.as_mut_ptr() as u64;
-        assert_eq!(value::<u32>(address), Ok(u32::from_ne_bytes(bytes)));
-        put(address, &9u32).unwrap();
-        assert_eq!(value::<u32>(address), Ok(9));
-        for wrong in [0, 4, u64::MAX, 1 << 47] {
-            assert_eq!(value::<u32>(wrong), Err(Errno::FAULT), "{wrong:#x}");
-            assert_eq!(put(wrong, &1u32), Err(Errno::FAULT), "{wrong:#x}");
-        }
-        assert_eq!(array::<u64>(address, u64::MAX), Err(Errno::TOOBIG));
-        assert_eq!(array::<u64>(0, 1 << 20), Err(Errno::FAULT));
-    }
-
-    #[test]
-    fn given_pages() {
+    fn pinned_pages() {
         const AT: u64 = 0x7000_0000_0000;
-        let own = Own::new(AT, 8192, true);
-        let within = Own::new(AT + 4096, 4096, true);
+        let own = Pinned::new(AT, 8192, true);
+        let within = Pinned::new(AT + 4096, 4096, true);
         for (address, bytes, expected) in [
             (AT, 1, true),
             (AT + 8191, 1, true),
             (AT - 4096, 4096, false),
             (AT + 8192, 4096, false),
         ] {
-            assert_eq!((is_given(address, bytes), own.meets(address, bytes)), (expected, expected));
+            assert_eq!(
+                (is_pinned(address, bytes), own.overlaps(address, bytes)),
+                (expected, expected)
+            );
         }
         drop(own);
-        assert!(!is_given(AT, 4096) && is_given(AT, 8192));
+        assert!(!is_pinned(AT, 4096) && is_pinned(AT, 8192));
         drop(within);
-        assert!(!is_given(AT, 8192));
+        assert!(!is_pinned(AT, 8192));
     }
 }

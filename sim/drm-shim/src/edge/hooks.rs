@@ -4,10 +4,11 @@
 //! `open` and `ioctl` take a variable number of arguments in C; on 64-bit machines those are passed
 //! as named ones are.
 
+use super::directory;
+use super::host::PROCESS;
 use super::next::{self, Compare, Filter, fail};
 use super::session::{self, tree};
-use super::token::{self, Id, Token};
-use super::{client, directory};
+use crate::device::descriptor::{self, Descriptor, Id};
 use crate::tree::{Found, Node, Tree};
 use crate::uapi::{DRM_TYPE, Request};
 use libc::{
@@ -57,7 +58,7 @@ unsafe fn find_at(at: c_int, name: *const c_char, follow: bool) -> Option<Found<
         if at >= 0
             && let Some(name) = path(name)
             && !name.starts_with('/')
-            && let Some(Token::Directory { number, .. }) = token(at)
+            && let Some(Descriptor::Directory { number, .. }) = stands_for(at)
         {
             let directory = tree().path(number)?;
             return tree().find(&format!("{directory}/{name}"), follow);
@@ -67,12 +68,12 @@ unsafe fn find_at(at: c_int, name: *const c_char, follow: bool) -> Option<Found<
 }
 
 /// What a descriptor stands for.
-fn token(descriptor: c_int) -> Option<Token> {
-    if descriptor < 0 {
+fn stands_for(number: c_int) -> Option<Descriptor> {
+    if number < 0 {
         return None;
     }
     // SAFETY: borrowed to be asked for its peer; the kernel says if there is no such descriptor.
-    Token::of(unsafe { BorrowedFd::borrow_raw(descriptor) })
+    Descriptor::of(unsafe { BorrowedFd::borrow_raw(number) })
 }
 
 /// A path as C has it.
@@ -101,8 +102,8 @@ fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
         }
         Node::Link(_) => Err(Errno::LOOP),
         Node::Directory => {
-            let token = Token::Directory { id: Id::new(), number: tree().number(path) };
-            Ok(token.create(close_on_exec)?.0.into_raw_fd())
+            let directory = Descriptor::Directory { id: Id::new(), number: tree().number(path) };
+            Ok(directory.create(close_on_exec)?.0.into_raw_fd())
         }
     }
 }
@@ -149,12 +150,16 @@ fn node_status(node: &Node) -> Status {
 }
 
 /// What fstat says of a socket that stands for something.
-fn token_status(token: Token) -> Option<Status> {
-    match token {
-        Token::Device { minor, .. } => Some(device_status(minor)),
-        Token::Buffer { size, .. } => Some(Status { mode: libc::S_IFREG | 0o600, device: 0, size }),
-        Token::Directory { .. } => Some(Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 }),
-        Token::Sync { .. } | Token::Fence { .. } => None,
+fn descriptor_status(descriptor: Descriptor) -> Option<Status> {
+    match descriptor {
+        Descriptor::Device { minor, .. } => Some(device_status(minor)),
+        Descriptor::DmaBuf { size, .. } => {
+            Some(Status { mode: libc::S_IFREG | 0o600, device: 0, size })
+        }
+        Descriptor::Directory { .. } => {
+            Some(Status { mode: libc::S_IFDIR | 0o755, device: 0, size: 0 })
+        }
+        Descriptor::Syncobj { .. } | Descriptor::SyncFile { .. } => None,
     }
 }
 
@@ -209,7 +214,7 @@ unsafe fn stat_at(at: c_int, name: *const c_char, out: *mut libc::stat, flags: c
                 if result == 0
                     && (*out).st_mode & libc::S_IFMT == libc::S_IFSOCK
                     && path(name).is_some_and(str::is_empty)
-                    && let Some(status) = token(at).and_then(token_status)
+                    && let Some(status) = stands_for(at).and_then(descriptor_status)
                 {
                     status.store(out, false);
                 }
@@ -306,7 +311,7 @@ hooks! {
                 if result == 0
                     && c_uint::from((*out).stx_mode) & libc::S_IFMT == libc::S_IFSOCK
                     && path(name).is_none_or(str::is_empty)
-                    && let Some(status) = token(at).and_then(token_status)
+                    && let Some(status) = stands_for(at).and_then(descriptor_status)
                 {
                     status.store_x(out, false);
                 }
@@ -368,8 +373,8 @@ hooks! {
         }
     }
     fn fdopendir(file: c_int) -> *mut DIR {
-        match token(file) {
-            Some(Token::Directory { number, .. }) => {
+        match stands_for(file) {
+            Some(Descriptor::Directory { number, .. }) => {
                 let Some(path) = tree().path(number) else {
                     fail(libc::EBADF);
                     return std::ptr::null_mut();
@@ -469,7 +474,7 @@ unsafe fn stat_of(file: c_int, out: *mut libc::stat) -> c_int {
         let result = libc::syscall(libc::SYS_fstat, file, out) as c_int;
         if result == 0
             && (*out).st_mode & libc::S_IFMT == libc::S_IFSOCK
-            && let Some(status) = token(file).and_then(token_status)
+            && let Some(status) = stands_for(file).and_then(descriptor_status)
         {
             status.store(out, false);
         }
@@ -630,44 +635,45 @@ fn special(file: c_int, request: Request, argument: u64) -> Option<Result<(), Er
     const SYNC_FILE: u32 = b'>' as u32;
     const DMA_BUF: u32 = b'b' as u32;
     let of_sync = |size| request.size() == size;
-    let is_fence = || matches!(token(file), Some(Token::Fence { .. }));
+    let is_fence = || matches!(stands_for(file), Some(Descriptor::SyncFile { .. }));
     match request.kind() {
-        DRM_TYPE => match token(file)? {
-            Token::Device { id, minor } => Some(session::ioctl(id, minor, request, argument)),
+        DRM_TYPE => match stands_for(file)? {
+            Descriptor::Device { id, minor } => Some(session::ioctl(id, minor, request, argument)),
             _ => Some(Err(Errno::NOTTY)),
         },
         SYNC_FILE if request.number() == 3 && of_sync(size_of::<SyncMerge>()) && is_fence() => {
             Some((|| {
-                let mut merge: SyncMerge = client::value(argument)?;
+                let mut merge: SyncMerge = PROCESS.value(argument)?;
                 // (Linux sync_file.c, sync_file_ioctl_merge)
-                let second = client::sync_file(merge.second).map_err(|_| Errno::NOENT)?;
-                let files = [client::sync_file(file)?, second];
+                let second = PROCESS.sync_file(merge.second).map_err(|_| Errno::NOENT)?;
+                let files = [PROCESS.sync_file(file)?, second];
                 merge.fence = session::merge(files)?.into_raw_fd();
-                client::put(argument, &merge)
+                PROCESS.put(argument, &merge)
             })())
         }
         SYNC_FILE if request.number() == 4 && of_sync(size_of::<SyncInfo>()) && is_fence() => {
             Some((|| {
-                let mut info: SyncInfo = client::value(argument)?;
-                let status = token::status(client::descriptor(file)?);
+                let mut info: SyncInfo = PROCESS.value(argument)?;
+                let status = descriptor::status(PROCESS.duplicate(file)?);
                 (info.status, info.flags) = (status, 0);
                 // It says so as one fence.
                 if info.fences > 0 {
-                    client::put(info.infos, &FenceInfo { status, ..bytemuck::Zeroable::zeroed() })?;
+                    PROCESS
+                        .put(info.infos, &FenceInfo { status, ..bytemuck::Zeroable::zeroed() })?;
                 }
                 info.fences = 1;
-                client::put(argument, &info)
+                PROCESS.put(argument, &info)
             })())
         }
-        DMA_BUF => match (token(file)?, request.number()) {
+        DMA_BUF => match (stands_for(file)?, request.number()) {
             // Begin and end of the CPU's work: memory is coherent.
-            (Token::Buffer { .. }, 0) => Some(Ok(())),
-            (Token::Buffer { .. }, 2) => Some((|| {
-                let mut pair: [i32; 2] = client::value(argument)?;
-                pair[1] = token::signaled()?.into_raw_fd();
-                client::put(argument, &pair)
+            (Descriptor::DmaBuf { .. }, 0) => Some(Ok(())),
+            (Descriptor::DmaBuf { .. }, 2) => Some((|| {
+                let mut pair: [i32; 2] = PROCESS.value(argument)?;
+                pair[1] = descriptor::signaled_fence()?.into_raw_fd();
+                PROCESS.put(argument, &pair)
             })()),
-            (Token::Buffer { .. }, 3) => Some(Ok(())),
+            (Descriptor::DmaBuf { .. }, 3) => Some(Ok(())),
             _ => Some(Err(Errno::NOTTY)),
         },
         _ => None,
@@ -684,18 +690,18 @@ unsafe fn map(
     file: c_int,
     offset: off_t,
 ) -> *mut c_void {
-    let token = if flags & libc::MAP_ANONYMOUS != 0 { None } else { token(file) };
+    let descriptor = if flags & libc::MAP_ANONYMOUS != 0 { None } else { stands_for(file) };
     if flags & libc::MAP_FIXED != 0 {
         session::leave(at as u64, length as u64);
     }
     // SAFETY: as the caller; a file that takes the place of the client's shows what that stands
     // for.
     unsafe {
-        let Some(token) = token else {
+        let Some(descriptor) = descriptor else {
             return libc::syscall(libc::SYS_mmap, at, length, protection, flags, file, offset)
                 as *mut c_void;
         };
-        match session::mapping(token, offset as u64, length as u64) {
+        match session::mapping(descriptor, offset as u64, length as u64) {
             Ok((file, offset)) => {
                 let file = rustix::fd::AsRawFd::as_raw_fd(&file);
                 libc::syscall(libc::SYS_mmap, at, length, protection, flags, file, offset)
@@ -717,7 +723,7 @@ unsafe fn seek(file: c_int, offset: off_t, whence: c_int) -> off_t {
     // Sockets cannot be sought in: buffers tell their size by it.
     if result == -1
         && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESPIPE)
-        && let Some(Token::Buffer { size, .. }) = token(file)
+        && let Some(Descriptor::DmaBuf { size, .. }) = stands_for(file)
     {
         return match (whence, offset) {
             (libc::SEEK_END, 0) => size as off_t,

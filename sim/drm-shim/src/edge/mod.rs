@@ -4,8 +4,8 @@
 
 pub mod arena;
 pub mod client;
-pub mod token;
-pub mod worker;
+pub mod host;
+pub mod thread;
 
 #[cfg(not(test))]
 mod directory;

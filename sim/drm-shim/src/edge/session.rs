@@ -2,11 +2,12 @@
 //! forked children.
 
 use crate::device::config::Config;
+use crate::device::descriptor::{Descriptor, Id};
 use crate::device::fence::now;
 use crate::device::report::say;
 use crate::device::{Device, Stop};
 use crate::edge::client;
-use crate::edge::token::{Id, Token};
+use crate::edge::host::PROCESS;
 use crate::tree::Tree;
 use crate::uapi::Request;
 use rustix::fd::OwnedFd;
@@ -107,7 +108,7 @@ fn with<R>(
     guard: &mut MutexGuard<'static, Option<Device>>,
     work: impl FnOnce(&mut Device) -> R,
 ) -> Result<R, Errno> {
-    let device = guard.get_or_insert_with(|| Device::new(config().clone()));
+    let device = guard.get_or_insert_with(|| Device::new(config().clone(), PROCESS));
     catch_unwind(AssertUnwindSafe(|| work(device))).map_err(|_| {
         say("the device panicked, which it never should: please report it");
         Errno::IO
@@ -120,7 +121,7 @@ fn with<R>(
 /// The kernel's.
 pub fn open(minor: u32, close_on_exec: bool) -> Result<OwnedFd, Errno> {
     let id = Id::new();
-    let (client, end) = Token::Device { id, minor }.create(close_on_exec)?;
+    let (client, end) = Descriptor::Device { id, minor }.create(close_on_exec)?;
     with(&mut lock(), |device| device.open(id, minor, Some(end)))?;
     if config().log {
         say(&format!("open {minor}"));
@@ -164,7 +165,7 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
 
 /// Waits until the GPU has done with pages that the client is about to take away.
 pub fn leave(address: u64, bytes: u64) {
-    if !client::is_given(address, bytes) {
+    if !client::is_pinned(address, bytes) {
         return;
     }
     let work = with(&mut lock(), |device| device.work_on(address, bytes));
@@ -186,10 +187,12 @@ pub fn merge(files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
 ///
 /// # Errors
 /// What mmap would give.
-pub fn mapping(token: Token, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
-    with(&mut lock(), |device| match token {
-        Token::Device { .. } => device.mapping(offset, length),
-        Token::Buffer { .. } => device.shared_mapping(token, offset, length),
-        Token::Sync { .. } | Token::Fence { .. } | Token::Directory { .. } => Err(Errno::NODEV),
+pub fn mapping(descriptor: Descriptor, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
+    with(&mut lock(), |device| match descriptor {
+        Descriptor::Device { .. } => device.mapping(offset, length),
+        Descriptor::DmaBuf { .. } => device.shared_mapping(descriptor, offset, length),
+        Descriptor::Syncobj { .. } | Descriptor::SyncFile { .. } | Descriptor::Directory { .. } => {
+            Err(Errno::NODEV)
+        }
     })?
 }

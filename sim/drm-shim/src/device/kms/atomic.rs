@@ -2,10 +2,10 @@
 
 use super::properties::{Property, settable};
 use super::{Kms, PLANE, State};
+use crate::device::descriptor;
 use crate::device::fence::FOREVER;
+use crate::device::host::Host;
 use crate::device::{Device, File, Outcome, Stop};
-use crate::edge::client;
-use crate::edge::token;
 use crate::uapi::{drm, mode};
 use rustix::fd::IntoRawFd;
 use rustix::fd::OwnedFd;
@@ -24,24 +24,25 @@ struct Commit {
 
 impl Kms {
     /// The state as a client wants it.
-    fn wanted(&self, arg: &mode::Atomic) -> Result<Commit, Errno> {
-        let objects: Vec<u32> = client::array(arg.objs_ptr, arg.count_objs.into())?;
-        let counts: Vec<u32> = client::array(arg.count_props_ptr, arg.count_objs.into())?;
+    fn wanted(&self, host: &dyn Host, arg: &mode::Atomic) -> Result<Commit, Errno> {
+        let objects: Vec<u32> = host.array(arg.objs_ptr, arg.count_objs.into())?;
+        let counts: Vec<u32> = host.array(arg.count_props_ptr, arg.count_objs.into())?;
         let total = counts.iter().map(|count| u64::from(*count)).sum();
-        let ids: Vec<u32> = client::array(arg.props_ptr, total)?;
-        let values: Vec<u64> = client::array(arg.prop_values_ptr, total)?;
+        let ids: Vec<u32> = host.array(arg.props_ptr, total)?;
+        let values: Vec<u64> = host.array(arg.prop_values_ptr, total)?;
         let named =
             objects.iter().zip(&counts).flat_map(|(object, count)| (0..*count).map(|_| *object));
         let mut commit =
             Commit { state: self.state, flips: false, before: Vec::new(), after: None };
         for ((object, id), value) in named.zip(ids).zip(values) {
-            self.set(&mut commit, object, settable(object, id, value)?, value)?;
+            self.set(host, &mut commit, object, settable(object, id, value)?, value)?;
         }
         Ok(commit)
     }
 
     fn set(
         &self,
+        host: &dyn Host,
         commit: &mut Commit,
         object: u32,
         property: Property,
@@ -75,7 +76,7 @@ impl Kms {
             Property::CrtcH => state.place[3] = signed,
             Property::InFenceFd if signed < 0 => {}
             Property::InFenceFd => {
-                commit.before.push(client::sync_file(signed)?);
+                commit.before.push(host.sync_file(signed)?);
             }
             Property::ModeId if number == 0 => state.mode = None,
             Property::ModeId => {
@@ -109,9 +110,9 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
-        let Commit { state, flips, before, after } = self.kms.wanted(arg)?;
+        let Commit { state, flips, before, after } = self.kms.wanted(self.host, arg)?;
         if let Some(address) = after {
-            client::put(address, &-1i32)?;
+            self.host.put(address, &-1i32)?;
         }
         self.kms.check(&state)?;
         let modeset = state.sets_mode(&self.kms.state);
@@ -127,13 +128,13 @@ impl Device {
         if test {
             return Ok(());
         }
-        if !before.iter().all(token::is_past) {
+        if !before.iter().all(descriptor::is_signaled) {
             return Err(Stop::Wait(FOREVER));
         }
         self.painted(state.fb)?;
         if let Some(address) = after {
-            let fence = token::signaled()?;
-            client::put(address, &rustix::fd::AsRawFd::as_raw_fd(&fence))?;
+            let fence = descriptor::signaled_fence()?;
+            self.host.put(address, &rustix::fd::AsRawFd::as_raw_fd(&fence))?;
             // It is the client's now.
             let _ = fence.into_raw_fd();
         }
@@ -144,7 +145,7 @@ impl Device {
         }
         if event && let Some(channel) = &file.channel {
             let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);
-            token::tell(channel, bytemuck::bytes_of(&event));
+            descriptor::send_event(channel, bytemuck::bytes_of(&event));
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Frame buffers: objects as pictures that can be shown.
 
 use crate::device::config::Mode;
+use crate::device::descriptor::Id;
 use crate::device::gem::ObjectId;
 use crate::device::{Device, File, Outcome};
-use crate::edge::token::Id;
 use crate::uapi::mode;
 use rustix::io::Errno;
 

@@ -4,8 +4,8 @@
 use super::buffers::{MODIFIERS, SHOWN};
 use super::{CONNECTOR, CRTC, ENCODER, Kms, PLANE, State, no_such_object};
 use crate::device::Outcome;
-use crate::edge::client::{self, put_list};
-use crate::edge::token::Id;
+use crate::device::descriptor::Id;
+use crate::device::host::Host;
 use crate::uapi::{drm, mode};
 use rustix::io::Errno;
 
@@ -226,7 +226,11 @@ pub(super) struct Blob {
 
 impl Kms {
     /// GETPROPERTY.
-    pub(in crate::device) fn property(&self, arg: &mut mode::GetProperty) -> Outcome {
+    pub(in crate::device) fn property(
+        &self,
+        host: &dyn Host,
+        arg: &mut mode::GetProperty,
+    ) -> Outcome {
         let Some(row) = row(arg.prop_id) else { return no_such_object() };
         arg.name = name(row.1);
         let (kind, values): (u32, Vec<u64>) = match row.2 {
@@ -237,7 +241,7 @@ impl Kms {
             Kind::Object(kind) => (1 << 6, vec![kind.into()]),
         };
         arg.flags = kind | row.3;
-        put_list(arg.values_ptr, &mut arg.count_values, &values)?;
+        host.put_list(arg.values_ptr, &mut arg.count_values, &values)?;
         let names: Vec<mode::PropertyEnum> = match row.2 {
             Kind::Enum(names) => names
                 .iter()
@@ -246,7 +250,7 @@ impl Kms {
                 .collect(),
             _ => Vec::new(),
         };
-        Ok(put_list(arg.enum_blob_ptr, &mut arg.count_enum_blobs, &names)?)
+        Ok(host.put_list(arg.enum_blob_ptr, &mut arg.count_enum_blobs, &names)?)
     }
 
     /// Numbers and values of the properties of an object that a client sees.
@@ -259,6 +263,7 @@ impl Kms {
     /// OBJ_GETPROPERTIES.
     pub(in crate::device) fn properties(
         &self,
+        host: &dyn Host,
         client: Abilities,
         arg: &mut mode::ObjGetProperties,
     ) -> Outcome {
@@ -271,24 +276,29 @@ impl Kms {
         let list = self.list(arg.obj_id, client).filter(|_| [ANY, kind].contains(&arg.obj_type));
         let Some((ids, values)) = list else { return no_such_object() };
         let mut room = arg.count_props;
-        put_list(arg.props_ptr, &mut arg.count_props, &ids)?;
-        Ok(put_list(arg.prop_values_ptr, &mut room, &values)?)
+        host.put_list(arg.props_ptr, &mut arg.count_props, &ids)?;
+        Ok(host.put_list(arg.prop_values_ptr, &mut room, &values)?)
     }
 
     /// GETPLANERESOURCES: there is the primary plane only, of which not all know.
-    pub(in crate::device) fn planes(&self, client: Abilities, arg: &mut mode::PlaneRes) -> Outcome {
+    pub(in crate::device) fn planes(
+        &self,
+        host: &dyn Host,
+        client: Abilities,
+        arg: &mut mode::PlaneRes,
+    ) -> Outcome {
         let planes: &[u32] = if client.universal_planes { &[PLANE] } else { &[] };
-        Ok(put_list(arg.plane_id_ptr, &mut arg.count_planes, planes)?)
+        Ok(host.put_list(arg.plane_id_ptr, &mut arg.count_planes, planes)?)
     }
 
     /// GETPLANE.
-    pub(in crate::device) fn plane(&self, arg: &mut mode::GetPlane) -> Outcome {
+    pub(in crate::device) fn plane(&self, host: &dyn Host, arg: &mut mode::GetPlane) -> Outcome {
         if arg.plane_id != PLANE {
             return no_such_object();
         }
         (arg.crtc_id, arg.fb_id) = (if self.state.plane { CRTC } else { 0 }, self.state.fb);
         (arg.possible_crtcs, arg.gamma_size) = (1, 0);
-        Ok(put_list(arg.format_type_ptr, &mut arg.count_format_types, &SHOWN)?)
+        Ok(host.put_list(arg.format_type_ptr, &mut arg.count_format_types, &SHOWN)?)
     }
 
     /// The bytes of a blob.
@@ -301,10 +311,10 @@ impl Kms {
     }
 
     /// GETPROPBLOB.
-    pub(in crate::device) fn get_blob(&self, arg: &mut mode::Blob) -> Outcome {
+    pub(in crate::device) fn get_blob(&self, host: &dyn Host, arg: &mut mode::Blob) -> Outcome {
         let Some(bytes) = self.blob(arg.blob_id) else { return no_such_object() };
         if arg.length as usize == bytes.len() {
-            client::write(arg.data, &bytes)?;
+            host.write(arg.data, &bytes)?;
         }
         arg.length = bytes.len() as u32;
         Ok(())
@@ -313,13 +323,14 @@ impl Kms {
     /// CREATEPROPBLOB.
     pub(in crate::device) fn create_blob(
         &mut self,
+        host: &dyn Host,
         owner: Id,
         arg: &mut mode::CreateBlob,
     ) -> Outcome {
         if !(1..=MAX_BLOB).contains(&arg.length) {
             return Err(Errno::INVAL.into());
         }
-        let bytes = client::array(arg.data, arg.length.into())?;
+        let bytes = host.array(arg.data, arg.length.into())?;
         arg.blob_id = self.number();
         self.blobs.insert(arg.blob_id, Blob { bytes, owner });
         Ok(())

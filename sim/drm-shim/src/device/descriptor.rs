@@ -22,7 +22,7 @@ const PREFIX: &str = "genx-shim/";
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Token {
+pub enum Descriptor {
     /// An open device.
     Device {
         /// Who opened it and which one it is.
@@ -31,7 +31,7 @@ pub enum Token {
         minor: u32,
     },
     /// A buffer: part of a file in memory.
-    Buffer {
+    DmaBuf {
         /// Which one it is.
         id: Id,
         /// Descriptor of the file in the process that has it.
@@ -46,12 +46,12 @@ pub enum Token {
         object: u64,
     },
     /// A synchronisation object.
-    Sync {
+    Syncobj {
         /// Which one it is.
         id: Id,
     },
     /// A fence: a sync file.
-    Fence {
+    SyncFile {
         /// Which one it is.
         id: Id,
     },
@@ -87,22 +87,22 @@ impl Default for Id {
     }
 }
 
-impl fmt::Display for Token {
+impl fmt::Display for Descriptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Device { id, minor } => {
+            Descriptor::Device { id, minor } => {
                 write!(f, "{PREFIX}device/{}/{}/{minor}", id.pid, id.serial)
             }
-            Token::Buffer { id, file, offset, size, tiling: (mode, stride), object } => {
+            Descriptor::DmaBuf { id, file, offset, size, tiling: (mode, stride), object } => {
                 write!(
                     f,
                     "{PREFIX}buffer/{}/{}/{file}/{offset}/{size}/{mode}/{stride}/{object}",
                     id.pid, id.serial
                 )
             }
-            Token::Sync { id } => write!(f, "{PREFIX}sync/{}/{}", id.pid, id.serial),
-            Token::Fence { id } => write!(f, "{PREFIX}fence/{}/{}", id.pid, id.serial),
-            Token::Directory { id, number } => {
+            Descriptor::Syncobj { id } => write!(f, "{PREFIX}sync/{}/{}", id.pid, id.serial),
+            Descriptor::SyncFile { id } => write!(f, "{PREFIX}fence/{}/{}", id.pid, id.serial),
+            Descriptor::Directory { id, number } => {
                 write!(f, "{PREFIX}directory/{}/{}/{number}", id.pid, id.serial)
             }
         }
@@ -111,24 +111,25 @@ impl fmt::Display for Token {
 
 /// A name that is not one of ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NoToken;
+pub struct UnknownName;
 
-impl FromStr for Token {
-    type Err = NoToken;
+impl FromStr for Descriptor {
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Token, NoToken> {
+    fn from_str(name: &str) -> Result<Descriptor, UnknownName> {
         let (kind, numbers) =
-            name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('/')).ok_or(NoToken)?;
+            name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('/')).ok_or(UnknownName)?;
         let numbers: Result<Vec<u64>, _> = numbers.split('/').map(str::parse).collect();
-        let numbers = numbers.map_err(|_| NoToken)?;
-        let id = |pid: u64, serial| Ok(Id { pid: pid.try_into().map_err(|_| NoToken)?, serial });
-        let narrow = |number: u64| u32::try_from(number).map_err(|_| NoToken);
+        let numbers = numbers.map_err(|_| UnknownName)?;
+        let id =
+            |pid: u64, serial| Ok(Id { pid: pid.try_into().map_err(|_| UnknownName)?, serial });
+        let narrow = |number: u64| u32::try_from(number).map_err(|_| UnknownName);
         match (kind, &numbers[..]) {
             ("device", &[pid, serial, minor]) => {
-                Ok(Token::Device { id: id(pid, serial)?, minor: narrow(minor)? })
+                Ok(Descriptor::Device { id: id(pid, serial)?, minor: narrow(minor)? })
             }
             ("buffer", &[pid, serial, file, offset, size, mode, stride, object]) => {
-                Ok(Token::Buffer {
+                Ok(Descriptor::DmaBuf {
                     id: id(pid, serial)?,
                     file: narrow(file)?,
                     offset,
@@ -138,16 +139,16 @@ impl FromStr for Token {
                 })
             }
             ("directory", &[pid, serial, number]) => {
-                Ok(Token::Directory { id: id(pid, serial)?, number })
+                Ok(Descriptor::Directory { id: id(pid, serial)?, number })
             }
-            ("fence", &[pid, serial]) => Ok(Token::Fence { id: id(pid, serial)? }),
-            ("sync", &[pid, serial]) => Ok(Token::Sync { id: id(pid, serial)? }),
-            _ => Err(NoToken),
+            ("fence", &[pid, serial]) => Ok(Descriptor::SyncFile { id: id(pid, serial)? }),
+            ("sync", &[pid, serial]) => Ok(Descriptor::Syncobj { id: id(pid, serial)? }),
+            _ => Err(UnknownName),
         }
     }
 }
 
-impl Token {
+impl Descriptor {
     /// Both ends: the client's and the device's.
     ///
     /// # Errors
@@ -166,7 +167,7 @@ impl Token {
     }
 
     /// What a descriptor stands for, if it is one of these.
-    pub fn of(descriptor: BorrowedFd<'_>) -> Option<Token> {
+    pub fn of(descriptor: BorrowedFd<'_>) -> Option<Descriptor> {
         let peer = getpeername(descriptor).ok()??;
         let peer = SocketAddrUnix::try_from(peer).ok()?;
         std::str::from_utf8(peer.abstract_name()?).ok()?.parse().ok()
@@ -182,7 +183,7 @@ pub fn hung_up(device: &OwnedFd) -> bool {
 
 /// Something to read at the other end; lost if too much waits there already, as the kernel's events
 /// are.
-pub fn tell(device: &OwnedFd, event: &[u8]) {
+pub fn send_event(device: &OwnedFd, event: &[u8]) {
     let _ = send(device, event, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
 }
 
@@ -190,8 +191,8 @@ pub fn tell(device: &OwnedFd, event: &[u8]) {
 ///
 /// # Errors
 /// The kernel's.
-pub fn signaled() -> Result<OwnedFd, Errno> {
-    let (client, device) = unsignaled()?;
+pub fn signaled_fence() -> Result<OwnedFd, Errno> {
+    let (client, device) = new_fence()?;
     signal(&device, true);
     Ok(client)
 }
@@ -201,19 +202,19 @@ pub fn signaled() -> Result<OwnedFd, Errno> {
 ///
 /// # Errors
 /// The kernel's.
-pub fn unsignaled() -> Result<(OwnedFd, OwnedFd), Errno> {
-    Token::Fence { id: Id::new() }.create(true)
+pub fn new_fence() -> Result<(OwnedFd, OwnedFd), Errno> {
+    Descriptor::SyncFile { id: Id::new() }.create(true)
 }
 
 /// True if a descriptor stands for a fence.
 pub fn is_fence(descriptor: BorrowedFd<'_>) -> bool {
-    matches!(Token::of(descriptor), Some(Token::Fence { .. }))
+    matches!(Descriptor::of(descriptor), Some(Descriptor::SyncFile { .. }))
 }
 
 /// The fence is past, and whether all went well.
 pub fn signal(device: &OwnedFd, well: bool) {
     let status = if well { 1 } else { -Errno::IO.raw_os_error() };
-    tell(device, &status.to_ne_bytes());
+    send_event(device, &status.to_ne_bytes());
 }
 
 /// What SYNC_IOC_FILE_INFO says of a fence: 1 if it is past, 0 if not yet, an error below 0 if it
@@ -223,12 +224,12 @@ pub fn status(fence: impl AsFd) -> i32 {
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
     match recv(&fence, &mut status, flags) {
         Ok((4, _)) => i32::from_ne_bytes(status),
-        _ => is_past(fence).into(),
+        _ => is_signaled(fence).into(),
     }
 }
 
 /// True if the fence behind a descriptor is past.
-pub fn is_past(fence: impl AsFd) -> bool {
+pub fn is_signaled(fence: impl AsFd) -> bool {
     let mut polled = [PollFd::new(&fence, PollFlags::IN)];
     matches!(poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1..))
 }
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn names() {
-        let token = Token::Buffer {
+        let token = Descriptor::DmaBuf {
             id: Id::new(),
             file: 9,
             offset: 4096,
@@ -248,20 +249,20 @@ mod tests {
             object: 77,
         };
         let (client, device) = token.create(true).unwrap();
-        assert_eq!(Token::of(client.as_fd()), Some(token));
+        assert_eq!(Descriptor::of(client.as_fd()), Some(token));
         let copy = rustix::io::dup(&client).unwrap();
         drop(client);
         assert!(!hung_up(&device));
-        assert_eq!(Token::of(copy.as_fd()), Some(token));
+        assert_eq!(Descriptor::of(copy.as_fd()), Some(token));
         drop(copy);
         assert!(hung_up(&device));
         // The name stays when the device's end is gone.
-        let directory = Token::Directory { id: Id::new(), number: 3 };
+        let directory = Descriptor::Directory { id: Id::new(), number: 3 };
         let (client, device) = directory.create(true).unwrap();
         drop(device);
-        assert_eq!(Token::of(client.as_fd()), Some(directory));
-        let past = signaled().unwrap();
-        assert!(is_fence(past.as_fd()) && is_past(&past) && status(&past) == 1);
+        assert_eq!(Descriptor::of(client.as_fd()), Some(directory));
+        let past = signaled_fence().unwrap();
+        assert!(is_fence(past.as_fd()) && is_signaled(&past) && status(&past) == 1);
         assert!(!is_fence(client.as_fd()));
     }
 }

@@ -1,21 +1,11 @@
 //! The thread that the model runs on.
 
-use crate::device::machine::Machine;
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 
 /// Bytes of its stack, of which those count that are touched: clients' own threads may have much
 /// less.
 const STACK: usize = 16 << 20;
-
-/// The machine, on its way from thread to thread.
-#[derive(Debug)]
-pub struct Portable(pub Machine);
-
-// SAFETY: what cannot change threads by itself is the listener of the rules engine, a closure that
-// owns plain data and is `Send` when it is made (`report::Checking`). It lives in the machine,
-// which one thread has at a time.
-unsafe impl Send for Portable {}
 
 /// Signals of a thread's own doing. While they are blocked the kernel ends the process, whatever
 /// handlers it has.

@@ -1,0 +1,203 @@
+//! What the device needs from the process that it runs in: access to the client's memory and
+//! descriptors, memory that client and GPU share, and threads. The layer above the device
+//! implements these traits.
+
+use bytemuck::Pod;
+use genxml_sim::mem::Backing;
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use rustix::io::Errno;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::descriptor;
+
+/// Largest array of a client that is copied, in bytes.
+const MAX_ARRAY: usize = 256 << 20;
+
+/// The process of the client. An address or a descriptor's number that the client passes may be
+/// wrong: that is an error, never a crash.
+pub trait Host: fmt::Debug + Send + Sync {
+    /// Fills `out` from the client's memory at `address`.
+    ///
+    /// # Errors
+    /// EFAULT if not all of it can be read.
+    fn read(&self, address: u64, out: &mut [u8]) -> Result<(), Errno>;
+
+    /// Writes `bytes` to the client's memory at `address`.
+    ///
+    /// # Errors
+    /// EFAULT if not all of it can be written.
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Errno>;
+
+    /// True if all pages of a range of the client's memory are mapped and can be read, and written
+    /// if `writable`.
+    fn is_accessible(&self, address: u64, bytes: u64, writable: bool) -> bool;
+
+    /// A duplicate of one of the client's descriptors.
+    ///
+    /// # Errors
+    /// EBADF if it is not open.
+    fn duplicate(&self, number: RawFd) -> Result<OwnedFd, Errno>;
+
+    /// Maps part of a file into the client's memory and returns the address.
+    ///
+    /// # Errors
+    /// Those of mmap.
+    fn map(&self, file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno>;
+
+    /// A new arena, all of it free.
+    ///
+    /// # Errors
+    /// Those of memfd_create, ftruncate and mmap.
+    fn new_arena(&self) -> Result<Box<dyn Arena>, Errno>;
+
+    /// Part of a file that another process has, as memory of an object.
+    ///
+    /// # Errors
+    /// Those of mmap.
+    fn import(&self, file: OwnedFd, offset: u64, bytes: u64) -> Result<Arc<dyn FilePages>, Errno>;
+
+    /// Pages of the client's own memory (GEM_USERPTR). Address and size are multiples of 4096.
+    fn user_pages(&self, address: u64, bytes: u64, writable: bool) -> Arc<dyn UserPages>;
+
+    /// Starts a thread that does `work`.
+    ///
+    /// # Errors
+    /// EAGAIN if the process cannot have another thread.
+    fn spawn(&self, work: Box<dyn FnOnce() + Send>) -> Result<(), Errno>;
+}
+
+/// Memory of an object.
+pub trait Pages: fmt::Debug + Send + Sync {
+    /// Size in bytes.
+    fn size(&self) -> u64;
+
+    /// Fills `out` from `offset` on.
+    ///
+    /// # Errors
+    /// EINVAL beyond the end; EFAULT for pages that the client has unmapped.
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno>;
+
+    /// Writes bytes from `offset` on.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno>;
+
+    /// The same memory for the model. It stays mapped as long as the result exists.
+    fn backing(&self) -> Box<dyn Backing>;
+}
+
+/// Memory of an object that is part of a file, which clients map.
+pub trait FilePages: Pages {
+    /// The file, and the offset of the first byte in it.
+    fn file(&self) -> (BorrowedFd<'_>, u64);
+
+    /// The process that has the file open.
+    fn owner(&self) -> u32;
+
+    /// The number of the file's descriptor in that process, and the offset of the first byte.
+    fn location(&self) -> (RawFd, u64) {
+        let (file, offset) = self.file();
+        (file.as_raw_fd(), offset)
+    }
+
+    /// The parts that have been written. Reading the others would allocate pages for them.
+    fn populated(&self) -> Vec<Range<u64>>;
+}
+
+/// Memory of an object that consists of the client's own pages. The client may unmap them at any
+/// time.
+pub trait UserPages: Pages {
+    /// True if one of the pages is part of a range of addresses.
+    fn overlaps(&self, address: u64, bytes: u64) -> bool;
+
+    /// True if all pages are mapped and permit what the GPU may do.
+    fn is_accessible(&self) -> bool;
+}
+
+/// A file that objects are parts of.
+pub trait Arena: fmt::Debug + Send {
+    /// The process that made the arena.
+    fn owner(&self) -> u32;
+
+    /// At least `bytes` zeros in whole pages; none if there is no room.
+    fn allocate(&self, bytes: u64) -> Option<Arc<dyn FilePages>>;
+}
+
+impl dyn Host + '_ {
+    /// The structure at `address` of the client's memory.
+    ///
+    /// # Errors
+    /// EFAULT.
+    pub fn value<T: Pod>(&self, address: u64) -> Result<T, Errno> {
+        let mut value = T::zeroed();
+        self.read(address, bytemuck::bytes_of_mut(&mut value))?;
+        Ok(value)
+    }
+
+    /// Writes a structure.
+    ///
+    /// # Errors
+    /// EFAULT.
+    pub fn put<T: Pod>(&self, address: u64, value: &T) -> Result<(), Errno> {
+        self.write(address, bytemuck::bytes_of(value))
+    }
+
+    /// `count` structures from `address` on.
+    ///
+    /// # Errors
+    /// EFAULT; E2BIG for more than 256 MiB.
+    pub fn array<T: Pod>(&self, address: u64, count: u64) -> Result<Vec<T>, Errno> {
+        let size = size_of::<T>() as u64;
+        let bytes = count
+            .checked_mul(size)
+            .filter(|bytes| *bytes <= MAX_ARRAY as u64)
+            .ok_or(Errno::TOOBIG)?;
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
+        // Read the last one before memory is allocated for all.
+        self.value::<T>(address.checked_add(bytes - size).ok_or(Errno::FAULT)?)?;
+        let mut values = vec![T::zeroed(); count as usize];
+        self.read(address, bytemuck::cast_slice_mut(&mut values))?;
+        Ok(values)
+    }
+
+    /// Writes an array of structures.
+    ///
+    /// # Errors
+    /// EFAULT.
+    pub fn put_array<T: Pod>(&self, address: u64, values: &[T]) -> Result<(), Errno> {
+        self.write(address, bytemuck::cast_slice(values))
+    }
+
+    /// Writes the first `room` elements of `values`, and stores in `room` how many elements there
+    /// are. The kernel returns lists in this way.
+    ///
+    /// # Errors
+    /// EFAULT.
+    pub fn put_list<T: Pod>(
+        &self,
+        address: u64,
+        room: &mut u32,
+        values: &[T],
+    ) -> Result<(), Errno> {
+        let fitting = values.len().min(*room as usize);
+        if address != 0 && fitting > 0 {
+            self.put_array(address, &values[..fitting])?;
+        }
+        *room = values.len() as u32;
+        Ok(())
+    }
+
+    /// A duplicate of a descriptor that must be a sync file of this device, made by any process.
+    ///
+    /// # Errors
+    /// EINVAL if it is not one.
+    pub fn sync_file(&self, number: RawFd) -> Result<OwnedFd, Errno> {
+        let file = self.duplicate(number).map_err(|_| Errno::INVAL)?;
+        if descriptor::is_fence(file.as_fd()) { Ok(file) } else { Err(Errno::INVAL) }
+    }
+}
