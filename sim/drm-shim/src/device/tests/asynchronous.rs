@@ -1,0 +1,173 @@
+//! Submissions that run while the client continues (GENX_SHIM_ASYNC).
+
+use super::*;
+
+/// Work waits for its fences while the client goes on, and who asks for it is told or waits.
+#[test]
+fn work_behind_a_fence() {
+    let mut client = asynchronous();
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 7);
+    let other = client.create(4096);
+    let writes = |handle, address| ExecObject2 {
+        flags: pinned(0, 0).flags | object::WRITE,
+        ..pinned(handle, address)
+    };
+    let (gate, opens) = Client::gate();
+    let done = client.exec_behind(&gate, &mut [writes(data, 0x30_0000), pinned(batch, 0x20_0000)]);
+    assert!(!descriptor::is_signaled(&done) && descriptor::status(&done) == 0);
+    // Render is class 0. (Linux i915_gem_busy.c)
+    assert_eq!(client.busy(data), 0x1_0001);
+    assert_eq!(client.busy(batch), 0x1_0000);
+    assert_eq!(client.busy(other), 0);
+    assert_eq!(client.wait(other, 0), (Ok(()), 0));
+    assert_eq!(client.wait(data, 0), (errno(Errno::TIME), 0));
+    let (outcome, left) = client.wait(data, 5_000_000);
+    assert_eq!((outcome, left), (errno(Errno::TIME), 0));
+    let mut read = i915::GemTransfer { handle: data, size: 4, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_PREAD, &mut read), Err(Stop::Wait(FOREVER)));
+    let mut domain = i915::GemSetDomain { handle: batch, read_domains: 1, write_domain: 0 };
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain).unwrap();
+    domain.write_domain = 1;
+    assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), Err(Stop::Wait(FOREVER)));
+
+    // A fence of two is past when both are; a synchronisation object takes it over.
+    let merged = client
+        .device
+        .merge([done.try_clone().unwrap(), descriptor::signaled_fence().unwrap()])
+        .unwrap();
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let fd = rustix::fd::AsRawFd::as_raw_fd(&merged);
+    let flags = drm::SYNCOBJ_SYNC_FILE;
+    client
+        .core(
+            drm::nr::SYNCOBJ_FD_TO_HANDLE,
+            &mut drm::SyncobjHandle { handle: sync.handle, flags, fd, pad: 0 },
+        )
+        .unwrap();
+    let handles = [sync.handle];
+    let mut wait = drm::SyncobjWait {
+        handles: handles.as_ptr() as u64,
+        count_handles: 1,
+        ..Default::default()
+    };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::TIME));
+
+    // What does not need it overtakes it, on another context; objects are kept although their
+    // handles are closed.
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let second = client.store_batch(0x30_0000, 8);
+    client
+        .exec(&mut [writes(other, 0x30_0000), pinned(second, 0x20_0000)], 0, create.ctx_id)
+        .unwrap();
+    assert_eq!(client.wait(other, -1).0, Ok(()));
+    assert_eq!(client.read::<4>(other, 0), [8, 0, 0, 0]);
+    // What writes the same waits for it, wherever it runs.
+    let third = client.store_batch(0x30_0000, 9);
+    client
+        .exec(&mut [writes(data, 0x30_0000), pinned(third, 0x20_0000)], 0, create.ctx_id)
+        .unwrap();
+    let mut destroy = i915::ContextDestroy { ctx_id: create.ctx_id, pad: 0 };
+    client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+    for handle in [batch, second, third] {
+        client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    }
+    assert!(!descriptor::is_signaled(&done));
+    descriptor::signal(&opens, true);
+    assert_eq!(client.wait(data, i64::MAX).0, Ok(()));
+    assert_eq!(client.read::<4>(data, 0), [9, 0, 0, 0]);
+    assert!(descriptor::is_signaled(&done) && descriptor::status(&done) == 1);
+    assert_eq!(client.busy(data), 0);
+    wait.timeout_nsec = i64::MAX;
+    while let Err(stop) = client.core(drm::nr::SYNCOBJ_WAIT, &mut wait) {
+        assert_eq!(stop, Stop::Wait(i64::MAX as u64));
+    }
+    assert!(descriptor::is_signaled(&merged));
+    // The context is gone with its work, and so are the objects.
+    assert_eq!(client.counts()[..2], [2, 1]);
+}
+
+/// A client that went on after a fault learns of it by its fence, by what it submits next, and by
+/// asking.
+#[test]
+fn late_faults() {
+    let mut client = asynchronous();
+    let wrong = client.store_batch(0x70_0000, 1);
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let ctx_id = create.ctx_id;
+    let mut param = i915::ContextParam {
+        ctx_id,
+        param: i915::context_param::RECOVERABLE,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
+    client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id).unwrap();
+    assert_eq!(client.wait(wrong, -1).0, Ok(()));
+    let mut stats = i915::ResetStats { ctx_id, ..Default::default() };
+    client.i915(i915::nr::GET_RESET_STATS, &mut stats).unwrap();
+    assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
+    assert_eq!(client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id), errno(Errno::IO));
+
+    // What waits behind a fault that bans is not done, and says so.
+    let (gate, opens) = Client::gate();
+    let mut zero =
+        i915::ContextParam { param: i915::context_param::RECOVERABLE, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut zero).unwrap();
+    let data = client.create(4096);
+    let right = client.store_batch(0x30_0000, 1);
+    let first = client.exec_behind(&gate, &mut [pinned(wrong, 0x20_0000)]);
+    let next = client.exec_behind(&gate, &mut [pinned(data, 0x30_0000), pinned(right, 0x20_0000)]);
+    descriptor::signal(&opens, true);
+    assert_eq!(client.wait(data, -1).0, Ok(()));
+    for fence in [first, next] {
+        assert_eq!(descriptor::status(&fence), -Errno::IO.raw_os_error());
+    }
+    assert_eq!(client.read::<4>(data, 0), [0; 4]);
+
+    // A context that does not outlive its file takes along what has not begun.
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    param = i915::ContextParam {
+        ctx_id: create.ctx_id,
+        param: i915::context_param::PERSISTENCE,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
+    let (gate, _closed) = Client::gate();
+    let mut objects = [pinned(data, 0x30_0000), pinned(right, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 2,
+        flags: exec::FENCE_IN,
+        rsvd1: create.ctx_id.into(),
+        rsvd2: rustix::fd::AsRawFd::as_raw_fd(&gate) as u64,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    assert_ne!(client.busy(data), 0);
+    client.device.close(client.id);
+    assert_eq!(client.counts()[..2], [0, 0]);
+}
+
+/// Objects that others may see are done when the client goes on.
+#[test]
+fn shared_work() {
+    let mut client = asynchronous();
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0000, 7);
+    let mut prime = drm::PrimeHandle { handle: data, flags: drm::CLOEXEC, fd: -1 };
+    client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut prime).unwrap();
+    // SAFETY: the descriptor was just made for this test.
+    let _end = unsafe { OwnedFd::from_raw_fd(prime.fd) };
+    let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 2,
+        ..Default::default()
+    };
+    let outcome = client.begin(COMMAND_BASE + i915::nr::GEM_EXECBUFFER2, &mut exec);
+    assert!(matches!(outcome, Err(Stop::After(_))), "{outcome:?}");
+}

@@ -1,0 +1,99 @@
+//! Contexts, address spaces, and what they leave behind.
+
+use super::*;
+
+#[test]
+fn contexts() {
+    use i915::context_param as param;
+    let mut client = Client::open(RENDER);
+    #[repr(C)]
+    #[derive(Clone, Copy, Pod, bytemuck::Zeroable)]
+    struct Map {
+        extensions: u64,
+        engines: [i915::EngineClass; 2],
+    }
+    let engine = |class, instance| i915::EngineClass { class, instance };
+    let mut map = Map { extensions: 0, engines: [engine(1, 0), engine(u16::MAX, u16::MAX)] };
+    let mut set = i915::ContextSetParam {
+        param: i915::ContextParam {
+            param: param::ENGINES,
+            size: size_of::<Map>() as u32,
+            value: std::ptr::from_mut(&mut map) as u64,
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let extensions = std::ptr::from_mut(&mut set) as u64;
+    let mut create = i915::ContextCreate { flags: 1, extensions, ..Default::default() };
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut objects = [pinned(batch, 0x20_0000)];
+    client.exec(&mut objects, 0, create.ctx_id).unwrap();
+    assert_eq!(client.exec(&mut objects, 1, create.ctx_id), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, 2, create.ctx_id), errno(Errno::INVAL));
+    map.engines[1] = engine(2, 1);
+    assert_eq!(client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create), errno(Errno::NOENT));
+
+    let mut get = |number, value| {
+        let mut get = i915::ContextParam {
+            ctx_id: create.ctx_id,
+            param: number,
+            value,
+            ..Default::default()
+        };
+        client.i915(i915::nr::GEM_CONTEXT_GETPARAM, &mut get).map(|()| get.value)
+    };
+    assert_eq!(get(param::GTT_SIZE, 0), Ok(1 << 48));
+    assert_eq!(get(param::RECOVERABLE, 0), Ok(1));
+    assert_eq!(get(param::VM, 0), Ok(1));
+    assert_eq!(get(0x8000_0000, 0), errno(Errno::INVAL));
+    // Two contexts in one address space: an object that has no address of its own keeps it.
+    let mut other = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut other).unwrap();
+    let mut vm = i915::ContextParam {
+        ctx_id: other.ctx_id,
+        param: param::VM,
+        value: 1,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut vm).unwrap();
+    let first = client.create(4096);
+    let second = client.create(4096);
+    let free = |handle| ExecObject2 { handle, ..Default::default() };
+    let mut list = [free(first), free(second), pinned(batch, 0x20_0000)];
+    client.exec(&mut list, 0, create.ctx_id).unwrap();
+    let mut later = [free(second), pinned(batch, 0x20_0000)];
+    client.exec(&mut later, 0, other.ctx_id).unwrap();
+    assert_eq!(later[0].offset, list[1].offset);
+
+    let mut destroy = i915::ContextDestroy { ctx_id: other.ctx_id, pad: 0 };
+    client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+    assert_eq!(client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy), errno(Errno::NOENT));
+}
+
+/// A thousand submissions, contexts and objects later nothing has grown.
+#[test]
+fn nothing_grows() {
+    let mut client = Client::open(RENDER);
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut models = 0;
+    for round in 0..1000 {
+        let mut create = i915::ContextCreate::default();
+        client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+        let data = client.create(4096);
+        client
+            .exec(&mut [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)], 0, create.ctx_id)
+            .unwrap();
+        client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: data, pad: 0 }).unwrap();
+        let mut destroy = i915::ContextDestroy { ctx_id: create.ctx_id, pad: 0 };
+        client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy).unwrap();
+        let device = &client.device;
+        assert_eq!([device.objects.len(), device.vms.len()], [1, 1]);
+        let [objects, states, spare] = client.counts();
+        assert_eq!([objects, states], [1, 0]);
+        if round == 0 {
+            models = spare;
+        }
+        assert_eq!(spare, models);
+    }
+}

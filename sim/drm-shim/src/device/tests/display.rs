@@ -1,0 +1,251 @@
+//! The display: modes, page flips, atomic commits.
+
+use super::*;
+
+#[test]
+fn display() {
+    let mut client = Client::open(PRIMARY);
+    let mut ids = [0u32; 2];
+    let mut resources = mode::CardRes::default();
+    client.core(mode::nr::GETRESOURCES, &mut resources).unwrap();
+    assert_eq!((resources.count_crtcs, resources.count_connectors, resources.count_fbs), (1, 1, 0));
+    (resources.crtc_id_ptr, resources.connector_id_ptr) =
+        (ids.as_mut_ptr() as u64, ids[1..].as_mut_ptr() as u64);
+    client.core(mode::nr::GETRESOURCES, &mut resources).unwrap();
+    let mut connector = mode::GetConnector { connector_id: ids[1], ..Default::default() };
+    client.core(mode::nr::GETCONNECTOR, &mut connector).unwrap();
+    let mut modes = vec![mode::ModeInfo::default(); connector.count_modes as usize];
+    connector.modes_ptr = modes.as_mut_ptr() as u64;
+    (connector.count_props, connector.count_encoders) = (0, 0);
+    client.core(mode::nr::GETCONNECTOR, &mut connector).unwrap();
+    let small = *modes.iter().find(|mode| mode.hdisplay == 320).unwrap();
+
+    let mut dumb = mode::CreateDumb { width: 320, height: 240, bpp: 32, ..Default::default() };
+    client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+    assert_eq!((dumb.pitch, dumb.size), (1280, 1280 * 240));
+    let mut fb = mode::FbCmd2 {
+        width: 320,
+        height: 240,
+        pixel_format: u32::from_le_bytes(*b"XR24"),
+        handles: [dumb.handle, 0, 0, 0],
+        pitches: [dumb.pitch, 0, 0, 0],
+        ..Default::default()
+    };
+    client.core(mode::nr::ADDFB2, &mut fb).unwrap();
+    // The display shows neither planes of their own for colours nor Y tiles.
+    let mut planar = mode::FbCmd2 { pixel_format: u32::from_le_bytes(*b"NV12"), ..fb };
+    assert_eq!(client.core(mode::nr::ADDFB2, &mut planar), errno(Errno::INVAL));
+    let mut tiled =
+        mode::FbCmd2 { flags: mode::FB_MODIFIERS, modifier: [1 << 56 | 2, 0, 0, 0], ..fb };
+    assert_eq!(client.core(mode::nr::ADDFB2, &mut tiled), errno(Errno::INVAL));
+    let mut flip = mode::PageFlip {
+        crtc_id: ids[0],
+        fb_id: fb.fb_id,
+        flags: mode::PAGE_FLIP_EVENT,
+        user_data: 0xabcd,
+        ..Default::default()
+    };
+    assert_eq!(client.core(mode::nr::PAGE_FLIP, &mut flip), errno(Errno::BUSY));
+    let mut crtc = mode::Crtc {
+        crtc_id: ids[0],
+        fb_id: fb.fb_id,
+        mode_valid: 1,
+        mode: small,
+        ..Default::default()
+    };
+    client.core(mode::nr::SETCRTC, &mut crtc).unwrap();
+    client.core(mode::nr::PAGE_FLIP, &mut flip).unwrap();
+    let mut event = drm::EventVblank::default();
+    let read = rustix::io::read(&client.end, bytemuck::bytes_of_mut(&mut event)).unwrap();
+    assert_eq!((read, event.kind, event.user_data), (32, drm::EVENT_FLIP_COMPLETE, 0xabcd));
+    // A picture needs its object, whoever closes it.
+    client.core(mode::nr::DESTROY_DUMB, &mut mode::DestroyDumb { handle: dumb.handle }).unwrap();
+    assert_eq!(client.device.objects.len(), 1);
+    client.core(mode::nr::RMFB, &mut mode::FbId { fb_id: fb.fb_id }).unwrap();
+    assert!(client.device.objects.is_empty());
+    assert_eq!(client.core(mode::nr::PAGE_FLIP, &mut flip), errno(Errno::NOENT));
+    // Those of a file go with it.
+    client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+    fb.handles[0] = dumb.handle;
+    client.core(mode::nr::ADDFB2, &mut fb).unwrap();
+    client.device.close(client.id);
+    assert!(client.device.objects.is_empty());
+
+    // The render node has no display.
+    let render = Id::new();
+    client.device.open(render, RENDER, None);
+    client.id = render;
+    assert_eq!(client.core(mode::nr::GETRESOURCES, &mut resources), errno(Errno::ACCESS));
+}
+
+/// The monitor's own size is its first and largest.
+#[test]
+fn modes() {
+    let own = config::Mode { width: 800, height: 600, hz: 75 };
+    let mut client = Client::with(PRIMARY, Config { mode: Some(own), ..Config::default() });
+    let mut modes = [mode::ModeInfo::default(); 16];
+    let mut connector = mode::GetConnector {
+        connector_id: 33,
+        count_modes: 16,
+        modes_ptr: modes.as_mut_ptr() as u64,
+        ..Default::default()
+    };
+    client.core(mode::nr::GETCONNECTOR, &mut connector).unwrap();
+    let modes = &modes[..connector.count_modes as usize];
+    let sizes: Vec<_> =
+        modes.iter().map(|mode| (mode.hdisplay, mode.vdisplay, mode.vrefresh)).collect();
+    assert_eq!(sizes, [(800, 600, 75), (800, 600, 60), (640, 480, 60), (320, 240, 60)]);
+    // Preferred, of the driver.
+    assert_eq!(modes.iter().map(|mode| mode.kind).collect::<Vec<_>>(), [0x48, 0x40, 0x40, 0x40]);
+    // Pixels of a picture with its blanking, 75 times a second.
+    assert_eq!(modes[0].clock, 960 * 635 * 75 / 1000);
+}
+
+impl Client {
+    /// Properties of an object by name: number and value.
+    fn named(&mut self, object: u32) -> BTreeMap<String, (u32, u64)> {
+        let (mut ids, mut values) = ([0u32; 32], [0u64; 32]);
+        let mut list = mode::ObjGetProperties {
+            obj_id: object,
+            count_props: 32,
+            props_ptr: ids.as_mut_ptr() as u64,
+            prop_values_ptr: values.as_mut_ptr() as u64,
+            ..Default::default()
+        };
+        self.core(mode::nr::OBJ_GETPROPERTIES, &mut list).unwrap();
+        let mut named = BTreeMap::new();
+        for (id, value) in ids.into_iter().zip(values).take(list.count_props as usize) {
+            let mut property = mode::GetProperty { prop_id: id, ..Default::default() };
+            self.core(mode::nr::GETPROPERTY, &mut property).unwrap();
+            let end = property.name.iter().position(|byte| *byte == 0).unwrap();
+            named.insert(String::from_utf8_lossy(&property.name[..end]).into_owned(), (id, value));
+        }
+        named
+    }
+
+    /// Sets properties: object, name, value.
+    fn commit(&mut self, flags: u32, user_data: u64, list: &[(u32, &str, u64)]) -> Outcome {
+        let objects: Vec<u32> = list.iter().map(|row| row.0).collect();
+        let counts = vec![1u32; list.len()];
+        let ids: Vec<u32> = list.iter().map(|row| self.named(row.0)[row.1].0).collect();
+        let values: Vec<u64> = list.iter().map(|row| row.2).collect();
+        let mut atomic = mode::Atomic {
+            flags,
+            count_objs: objects.len() as u32,
+            objs_ptr: objects.as_ptr() as u64,
+            count_props_ptr: counts.as_ptr() as u64,
+            props_ptr: ids.as_ptr() as u64,
+            prop_values_ptr: values.as_ptr() as u64,
+            user_data,
+            ..Default::default()
+        };
+        self.core(mode::nr::ATOMIC, &mut atomic)
+    }
+}
+
+/// A mode is set and a picture shown at once, as kmscube -A does; each picture becomes a file.
+#[test]
+fn atomic() {
+    let frames = std::env::temp_dir().join(format!("genx-shim-frames-{}", std::process::id()));
+    let mut client =
+        Client::with(PRIMARY, Config { frames: Some(frames.clone()), ..Config::default() });
+    let (crtc, connector) = (31, 33);
+    // Who does not ask for it sees neither planes nor properties for it.
+    let mut planes = mode::PlaneRes::default();
+    client.core(mode::nr::GETPLANERESOURCES, &mut planes).unwrap();
+    assert_eq!(planes.count_planes, 0);
+    assert_eq!(client.named(connector).keys().collect::<Vec<_>>(), ["DPMS"]);
+    assert_eq!(client.commit(0, 0, &[]), errno(Errno::INVAL));
+    client.core(drm::nr::SET_CLIENT_CAP, &mut drm::Cap { capability: 3, value: 1 }).unwrap();
+    let mut plane = 0u32;
+    planes = mode::PlaneRes { plane_id_ptr: &raw mut plane as u64, count_planes: 1, pad: 0 };
+    client.core(mode::nr::GETPLANERESOURCES, &mut planes).unwrap();
+    assert_eq!((planes.count_planes, client.named(plane)["type"].1), (1, 1));
+
+    let mut blob =
+        mode::Blob { blob_id: client.named(plane)["IN_FORMATS"].1 as u32, ..Default::default() };
+    client.core(mode::nr::GETPROPBLOB, &mut blob).unwrap();
+    let mut formats = vec![0u8; blob.length as usize];
+    blob.data = formats.as_mut_ptr() as u64;
+    client.core(mode::nr::GETPROPBLOB, &mut blob).unwrap();
+    let at = |at: usize| u32::from_le_bytes(*formats[at..].first_chunk().unwrap());
+    // Five formats, two modifiers, each with all of them. (drm_mode.h, drm_format_modifier_blob)
+    assert_eq!([at(8), at(16), at(at(20) as usize), at(at(20) as usize + 24)], [5, 2, 0x1f, 0x1f]);
+
+    let (width, height) = (16u16, 8u16);
+    let mut dumb = mode::CreateDumb { width: 16, height: 8, bpp: 32, ..Default::default() };
+    client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+    client.write(dumb.handle, 0, &[0x10, 0x20, 0x30, 0]).unwrap();
+    let mut fb = mode::FbCmd {
+        width: 16,
+        height: 8,
+        pitch: dumb.pitch,
+        bpp: 32,
+        depth: 24,
+        handle: dumb.handle,
+        ..Default::default()
+    };
+    client.core(mode::nr::ADDFB, &mut fb).unwrap();
+    let info = mode::ModeInfo { hdisplay: width, vdisplay: height, ..Default::default() };
+    let mut made =
+        mode::CreateBlob { data: &raw const info as u64, length: 68, ..Default::default() };
+    client.core(mode::nr::CREATEPROPBLOB, &mut made).unwrap();
+    let mut fence = 0i32;
+    let fence_at = &raw mut fence as u64;
+    let size = |pixels: u16| u64::from(pixels) << 16;
+    let wanted = [
+        (connector, "CRTC_ID", crtc.into()),
+        (crtc, "MODE_ID", made.blob_id.into()),
+        (crtc, "ACTIVE", 1),
+        (crtc, "OUT_FENCE_PTR", fence_at),
+        (plane, "FB_ID", fb.fb_id.into()),
+        (plane, "CRTC_ID", crtc.into()),
+        (plane, "SRC_W", size(width)),
+        (plane, "SRC_H", size(height)),
+        (plane, "CRTC_W", width.into()),
+        (plane, "CRTC_H", height.into()),
+    ];
+    const TEST_ONLY: u32 = mode::ATOMIC_TEST_ONLY | mode::ATOMIC_ALLOW_MODESET;
+    assert_eq!(client.commit(0, 0, &wanted), errno(Errno::INVAL), "the mode may not change");
+    assert_eq!(client.commit(TEST_ONLY, 0, &wanted[..4]), Ok(()), "no plane is needed");
+    assert_eq!(client.commit(TEST_ONLY, 0, &wanted[1..]), errno(Errno::INVAL), "a connector is");
+    let mut wrong = wanted;
+    wrong[6].2 = size(width + 1);
+    assert_eq!(client.commit(TEST_ONLY, 0, &wrong), errno(Errno::NOSPC), "beyond the frame buffer");
+    wrong = wanted;
+    wrong[7].2 = size(height - 1);
+    assert_eq!(client.commit(TEST_ONLY, 0, &wrong), errno(Errno::RANGE), "scaled");
+    assert_eq!(client.named(crtc)["ACTIVE"].1, 0, "nothing has changed");
+    let flags = mode::ATOMIC_ALLOW_MODESET | mode::ATOMIC_NONBLOCK | mode::PAGE_FLIP_EVENT;
+    client.commit(flags, 7, &wanted).unwrap();
+    let mut event = drm::EventVblank::default();
+    rustix::io::read(&client.end, bytemuck::bytes_of_mut(&mut event)).unwrap();
+    assert_eq!((event.kind, event.user_data, event.crtc_id), (drm::EVENT_FLIP_COMPLETE, 7, crtc));
+    let known = PROCESS.duplicate(fence).unwrap();
+    assert!(descriptor::is_signaled(&known));
+    assert_eq!(client.named(plane)["FB_ID"].1, u64::from(fb.fb_id));
+    // The mode lives without its blob.
+    client.core(mode::nr::DESTROYPROPBLOB, &mut mode::BlobId { blob_id: made.blob_id }).unwrap();
+    client.write(dumb.handle, 0, &[0xff]).unwrap();
+    let again = [(plane, "FB_ID", fb.fb_id.into()), (plane, "IN_FENCE_FD", fence as u64)];
+    client.commit(mode::ATOMIC_NONBLOCK, 0, &again).unwrap();
+    client.commit(mode::ATOMIC_ALLOW_MODESET, 0, &[(crtc, "ACTIVE", 0)]).unwrap();
+
+    client.device.finish();
+    let directory = std::fs::read_dir(&frames).unwrap().next().unwrap().unwrap().path();
+    let mut files: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let first: Vec<[u8; 4]> = files.iter().map(|file| pixel(file)).collect();
+    assert_eq!(first, [[0x30, 0x20, 0x10, 255], [0x30, 0x20, 0xff, 255]]);
+    std::fs::remove_dir_all(&frames).unwrap();
+}
+
+/// The first pixel of a PNG file.
+fn pixel(path: &std::path::Path) -> [u8; 4] {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    *pixels.first_chunk().unwrap()
+}

@@ -1,0 +1,226 @@
+//! EXECBUFFER2: addresses, relocations, faults, captures.
+
+use super::*;
+
+#[test]
+fn pinned_objects() {
+    const DATA: u64 = 0xffff_8001_0000_0000;
+    let mut client = Client::open(RENDER);
+    let data = client.create(4096);
+    let batch = client.store_batch(DATA + 8, 0x1234_5678);
+    let mut objects = [pinned(data, DATA), pinned(batch, 0x20_0000)];
+    client.exec(&mut objects, 0, 0).unwrap();
+    assert_eq!(client.read::<4>(data, 8), 0x1234_5678u32.to_le_bytes());
+
+    // The batch comes first, on the engine that copies.
+    client.write(data, 8, &[0; 4]).unwrap();
+    objects.reverse();
+    client.exec(&mut objects, exec::BATCH_FIRST | exec::BLT, 0).unwrap();
+    assert_eq!(client.read::<4>(data, 8), 0x1234_5678u32.to_le_bytes());
+
+    let mut twice = [pinned(data, DATA), pinned(batch, DATA)];
+    assert_eq!(client.exec(&mut twice, 0, 0), errno(Errno::NOSPC));
+    let mut plain = [pinned(data, 0x8001_0000_0000), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut plain, 0, 0), errno(Errno::INVAL));
+    let mut same = [pinned(batch, DATA), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut same, 0, 0), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, exec::GEN7_SOL_RESET, 0), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, 5, 0), errno(Errno::INVAL));
+    assert_eq!(client.exec(&mut objects, 0, 9), errno(Errno::NOENT));
+    assert_eq!(client.exec(&mut [], 0, 0), errno(Errno::INVAL));
+}
+
+#[test]
+fn relocations() {
+    let mut client = Client::open(RENDER);
+    for lut in [0, exec::HANDLE_LUT] {
+        let data = client.create(8192);
+        let batch = client.store_batch(0, 77);
+        let mut relocation = i915::Relocation {
+            target_handle: if lut == 0 { data } else { 0 },
+            delta: 4096,
+            offset: ADDRESS_FIELD,
+            presumed_offset: u64::MAX,
+            ..Default::default()
+        };
+        let mut objects = [
+            ExecObject2 { handle: data, ..Default::default() },
+            ExecObject2 {
+                handle: batch,
+                relocation_count: 1,
+                relocs_ptr: std::ptr::from_mut(&mut relocation) as u64,
+                ..Default::default()
+            },
+        ];
+        client.exec(&mut objects, lut, 0).unwrap();
+        assert_eq!(client.read::<4>(data, 4096), [77, 0, 0, 0]);
+        assert_eq!(relocation.presumed_offset, objects[0].offset);
+        assert_ne!(objects[0].offset, 0);
+        assert!(objects[1].offset >> 32 == 0);
+        // They stay where they are, so that nothing has to be written the next time.
+        let offsets = objects.map(|object| object.offset);
+        relocation.offset = u64::MAX;
+        client.exec(&mut objects, lut | exec::NO_RELOC, 0).unwrap();
+        assert_eq!(objects.map(|object| object.offset), offsets);
+        relocation.presumed_offset = 0;
+        assert_eq!(client.exec(&mut objects, lut, 0), errno(Errno::INVAL));
+        relocation.target_handle = 99;
+        assert_eq!(client.exec(&mut objects, lut, 0), errno(Errno::NOENT));
+    }
+}
+
+/// A target may lie behind what is meant. Oracle: Linux' relocation_target.
+#[test]
+fn relocations_backwards() {
+    const DATA: u64 = 0x3000_0000;
+    let mut client = Client::open(RENDER);
+    let (data, behind) = (client.create(4096), client.create(4096));
+    let batch = client.store_batch(0, 78);
+    let mut relocation = i915::Relocation {
+        target_handle: behind,
+        delta: (-8i32).cast_unsigned(),
+        offset: ADDRESS_FIELD,
+        presumed_offset: u64::MAX,
+        ..Default::default()
+    };
+    let mut objects = [pinned(data, DATA), pinned(behind, DATA + 4096), pinned(batch, 0x20_0000)];
+    (objects[2].relocation_count, objects[2].relocs_ptr) =
+        (1, std::ptr::from_mut(&mut relocation) as u64);
+    client.exec(&mut objects, 0, 0).unwrap();
+    assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
+}
+
+/// What a submission does not list it does not see; the client is told, and can look at what is
+/// left.
+#[test]
+fn faults() {
+    let mut client = Client::open(RENDER);
+    let batch = client.store_batch(0x30_0000, 1);
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let mut param = i915::ContextParam {
+        ctx_id: create.ctx_id,
+        param: i915::context_param::RECOVERABLE,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut param).unwrap();
+    let mut objects = [pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut objects, 0, create.ctx_id), errno(Errno::IO));
+    let mut stats = i915::ResetStats { ctx_id: create.ctx_id, ..Default::default() };
+    client.i915(i915::nr::GET_RESET_STATS, &mut stats).unwrap();
+    assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
+    // It is banned: nothing of it runs again, whatever it is.
+    let data = client.create(4096);
+    let mut right = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut right, 0, create.ctx_id), errno(Errno::IO));
+    client.exec(&mut right, 0, 0).unwrap();
+    // Another one is not, and a context that can go on does.
+    assert_eq!(client.exec(&mut objects, 0, 0), errno(Errno::IO));
+    client.exec(&mut right, 0, 0).unwrap();
+    let directory = &client.device.config.errors;
+    let mine = format!(".{}.1.txt", std::process::id());
+    let state = std::fs::read_dir(directory)
+        .unwrap()
+        .flatten()
+        .find(|file| file.file_name().to_string_lossy().ends_with(&mine));
+    let path = state.unwrap().path();
+    let mut dump = genxml::dump::Dump::open(&path, &Default::default()).unwrap();
+    // Its ring leads to the batch, which is there.
+    let mut found = 0;
+    dump.submissions(&mut |submission| {
+        let memory = submission.memory.tail(0x20_0000);
+        found += u32::from(memory.starts_with(&store(0x30_0000, 1)));
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(found, 1);
+}
+
+/// What is refused. Oracle: Linux' i915_gem_execbuffer.c, drm_syncobj.c, drm_framebuffer.c.
+#[test]
+fn refusals() {
+    let mut client = Client::open(PRIMARY);
+    let batch = client.store_batch(0x40_0000, 1);
+    let data = client.create(4096);
+    let mut objects = [pinned(data, 0x40_0000), pinned(batch, 0x20_0000)];
+    assert_eq!(client.exec(&mut objects, exec::SECURE, 0), errno(Errno::PERM));
+
+    let mut sync = drm::Syncobj { flags: drm::SYNCOBJ_CREATE_SIGNALED, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let handles = std::ptr::from_ref(&sync.handle) as u64;
+    let mut wait =
+        drm::SyncobjWait { handles, count_handles: 1, flags: 1 << 30, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::INVAL));
+    let mut wait = drm::SyncobjTimelineWait {
+        handles,
+        count_handles: 1,
+        flags: 1 << 30,
+        ..Default::default()
+    };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::INVAL));
+    for (flags, error) in [(0, Errno::INVAL), (drm::SYNCOBJ_SYNC_FILE, Errno::NOENT)] {
+        let mut export = drm::SyncobjHandle { handle: 99, flags, ..Default::default() };
+        assert_eq!(client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export), errno(error));
+    }
+
+    // Engines that are none leave the context as it was.
+    client.exec(&mut objects, 0, 0).unwrap();
+    let states = client.counts()[1];
+    let mut engines = i915::ContextParam {
+        param: i915::context_param::ENGINES,
+        size: 8,
+        value: 16,
+        ..Default::default()
+    };
+    assert_eq!(client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut engines), errno(Errno::FAULT));
+    assert_eq!((client.counts()[1], states), (1, 1));
+
+    let handle = client.create(64 * 64 * 4);
+    let mut fb = mode::FbCmd {
+        width: 64,
+        height: 64,
+        pitch: 252,
+        bpp: 32,
+        depth: 24,
+        handle,
+        ..Default::default()
+    };
+    assert_eq!(client.core(mode::nr::ADDFB, &mut fb), errno(Errno::INVAL));
+    fb.pitch = 256;
+    client.core(mode::nr::ADDFB, &mut fb).unwrap();
+    let (first, other) = (client.id, Id::new());
+    client.device.open(other, PRIMARY, None);
+    client.id = other;
+    let mut remove = mode::FbId { fb_id: fb.fb_id };
+    assert_eq!(client.core(mode::nr::RMFB, &mut remove), errno(Errno::NOENT));
+    client.id = first;
+    client.core(mode::nr::RMFB, &mut remove).unwrap();
+}
+
+/// What was submitted can be read as a capture, with what the client wrote between.
+#[test]
+fn captures() {
+    let directory = std::env::temp_dir().join(format!("genx-shim-capture-{}", std::process::id()));
+    let mut client = Client::with(
+        RENDER,
+        Config { capture: Some(directory.clone()), check: true, ..Config::default() },
+    );
+    let data = client.create(4096);
+    let batch = client.store_batch(0x30_0010, 0x99);
+    let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
+    client.exec(&mut objects, 0, 0).unwrap();
+    client.write(data, 256, &[5]).unwrap();
+    client.exec(&mut objects, 0, 0).unwrap();
+    client.device.finish();
+    let inside = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
+    let capture = genxml::capture::Capture::open(&inside).unwrap();
+    let mut replay = genxml_sim::replay::Replay::new(&capture);
+    while replay.step().is_some() {}
+    let second = capture.execs().nth(1).unwrap();
+    let writes = &second.objects.iter().find(|object| object.address == 0x30_0000).unwrap().writes;
+    assert_eq!((writes.len(), writes[0].offset), (1, 256));
+    let object = second.objects.iter().find(|object| object.address == 0x30_0000).unwrap().object;
+    let bytes = replay.bytes(object);
+    assert_eq!((bytes[0x10], bytes[256]), (0x99, 5));
+    std::fs::remove_dir_all(&directory).unwrap();
+}

@@ -1,0 +1,167 @@
+//! Syncobjs and timelines.
+
+use super::*;
+
+#[test]
+fn fences() {
+    let mut client = Client::open(RENDER);
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let handles = [sync.handle];
+    let (address, count_handles) = (handles.as_ptr() as u64, 1);
+    let mut wait = drm::SyncobjWait { handles: address, count_handles, ..Default::default() };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::INVAL));
+    wait.flags = drm::SYNCOBJ_WAIT_FOR_SUBMIT;
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::TIME));
+    wait.timeout_nsec = i64::MAX;
+    assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), Err(Stop::Wait(i64::MAX as u64)));
+
+    // A submission signals it, and a point of a timeline.
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut fences = [i915::ExecFence { handle: sync.handle, flags: i915::FENCE_SIGNAL }];
+    let mut objects = [pinned(batch, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 1,
+        cliprects_ptr: fences.as_mut_ptr() as u64,
+        num_cliprects: 1,
+        flags: exec::FENCE_ARRAY | exec::FENCE_OUT,
+        ..Default::default()
+    };
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
+    // SAFETY: the descriptor was just made for this test.
+    let fence = unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) };
+    assert!(descriptor::is_signaled(&fence));
+
+    let points = [5u64];
+    let mut timeline = i915::TimelineFences {
+        fence_count: 1,
+        handles_ptr: fences.as_ptr() as u64,
+        values_ptr: points.as_ptr() as u64,
+        ..Default::default()
+    };
+    exec.flags = exec::USE_EXTENSIONS;
+    (exec.num_cliprects, exec.cliprects_ptr) = (0, std::ptr::from_mut(&mut timeline) as u64);
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    let mut past = [0u64];
+    let mut query = drm::SyncobjTimelineArray {
+        handles: address,
+        points: past.as_mut_ptr() as u64,
+        count_handles,
+        flags: 0,
+    };
+    client.core(drm::nr::SYNCOBJ_QUERY, &mut query).unwrap();
+    assert_eq!(past, points);
+    let later = [6u64];
+    let mut wait = drm::SyncobjTimelineWait {
+        handles: address,
+        points: later.as_ptr() as u64,
+        count_handles,
+        flags: drm::SYNCOBJ_WAIT_FOR_SUBMIT,
+        ..Default::default()
+    };
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::TIME));
+    query.points = later.as_ptr() as u64;
+    client.core(drm::nr::SYNCOBJ_TIMELINE_SIGNAL, &mut query).unwrap();
+    client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
+    // A fence that is not there cannot be waited for.
+    let mut reset = drm::SyncobjArray { handles: address, count_handles, pad: 0 };
+    client.core(drm::nr::SYNCOBJ_RESET, &mut reset).unwrap();
+    fences[0].flags = i915::FENCE_WAIT;
+    assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+
+    let mut export = drm::SyncobjHandle { handle: sync.handle, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export).unwrap();
+    let mut import = drm::SyncobjHandle { fd: export.fd, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_FD_TO_HANDLE, &mut import).unwrap();
+    let both = [import.handle];
+    let mut signal = drm::SyncobjArray { handles: both.as_ptr() as u64, count_handles, pad: 0 };
+    client.core(drm::nr::SYNCOBJ_SIGNAL, &mut signal).unwrap();
+    let mut wait = drm::SyncobjWait { handles: address, count_handles, ..Default::default() };
+    client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
+    // SAFETY: the descriptor was just made for this test.
+    drop(unsafe { OwnedFd::from_raw_fd(export.fd) });
+}
+
+/// Points of a timeline are past one after the other.
+#[test]
+fn timelines() {
+    let mut client = asynchronous();
+    let batch = client.store_batch(0x20_0800, 1);
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    let handles = [sync.handle];
+    let mut fences = [i915::ExecFence { handle: sync.handle, flags: i915::FENCE_SIGNAL }];
+    let mut points = [3u64];
+    let mut timeline = i915::TimelineFences {
+        fence_count: 1,
+        handles_ptr: fences.as_mut_ptr() as u64,
+        values_ptr: points.as_mut_ptr() as u64,
+        ..Default::default()
+    };
+    let mut objects = [pinned(batch, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 1,
+        cliprects_ptr: std::ptr::from_mut(&mut timeline) as u64,
+        flags: exec::USE_EXTENSIONS | exec::FENCE_IN,
+        ..Default::default()
+    };
+    let (gate, opens) = Client::gate();
+    exec.rsvd2 = rustix::fd::AsRawFd::as_raw_fd(&gate) as u64;
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    let mut asked = [3u64];
+    let mut wait = drm::SyncobjTimelineWait {
+        handles: handles.as_ptr() as u64,
+        points: asked.as_mut_ptr() as u64,
+        count_handles: 1,
+        ..Default::default()
+    };
+    let query = |client: &mut Client, flags| {
+        let mut point = [99u64];
+        let mut query = drm::SyncobjTimelineArray {
+            handles: handles.as_ptr() as u64,
+            points: point.as_mut_ptr() as u64,
+            count_handles: 1,
+            flags,
+        };
+        client.core(drm::nr::SYNCOBJ_QUERY, &mut query).unwrap();
+        point[0]
+    };
+    // It is there, but not past; the next one is not even there.
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::TIME));
+    wait.flags = drm::SYNCOBJ_WAIT_AVAILABLE;
+    client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
+    assert_eq!(
+        (query(&mut client, 0), query(&mut client, drm::SYNCOBJ_QUERY_LAST_SUBMITTED)),
+        (0, 3)
+    );
+    asked[0] = 5;
+    wait.flags = 0;
+    assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::INVAL));
+    // The work of point 5 waits for point 3.
+    (points[0], exec.flags) = (5, exec::USE_EXTENSIONS);
+    let data = client.create(4096);
+    let store = client.store_batch(0x30_0000, 1);
+    let mut both = [pinned(data, 0x30_0000), pinned(store, 0x20_0000)];
+    let mut order = [
+        i915::ExecFence { handle: sync.handle, flags: i915::FENCE_WAIT },
+        i915::ExecFence { handle: sync.handle, flags: i915::FENCE_SIGNAL },
+    ];
+    let mut values = [3u64, 5];
+    timeline.fence_count = 2;
+    (timeline.handles_ptr, timeline.values_ptr) =
+        (order.as_mut_ptr() as u64, values.as_mut_ptr() as u64);
+    (exec.buffers_ptr, exec.buffer_count) = (both.as_mut_ptr() as u64, 2);
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    exec.rsvd1 = create.ctx_id.into();
+    client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
+    assert_eq!(client.wait(data, 1_000_000).0, errno(Errno::TIME));
+    descriptor::signal(&opens, true);
+    assert_eq!(client.wait(data, -1).0, Ok(()));
+    client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
+    assert_eq!(query(&mut client, 0), 5);
+    assert_eq!(client.read::<4>(data, 0), [1, 0, 0, 0]);
+}

@@ -1,0 +1,115 @@
+//! Objects: memory, mappings, the client's pages, tiling.
+
+use super::*;
+
+/// Wrong addresses are errors.
+#[test]
+fn wrong_addresses() {
+    let mut bytes = [1u8, 2, 3, 4];
+    let address = bytes.as_mut_ptr() as u64;
+    assert_eq!(PROCESS.value::<u32>(address), Ok(u32::from_ne_bytes(bytes)));
+    PROCESS.put(address, &9u32).unwrap();
+    assert_eq!(PROCESS.value::<u32>(address), Ok(9));
+    for wrong in [0, 4, u64::MAX, 1 << 47] {
+        assert_eq!(PROCESS.value::<u32>(wrong), Err(Errno::FAULT), "{wrong:#x}");
+        assert_eq!(PROCESS.put(wrong, &1u32), Err(Errno::FAULT), "{wrong:#x}");
+    }
+    assert_eq!(PROCESS.array::<u64>(address, u64::MAX), Err(Errno::TOOBIG));
+    assert_eq!(PROCESS.array::<u64>(0, 1 << 20), Err(Errno::FAULT));
+}
+
+#[test]
+fn objects() {
+    let mut client = Client::open(RENDER);
+    let mut create = i915::GemCreate { size: 5000, ..Default::default() };
+    client.i915(i915::nr::GEM_CREATE, &mut create).unwrap();
+    assert_eq!((create.size, create.handle), (8192, 1));
+    assert_eq!(client.read::<8>(1, 4996), [0; 8]);
+    client.write(1, 8190, &[1, 2]).unwrap();
+    assert_eq!(client.write(1, 8191, &[1, 2]), errno(Errno::INVAL));
+    assert_eq!(client.write(2, 0, &[1, 2]), errno(Errno::NOENT));
+
+    let mut map = i915::GemMmapOffset { handle: 1, flags: 2, ..Default::default() };
+    client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
+    let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
+    let pages = PROCESS.import(file, offset, 8192).unwrap();
+    assert_eq!(bytes(&*pages, 8190), [1, 2]);
+    assert!(client.device.mapping(map.offset + 4096, 8192).is_err());
+    assert!(client.device.mapping(77 << 36, 4096).is_err());
+
+    for size in [0, u64::MAX, gem::MAX_SIZE + 1] {
+        let mut create = i915::GemCreate { size, ..Default::default() };
+        assert_eq!(
+            client.i915(i915::nr::GEM_CREATE, &mut create),
+            errno(Errno::INVAL),
+            "{size:#x}"
+        );
+    }
+    let mut close = drm::GemClose { handle: 1, pad: 0 };
+    client.core(drm::nr::GEM_CLOSE, &mut close).unwrap();
+    assert_eq!(client.core(drm::nr::GEM_CLOSE, &mut close), errno(Errno::INVAL));
+    assert!(client.device.objects.is_empty());
+    assert_eq!(client.core(0x90, &mut close), errno(Errno::INVAL));
+    assert_eq!(
+        client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16, 0),
+        errno(Errno::FAULT)
+    );
+}
+
+#[test]
+fn user_pages() {
+    const DATA: u64 = 0x7fff_0000_0000;
+    let mut client = Client::open(RENDER);
+    let mut memory = vec![0u8; 3 * 4096];
+    let start = (memory.as_mut_ptr() as u64).next_multiple_of(4096);
+    let mut userptr = i915::GemUserptr { user_ptr: start, user_size: 4096, ..Default::default() };
+    client.i915(i915::nr::GEM_USERPTR, &mut userptr).unwrap();
+    let batch = client.store_batch(DATA, 0x5566);
+    client.exec(&mut [pinned(userptr.handle, DATA), pinned(batch, 0x20_0000)], 0, 0).unwrap();
+    let stored: u32 = PROCESS.value(start).unwrap();
+    assert_eq!(stored, 0x5566);
+
+    userptr.flags = i915::USERPTR_READ_ONLY;
+    client.i915(i915::nr::GEM_USERPTR, &mut userptr).unwrap();
+    let outcome = client.exec(&mut [pinned(userptr.handle, DATA), pinned(batch, 0x20_0000)], 0, 0);
+    assert_eq!(outcome, errno(Errno::IO));
+
+    let mut odd = i915::GemUserptr { user_ptr: start + 8, user_size: 4096, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_USERPTR, &mut odd), errno(Errno::INVAL));
+    let flags = i915::USERPTR_PROBE;
+    let mut nowhere =
+        i915::GemUserptr { user_ptr: 4096, user_size: 4096, flags, ..Default::default() };
+    assert_eq!(client.i915(i915::nr::GEM_USERPTR, &mut nowhere), errno(Errno::FAULT));
+    nowhere.flags = 0;
+    client.i915(i915::nr::GEM_USERPTR, &mut nowhere).unwrap();
+    let outcome = client.exec(&mut [pinned(nowhere.handle, DATA), pinned(batch, 0x20_0000)], 0, 0);
+    assert_eq!(outcome, errno(Errno::FAULT));
+}
+
+/// Oracle: an X tile is 8 rows of 512 bytes.
+#[test]
+fn aperture() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(2 * 4096);
+    let mut tiling = i915::GemSetTiling { handle, tiling_mode: 1, stride: 1024, swizzle_mode: 9 };
+    client.i915(i915::nr::GEM_SET_TILING, &mut tiling).unwrap();
+    assert_eq!(tiling.swizzle_mode, 0);
+    // Row 1, byte 512: the second tile's second row.
+    client.write(handle, 4096 + 512, b"here").unwrap();
+    let mut map =
+        i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
+    client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
+    let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
+    let pages = PROCESS.import(file, offset, 8192).unwrap();
+    assert_eq!(&bytes(&*pages, 1024 + 512), b"here");
+    pages.write(1024 + 512, b"there").unwrap();
+    client.i915(i915::nr::GEM_SW_FINISH, &mut i915::GemSwFinish { handle }).unwrap();
+    assert_eq!(&client.read::<5>(handle, 4096 + 512), b"there");
+    client.write(handle, 4096, b"row 0").unwrap();
+    let domain = i915::DOMAIN_GTT;
+    let mut domains = i915::GemSetDomain { handle, read_domains: domain, write_domain: 0 };
+    client.i915(i915::nr::GEM_SET_DOMAIN, &mut domains).unwrap();
+    assert_eq!(&bytes(&*pages, 512), b"row 0");
+    tiling.stride = 100;
+    assert_eq!(client.i915(i915::nr::GEM_SET_TILING, &mut tiling), errno(Errno::INVAL));
+}

@@ -1,0 +1,43 @@
+//! GETPARAM, QUERY, REG_READ.
+
+use super::*;
+
+#[test]
+fn questions() {
+    let mut client = Client::with(RENDER, Config { device: 0x1626, ..Config::default() });
+    let mut value = 0u32;
+    let mut ask = |number| {
+        let mut get =
+            i915::GetParam { param: number, pad: 0, value: std::ptr::from_mut(&mut value) as u64 };
+        client.i915(i915::nr::GETPARAM, &mut get).map(|()| value)
+    };
+    assert_eq!(ask(i915::param::CHIPSET_ID), Ok(0x1626));
+    assert_eq!(ask(i915::param::EU_TOTAL), Ok(48));
+    assert_eq!(ask(i915::param::HUC_STATUS), errno(Errno::NODEV));
+    assert_eq!(ask(999), errno(Errno::INVAL));
+
+    let mut answer = |query_id| {
+        let mut item = i915::QueryItem { query_id, ..Default::default() };
+        let mut query =
+            i915::Query { num_items: 1, flags: 0, items_ptr: std::ptr::from_mut(&mut item) as u64 };
+        client.i915(i915::nr::QUERY, &mut query).unwrap();
+        let mut bytes = vec![0u8; item.length.max(0) as usize];
+        item.data_ptr = bytes.as_mut_ptr() as u64;
+        client.i915(i915::nr::QUERY, &mut query).unwrap();
+        (item.length, bytes)
+    };
+    let (length, topology) = answer(i915::QUERY_TOPOLOGY_INFO);
+    // Head, a mask of slices, three of subslices, nine of execution units.
+    assert_eq!(length, 16 + 1 + 3 + 9);
+    assert_eq!(topology[16..20], [0b11, 0b111, 0b111, 0]);
+    let (_, engines) = answer(i915::QUERY_ENGINE_INFO);
+    assert_eq!(engines[0], 5);
+    assert_eq!(answer(i915::QUERY_MEMORY_REGIONS).0, 16 + 88);
+    assert_eq!(answer(i915::QUERY_HWCONFIG_BLOB).0, -Errno::NODEV.raw_os_error());
+    assert_eq!(answer(99).0, -Errno::INVAL.raw_os_error());
+    let mut read = i915::RegRead { offset: 0x2358 | 1, val: 7 };
+    client.i915(i915::nr::REG_READ, &mut read).unwrap();
+    assert_eq!(read.val, 0);
+    read.offset = 0x2000;
+    assert_eq!(client.i915(i915::nr::REG_READ, &mut read), errno(Errno::INVAL));
+}

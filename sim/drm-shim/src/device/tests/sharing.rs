@@ -1,0 +1,107 @@
+//! Descriptors: shared buffers, syncobjs, and what is released when they are closed.
+
+use super::*;
+
+#[test]
+fn shared_buffers() {
+    let mut client = Client::open(RENDER);
+    let handle = client.create(8192);
+    client.write(handle, 4096, b"shared").unwrap();
+    let mut prime = drm::PrimeHandle { handle, flags: drm::CLOEXEC, fd: -1 };
+    client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut prime).unwrap();
+    let mut back = drm::PrimeHandle { fd: prime.fd, ..Default::default() };
+    client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut back).unwrap();
+    assert_eq!(back.handle, handle);
+    // Another file of the same device has a handle of its own, and the object outlives the first
+    // one's.
+    let other = Id::new();
+    client.device.open(other, RENDER, None);
+    let mine = std::mem::replace(&mut client.id, other);
+    client.create(4096);
+    client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut back).unwrap();
+    assert_eq!(back.handle, 2);
+    client.device.close(mine);
+    assert_eq!(&client.read::<6>(2, 4096), b"shared");
+    // SAFETY: the descriptor was just made for this test.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(prime.fd) };
+    let token = Descriptor::of(descriptor.as_fd()).unwrap();
+    let (file, offset) = client.device.shared_mapping(token, 4096, 4096).unwrap();
+    let pages = PROCESS.import(file, offset, 4096).unwrap();
+    assert_eq!(&bytes(&*pages, 0), b"shared");
+    for length in [4097, u64::MAX, u64::MAX - 4095] {
+        assert!(client.device.shared_mapping(token, 4096, length).is_err());
+    }
+    // When the descriptor and all handles are gone, so is the object.
+    client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: 2, pad: 0 }).unwrap();
+    assert_eq!(client.device.objects.len(), 2);
+    drop(descriptor);
+    client.device.collect();
+    assert_eq!(client.device.objects.len(), 1);
+    let mut wrong = drm::PrimeHandle { fd: 987, ..Default::default() };
+    assert_eq!(client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut wrong), errno(Errno::BADF));
+}
+
+/// What is no sync file is not waited for. Oracle: Linux' sync_file_get_fence and its callers.
+#[test]
+fn other_descriptors() {
+    let mut client = Client::open(RENDER);
+    let (pipe, _end) = std::io::pipe().unwrap();
+    let pipe = std::os::fd::AsRawFd::as_raw_fd(&pipe);
+    let batch = client.store_batch(0, 1);
+    let mut objects = [pinned(batch, 0x20_0000)];
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    for fd in [pipe, -1] {
+        let mut exec = ExecBuffer2 {
+            buffers_ptr: objects.as_mut_ptr() as u64,
+            buffer_count: 1,
+            flags: exec::FENCE_IN,
+            rsvd2: u64::from(fd.cast_unsigned()),
+            ..Default::default()
+        };
+        assert_eq!(client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec), errno(Errno::INVAL));
+        for flags in [0, drm::SYNCOBJ_SYNC_FILE] {
+            let mut import = drm::SyncobjHandle { handle: sync.handle, flags, fd, pad: 0 };
+            assert_eq!(
+                client.core(drm::nr::SYNCOBJ_FD_TO_HANDLE, &mut import),
+                errno(Errno::INVAL)
+            );
+        }
+    }
+}
+
+/// Descriptors that clients close leave nothing behind, though nobody tells the device.
+#[test]
+fn closed_descriptors() {
+    let mut client = Client::open(RENDER);
+    let mut sync = drm::Syncobj::default();
+    client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
+    // SAFETY: each was just made for this test.
+    let close = |descriptor| drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+    for _ in 0..1200 {
+        let mut export = drm::SyncobjHandle { handle: sync.handle, ..Default::default() };
+        client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export).unwrap();
+        close(export.fd);
+        assert!(client.device.shared_syncs.len() <= CROWD);
+    }
+    let handle = client.create(4096);
+    for _ in 0..1200 {
+        let mut export = drm::PrimeHandle { handle, flags: drm::CLOEXEC, fd: 0 };
+        client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut export).unwrap();
+        close(export.fd);
+        assert!(client.device.exports.len() <= CROWD);
+    }
+    client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    assert!(client.device.objects.is_empty());
+}
+
+#[test]
+fn closed_files() {
+    let mut client = Client::open(RENDER);
+    client.create(4096);
+    assert_eq!((client.device.objects.len(), client.device.files.len()), (1, 1));
+    client.end = descriptor::signaled_fence().unwrap();
+    client.device.collect();
+    assert_eq!((client.device.objects.len(), client.device.files.len()), (0, 0));
+    assert!(client.device.vms.is_empty());
+}
