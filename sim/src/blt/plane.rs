@@ -4,7 +4,7 @@
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::mem::{ADDRESS_MASK, PAGE, PageFault, Vm};
+use crate::mem::{ADDRESS_MASK, PAGE, Page, PageFault, Vm};
 use crate::surface::TileMode;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -161,7 +161,7 @@ impl Plane {
                 None => vm.page(piece.address)?,
             };
             let part = &mut row[done..done + piece.length];
-            self.runs(at, y, &piece, |from, to| copy(&mut part[to], &page[from]));
+            self.runs(at, y, &piece, |from, to| page.read(from.start, &mut part[to]));
             done += piece.length;
         }
         Ok(())
@@ -183,21 +183,12 @@ impl Plane {
             if let Some(shadow) = shadow.as_deref_mut() {
                 shadow.keep(vm, piece.address)?;
             }
-            let page = vm.page_mut(piece.address)?;
+            let mut page = vm.page_mut(piece.address)?;
             let part = &row[done..done + piece.length];
-            self.runs(at, y, &piece, |to, from| copy(&mut page[to], &part[from]));
+            self.runs(at, y, &piece, |to, from| page.write(to.start, &part[from]));
             done += piece.length;
         }
         Ok(())
-    }
-}
-
-/// Copies a run. Those of Y tiles are short: for whole ones two moves instead of a call.
-#[inline(always)]
-fn copy(to: &mut [u8], from: &[u8]) {
-    match (<&mut [u8; 16]>::try_from(&mut *to), <&[u8; 16]>::try_from(from)) {
-        (Ok(to), Ok(from)) => *to = *from,
-        _ => to.copy_from_slice(from),
     }
 }
 
@@ -206,7 +197,7 @@ fn copy(to: &mut [u8], from: &[u8]) {
 /// It goes by graphics address: two mappings of one frame count as two places.
 pub(super) struct Shadow {
     source: RangeInclusive<u64>,
-    pages: BTreeMap<u64, Box<[u8]>>,
+    pages: BTreeMap<u64, Box<Page>>,
 }
 
 impl Shadow {
@@ -216,7 +207,7 @@ impl Shadow {
     }
 
     /// The page that holds `address`, if it was kept.
-    fn page(&self, address: u64) -> Option<&[u8]> {
+    fn page(&self, address: u64) -> Option<&Page> {
         self.pages.get(&(address & !(PAGE - 1))).map(|page| &**page)
     }
 
@@ -225,7 +216,9 @@ impl Shadow {
         let page = address & !(PAGE - 1);
         let apart = *self.source.start() >= page + PAGE || *self.source.end() < page;
         if !apart && !self.pages.contains_key(&page) {
-            self.pages.insert(page, vm.page(page)?.into());
+            let mut copy = Box::new(Page::ZEROS);
+            vm.page(page)?.read(0, copy.bytes_mut());
+            self.pages.insert(page, copy);
         }
         Ok(())
     }

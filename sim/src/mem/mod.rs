@@ -1,6 +1,7 @@
 //! Memory: frames of 4 KiB, page tables, and the view that all units use.
 //!
 //! * [`physical`]: [`Memory`], the frames: the model's own, or supplied by the host;
+//! * [`Page`]: the bytes of a frame, which others may write at any time;
 //! * [`space`]: [`AddressSpace`], page tables: per process with four or three levels, stored in
 //!   frames, and global;
 //! * [`Vm`]: both together, reading and writing at graphics addresses;
@@ -13,6 +14,7 @@ mod entry;
 pub mod fault;
 mod frames;
 pub mod overlay;
+mod page;
 pub mod physical;
 pub mod space;
 #[cfg(test)]
@@ -22,6 +24,7 @@ mod vm;
 
 pub use coherence::Coherence;
 pub use fault::{Cause, Nearby, PageFault, Tables};
+pub use page::{Page, PageMut};
 pub use physical::{Backing, Frames, Memory, OutOfMemory, PhysicalError};
 pub use space::{AddressSpace, Mapping};
 pub use va::Va;

@@ -8,7 +8,8 @@
 //! it had run there.
 
 use super::fault::{Cause, PageFault};
-use super::physical::{Memory, Page, Slot};
+use super::page::{Page, PageMut};
+use super::physical::{Memory, Slot};
 use super::space::{AddressSpace, Cached};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, RefCell};
@@ -72,7 +73,7 @@ struct Record {
 }
 
 /// A page with the part's own writes.
-#[derive(Clone, Copy, Debug, bytemuck::Zeroable)]
+#[derive(Debug, bytemuck::Zeroable)]
 #[repr(C)]
 struct Copied {
     bytes: Page,
@@ -159,7 +160,7 @@ impl Overlay {
         space: &AddressSpace,
         address: u64,
         length: usize,
-    ) -> Result<&mut Page, PageFault> {
+    ) -> Result<PageMut<'_>, PageFault> {
         let cached = match space.remembered(address, true) {
             Some(cached) => cached,
             None => self.fill(mem, space, address & ADDRESS_MASK, true)?,
@@ -171,7 +172,7 @@ impl Overlay {
         let spare = &mut self.spare;
         let copied = self.copies[record].get_or_insert_with(|| copy(spare, mem.page(cached.slot)));
         mark(&mut copied.written, None, (address % PAGE) as usize, length);
-        Ok(&mut copied.bytes)
+        Ok(copied.bytes.as_mut())
     }
 
     #[cold]
@@ -258,7 +259,7 @@ impl Overlay {
         for (record, copied) in self.written(&records) {
             // There is room: `admits` has looked.
             let Some(slot) = mem.touch(record.frame) else { continue };
-            copied.put(mem.page_mut(slot));
+            copied.put(&mut mem.page_mut(slot));
             let bits = written.bytes.entry(record.frame).or_insert(NO_BITS);
             bits.iter_mut().zip(&copied.written).for_each(|(bits, new)| *bits |= new);
         }
@@ -287,24 +288,22 @@ fn copy(spare: &mut Vec<Box<Copied>>, page: &Page) -> Box<Copied> {
         }
         None => bytemuck::zeroed_box(),
     };
-    copied.bytes.copy_from_slice(page);
+    page.read(0, copied.bytes.bytes_mut());
     copied
 }
 
 impl Copied {
     /// Copies the bytes that were written.
-    fn put(&self, page: &mut Page) {
-        if self.written == [u64::MAX; PAGE as usize / 64] {
-            *page = self.bytes;
-            return;
-        }
-        let (to, _) = page.as_chunks_mut::<64>();
-        let (from, _) = self.bytes.as_chunks::<64>();
-        for ((to, from), &bits) in to.iter_mut().zip(from).zip(&self.written) {
+    fn put(&self, page: &mut PageMut<'_>) {
+        for (&bits, at) in self.written.iter().zip((0..).step_by(64)) {
+            // A page is as long as the bits say.
+            let Some(bytes) = self.bytes.load::<64>(at) else { return };
             match bits {
                 0 => {}
-                u64::MAX => *to = *from,
-                _ => (0..64).filter(|n| bits >> n & 1 == 1).for_each(|n| to[n] = from[n]),
+                u64::MAX => page.write(at, &bytes),
+                _ => (0..64)
+                    .filter(|n| bits >> n & 1 == 1)
+                    .for_each(|n| page.write(at + n, &bytes[n..=n])),
             }
         }
     }

@@ -8,9 +8,11 @@
 //!
 //! Numbers that the model hands out start at [`FIRST_OWN_FRAME`], above every address that a
 //! Broadwell machine has, so that files that name physical pages themselves never meet them.
+#![allow(unsafe_code, reason = "slices of the model's own pages")]
 
 use super::PAGE;
 use super::frames::FrameMap;
+use super::page::{Page, PageMut};
 use bytemuck::allocation::try_zeroed_slice_box;
 use std::fmt;
 
@@ -26,9 +28,6 @@ pub const FIRST_OWN_FRAME: u64 = (1 << 39) / PAGE;
 
 /// Frame numbers end here: table entries have 48 address bits.
 const END: u64 = (1 << 48) / PAGE;
-
-/// The bytes of a frame.
-pub type Page = [u8; PAGE as usize];
 
 /// A run of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -83,11 +82,11 @@ pub enum PhysicalError {
     Address(u64),
 }
 
-/// Memory that the host supplies: a mapping of a file or device, say, that a driver has mapped as
-/// well. Whatever type it has (`memmap2::MmapMut` is one), it gives the same bytes each time.
-pub trait Backing: AsRef<[u8]> + AsMut<[u8]> + Send + Sync {}
+/// Memory that the host supplies, for example a mapping of a file that a driver has mapped as well.
+/// `as_ref` returns the same pages each time. Others may write them at any time ([`Page`]).
+pub trait Backing: AsRef<[Page]> + Send + Sync {}
 
-impl<T: AsRef<[u8]> + AsMut<[u8]> + Send + Sync> Backing for T {}
+impl<T: AsRef<[Page]> + Send + Sync> Backing for T {}
 
 /// Memory of consecutive frames.
 enum Block {
@@ -100,15 +99,7 @@ impl Block {
     fn pages(&self) -> &[Page] {
         match self {
             Block::Own(pages) => pages,
-            Block::Host(backing) => (**backing).as_ref().as_chunks().0,
-        }
-    }
-
-    #[inline(always)]
-    fn pages_mut(&mut self) -> &mut [Page] {
-        match self {
-            Block::Own(pages) => pages,
-            Block::Host(backing) => (**backing).as_mut().as_chunks_mut().0,
+            Block::Host(backing) => (**backing).as_ref(),
         }
     }
 }
@@ -128,7 +119,7 @@ impl Slot {
 }
 
 /// What is read where a block was taken away from under a translation.
-static ZEROS: Page = [0; PAGE as usize];
+static ZEROS: Page = Page::ZEROS;
 
 /// Physical memory of the model.
 pub struct Memory {
@@ -179,7 +170,7 @@ impl Memory {
     /// Memory of `bytes` bytes. What the host supplies does not count.
     pub fn with_limit(bytes: u64) -> Self {
         Memory {
-            blocks: vec![Block::Own(vec![ZEROS].into())],
+            blocks: vec![Block::Own(Box::new([Page::ZEROS]))],
             free: Vec::new(),
             frames: FrameMap::default(),
             holes: Vec::new(),
@@ -188,7 +179,7 @@ impl Memory {
             used: 0,
             limit: bytes / PAGE,
             installed: 0,
-            nowhere: Box::new(ZEROS),
+            nowhere: Box::new(Page::ZEROS),
         }
     }
 
@@ -218,11 +209,10 @@ impl Memory {
         Ok(frames)
     }
 
-    /// Takes memory that the host supplies, all whole pages of it, as frames with consecutive
-    /// numbers. Several buffers in one mapping are [`Frames::part`]s of the result.
+    /// Takes memory that the host supplies as frames with consecutive numbers. Several buffers in one mapping are [`Frames::part`]s of the result.
     ///
-    /// Others may change it while no submission runs; what they do meanwhile may be seen or not, as
-    /// on hardware.
+    /// Others may change it at any time. A submission that runs meanwhile may see the old or the new
+    /// contents, as on hardware.
     ///
     /// Memory is to be adopted once, and its frames mapped as often as wanted. Of two mappings of
     /// one file the model does not know that they are the same: what is written through one is seen
@@ -265,24 +255,28 @@ impl Memory {
         self.holes.push(frames);
     }
 
-    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of
-    /// some of them.
+    /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them. Memory that
+    /// others may write has no slice: [`read_physical`](Self::read_physical) copies it.
     ///
     /// # Panics
-    /// If they were not.
+    /// If `alloc` did not return them.
     pub fn bytes(&self, frames: Frames) -> &[u8] {
         let Some((block, range)) = self.range(frames) else { return &[] };
-        self.blocks[block].pages()[range].as_flattened()
+        let Block::Own(pages) = &self.blocks[block] else { not_own() };
+        // SAFETY: own blocks are reached through `Memory` only, and written only through `&mut
+        // Memory` (`page_mut`, `bytes_mut`), which does not exist as long as the result borrows
+        // `self`.
+        unsafe { Page::slice(&pages[range]) }
     }
 
-    /// Contents of frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, or of
-    /// some of them, to be changed.
+    /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them, to be changed.
     ///
     /// # Panics
-    /// If they were not.
+    /// If `alloc` did not return them.
     pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
         let Some((block, range)) = self.range(frames) else { return &mut [] };
-        self.blocks[block].pages_mut()[range].as_flattened_mut()
+        let Block::Own(pages) = &mut self.blocks[block] else { not_own() };
+        Page::slice_mut(&mut pages[range])
     }
 
     /// Fills `out` from a physical address on. None if one of the frames is not there; `out` is
@@ -290,8 +284,7 @@ impl Memory {
     pub fn read_physical(&self, address: u64, out: &mut [u8]) -> Option<()> {
         for (at, run) in runs(address, out.len()) {
             let within = (at % PAGE) as usize;
-            let length = run.len();
-            out[run].copy_from_slice(&self.page(self.slot(at / PAGE)?)[within..within + length]);
+            self.page(self.slot(at / PAGE)?).read(within, &mut out[run]);
         }
         Some(())
     }
@@ -306,7 +299,7 @@ impl Memory {
         for (at, run) in runs(address, bytes.len()) {
             let slot = self.make(at / PAGE)?;
             let within = (at % PAGE) as usize;
-            self.page_mut(slot)[within..within + run.len()].copy_from_slice(&bytes[run]);
+            self.page_mut(slot).write(within, &bytes[run]);
         }
         Ok(())
     }
@@ -315,15 +308,14 @@ impl Memory {
     pub fn read_u64(&self, address: u64) -> Option<u64> {
         let page = self.page(self.slot(address / PAGE)?);
         let at = ((address % PAGE) & !7) as usize;
-        page[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+        page.load(at).map(u64::from_le_bytes)
     }
 
     /// Writes the aligned quadword at physical address `address`; `None` if there is no memory.
     pub fn write_u64(&mut self, address: u64, value: u64) -> Option<()> {
         let slot = self.touch(address / PAGE)?;
         let at = ((address % PAGE) & !7) as usize;
-        self.page_mut(slot)[at..at + 8].copy_from_slice(&value.to_le_bytes());
-        Some(())
+        self.page_mut(slot).store(at, &value.to_le_bytes())
     }
 
     /// Where frame `number` lies, if there is one; [`Slot::UNTOUCHED`] if nothing has written it.
@@ -354,13 +346,14 @@ impl Memory {
 
     /// Contents of the frame at `slot`, to be changed.
     #[inline(always)]
-    pub(super) fn page_mut(&mut self, slot: Slot) -> &mut Page {
+    pub(super) fn page_mut(&mut self, slot: Slot) -> PageMut<'_> {
         debug_assert_ne!(slot, Slot::UNTOUCHED);
-        let block = self.blocks.get_mut(slot.block as usize);
-        match block.and_then(|b| b.pages_mut().get_mut(slot.page as usize)) {
-            Some(page) => page,
-            None => &mut self.nowhere,
-        }
+        let page =
+            self.blocks.get(slot.block as usize).and_then(|b| b.pages().get(slot.page as usize));
+        // SAFETY: the result borrows `self` by `&mut`. So nobody else reaches the page through this
+        // memory, and no slice of `bytes` exists. Code outside the model may store to pages that the
+        // host supplies; nobody makes slices of those.
+        unsafe { PageMut::new(page.unwrap_or(&self.nowhere)) }
     }
 
     /// Block and pages of frames that are neighbours in a block; none if there are no frames.
@@ -447,6 +440,11 @@ impl Memory {
         self.frames.set(number, slot);
         Ok(slot)
     }
+}
+
+#[cold]
+fn not_own() -> ! {
+    panic!("frames of memory that the host supplies have no slice: read them by physical address")
 }
 
 /// The pieces of `length` bytes from `address` on that lie in one page each: address and place in

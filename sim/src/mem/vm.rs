@@ -1,7 +1,7 @@
 //! Memory as a context sees it.
 
 use super::overlay::Overlay;
-use super::physical::Page;
+use super::page::{Page, PageMut};
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
 
 /// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may
@@ -108,8 +108,8 @@ impl<'a> Vm<'a> {
     #[inline]
     pub fn read_array<const N: usize>(&self, address: u64) -> Result<[u8; N], PageFault> {
         let page = self.page_to_read(address, N)?;
-        if let Some(bytes) = page[(address % PAGE) as usize..].first_chunk() {
-            return Ok(*bytes);
+        if let Some(bytes) = page.load((address % PAGE) as usize) {
+            return Ok(bytes);
         }
         let mut bytes = [0; N];
         self.read(address, &mut bytes)?;
@@ -126,9 +126,8 @@ impl<'a> Vm<'a> {
         address: u64,
         bytes: &[u8; N],
     ) -> Result<(), PageFault> {
-        let page = self.page_to_write(address, N)?;
-        if let Some(place) = page[(address % PAGE) as usize..].first_chunk_mut() {
-            *place = *bytes;
+        let mut page = self.page_to_write(address, N)?;
+        if page.store((address % PAGE) as usize, bytes).is_some() {
             return Ok(());
         }
         self.write(address, bytes)
@@ -141,9 +140,10 @@ impl<'a> Vm<'a> {
     pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), PageFault> {
         let (mut address, mut rest) = (address, out);
         while !rest.is_empty() {
-            let run = self.run(address, rest.len())?;
-            let (now, later) = rest.split_at_mut(run.len());
-            now.copy_from_slice(run);
+            let page = self.page_to_read(address, rest.len())?;
+            let at = (address % PAGE) as usize;
+            let (now, later) = rest.split_at_mut(rest.len().min(PAGE as usize - at));
+            page.read(at, now);
             address = address.wrapping_add(now.len() as u64);
             rest = later;
         }
@@ -157,10 +157,10 @@ impl<'a> Vm<'a> {
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), PageFault> {
         let (mut address, mut rest) = (address, bytes);
         while !rest.is_empty() {
-            let page = self.page_to_write(address, rest.len())?;
+            let mut page = self.page_to_write(address, rest.len())?;
             let at = (address % PAGE) as usize;
-            let (now, later) = rest.split_at(rest.len().min(page.len() - at));
-            page[at..at + now.len()].copy_from_slice(now);
+            let (now, later) = rest.split_at(rest.len().min(PAGE as usize - at));
+            page.write(at, now);
             address = address.wrapping_add(now.len() as u64);
             rest = later;
         }
@@ -172,9 +172,8 @@ impl<'a> Vm<'a> {
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be read.
     #[inline]
-    pub fn page(&self, address: u64) -> Result<&[u8], PageFault> {
+    pub fn page(&self, address: u64) -> Result<&Page, PageFault> {
         self.page_to_read(address & !(PAGE - 1), PAGE as usize)
-            .map(|page| &page[..])
             .map_err(|fault| PageFault { address: address & ADDRESS_MASK, ..fault })
     }
 
@@ -184,39 +183,15 @@ impl<'a> Vm<'a> {
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be written.
     #[inline]
-    pub fn page_mut(&mut self, address: u64) -> Result<&mut [u8], PageFault> {
-        match self.run_mut(address & !(PAGE - 1), PAGE as usize) {
-            Ok(page) => Ok(page),
-            Err(fault) => Err(PageFault { address: address & ADDRESS_MASK, ..fault }),
-        }
-    }
-
-    /// Up to `max` bytes from `address` to the end of its page, in place.
-    ///
-    /// # Errors
-    /// [`PageFault`] if the page cannot be read.
-    #[inline]
-    pub fn run(&self, address: u64, max: usize) -> Result<&[u8], PageFault> {
-        let page = self.page_to_read(address, max)?;
-        let at = (address % PAGE) as usize;
-        Ok(&page[at..page.len().min(at.saturating_add(max))])
-    }
-
-    /// Up to `max` bytes from `address` to the end of its page, in place, to be read and written.
-    ///
-    /// # Errors
-    /// [`PageFault`] if the page cannot be written.
-    #[inline]
-    pub fn run_mut(&mut self, address: u64, max: usize) -> Result<&mut [u8], PageFault> {
+    pub fn page_mut(&mut self, address: u64) -> Result<PageMut<'_>, PageFault> {
+        let start = address & !(PAGE - 1);
+        let of_address = |fault| PageFault { address: address & ADDRESS_MASK, ..fault };
         if let Behind::Overlay(mem, overlay) = &self.behind {
             overlay
-                .read(mem, self.space, address, max)
-                .map_err(|fault| PageFault { write: true, ..fault })?;
+                .read(mem, self.space, start, PAGE as usize)
+                .map_err(|fault| of_address(PageFault { write: true, ..fault }))?;
         }
-        let page = self.page_to_write(address, max)?;
-        let at = (address % PAGE) as usize;
-        let end = page.len().min(at.saturating_add(max));
-        Ok(&mut page[at..end])
+        self.page_to_write(start, PAGE as usize).map_err(of_address)
     }
 
     /// What is mapped near the address of a fault; none if the address itself is mapped.
@@ -261,7 +236,7 @@ impl<'a> Vm<'a> {
 
     /// The page of `address`, of which `length` bytes, as far as it goes, are overwritten.
     #[inline(always)]
-    fn page_to_write(&mut self, address: u64, length: usize) -> Result<&mut Page, PageFault> {
+    fn page_to_write(&mut self, address: u64, length: usize) -> Result<PageMut<'_>, PageFault> {
         match &mut self.behind {
             Behind::Memory(mem) => {
                 let slot = self.space.write(mem, address)?;

@@ -9,8 +9,9 @@ use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth, BlitRasterOperation, X
 use genxml::gen8::mi::{MiCopyMemMem, MiStoreDataImm, PipeControl};
 use genxml_cases::{BATCH, Compute, Model, at, packets, raw_buffer, u};
 use genxml_core::{S, U};
-use genxml_sim::mem::{AddressSpace, Cause, Frames, PAGE, PageFault, Tables};
+use genxml_sim::mem::{AddressSpace, Cause, Frames, PAGE, Page, PageFault, Tables};
 use genxml_sim::{Fault, Stats};
+use std::sync::Arc;
 
 const DATA: u64 = 0x40_0000;
 
@@ -272,16 +273,15 @@ fn three_levels() {
 #[test]
 fn memory_of_the_host() {
     let mut model = Model::new();
-    let host: Box<[u8]> = (0..8 * PAGE).map(|n| (n / PAGE) as u8).collect();
-    let all = model.gpu.memory.adopt(Box::new(host)).unwrap();
+    let host: Arc<[Page]> = (0..8).map(|n| Page::from([n; PAGE as usize])).collect();
+    let all = model.gpu.memory.adopt(Box::new(Arc::clone(&host))).unwrap();
     model.gpu.map(model.context, DATA, all.part(5, 2).unwrap()).unwrap();
     model.gpu.map(model.context, DATA + 2 * PAGE, all.part(0, 1).unwrap()).unwrap();
     model
         .render(&[store(DATA + PAGE + 4, 0xaabb_ccdd), copy(DATA + 2 * PAGE, DATA)].concat())
         .unwrap();
-    let bytes = model.gpu.memory.bytes(all);
-    assert_eq!(bytes[6 * PAGE as usize..][..9], [6, 6, 6, 6, 0xdd, 0xcc, 0xbb, 0xaa, 6]);
-    assert_eq!(bytes[..5], [5, 5, 5, 5, 0]);
+    assert_eq!(host[6].load(0), Some([6, 6, 6, 6, 0xdd, 0xcc, 0xbb, 0xaa, 6]));
+    assert_eq!(host[0].load(0), Some([5, 5, 5, 5, 0]));
     let (found, _) = page_fault(model.render(&store(DATA + 3 * PAGE, 1)));
     assert_eq!(found.cause, Cause::NotPresent(1));
 }

@@ -245,17 +245,17 @@ impl Machine {
     /// Runs what is mapped.
     fn execute(&mut self, submitted: &Submitted) -> bool {
         let Machine { gpu, reporter, objects, config, .. } = self;
-        let touched = |id| match objects.get(&id) {
+        let populated = |id| match objects.get(&id) {
             Some((storage, _)) => storage.populated(),
             None => Vec::new(),
         };
-        reporter.before(gpu, submitted, &touched);
+        reporter.before(gpu, submitted, &populated);
         let result = reporter.run(gpu, submitted);
-        reporter.after(gpu, submitted, &touched);
+        reporter.after(gpu, submitted, &populated);
         match result {
             Ok(_) => true,
             Err(fault) => {
-                reporter.fault(gpu, submitted, &fault, config, &touched);
+                reporter.fault(gpu, submitted, &fault, config, &populated);
                 false
             }
         }

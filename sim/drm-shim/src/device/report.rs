@@ -16,6 +16,7 @@ use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now};
 use genxml_sim::mem::Frames;
 use genxml_sim::{ContextId, EngineId, Fault, Gpu, Stats};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -170,28 +171,60 @@ fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathB
 }
 
 /// Which parts of an object hold anything.
-pub type Touched<'a> = &'a dyn Fn(ObjectId) -> Vec<Range<usize>>;
+pub type Populated<'a> = &'a dyn Fn(ObjectId) -> Vec<Range<usize>>;
 
-/// Objects of a submission as memory to read.
-struct Seen<'a>(Vec<(u64, &'a [u8])>);
+/// Copies part of an object. The object has no slice, since the client may write it at any time.
+fn read(gpu: &Gpu, listed: &Listed, offset: usize, out: &mut [u8]) {
+    // The frames exist: the machine has adopted them.
+    let _ = gpu.memory.read_physical(listed.frames.address() + offset as u64, out);
+}
 
-impl<'a> Seen<'a> {
-    fn new(gpu: &'a Gpu, submitted: &Submitted) -> Self {
-        let bytes = |listed: &Listed| (listed.address, gpu.memory.bytes(listed.frames));
-        let mut list: Vec<(u64, &[u8])> = submitted.objects.iter().map(bytes).collect();
-        list.sort_unstable_by_key(|(address, _)| *address);
-        Seen(list)
+/// A copy of the parts of an object that hold anything; zeros between them.
+fn copy(gpu: &Gpu, listed: &Listed, parts: &[Range<usize>]) -> Vec<u8> {
+    // Zeros that nobody touches take no memory.
+    let mut bytes = vec![0; listed.frames.bytes() as usize];
+    for part in parts {
+        read(gpu, listed, part.start, &mut bytes[part.clone()]);
+    }
+    bytes
+}
+
+/// An object of a submission, copied when it is first read.
+struct Snapshot<'a> {
+    listed: &'a Listed,
+    bytes: OnceCell<Vec<u8>>,
+}
+
+/// Objects of a submission as memory to read, in the order of their addresses.
+struct Snapshots<'a> {
+    gpu: &'a Gpu,
+    populated: Populated<'a>,
+    list: Vec<Snapshot<'a>>,
+}
+
+impl<'a> Snapshots<'a> {
+    fn new(gpu: &'a Gpu, submitted: &'a Submitted, populated: Populated<'a>) -> Self {
+        let snapshot = |listed| Snapshot { listed, bytes: OnceCell::new() };
+        let mut list: Vec<Snapshot<'a>> = submitted.objects.iter().map(snapshot).collect();
+        list.sort_unstable_by_key(|snapshot| snapshot.listed.address);
+        Snapshots { gpu, populated, list }
     }
 }
 
-impl Memory for Seen<'_> {
+impl Memory for Snapshots<'_> {
     fn tail(&self, address: u64) -> &[u8] {
         let address = plain(address);
-        let index = self.0.partition_point(|(start, _)| *start <= address);
-        let Some((start, bytes)) = index.checked_sub(1).map(|index| self.0[index]) else {
+        let index = self.list.partition_point(|snapshot| snapshot.listed.address <= address);
+        let Some(Snapshot { listed, bytes }) = index.checked_sub(1).map(|index| &self.list[index])
+        else {
             return &[];
         };
-        bytes.get((address - start) as usize..).unwrap_or(&[])
+        let offset = address - listed.address;
+        if offset >= listed.frames.bytes() {
+            return &[];
+        }
+        let bytes = bytes.get_or_init(|| copy(self.gpu, listed, &(self.populated)(listed.id)));
+        &bytes[offset as usize..]
     }
 }
 
@@ -239,12 +272,12 @@ impl Reporter {
     }
 
     /// A submission is about to run.
-    pub fn before(&mut self, gpu: &Gpu, submitted: &Submitted, touched: Touched<'_>) {
+    pub fn before(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         if let Some(capture) = &mut self.capture {
-            capture.exec(gpu, submitted, touched);
+            capture.exec(gpu, submitted, populated);
         }
         if let Some(check) = &mut self.check {
-            let memory = Seen::new(gpu, submitted);
+            let memory = Snapshots::new(gpu, submitted, populated);
             check.checker.submission(
                 &mut check.contexts,
                 &Submission {
@@ -288,14 +321,14 @@ impl Reporter {
     }
 
     /// It has run.
-    pub fn after(&mut self, gpu: &Gpu, submitted: &Submitted, touched: Touched<'_>) {
+    pub fn after(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         let Some(capture) = &mut self.capture else { return };
         for listed in &submitted.objects {
-            let bytes = gpu.memory.bytes(listed.frames);
             // Zeros that nobody touches take no memory.
-            let known = capture.known.entry(listed.id).or_insert_with(|| vec![0; bytes.len()]);
-            for part in touched(listed.id) {
-                known[part.clone()].copy_from_slice(&bytes[part]);
+            let size = listed.frames.bytes() as usize;
+            let known = capture.known.entry(listed.id).or_insert_with(|| vec![0; size]);
+            for part in populated(listed.id) {
+                read(gpu, listed, part.start, &mut known[part]);
             }
         }
     }
@@ -307,7 +340,7 @@ impl Reporter {
         submitted: &Submitted,
         fault: &Fault,
         config: &Config,
-        touched: Touched<'_>,
+        populated: Populated<'_>,
     ) {
         self.faults += 1;
         if let (Some(trace), Some(place)) = (&mut self.trace, fault.place()) {
@@ -322,11 +355,11 @@ impl Reporter {
         say(&format!("{}: submission {}: {fault}", self.program, self.submissions - 1));
         let mut memory: Vec<(u64, Vec<u8>)> = Vec::new();
         for listed in &submitted.objects {
-            let bytes = gpu.memory.bytes(listed.frames);
-            let parts = touched(listed.id).into_iter();
-            memory.extend(
-                parts.map(|part| (listed.address + part.start as u64, bytes[part].to_vec())),
-            );
+            for part in populated(listed.id) {
+                let mut bytes = vec![0; part.len()];
+                read(gpu, listed, part.start, &mut bytes);
+                memory.push((listed.address + part.start as u64, bytes));
+            }
         }
         memory.sort_unstable_by_key(|(address, _)| *address);
         let ran = Ran {
@@ -512,22 +545,27 @@ fn tiling(number: u32) -> Tiling {
 
 impl Capturing {
     /// Adds a submission: what the client wrote since the capture knew the objects.
-    fn exec(&mut self, gpu: &Gpu, submitted: &Submitted, touched: Touched<'_>) {
-        let mut objects = Vec::with_capacity(submitted.objects.len());
-        let names: Vec<String> = submitted.objects.iter().map(|listed| name(listed.id)).collect();
-        for (listed, name) in submitted.objects.iter().zip(&names) {
-            let bytes = gpu.memory.bytes(listed.frames);
+    fn exec(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
+        let written = |listed: &Listed| {
             let known = self.known.get(&listed.id).map_or(&[][..], |known| known);
-            let parts = touched(listed.id).into_iter();
-            objects.push(WriteObject {
+            let parts = populated(listed.id).into_iter();
+            let changed = parts.flat_map(|part| {
+                changes(known, part, |offset, out| read(gpu, listed, offset, out))
+            });
+            (name(listed.id), changed.collect())
+        };
+        let written: Vec<(String, Vec<(u64, Vec<u8>)>)> =
+            submitted.objects.iter().map(written).collect();
+        let objects =
+            submitted.objects.iter().zip(&written).map(|(listed, (name, writes))| WriteObject {
                 object: name,
                 address: listed.address,
-                size: bytes.len() as u64,
+                size: listed.frames.bytes(),
                 tiling: tiling(listed.tiling),
                 stride: listed.stride,
-                writes: parts.flat_map(|part| changes(known, bytes, part)).collect(),
+                writes: writes.iter().map(|(offset, bytes)| (*offset, &bytes[..])).collect(),
             });
-        }
+        let objects: Vec<WriteObject<'_>> = objects.collect();
         self.writer.exec(
             submitted.context,
             submitted.engine,
@@ -538,22 +576,34 @@ impl Capturing {
     }
 }
 
-/// The parts of `now` within `part` that differ from `then` (zeros beyond its end), in whole lines.
-fn changes<'a>(then: &[u8], now: &'a [u8], part: Range<usize>) -> Vec<(u64, &'a [u8])> {
+/// The lines of an object within `part` that differ from `then` (zeros beyond its end), with their
+/// new contents. `read` copies the object from an offset on.
+fn changes(
+    then: &[u8],
+    part: Range<usize>,
+    read: impl Fn(usize, &mut [u8]),
+) -> Vec<(u64, Vec<u8>)> {
     const ZEROS: [u8; LINE] = [0; LINE];
-    let mut parts: Vec<(usize, usize)> = Vec::new();
-    for start in part.clone().step_by(LINE) {
-        let end = part.end.min(start + LINE);
-        let before = then.get(start..end).unwrap_or(&ZEROS[..end - start]);
-        if before == &now[start..end] {
-            continue;
-        }
-        match parts.last_mut() {
-            Some((_, last)) if *last == start => *last = end,
-            _ => parts.push((start, end)),
+    const PIECE: usize = 1024 * LINE;
+    let mut changed: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut buffer = vec![0; PIECE.min(part.len())];
+    for start in part.clone().step_by(PIECE) {
+        let now = &mut buffer[..PIECE.min(part.end - start)];
+        read(start, now);
+        for (start, now) in (start..).step_by(LINE).zip(now.chunks(LINE)) {
+            let before = then.get(start..start + now.len()).unwrap_or(&ZEROS[..now.len()]);
+            if before == now {
+                continue;
+            }
+            match changed.last_mut() {
+                Some((at, bytes)) if *at as usize + bytes.len() == start => {
+                    bytes.extend_from_slice(now);
+                }
+                _ => changed.push((start as u64, now.to_vec())),
+            }
         }
     }
-    parts.into_iter().map(|(start, end)| (start as u64, &now[start..end])).collect()
+    changed
 }
 
 #[cfg(test)]
@@ -586,7 +636,15 @@ mod tests {
         now[130] = 1;
         now[299] = 1;
         let parts: Vec<(u64, usize)> =
-            changes(&then, &now, 0..300).iter().map(|(at, part)| (*at, part.len())).collect();
+            changes(&then, 0..300, |at, out| out.copy_from_slice(&now[at..at + out.len()]))
+                .iter()
+                .map(|(at, part)| (*at, part.len()))
+                .collect();
         assert_eq!(parts, [(64, 128), (256, 44)]);
+        // Pieces that are read one by one make one change.
+        let ones = vec![1; 200_000];
+        let all =
+            changes(&then, 100..200_000, |at, out| out.copy_from_slice(&ones[at..at + out.len()]));
+        assert_eq!((all.len(), all[0].0, &all[0].1[..]), (1, 100, &ones[100..]));
     }
 }

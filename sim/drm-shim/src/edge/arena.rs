@@ -2,7 +2,7 @@
 //! the client maps parts of the same file: nothing is ever copied.
 
 use crate::device::host::{self, FilePages, Pages};
-use genxml_sim::mem::Backing;
+use genxml_sim::mem::{Backing, Page, PageMut};
 use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom, fallocate, ftruncate, memfd_create, seek};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
@@ -75,30 +75,39 @@ pub struct Shared {
     _taken: Option<Arc<Taken>>,
 }
 
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        // SAFETY: `at` and `length` lie within the mapping, which lives as long as `self`; the file
-        // has that length and is never cut. Others write meanwhile: what is read is any of the
-        // values (see `Shared`).
-        unsafe { std::slice::from_raw_parts(self.mapping.base.add(self.at), self.length) }
-    }
-}
-
-impl AsMut<[u8]> for Shared {
-    fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `as_ref`; only the model has them as a slice to be changed, since all
-        // others go through `read` and `write`, which are to the model what the client's own stores
-        // are.
-        unsafe { std::slice::from_raw_parts_mut(self.mapping.base.add(self.at), self.length) }
+impl AsRef<[Page]> for Shared {
+    fn as_ref(&self) -> &[Page] {
+        let count = self.length / size_of::<Page>();
+        // SAFETY: `self` has a share in the mapping, so that stays mapped as long as the result
+        // exists. `at` and `length` lie in it (`Arena::allocate`, `import`). `at` is a multiple of
+        // the page size, so the pages are aligned. Other processes and the client's own threads
+        // write them meanwhile: a `Page` permits that, and nobody makes a `&[u8]` or `&mut` of
+        // the mapping.
+        unsafe { std::slice::from_raw_parts(self.mapping.base.add(self.at).cast(), count) }
     }
 }
 
 impl Shared {
-    /// Place in the mapping of a range of these pages.
-    fn inside(&self, offset: u64, length: usize) -> Result<usize, Errno> {
+    /// The pieces of a range that lie in one page each: page, offset in it, place in the range.
+    fn pieces(
+        &self,
+        offset: u64,
+        length: usize,
+    ) -> Result<impl Iterator<Item = (&Page, usize, Range<usize>)>, Errno> {
+        const SIZE: usize = size_of::<Page>();
         let offset = usize::try_from(offset).map_err(|_| Errno::INVAL)?;
         let end = offset.checked_add(length).ok_or(Errno::INVAL)?;
-        if end <= self.length { Ok(self.at + offset) } else { Err(Errno::INVAL) }
+        if end > self.length {
+            return Err(Errno::INVAL);
+        }
+        let pages = self.as_ref();
+        let mut at = offset;
+        Ok(std::iter::from_fn(move || {
+            let start = at;
+            at = end.min((start / SIZE + 1) * SIZE);
+            let page = pages.get(start / SIZE).filter(|_| start < end)?;
+            Some((page, start % SIZE, start - offset..at - offset))
+        }))
     }
 }
 
@@ -108,20 +117,19 @@ impl Pages for Shared {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno> {
-        let at = self.inside(offset, out.len())?;
-        // SAFETY: `inside` has looked that the range lies in the mapping; `out` is not part of one.
-        unsafe {
-            std::ptr::copy_nonoverlapping(self.mapping.base.add(at), out.as_mut_ptr(), out.len())
-        };
+        for (page, at, part) in self.pieces(offset, out.len())? {
+            page.read(at, &mut out[part]);
+        }
         Ok(())
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
-        let at = self.inside(offset, bytes.len())?;
-        // SAFETY: as for `read`.
-        unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapping.base.add(at), bytes.len())
-        };
+        for (page, at, part) in self.pieces(offset, bytes.len())? {
+            // SAFETY: nobody makes slices of a mapping. The device waits for submissions that use
+            // the object before it writes there; a view of a tiled object is the exception, see
+            // `tiling`.
+            unsafe { PageMut::new(page) }.write(at, &bytes[part]);
+        }
         Ok(())
     }
 

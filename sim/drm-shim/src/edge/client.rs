@@ -2,7 +2,7 @@
 //! and never a crash.
 
 use crate::device::host::{Pages, UserPages};
-use genxml_sim::mem::Backing;
+use genxml_sim::mem::{Backing, Page};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -249,21 +249,18 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
     true
 }
 
-impl AsRef<[u8]> for Pinned {
-    fn as_ref(&self) -> &[u8] {
-        // SAFETY: the pages are asked for before each submission that has them (`is_accessible`: that
-        // they can be read, and written if the GPU may), and a client that takes them away waits
-        // until it is done. One that has them taken away by libc itself (free) while its own
-        // submission runs crashes itself, as it crashes with any other library that was given its
-        // memory.
-        unsafe { std::slice::from_raw_parts(self.0.address as *const u8, self.0.length) }
-    }
-}
-
-impl AsMut<[u8]> for Pinned {
-    fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above; the model writes only those that are given to be written.
-        unsafe { std::slice::from_raw_parts_mut(self.0.address as *mut u8, self.0.length) }
+impl AsRef<[Page]> for Pinned {
+    fn as_ref(&self) -> &[Page] {
+        let count = self.0.length / size_of::<Page>();
+        // SAFETY: the address is a multiple of the page size (`Host::user_pages`), so the pages are
+        // aligned. They are accessed only while a submission runs that has the object. They are
+        // mapped then: `is_accessible` is asked before each (that they can be read, and written if
+        // the GPU may), and a client that unmaps some waits in the hooks of munmap, mremap, mmap
+        // and madvise until it has run. A client whose libc unmaps them without a hook (free of a
+        // large block) while its own submission runs gets SIGSEGV, as with any other library that
+        // was given its memory. The client's threads may write them at any time, which a `Page`
+        // permits. The GPU only reads pages that are not writable: its page tables say so.
+        unsafe { std::slice::from_raw_parts(self.0.address as *const Page, count) }
     }
 }
 

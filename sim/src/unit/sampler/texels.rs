@@ -9,7 +9,7 @@ use super::address::BORDER;
 use super::state::KeyMode;
 use super::view::{Origin, Place, Source, View, column, row};
 use crate::assumptions::CHROMA_BETWEEN_PAIRS_IS_AVERAGED;
-use crate::mem::{PAGE, PageFault, Vm};
+use crate::mem::{PAGE, Page, PageFault, Vm};
 use crate::surface::format::codec::{Value, decode_element, decode_yuv};
 use crate::surface::format::{Codec, Numeric};
 
@@ -21,20 +21,22 @@ const BLOCK: usize = 32;
 /// The pages that were looked at last, by the low bits of their numbers.
 pub struct Pages<'v, 'a> {
     vm: &'v Vm<'a>,
-    pages: [(u64, &'v [u8]); 4],
+    pages: [(u64, &'v Page); 4],
 }
 
 /// No page has this number.
 const NO_PAGE: u64 = u64::MAX;
+/// The page of that number, which nothing reads.
+static NOWHERE: Page = Page::ZEROS;
 
 impl<'v, 'a> Pages<'v, 'a> {
     /// No page yet.
     pub fn new(vm: &'v Vm<'a>) -> Self {
-        Pages { vm, pages: [(NO_PAGE, &[]); 4] }
+        Pages { vm, pages: [(NO_PAGE, &NOWHERE); 4] }
     }
 
     #[inline(always)]
-    fn page(&mut self, address: u64) -> Result<&'v [u8], PageFault> {
+    fn page(&mut self, address: u64) -> Result<&'v Page, PageFault> {
         let number = address / PAGE;
         let memo = &mut self.pages[number as usize % 4];
         if memo.0 != number {
@@ -50,8 +52,8 @@ impl<'v, 'a> Pages<'v, 'a> {
     #[inline(always)]
     pub fn bytes<const N: usize>(&mut self, address: u64) -> Result<[u8; N], PageFault> {
         let page = self.page(address)?;
-        match page[(address % PAGE) as usize..].first_chunk() {
-            Some(bytes) => Ok(*bytes),
+        match page.load((address % PAGE) as usize) {
+            Some(bytes) => Ok(bytes),
             None => self.vm.read_array(address),
         }
     }
