@@ -150,14 +150,14 @@ impl Tree {
     }
 
     /// True if a path may lead to a file of the tree: no tree is needed to say so.
-    pub fn concerns(path: &str) -> bool {
+    pub fn covers(path: &str) -> bool {
         path.starts_with('/') && is_ours(&joined(&parts(path)))
     }
 
     /// What a path leads to, without following a link that it ends in unless `follow`. None for
     /// paths that have nothing to do with the tree, and for relative ones.
     pub fn find(&self, path: &str, follow: bool) -> Option<Found<'_>> {
-        if !Tree::concerns(path) {
+        if !Tree::covers(path) {
             return None;
         }
         let mut rest: Vec<String> =

@@ -8,13 +8,15 @@
 //!
 //! Numbers that the model hands out start at [`FIRST_OWN_FRAME`], above every address that a
 //! Broadwell machine has, so that files that name physical pages themselves never meet them.
-#![allow(unsafe_code, reason = "slices of the model's own pages")]
+#![allow(unsafe_code, reason = "slices of own pages, pages of the host")]
 
 use super::PAGE;
 use super::frames::FrameMap;
 use super::page::{Page, PageMut};
 use bytemuck::allocation::try_zeroed_slice_box;
 use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Frames unless [`Memory::with_limit`] says otherwise: 8 GiB.
 const DEFAULT_LIMIT: u64 = (8 << 30) / PAGE;
@@ -83,10 +85,25 @@ pub enum PhysicalError {
 }
 
 /// Memory that the host supplies, for example a mapping of a file that a driver has mapped as well.
-/// `as_ref` returns the same pages each time. Others may write them at any time ([`Page`]).
-pub trait Backing: AsRef<[Page]> + Send + Sync {}
+/// Others may write it at any time ([`Page`]).
+///
+/// # Safety
+/// [`pages`](Self::pages) returns the same range each time. Each of the pages is valid for atomic
+/// access whenever the model accesses it: while a submission runs that can reach it through page
+/// tables, and during calls of functions of [`Memory`] that name its frame. Nobody makes a `&[u8]`
+/// or a `&mut` of the range.
+pub unsafe trait Backing: Send + Sync {
+    /// The pages.
+    fn pages(&self) -> NonNull<[Page]>;
+}
 
-impl<T: AsRef<[Page]> + Send + Sync> Backing for T {}
+// SAFETY: an `Arc` always leads to the same slice, which lives as long as the `Arc`. Others have it
+// by shared reference only: `Arc::get_mut` fails while the model has its share.
+unsafe impl Backing for Arc<[Page]> {
+    fn pages(&self) -> NonNull<[Page]> {
+        NonNull::from(&**self)
+    }
+}
 
 /// Memory of consecutive frames.
 enum Block {
@@ -95,11 +112,26 @@ enum Block {
 }
 
 impl Block {
-    #[inline(always)]
-    fn pages(&self) -> &[Page] {
+    /// How many pages there are.
+    fn count(&self) -> u64 {
         match self {
-            Block::Own(pages) => pages,
-            Block::Host(backing) => (**backing).as_ref(),
+            Block::Own(pages) => pages.len() as u64,
+            Block::Host(backing) => backing.pages().len() as u64,
+        }
+    }
+
+    /// A page, to be accessed at once.
+    #[inline(always)]
+    fn page(&self, index: u32) -> Option<&Page> {
+        match self {
+            Block::Own(pages) => pages.get(index as usize),
+            Block::Host(backing) => {
+                let pages = backing.pages();
+                // SAFETY: the index is less than the number of pages, and by the contract of
+                // `Backing` this page is valid for atomic access now.
+                ((index as usize) < pages.len())
+                    .then(|| unsafe { pages.cast::<Page>().add(index as usize).as_ref() })
+            }
         }
     }
 }
@@ -223,7 +255,7 @@ impl Memory {
     /// [`OutOfMemory`] if there are no numbers left.
     pub fn adopt(&mut self, backing: Box<dyn Backing>) -> Result<Frames, OutOfMemory> {
         let block = Block::Host(backing);
-        let count = block.pages().len() as u64;
+        let count = block.count();
         if count == 0 {
             return Ok(Frames { first: self.next, count });
         }
@@ -237,7 +269,7 @@ impl Memory {
     /// put there next.
     pub fn free(&mut self, frames: Frames) {
         let Some(Slot { block, page: 0 }) = self.frames.get(frames.first) else { return };
-        let whole = self.blocks[block as usize].pages().len() as u64 == frames.count
+        let whole = self.blocks[block as usize].count() == frames.count
             && (0..frames.count)
                 .all(|n| self.frames.get(frames.first + n) == Some(Slot { block, page: n as u32 }));
         if !whole || frames.first < FIRST_OWN_FRAME || frames.count == 0 {
@@ -339,17 +371,16 @@ impl Memory {
     /// Contents of the frame at `slot`.
     #[inline(always)]
     pub(super) fn page(&self, slot: Slot) -> &Page {
-        let page =
-            self.blocks.get(slot.block as usize).and_then(|b| b.pages().get(slot.page as usize));
-        page.unwrap_or(&ZEROS)
+        let block = self.blocks.get(slot.block as usize);
+        block.and_then(|block| block.page(slot.page)).unwrap_or(&ZEROS)
     }
 
     /// Contents of the frame at `slot`, to be changed.
     #[inline(always)]
     pub(super) fn page_mut(&mut self, slot: Slot) -> PageMut<'_> {
         debug_assert_ne!(slot, Slot::UNTOUCHED);
-        let page =
-            self.blocks.get(slot.block as usize).and_then(|b| b.pages().get(slot.page as usize));
+        let block = self.blocks.get(slot.block as usize);
+        let page = block.and_then(|block| block.page(slot.page));
         // SAFETY: the result borrows `self` by `&mut`. So nobody else reaches the page through this
         // memory, and no slice of `bytes` exists. Code outside the model may store to pages that the
         // host supplies; nobody makes slices of those.

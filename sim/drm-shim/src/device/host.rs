@@ -58,7 +58,8 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// Those of mmap.
     fn import(&self, file: OwnedFd, offset: u64, bytes: u64) -> Result<Arc<dyn FilePages>, Errno>;
 
-    /// Pages of the client's own memory (GEM_USERPTR). Address and size are multiples of 4096.
+    /// Pages of the client's own memory (GEM_USERPTR). Address and size are multiples of 4096, and
+    /// the address is not 0.
     fn user_pages(&self, address: u64, bytes: u64, writable: bool) -> Arc<dyn UserPages>;
 
     /// Starts a thread that does `work`.

@@ -285,7 +285,7 @@ impl Device {
     }
 
     /// True if the file is one of its own.
-    pub fn knows(&self, file: Id) -> bool {
+    pub fn has_file(&self, file: Id) -> bool {
         self.files.contains_key(&file)
     }
 

@@ -1,5 +1,5 @@
-//! Memory of buffer objects: a sparse file in memory, mapped once. The model works on this mapping,
-//! the client maps parts of the same file: nothing is ever copied.
+//! Memory of objects: a sparse file in memory (memfd), mapped once. The model works on this mapping
+//! and clients map parts of the same file, so no contents are ever copied.
 
 use crate::device::host::{self, FilePages, Pages};
 use genxml_sim::mem::{Backing, Page, PageMut};
@@ -9,32 +9,37 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sizes of an arena, the largest that the process may have is taken. Nothing is used before it is
-/// touched.
+/// Sizes of an arena in bytes. The first one that the process may map is used. Only pages that are
+/// touched take memory.
 const SIZES: [u64; 4] = [1 << 40, 1 << 36, 1 << 33, 1 << 30];
 
 /// Bytes of a page.
-const PAGE: u64 = 4096;
+const PAGE: u64 = size_of::<Page>() as u64;
 
-/// A mapping of a file, shared with whoever maps it too.
+/// A shared mapping of part of a file.
 #[derive(Debug)]
 struct Mapping {
-    base: *mut u8,
+    /// The first page. The kernel aligns mappings to its page size.
+    base: NonNull<Page>,
+    /// Length in bytes.
     length: usize,
     file: OwnedFd,
 }
 
-// SAFETY: a mapping has no owner; access to what it maps is the business of `Shared`.
+// SAFETY: the mapping does not depend on the thread that made it. The pointer leads to pages of
+// atomic bytes, which any thread may access, and munmap works from any thread.
 unsafe impl Send for Mapping {}
-// SAFETY: as above.
+// SAFETY: `&Mapping` gives access to nothing but the pages of atomic bytes and the file.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
     fn new(file: OwnedFd, offset: u64, length: u64) -> Result<Mapping, Errno> {
         let length = usize::try_from(length).map_err(|_| Errno::OVERFLOW)?;
-        // SAFETY: a new mapping where the kernel wants it changes nothing that is there.
+        // SAFETY: without an address the kernel maps the file where nothing is mapped, so no memory
+        // that is in use changes.
         let base = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -45,50 +50,58 @@ impl Mapping {
                 offset,
             )?
         };
-        Ok(Mapping { base: base.cast(), length, file })
+        let base = NonNull::new(base.cast()).ok_or(Errno::NOMEM)?;
+        Ok(Mapping { base, length, file })
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and `Shared`, which leads into it, holds it.
-        // It fails only for what is no mapping.
-        let _ = unsafe { munmap(self.base.cast(), self.length) };
+        // SAFETY: `new` mapped this range and nobody else unmaps it. All pointers into it come from
+        // `Shared`, which holds the mapping, so none is used any more.
+        // munmap fails only for a range that was not mapped.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
 }
 
-/// Pages of a mapping: what the model adopts. Those of an arena are free again when nobody has them
-/// any more.
+/// Part of a mapping: memory of an object, which the model adopts. A part of an arena is free again
+/// when its last copy is dropped.
 ///
-/// Others write to them at any time, as to memory of a GPU; the model reads and writes bytes, and
-/// any value of them will do.
+/// The client's threads and other processes write it at any time. So there is never a slice of its
+/// bytes: every access goes through [`Page`], whose bytes are atomic.
 #[derive(Clone, Debug)]
 pub struct Shared {
     mapping: Arc<Mapping>,
-    /// First byte in the mapping.
-    at: usize,
-    length: usize,
-    /// First byte in the file.
+    /// Index of the first page in the mapping.
+    first: usize,
+    /// Number of pages.
+    count: usize,
+    /// Offset of the first byte in the file.
     offset: u64,
-    /// The process that has the file by its number.
+    /// The process in which the file has the number of its descriptor.
     owner: u32,
-    _taken: Option<Arc<Taken>>,
+    _allocation: Option<Arc<Allocation>>,
 }
 
-impl AsRef<[Page]> for Shared {
-    fn as_ref(&self) -> &[Page] {
-        let count = self.length / size_of::<Page>();
-        // SAFETY: `self` has a share in the mapping, so that stays mapped as long as the result
-        // exists. `at` and `length` lie in it (`Arena::allocate`, `import`). `at` is a multiple of
-        // the page size, so the pages are aligned. Other processes and the client's own threads
-        // write them meanwhile: a `Page` permits that, and nobody makes a `&[u8]` or `&mut` of
-        // the mapping.
-        unsafe { std::slice::from_raw_parts(self.mapping.base.add(self.at).cast(), count) }
+// SAFETY: `first` and `count` do not change and lie in the mapping (`import` maps as many bytes,
+// `Arena::allocate` takes a range of the arena). `self` has a share in the mapping, so the range
+// stays mapped, readable and writable as long as `self` exists, and the model keeps the backing as
+// long as it accesses the frames. No code of this crate makes a `&[u8]` or a `&mut` of it. A file
+// that its owner truncates raises SIGBUS, which ends the process.
+unsafe impl Backing for Shared {
+    fn pages(&self) -> NonNull<[Page]> {
+        // SAFETY: `first` lies in the mapping, so the address is within or at the end of it.
+        let first = unsafe { self.mapping.base.add(self.first) };
+        NonNull::slice_from_raw_parts(first, self.count)
     }
 }
 
 impl Shared {
-    /// The pieces of a range that lie in one page each: page, offset in it, place in the range.
+    /// The pieces of a range that lie in one page each: page, offset in the page, place in the
+    /// range.
+    ///
+    /// # Errors
+    /// EINVAL if the range goes beyond the end.
     fn pieces(
         &self,
         offset: u64,
@@ -97,10 +110,12 @@ impl Shared {
         const SIZE: usize = size_of::<Page>();
         let offset = usize::try_from(offset).map_err(|_| Errno::INVAL)?;
         let end = offset.checked_add(length).ok_or(Errno::INVAL)?;
-        if end > self.length {
+        if end > self.count * SIZE {
             return Err(Errno::INVAL);
         }
-        let pages = self.as_ref();
+        // SAFETY: the pages are mapped as long as `self` is borrowed and the mapping is page-aligned
+        // (see `Backing`). Others write them meanwhile, which atomic bytes permit.
+        let pages = unsafe { self.pages().as_ref() };
         let mut at = offset;
         Ok(std::iter::from_fn(move || {
             let start = at;
@@ -113,7 +128,7 @@ impl Shared {
 
 impl Pages for Shared {
     fn size(&self) -> u64 {
-        self.length as u64
+        self.count as u64 * PAGE
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Errno> {
@@ -125,9 +140,11 @@ impl Pages for Shared {
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno> {
         for (page, at, part) in self.pieces(offset, bytes.len())? {
-            // SAFETY: nobody makes slices of a mapping. The device waits for submissions that use
-            // the object before it writes there; a view of a tiled object is the exception, see
-            // `tiling`.
+            // SAFETY: there are no slices of a mapping. An ioctl that writes an object first waits
+            // for the submissions that use it, and the lock of their queue orders it after them. A
+            // view of a tiled object is written back without waiting (`device::tiling`): if a
+            // submission accesses the same bytes at that time, the order is the client's fault, as
+            // on hardware. The accesses are atomic; only their sizes may differ.
             unsafe { PageMut::new(page) }.write(at, &bytes[part]);
         }
         Ok(())
@@ -148,7 +165,7 @@ impl FilePages for Shared {
     }
 
     fn populated(&self) -> Vec<Range<u64>> {
-        let (start, end) = (self.offset, self.offset + self.length as u64);
+        let (start, end) = (self.offset, self.offset + self.size());
         let file = &self.mapping.file;
         let mut parts = Vec::new();
         let mut at = start;
@@ -165,14 +182,14 @@ impl FilePages for Shared {
     }
 }
 
-/// A part of the file of an object that another process has, mapped.
+/// Maps part of a file that another process has, as memory of an object. Only whole pages are used.
 ///
 /// # Errors
-/// The kernel's.
+/// Those of mmap.
 pub fn import(file: OwnedFd, offset: u64, bytes: u64) -> Result<Shared, Errno> {
     let mapping = Arc::new(Mapping::new(file, offset, bytes)?);
-    let length = mapping.length;
-    Ok(Shared { mapping, at: 0, length, offset, owner: std::process::id(), _taken: None })
+    let count = mapping.length / size_of::<Page>();
+    Ok(Shared { mapping, first: 0, count, offset, owner: std::process::id(), _allocation: None })
 }
 
 /// A file in memory that objects are parts of.
@@ -183,27 +200,28 @@ pub struct Arena {
     owner: u32,
 }
 
-/// What is free of an arena.
+/// The free ranges of an arena.
 #[derive(Debug)]
 struct Free {
-    /// Ranges: start and end.
+    /// Start and end of each.
     ranges: BTreeMap<u64, u64>,
-    /// Where the search starts: freed ranges are used late, since clients may still map them.
+    /// Where the next search starts. A freed range is used again as late as possible, since clients
+    /// may still have it mapped.
     cursor: u64,
 }
 
-/// A range that somebody has.
+/// An allocated range, freed when it is dropped.
 #[derive(Debug)]
-struct Taken {
+struct Allocation {
     mapping: Arc<Mapping>,
     free: Arc<Mutex<Free>>,
     owner: u32,
     range: Range<u64>,
 }
 
-impl Drop for Taken {
+impl Drop for Allocation {
     fn drop(&mut self) {
-        // Those of a parent process stay as they are.
+        // In a forked child the file is still the parent's, which may use the range.
         if self.owner == std::process::id() {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
             free.release(&self.mapping, &self.range);
@@ -215,10 +233,10 @@ impl Arena {
     /// A new file, all of it free.
     ///
     /// # Errors
-    /// The kernel's.
+    /// Those of memfd_create, ftruncate and mmap.
     pub fn new() -> Result<Arena, Errno> {
         let file = memfd_create("genx-objects", MemfdFlags::CLOEXEC)?;
-        // Out of the way: programs know the numbers that they expect their files to get.
+        // A high number: programs expect certain low numbers for the files that they open.
         let file = match rustix::io::fcntl_dupfd_cloexec(&file, 512) {
             Ok(high) => high,
             Err(_) => file,
@@ -232,10 +250,10 @@ impl Arena {
                 .and_then(|file| Mapping::new(file, 0, size));
             match attempt {
                 Ok(mapping) => {
-                    // Core dumps would have all of it.
-                    // SAFETY: the mapping is ours; what it holds stays as it is.
+                    // A core dump would contain the whole mapping.
+                    // SAFETY: the range is this mapping, and the advice changes no contents.
                     let _ = unsafe {
-                        madvise(mapping.base.cast(), mapping.length, Advice::LinuxDontDump)
+                        madvise(mapping.base.as_ptr().cast(), mapping.length, Advice::LinuxDontDump)
                     };
                     let free = Free { ranges: BTreeMap::from([(0, size)]), cursor: 0 };
                     return Ok(Arena {
@@ -259,7 +277,7 @@ impl host::Arena for Arena {
     fn allocate(&self, bytes: u64) -> Option<Arc<dyn FilePages>> {
         let bytes = bytes.checked_next_multiple_of(PAGE)?;
         let start = self.free.lock().unwrap_or_else(PoisonError::into_inner).take(bytes)?;
-        let taken = Taken {
+        let allocation = Allocation {
             mapping: self.mapping.clone(),
             free: self.free.clone(),
             owner: self.owner,
@@ -267,17 +285,17 @@ impl host::Arena for Arena {
         };
         Some(Arc::new(Shared {
             mapping: self.mapping.clone(),
-            at: start as usize,
-            length: bytes as usize,
+            first: (start / PAGE) as usize,
+            count: (bytes / PAGE) as usize,
             offset: start,
             owner: self.owner,
-            _taken: Some(Arc::new(taken)),
+            _allocation: Some(Arc::new(allocation)),
         }))
     }
 }
 
 impl Free {
-    /// The start of a range of `bytes` bytes that is free no more.
+    /// Takes a range of `bytes` bytes and returns its start; none if no free range is that large.
     fn take(&mut self, bytes: u64) -> Option<u64> {
         let fits = |(start, end): (&u64, &u64)| (end - start >= bytes).then_some((*start, *end));
         let (start, end) = self
@@ -293,12 +311,12 @@ impl Free {
         Some(start)
     }
 
-    /// Takes a range back; what maps it sees zeros.
+    /// Makes a range free again. Mappings of it read as zeros from now on.
     fn release(&mut self, mapping: &Mapping, range: &Range<u64>) {
         let (mut start, mut end) = (range.start, range.end);
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         if fallocate(&mapping.file, flags, start, end - start).is_err() {
-            // It stays taken: a range that is not zero must not be given out.
+            // The range stays allocated: a new object must consist of zeros.
             return;
         }
         if let Some((&before, &before_end)) = self.ranges.range(..start).next_back()
@@ -319,8 +337,8 @@ mod tests {
     use super::*;
     use crate::device::host::Arena as _;
 
-    /// Ranges are zero, shared with other mappings of the file, and zero and free again when nobody
-    /// has them.
+    /// An allocated range consists of zeros and is shared with other mappings of the file. When its
+    /// last copy is dropped it is zero again and free.
     #[test]
     fn ranges() {
         let arena = Arena::new().unwrap();

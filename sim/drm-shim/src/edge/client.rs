@@ -1,5 +1,5 @@
-//! The client's memory: read and written through the kernel, so that a wrong address is an error
-//! and never a crash.
+//! The client's memory and descriptors. Memory is read and written through the kernel, so a wrong
+//! address is an error and never a crash.
 
 use crate::device::host::{Pages, UserPages};
 use genxml_sim::mem::{Backing, Page};
@@ -7,32 +7,43 @@ use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Which way bytes go.
+/// Direction of a copy.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     FromClient,
     ToClient,
 }
 
-/// Copies between this process' memory at an address that may be wrong and a buffer of ours.
-fn transfer(way: Way, address: u64, ours: *mut u8, length: usize) -> Result<(), Errno> {
+/// Copies between the client's memory at `address`, which may be wrong, and `length` bytes at
+/// `ours`.
+///
+/// # Safety
+/// `ours` is valid for reads of `length` bytes, and for writes if they come from the client.
+unsafe fn transfer(
+    direction: Direction,
+    address: u64,
+    ours: *mut u8,
+    length: usize,
+) -> Result<(), Errno> {
     let mut done = 0;
     while done < length {
         let theirs = address.checked_add(done as u64).ok_or(Errno::FAULT)?;
         let local =
             libc::iovec { iov_base: ours.wrapping_add(done).cast(), iov_len: length - done };
         let remote = libc::iovec { iov_base: theirs as *mut libc::c_void, iov_len: length - done };
-        // SAFETY: `ours` leads to `length` bytes that the caller holds, for writing if bytes come
-        // from the client. The kernel checks the other address. Bytes that overlap Rust's own
-        // objects are the client's wrong-doing, as with any pointer that it passes to the kernel.
+        // SAFETY: both vectors have one element and live until the call returns. `local` is the rest
+        // of the range that the caller promised. The kernel checks the address in `remote`, which
+        // the client passed to be read or written; if it points into memory of this library, the
+        // client breaks its own process, as with any wrong pointer that it passes to the kernel.
         let copied = unsafe {
             let process = libc::getpid();
-            match way {
-                Way::FromClient => libc::process_vm_readv(process, &local, 1, &remote, 1, 0),
-                Way::ToClient => libc::process_vm_writev(process, &local, 1, &remote, 1, 0),
+            match direction {
+                Direction::FromClient => libc::process_vm_readv(process, &local, 1, &remote, 1, 0),
+                Direction::ToClient => libc::process_vm_writev(process, &local, 1, &remote, 1, 0),
             }
         };
         match copied {
@@ -40,7 +51,8 @@ fn transfer(way: Way, address: u64, ours: *mut u8, length: usize) -> Result<(), 
             0 => return Err(Errno::FAULT),
             _ => match std::io::Error::last_os_error().raw_os_error() {
                 Some(libc::EPERM | libc::ENOSYS) => {
-                    return by_file(way, theirs, ours, done, length);
+                    // SAFETY: the rest of the range that the caller promised.
+                    return unsafe { by_file(direction, theirs, ours.add(done), length - done) };
                 }
                 _ => return Err(Errno::FAULT),
             },
@@ -49,65 +61,77 @@ fn transfer(way: Way, address: u64, ours: *mut u8, length: usize) -> Result<(), 
     Ok(())
 }
 
-/// The same where a sandbox forbids the system call.
+/// The same copy if a sandbox forbids the system call.
+///
+/// # Safety
+/// As for [`transfer`].
 #[cold]
-fn by_file(way: Way, address: u64, ours: *mut u8, done: usize, length: usize) -> Result<(), Errno> {
+unsafe fn by_file(
+    direction: Direction,
+    address: u64,
+    ours: *mut u8,
+    length: usize,
+) -> Result<(), Errno> {
     use std::os::unix::fs::FileExt as _;
-    let file =
-        std::fs::File::options().read(true).write(way == Way::ToClient).open("/proc/self/mem");
+    let writes = direction == Direction::ToClient;
+    let file = std::fs::File::options().read(true).write(writes).open("/proc/self/mem");
     let file = file.map_err(|_| Errno::FAULT)?;
-    let left = length - done;
-    // SAFETY: as in `transfer`: the caller's bytes from `done` on, which it lent to be written only
-    // if they come from the client.
-    let result = unsafe {
-        match way {
-            Way::FromClient => {
-                file.read_exact_at(std::slice::from_raw_parts_mut(ours.add(done), left), address)
-            }
-            Way::ToClient => {
-                file.write_all_at(std::slice::from_raw_parts(ours.add(done), left), address)
-            }
+    let result = match direction {
+        Direction::FromClient => {
+            // SAFETY: the caller promised that the range is valid for writes.
+            let out = unsafe { std::slice::from_raw_parts_mut(ours, length) };
+            file.read_exact_at(out, address)
+        }
+        Direction::ToClient => {
+            // SAFETY: the caller promised that the range is valid for reads.
+            let bytes = unsafe { std::slice::from_raw_parts(ours, length) };
+            file.write_all_at(bytes, address)
         }
     };
     result.map_err(|_| Errno::FAULT)
 }
 
-/// Fills `out` from `address` on.
+/// Fills `out` from the client's memory at `address`.
 ///
 /// # Errors
 /// EFAULT if not all of it can be read.
 pub fn read(address: u64, out: &mut [u8]) -> Result<(), Errno> {
-    transfer(Way::FromClient, address, out.as_mut_ptr(), out.len())
+    // SAFETY: `out` is valid for writes of its length.
+    unsafe { transfer(Direction::FromClient, address, out.as_mut_ptr(), out.len()) }
 }
 
-/// Writes `bytes` to `address`.
+/// Writes `bytes` to the client's memory at `address`.
 ///
 /// # Errors
 /// EFAULT if not all of it can be written.
 pub fn write(address: u64, bytes: &[u8]) -> Result<(), Errno> {
-    transfer(Way::ToClient, address, bytes.as_ptr().cast_mut(), bytes.len())
+    // SAFETY: `bytes` is valid for reads of its length, and this direction does not write it.
+    unsafe { transfer(Direction::ToClient, address, bytes.as_ptr().cast_mut(), bytes.len()) }
 }
 
-/// A copy of one of the client's descriptors, whose number may be wrong.
+/// A duplicate of one of the client's descriptors.
 ///
 /// # Errors
-/// EBADF.
+/// EBADF if the number is not that of an open descriptor.
 pub fn duplicate(number: i32) -> Result<OwnedFd, Errno> {
     if number < 0 {
         return Err(Errno::BADF);
     }
-    // SAFETY: borrowed only to be copied; the kernel says if there is no such descriptor.
+    // SAFETY: the number is not -1. It is borrowed for one system call, which fails with EBADF if no
+    // such descriptor is open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     rustix::io::fcntl_dupfd_cloexec(borrowed, 0)
 }
 
-/// Maps part of a file for the client, wherever there is room: the address.
+/// Maps part of a file for the client, at an address that the kernel chooses, and returns the
+/// address.
 ///
 /// # Errors
-/// The kernel's.
+/// Those of mmap.
 pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> {
     let length = usize::try_from(bytes).map_err(|_| Errno::OVERFLOW)?;
-    // SAFETY: a new mapping where the kernel wants it; the client unmaps it.
+    // SAFETY: without an address the kernel maps the file where nothing is mapped, so no memory that
+    // is in use changes. The client owns the mapping from now on and unmaps it.
     let address = unsafe {
         mmap(
             std::ptr::null_mut(),
@@ -121,11 +145,11 @@ pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> 
     Ok(address as u64)
 }
 
-/// Pages of the client's own memory that it gave to the GPU. Copies are the same.
+/// Pages of the client's own memory that it gave to the GPU (GEM_USERPTR).
 ///
-/// The client may unmap them at any time, as with a kernel: [`is_accessible`] is asked before each use,
-/// and the functions that take pages away wait until the GPU has done with those that are
-/// [given](is_pinned).
+/// The client may unmap them at any time, as with a kernel. So [`is_accessible`] is called before
+/// each use, and the hooks that unmap pages wait until the GPU has finished with those that are
+/// [pinned](is_pinned).
 #[derive(Clone, Debug)]
 pub struct Pinned(Arc<Range>);
 
@@ -133,14 +157,15 @@ pub struct Pinned(Arc<Range>);
 struct Range {
     address: u64,
     length: usize,
-    /// The GPU writes them.
+    /// The GPU may write the pages.
     writable: bool,
+    /// Distinguishes ranges with the same address.
     serial: u64,
 }
 
-/// How many ranges are given to the GPU, to be asked without a lock.
+/// Number of pinned ranges, readable without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Start of each with a number of its own, and its end.
+/// End of each pinned range by its start and serial number.
 static PINNED: Mutex<BTreeMap<(u64, u64), u64>> = Mutex::new(BTreeMap::new());
 
 impl Range {
@@ -156,20 +181,19 @@ impl Drop for Range {
     }
 }
 
-/// True if the GPU has pages of a range. It costs next to nothing where it has none at all.
+/// True if some pages of a range are pinned. Without any pinned range this is one atomic load.
 pub fn is_pinned(address: u64, bytes: u64) -> bool {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return false;
     }
     let end = address.saturating_add(bytes);
-    // They may lie within each other, so those that start before are all looked at; clients have
-    // some tens.
+    // Ranges may overlap, so all that start before the end are checked. Clients have some tens.
     Range::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 
 impl Pinned {
-    /// `bytes` bytes from `address` on, both multiples of 4096. The caller asks [`is_accessible`]
-    /// before whatever touches them.
+    /// Pins a range. Address and size are multiples of 4096. The caller checks
+    /// [`is_accessible`](UserPages::is_accessible) before each use.
     pub fn new(address: u64, bytes: u64, writable: bool) -> Pinned {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
@@ -178,7 +202,10 @@ impl Pinned {
         Pinned(Arc::new(Range { address, length: bytes as usize, writable, serial }))
     }
 
-    /// Address of a part, if it is one.
+    /// The address of part of the range.
+    ///
+    /// # Errors
+    /// EINVAL if it goes beyond the end.
     fn part(&self, offset: u64, length: usize) -> Result<u64, Errno> {
         let end = offset.checked_add(length as u64).ok_or(Errno::INVAL)?;
         if end <= self.size() { Ok(self.0.address + offset) } else { Err(Errno::INVAL) }
@@ -213,14 +240,15 @@ impl UserPages for Pinned {
     }
 }
 
-/// True if all pages of a range are mapped and can be read, or written.
+/// True if all pages of a range are mapped and can be read, and written if `writable`.
 pub fn is_accessible(address: u64, bytes: u64, writable: bool) -> bool {
-    // Both need Linux 5.14: with nothing to do they say whether the kernel has them.
+    // MADV_POPULATE_* exist since Linux 5.14. For an empty range they succeed if the kernel has
+    // them.
     static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
     let populate = |address: u64, bytes: u64| {
         let advice = if writable { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
-        // SAFETY: the kernel makes pages be there as if they were read or written, and changes
-        // nothing in them.
+        // SAFETY: the advice makes the kernel load pages as a read or write would, without changing
+        // their contents. Addresses that are not mapped are an error.
         unsafe { libc::madvise(address as *mut libc::c_void, bytes as usize, advice) == 0 }
     };
     match CAN_POPULATE.get_or_init(|| populate(0, 0)) {
@@ -229,16 +257,17 @@ pub fn is_accessible(address: u64, bytes: u64, writable: bool) -> bool {
     }
 }
 
-/// True if all pages of a range are mapped, whatever may be done with them.
+/// True if all pages of a range are mapped, with any protection.
 fn are_mapped(address: u64, bytes: u64) -> bool {
-    // In pieces: the kernel writes a byte for each page.
+    // The kernel writes a byte for each page: this is as many as `states` has room for.
     const PIECE: u64 = 4096 * 4096;
     let mut states = [0u8; 4096];
     let mut at = address;
     let end = address.saturating_add(bytes);
     while at < end {
         let length = PIECE.min(end - at);
-        // SAFETY: `states` has a byte for each page of a piece; the kernel only looks at the range.
+        // SAFETY: `states` has a byte for each of at most 4096 pages. The kernel does not access the
+        // range itself.
         let result =
             unsafe { libc::mincore(at as *mut libc::c_void, length as usize, states.as_mut_ptr()) };
         if result != 0 {
@@ -249,18 +278,22 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
     true
 }
 
-impl AsRef<[Page]> for Pinned {
-    fn as_ref(&self) -> &[Page] {
-        let count = self.0.length / size_of::<Page>();
-        // SAFETY: the address is a multiple of the page size (`Host::user_pages`), so the pages are
-        // aligned. They are accessed only while a submission runs that has the object. They are
-        // mapped then: `is_accessible` is asked before each (that they can be read, and written if
-        // the GPU may), and a client that unmaps some waits in the hooks of munmap, mremap, mmap
-        // and madvise until it has run. A client whose libc unmaps them without a hook (free of a
-        // large block) while its own submission runs gets SIGSEGV, as with any other library that
-        // was given its memory. The client's threads may write them at any time, which a `Page`
-        // permits. The GPU only reads pages that are not writable: its page tables say so.
-        unsafe { std::slice::from_raw_parts(self.0.address as *const Page, count) }
+// SAFETY: the range does not change, and the address is a multiple of the page size
+// (`Host::user_pages`), so the pages are aligned. The model accesses them only while a submission
+// runs that has the object, or while the report before or after it copies them. They are mapped
+// then: `Machine::run` and `Storage::populated` check `is_accessible` first (readable, and writable
+// if the GPU may write), and a client that unmaps some waits in the hooks of munmap, mremap, mmap
+// and madvise until the submission has run. If the client's libc unmaps them without a hook (free of
+// a large block) during its own submission, the process gets SIGSEGV, as with any library that was
+// given the memory. The client's threads may write the pages at any time, which atomic bytes permit.
+// Pages that are not writable are only read: the GPU's page tables map them read-only. This crate
+// makes no `&[u8]` or `&mut` of them.
+unsafe impl Backing for Pinned {
+    fn pages(&self) -> NonNull<[Page]> {
+        let first = NonNull::new(self.0.address as *mut Page).unwrap_or(NonNull::dangling());
+        // GEM_USERPTR refuses address 0.
+        let count = if self.0.address == 0 { 0 } else { self.0.length / size_of::<Page>() };
+        NonNull::slice_from_raw_parts(first, count)
     }
 }
 

@@ -1,22 +1,27 @@
-//! Directories of the tree, as opendir and scandir give them.
+//! Directories of the tree for opendir, readdir and scandir.
 
 use super::next::{self, Compare, Filter};
 use crate::tree::{Node, Tree};
 use libc::{DIR, c_int, dirent};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An open directory.
 struct Open {
     entries: Vec<dirent>,
-    at: usize,
+    /// Index of the next entry.
+    next: usize,
 }
 
-/// Addresses of all that are open.
+/// Addresses of the open directories.
 static OPEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
-/// How many, to be asked without a lock.
+/// Number of open directories, readable without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn list() -> MutexGuard<'static, BTreeSet<usize>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The entries of a directory.
 fn entries(tree: &Tree, path: &str) -> Vec<dirent> {
@@ -30,7 +35,7 @@ fn entries(tree: &Tree, path: &str) -> Vec<dirent> {
     let listed = tree.list(path).into_iter().map(|(name, node)| (name, kind(node)));
     let all = fixed.into_iter().chain(listed).enumerate();
     all.map(|(index, (name, kind))| {
-        // SAFETY: a dirent is plain numbers, for which zeros are right.
+        // SAFETY: a dirent is a structure of integers, for which zeros are valid.
         let mut entry: dirent = unsafe { std::mem::zeroed() };
         entry.d_ino = index as u64 + 1;
         entry.d_off = index as i64 + 1;
@@ -46,59 +51,68 @@ fn entries(tree: &Tree, path: &str) -> Vec<dirent> {
 
 /// Opens a directory of the tree.
 pub fn open(tree: &Tree, path: &str) -> *mut DIR {
-    let open = Box::into_raw(Box::new(Open { entries: entries(tree, path), at: 0 }));
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner).insert(open as usize);
+    let open = Box::into_raw(Box::new(Open { entries: entries(tree, path), next: 0 }));
+    list().insert(open as usize);
     COUNT.fetch_add(1, Ordering::Relaxed);
     open.cast()
 }
 
-/// The open directory at an address, if it is one of the tree.
-fn known(directory: *mut DIR) -> Option<*mut Open> {
-    if COUNT.load(Ordering::Relaxed) == 0 {
-        return None;
-    }
-    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.contains(&(directory as usize)).then_some(directory.cast())
+/// True if a directory is open and of the tree; false for libc's own.
+pub fn is_ours(directory: *mut DIR) -> bool {
+    COUNT.load(Ordering::Relaxed) > 0 && list().contains(&(directory as usize))
 }
 
 /// The next entry; null at the end. None if the directory is libc's.
-pub fn read(directory: *mut DIR) -> Option<*mut dirent> {
-    let open = known(directory)?;
-    // SAFETY: `open` made it and `close` has not freed it; a client reads a directory from one
-    // thread at a time.
-    let open = unsafe { &mut *open };
-    let entry = open.entries.get_mut(open.at);
-    open.at += 1;
+///
+/// # Safety
+/// No other thread reads, rewinds or closes the directory during the call, or uses the entry that
+/// the call before returned.
+pub unsafe fn read(directory: *mut DIR) -> Option<*mut dirent> {
+    if !is_ours(directory) {
+        return None;
+    }
+    // SAFETY: the address is in the list, so `open` made it from a box of this type and `close` has
+    // not freed it. By the caller's promise nobody else accesses it during the call.
+    let open = unsafe { &mut *directory.cast::<Open>() };
+    let entry = open.entries.get_mut(open.next);
+    open.next += 1;
     Some(entry.map_or(std::ptr::null_mut(), |entry| entry))
 }
 
-/// Back to the first entry.
-pub fn rewind(directory: *mut DIR) -> Option<()> {
-    let open = known(directory)?;
-    // SAFETY: as for `read`.
-    unsafe { (*open).at = 0 };
-    Some(())
-}
-
-/// True if it is a directory of the tree.
-pub fn is_ours(directory: *mut DIR) -> bool {
-    known(directory).is_some()
-}
-
-/// Closes it.
-pub fn close(directory: *mut DIR) -> Option<()> {
-    let open = known(directory)?;
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&(directory as usize));
-    COUNT.fetch_sub(1, Ordering::Relaxed);
-    // SAFETY: `open` made it, and nobody else can take it out of the list.
-    drop(unsafe { Box::from_raw(open) });
-    Some(())
-}
-
-/// scandir: entries that a filter keeps, in order, each in memory of malloc.
+/// Makes the first entry the next one. None if the directory is libc's.
 ///
 /// # Safety
-/// `list` and the functions are as scandir wants them.
+/// No other thread reads, rewinds or closes the directory during the call.
+pub unsafe fn rewind(directory: *mut DIR) -> Option<()> {
+    if !is_ours(directory) {
+        return None;
+    }
+    // SAFETY: the address is in the list, so `open` made it from a box of this type and `close` has
+    // not freed it. By the caller's promise nobody else accesses it during the call.
+    unsafe { (*directory.cast::<Open>()).next = 0 };
+    Some(())
+}
+
+/// Closes the directory. None if it is libc's.
+///
+/// # Safety
+/// No other thread uses the directory during the call, and nobody uses its entries afterwards.
+pub unsafe fn close(directory: *mut DIR) -> Option<()> {
+    if COUNT.load(Ordering::Relaxed) == 0 || !list().remove(&(directory as usize)) {
+        return None;
+    }
+    COUNT.fetch_sub(1, Ordering::Relaxed);
+    // SAFETY: the address was in the list, so `open` made it from a box of this type. Only the call
+    // that removes it from the list gets here, so it is freed once; by the caller's promise nobody
+    // uses it any more.
+    drop(unsafe { Box::from_raw(directory.cast::<Open>()) });
+    Some(())
+}
+
+/// scandir: the entries that a filter selects, sorted, each in memory of malloc.
+///
+/// # Safety
+/// `list` can be written. `filter` may be called with an entry, and `compare` with two.
 pub unsafe fn scan(
     tree: &Tree,
     path: &str,
@@ -106,37 +120,37 @@ pub unsafe fn scan(
     filter: Filter,
     compare: Compare,
 ) -> c_int {
-    let mut kept: Vec<*const dirent> = Vec::new();
+    let mut selected: Vec<*const dirent> = Vec::new();
     for entry in entries(tree, path) {
-        // SAFETY: the caller's filter takes an entry; malloc's memory is large enough for one
-        // before it is written.
-        unsafe {
-            if filter.is_some_and(|filter| filter(&entry) == 0) {
-                continue;
-            }
-            let copy: *mut dirent = libc::malloc(size_of::<dirent>()).cast();
-            if copy.is_null() {
-                return next::fail(libc::ENOMEM);
-            }
-            copy.write(entry);
-            kept.push(copy);
+        // SAFETY: the caller promises that the filter takes an entry.
+        if filter.is_some_and(|filter| unsafe { filter(&entry) } == 0) {
+            continue;
         }
-    }
-    if let Some(compare) = compare {
-        // SAFETY: the caller's function takes two entries.
-        kept.sort_by(|a, b| unsafe { compare(&mut a.cast(), &mut b.cast()) }.cmp(&0));
-    }
-    // SAFETY: memory of malloc for all pointers; `list` is the caller's to be written.
-    unsafe {
-        let array: *mut *mut dirent =
-            libc::malloc((kept.len().max(1)) * size_of::<*mut dirent>()).cast();
-        if array.is_null() {
+        // SAFETY: malloc takes any size.
+        let copy: *mut dirent = unsafe { libc::malloc(size_of::<dirent>()).cast() };
+        if copy.is_null() {
             return next::fail(libc::ENOMEM);
         }
-        for (index, entry) in kept.iter().enumerate() {
-            array.add(index).write(entry.cast_mut());
-        }
-        list.write(array);
+        // SAFETY: malloc gave room for an entry, aligned for any type.
+        unsafe { copy.write(entry) };
+        selected.push(copy);
     }
-    kept.len() as c_int
+    if let Some(compare) = compare {
+        // SAFETY: the caller promises that the function takes the addresses of two pointers to
+        // entries. Both are pointers to initialised entries, in variables of this closure.
+        selected.sort_by(|a, b| unsafe { compare(&mut a.cast(), &mut b.cast()) }.cmp(&0));
+    }
+    // SAFETY: malloc takes any size.
+    let array: *mut *mut dirent =
+        unsafe { libc::malloc(selected.len().max(1) * size_of::<*mut dirent>()).cast() };
+    if array.is_null() {
+        return next::fail(libc::ENOMEM);
+    }
+    for (index, entry) in selected.iter().enumerate() {
+        // SAFETY: the index is less than the number of pointers that malloc gave room for.
+        unsafe { array.add(index).write(entry.cast_mut()) };
+    }
+    // SAFETY: the caller promises that `list` can be written.
+    unsafe { list.write(array) };
+    selected.len() as c_int
 }

@@ -1,12 +1,17 @@
-//! The edge to the operating system, the only place with `unsafe`: memory shared with the client,
-//! the client's own memory, file descriptors that stand for devices and buffers, and the functions
-//! that take libc's place.
+//! The edge to the operating system, and the only layer with `unsafe` code: memory shared with the
+//! client, the client's own memory, and the functions that replace libc's.
+//!
+//! * [`host`]: what the device needs of this process, as one object;
+//! * [`arena`]: memory of objects; [`client`]: the client's memory; [`thread`]: the model's thread;
+//! * `session`: the one device of this process; `hooks`: the functions that replace libc's;
+//!   `next`: libc's own functions; `directory`: directories of the tree for readdir.
 
 pub mod arena;
 pub mod client;
 pub mod host;
 pub mod thread;
 
+// A test binary must keep libc's own functions.
 #[cfg(not(test))]
 mod directory;
 #[cfg(not(test))]

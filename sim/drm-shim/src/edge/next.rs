@@ -1,4 +1,4 @@
-//! The functions that the hooks stand before: those of the next library in order, and system calls.
+//! The functions that the hooks replace, as the next library in search order has them (libc).
 
 use libc::{c_char, c_int, c_void};
 use std::ffi::CStr;
@@ -16,33 +16,34 @@ impl Next {
         Next { name, address: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// Its address; null if there is none.
+    /// The function's address; null if no library has it.
     pub fn address(&self) -> *mut c_void {
-        let known = self.address.load(Ordering::Relaxed);
-        if !known.is_null() {
-            return known;
+        let cached = self.address.load(Ordering::Relaxed);
+        if !cached.is_null() {
+            return cached;
         }
-        // SAFETY: the name ends with a zero; the handle is one that dlsym knows.
+        // SAFETY: the name is a C string, and RTLD_NEXT is a handle that dlsym accepts.
         let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.address.store(found, Ordering::Relaxed);
         found
     }
 }
 
-/// Declares functions of libc that a hook goes on to, and what they give where libc lacks one.
+/// Declares functions that call libc's, and the value to return if libc lacks one.
 macro_rules! next {
     ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty, $symbol:literal, $lacking:expr;)*) => {$(
-        /// libc's own.
+        /// libc's function of this name.
         ///
         /// # Safety
-        /// As libc says.
+        /// The caller keeps the contract of libc's function.
         pub unsafe fn $name($($arg: $type),*) -> $result {
             static NEXT: Next = Next::new($symbol);
             let address = NEXT.address();
             if address.is_null() {
                 return $lacking;
             }
-            // SAFETY: libc's function of this name has this type; the caller keeps its promises.
+            // SAFETY: the address is not null, and dlsym returned it for this name. libc's headers
+            // declare the function of this name with this type. The caller keeps its contract.
             unsafe {
                 let function: unsafe extern "C" fn($($type),*) -> $result = std::mem::transmute(address);
                 function($($arg),*)
@@ -51,9 +52,9 @@ macro_rules! next {
     )*};
 }
 
-/// Whether scandir keeps an entry.
+/// scandir's filter: not 0 selects an entry.
 pub type Filter = Option<unsafe extern "C" fn(*const libc::dirent) -> c_int>;
-/// How scandir orders entries.
+/// scandir's order of two entries.
 pub type Compare =
     Option<unsafe extern "C" fn(*mut *const libc::dirent, *mut *const libc::dirent) -> c_int>;
 
@@ -63,6 +64,7 @@ next! {
     opendir(path: *const c_char) -> *mut libc::DIR, c"opendir", std::ptr::null_mut();
     fdopendir(file: c_int) -> *mut libc::DIR, c"fdopendir", std::ptr::null_mut();
     readdir(directory: *mut libc::DIR) -> *mut libc::dirent, c"readdir", std::ptr::null_mut();
+    rewinddir(directory: *mut libc::DIR) -> (), c"rewinddir", ();
     closedir(directory: *mut libc::DIR) -> c_int, c"closedir", -1;
     dirfd(directory: *mut libc::DIR) -> c_int, c"dirfd", -1;
     scandir(path: *const c_char, list: *mut *mut *mut libc::dirent, filter: Filter, compare: Compare) -> c_int,
@@ -70,25 +72,10 @@ next! {
     faccessat(at: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int, c"faccessat", -1;
 }
 
-/// libc's own.
-///
-/// # Safety
-/// As libc says.
-pub unsafe fn rewinddir(directory: *mut libc::DIR) {
-    static NEXT: Next = Next::new(c"rewinddir");
-    let address = NEXT.address();
-    if !address.is_null() {
-        // SAFETY: libc's function of this name has this type; the caller keeps its promises.
-        unsafe {
-            let function: unsafe extern "C" fn(*mut libc::DIR) = std::mem::transmute(address);
-            function(directory);
-        }
-    }
-}
-
-/// Sets errno and gives -1.
+/// Sets errno and returns -1.
 pub fn fail(error: c_int) -> c_int {
-    // SAFETY: glibc's errno of this thread is always there.
+    // SAFETY: glibc's `__errno_location` takes no argument and returns the address of this thread's
+    // errno, which lives as long as the thread and which no other thread accesses.
     unsafe { *libc::__errno_location() = error };
     -1
 }

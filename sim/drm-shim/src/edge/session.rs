@@ -1,4 +1,4 @@
-//! The device of this process: made when it is first opened, locked for each call, kept apart in
+//! The device of this process: created when it is first opened, locked for each call, separate in
 //! forked children.
 
 use crate::device::config::Config;
@@ -17,8 +17,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// The device, if it was opened. Nobody waits for anything with it locked, but for the end of a
-/// submission to fork.
+/// The device, if it has been opened. A thread that holds the lock waits for nothing, except before
+/// a fork for the end of the running submission.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 thread_local! {
@@ -26,7 +26,7 @@ thread_local! {
     static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> = const { RefCell::new(None) };
 }
 
-/// What the environment asks for.
+/// The options in the environment.
 fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     CONFIG.get_or_init(|| {
@@ -38,7 +38,7 @@ fn config() -> &'static Config {
     })
 }
 
-/// The files by which the device is found.
+/// The files through which drivers find the device.
 pub fn tree() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
     TREE.get_or_init(|| Tree::new(config()))
@@ -52,7 +52,7 @@ extern "C" fn before_fork() {
     let _ = FORKING.try_with(|forking| forking.replace(Some(guard)));
 }
 
-/// What the thread that forks does then.
+/// Releases the lock after a fork, with `work` before.
 fn forked(work: impl FnOnce(&mut Device)) {
     let _ = FORKING.try_with(|forking| {
         if let Some(mut guard) = forking.replace(None)
@@ -72,8 +72,8 @@ extern "C" fn after_fork_in_child() {
 }
 
 extern "C" fn at_exit() {
-    // A thread that is in the middle of something may not come back to it: a signal handler ends
-    // processes, too.
+    // If a signal handler ends the process, the thread that it interrupted may hold the lock for
+    // ever: give up after a second.
     for _ in 0..100 {
         let mut guard = match DEVICE.try_lock() {
             Ok(guard) => guard,
@@ -93,8 +93,9 @@ extern "C" fn at_exit() {
 fn lock() -> MutexGuard<'static, Option<Device>> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the functions are there as long as the process: a library that was preloaded is
-        // never unloaded.
+        // SAFETY: the functions have the type that libc requires, and do not unwind: what may panic
+        // is caught or aborts at the `extern "C"` boundary. They stay loaded until the process
+        // ends, since a preloaded library is never unloaded.
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(at_exit);
@@ -103,22 +104,23 @@ fn lock() -> MutexGuard<'static, Option<Device>> {
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the device. A panic is its own fault, not the client's: it becomes an error.
+/// Calls the device. A panic is a defect of this library, not of the client: the call fails with
+/// EIO.
 fn with<R>(
     guard: &mut MutexGuard<'static, Option<Device>>,
     work: impl FnOnce(&mut Device) -> R,
 ) -> Result<R, Errno> {
     let device = guard.get_or_insert_with(|| Device::new(config().clone(), PROCESS));
     catch_unwind(AssertUnwindSafe(|| work(device))).map_err(|_| {
-        say("the device panicked, which it never should: please report it");
+        say("the device panicked; this is a defect of genx shim: please report it");
         Errno::IO
     })
 }
 
-/// Opens the device with this minor number.
+/// Opens the device node with this minor number.
 ///
 /// # Errors
-/// The kernel's.
+/// EMFILE or ENFILE if there are too many descriptors.
 pub fn open(minor: u32, close_on_exec: bool) -> Result<OwnedFd, Errno> {
     let id = Id::new();
     let (client, end) = Descriptor::Device { id, minor }.create(close_on_exec)?;
@@ -129,16 +131,16 @@ pub fn open(minor: u32, close_on_exec: bool) -> Result<OwnedFd, Errno> {
     Ok(client)
 }
 
-/// Does an ioctl on a descriptor that stands for a device.
+/// Executes an ioctl on a descriptor that stands for a device.
 ///
 /// # Errors
-/// What the kernel would give.
+/// Those of the kernel.
 pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), Errno> {
     let since = now();
     loop {
         let (outcome, changes, seen) = with(&mut lock(), |device| {
-            // It came from another process: here it starts without objects.
-            if !device.knows(id) {
+            // Another process opened the file: in this one it starts without objects.
+            if !device.has_file(id) {
                 device.open(id, minor, None);
             }
             let changes = device.changes();
@@ -163,30 +165,30 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
     }
 }
 
-/// Waits until the GPU has done with pages that the client is about to take away.
-pub fn leave(address: u64, bytes: u64) {
+/// Waits until the GPU has finished with pages that the client is about to unmap.
+pub fn wait_for_pages(address: u64, bytes: u64) {
     if !client::is_pinned(address, bytes) {
         return;
     }
     let work = with(&mut lock(), |device| device.work_on(address, bytes));
     for fence in work.unwrap_or_default() {
-        // What came of it is told to those who ask for it.
+        // Whoever asks for the result gets it from the fence.
         let _ = fence.wait();
     }
 }
 
-/// A sync file that is past when two are.
+/// A sync file that signals when two have signaled.
 ///
 /// # Errors
-/// The kernel's.
+/// EAGAIN, EMFILE or ENFILE.
 pub fn merge(files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
     with(&mut lock(), |device| device.merge(files))?
 }
 
-/// What a client maps that passes a descriptor of the device, or of a buffer, to mmap.
+/// The file and offset that mmap maps for a descriptor of the device or of a buffer.
 ///
 /// # Errors
-/// What mmap would give.
+/// Those of mmap.
 pub fn mapping(descriptor: Descriptor, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
     with(&mut lock(), |device| match descriptor {
         Descriptor::Device { .. } => device.mapping(offset, length),

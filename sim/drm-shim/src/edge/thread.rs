@@ -3,34 +3,36 @@
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 
-/// Bytes of its stack, of which those count that are touched: clients' own threads may have much
+/// Size of the stack in bytes. Only touched pages take memory. A client's own threads may have much
 /// less.
 const STACK: usize = 16 << 20;
 
-/// Signals of a thread's own doing. While they are blocked the kernel ends the process, whatever
-/// handlers it has.
-const OWN_DOING: [i32; 5] =
+/// Signals that a thread causes by what it executes. If one of them is blocked the kernel ends the
+/// process and calls no handler.
+const SYNCHRONOUS: [i32; 5] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
-/// Starts it. Signals are the client's: none is delivered to it, nor to threads that it starts, but
-/// for those of their own doing.
+/// Starts the thread. Signals are for the client: this thread and those that it starts receive none
+/// except the synchronous ones.
 ///
 /// # Errors
-/// EAGAIN if there can be no more threads.
+/// EAGAIN if the process cannot have another thread.
 pub fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Errno> {
     let mut all = MaybeUninit::uninit();
     let mut before = MaybeUninit::uninit();
-    // SAFETY: both sets are there to be written; a new thread has the mask of the one that starts
-    // it.
+    // SAFETY: sigfillset initialises `all` before the other calls read or change it, and the
+    // numbers are valid signals. pthread_sigmask writes the old mask to `before`. The new thread
+    // inherits the mask of this one.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
-        for signal in OWN_DOING {
+        for signal in SYNCHRONOUS {
             libc::sigdelset(all.as_mut_ptr(), signal);
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
     let thread = std::thread::Builder::new().name("genx".to_owned()).stack_size(STACK).spawn(work);
-    // SAFETY: the call above has filled the set.
+    // SAFETY: the call above initialised `before`: it fails only for an invalid first argument. A
+    // null pointer means that the old mask is not wanted.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     thread.map(drop).map_err(|_| Errno::AGAIN)
 }

@@ -5,6 +5,7 @@
 pub mod drm;
 pub mod i915;
 pub mod mode;
+pub mod sync_file;
 
 use bytemuck::Pod;
 

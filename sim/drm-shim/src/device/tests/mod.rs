@@ -16,11 +16,12 @@ use rustix::fd::{AsFd, FromRawFd};
 mod asynchronous;
 mod contexts;
 mod display;
-mod exec;
+
 mod fences;
 mod objects;
 mod queries;
 mod sharing;
+mod submissions;
 
 /// A client with the device open.
 struct Client {

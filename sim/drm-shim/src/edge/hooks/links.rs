@@ -1,0 +1,104 @@
+//! readlink, realpath.
+
+use super::{c_path, find, find_at, hooks};
+use crate::edge::next::{self, fail};
+use crate::tree::{Found, Node};
+use libc::{AT_FDCWD, c_char, c_int, size_t, ssize_t};
+
+hooks! {
+    fn readlink(name: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
+        // SAFETY: `readlink` requires a C string and room for `size` bytes, as `read_link` does.
+        unsafe { read_link(AT_FDCWD, name, out, size) }
+    }
+    fn __readlink_chk(name: *const c_char, out: *mut c_char, size: size_t, _room: size_t) -> ssize_t {
+        // SAFETY: `__readlink_chk` requires a C string and room for `size` bytes: the compiler emits
+        // it only with a `size` that it cannot compare with the room, and libc's aborts if the room
+        // is less. A client for which it would abort is broken with libc as well.
+        unsafe { read_link(AT_FDCWD, name, out, size) }
+    }
+    fn readlinkat(at: c_int, name: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
+        // SAFETY: `readlinkat` requires a C string and room for `size` bytes, as `read_link` does.
+        unsafe { read_link(at, name, out, size) }
+    }
+    fn realpath(name: *const c_char, out: *mut c_char) -> *mut c_char {
+        // SAFETY: `realpath` requires a C string, and an `out` that is null or has room for PATH_MAX
+        // bytes, as `real_path` does.
+        unsafe { real_path(name, out) }
+    }
+    fn __realpath_chk(name: *const c_char, out: *mut c_char, _room: size_t) -> *mut c_char {
+        // SAFETY: `__realpath_chk` requires what `realpath` does: libc's aborts if the room is less
+        // than PATH_MAX.
+        unsafe { real_path(name, out) }
+    }
+    fn canonicalize_file_name(name: *const c_char) -> *mut c_char {
+        // SAFETY: `canonicalize_file_name` requires a C string; a null `out` needs no room.
+        unsafe { real_path(name, std::ptr::null_mut()) }
+    }
+}
+
+/// readlinkat.
+///
+/// # Safety
+/// `name` is null or points to a string that ends with a zero byte. `out` has room for `size`
+/// bytes.
+unsafe fn read_link(at: c_int, name: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
+    // SAFETY: the caller promises what `find_at` requires.
+    match unsafe { find_at(at, name, false) } {
+        // SAFETY: the kernel reads a C string, or returns EFAULT for null, and writes up to `size`
+        // bytes to `out`, which has room for them.
+        None => unsafe { libc::syscall(libc::SYS_readlinkat, at, name, out, size) as ssize_t },
+        Some(Found::Elsewhere(path)) => {
+            let path = c_path(&path);
+            // SAFETY: as above; `path` ends with a zero byte and lives until the call returns.
+            unsafe {
+                libc::syscall(libc::SYS_readlinkat, AT_FDCWD, path.as_ptr(), out, size) as ssize_t
+            }
+        }
+        Some(Found::Missing) => fail(libc::ENOENT) as ssize_t,
+        Some(Found::Here(_, Node::Link(target))) => {
+            let length = target.len().min(size);
+            // SAFETY: the length is at most that of the target and at most `size`, for which `out`
+            // has room. The client's buffer does not overlap the tree, which this library owns.
+            unsafe { std::ptr::copy_nonoverlapping(target.as_ptr().cast(), out, length) };
+            length as ssize_t
+        }
+        Some(Found::Here(..)) => fail(libc::EINVAL) as ssize_t,
+    }
+}
+
+/// realpath.
+///
+/// # Safety
+/// `name` is null or points to a string that ends with a zero byte. `out` is null or has room for
+/// PATH_MAX bytes.
+unsafe fn real_path(name: *const c_char, out: *mut c_char) -> *mut c_char {
+    // SAFETY: the caller promises what `find` requires.
+    match unsafe { find(name, true) } {
+        // SAFETY: the caller promises what realpath requires.
+        None => unsafe { next::realpath(name, out) },
+        Some(Found::Elsewhere(path)) => {
+            let path = c_path(&path);
+            // SAFETY: as above; `path` ends with a zero byte and lives until the call returns.
+            unsafe { next::realpath(path.as_ptr().cast(), out) }
+        }
+        Some(Found::Missing) => {
+            fail(libc::ENOENT);
+            std::ptr::null_mut()
+        }
+        Some(Found::Here(path, _)) => {
+            let path = c_path(&path);
+            let out = match out.is_null() {
+                // SAFETY: malloc takes any size; the client frees the result, as for realpath.
+                true => unsafe { libc::malloc(path.len()).cast() },
+                false => out,
+            };
+            if !out.is_null() {
+                // SAFETY: `out` has room for the path: malloc gave that much, or the caller gave
+                // PATH_MAX bytes, and no path of the tree is longer than 4095. Both are different
+                // memory from `path`, a vector of this function.
+                unsafe { std::ptr::copy_nonoverlapping(path.as_ptr().cast(), out, path.len()) };
+            }
+            out
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! mmap, munmap, mremap, madvise. Those that unmap pages wait until the GPU has finished with them
+//! ([`session::wait_for_pages`]).
+
+use super::{descriptor, hooks};
+use crate::edge::next::fail;
+use crate::edge::session;
+use libc::{c_int, c_void, off_t, size_t};
+use rustix::fd::AsRawFd;
+
+hooks! {
+    fn mmap(at: *mut c_void, length: size_t, protection: c_int, flags: c_int, file: c_int, offset: off_t)
+        -> *mut c_void
+    {
+        // SAFETY: the caller of `mmap` may replace what a fixed address has mapped, as `map`
+        // requires.
+        unsafe { map(at, length, protection, flags, file, offset) }
+    }
+    fn mmap64(at: *mut c_void, length: size_t, protection: c_int, flags: c_int, file: c_int, offset: off_t)
+        -> *mut c_void
+    {
+        // SAFETY: the caller of `mmap64` may replace what a fixed address has mapped, as `map`
+        // requires.
+        unsafe { map(at, length, protection, flags, file, offset) }
+    }
+    fn munmap(at: *mut c_void, length: size_t) -> c_int {
+        session::wait_for_pages(at as u64, length as u64);
+        // SAFETY: the caller of `munmap` owns the range and does not use it any more. The GPU has
+        // finished with it too: `wait_for_pages` has returned.
+        unsafe { libc::syscall(libc::SYS_munmap, at, length) as c_int }
+    }
+    fn mremap(at: *mut c_void, length: size_t, new_length: size_t, flags: c_int, new: *mut c_void) -> *mut c_void {
+        session::wait_for_pages(at as u64, length as u64);
+        if flags & libc::MREMAP_FIXED != 0 {
+            session::wait_for_pages(new as u64, new_length as u64);
+        }
+        // SAFETY: the caller of `mremap` owns the old range, and the new one if its address is
+        // fixed. The GPU has finished with both: `wait_for_pages` has returned.
+        unsafe {
+            libc::syscall(libc::SYS_mremap, at, length, new_length, flags, new) as *mut c_void
+        }
+    }
+    fn madvise(at: *mut c_void, length: size_t, advice: c_int) -> c_int {
+        if matches!(advice, libc::MADV_DONTNEED | libc::MADV_FREE | libc::MADV_REMOVE) {
+            session::wait_for_pages(at as u64, length as u64);
+        }
+        // SAFETY: the caller of `madvise` owns the range and may discard its contents if the advice
+        // does that. The GPU has finished with it then: `wait_for_pages` has returned.
+        unsafe { libc::syscall(libc::SYS_madvise, at, length, advice) as c_int }
+    }
+}
+
+/// mmap.
+///
+/// # Safety
+/// If the address is fixed, the caller owns what is mapped there and does not use it any more.
+unsafe fn map(
+    at: *mut c_void,
+    length: size_t,
+    protection: c_int,
+    flags: c_int,
+    file: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    let descriptor = if flags & libc::MAP_ANONYMOUS != 0 { None } else { descriptor(file) };
+    if flags & libc::MAP_FIXED != 0 {
+        session::wait_for_pages(at as u64, length as u64);
+    }
+    let map = |file: c_int, offset: off_t| {
+        // SAFETY: without a fixed address the kernel chooses one where nothing is mapped. With one,
+        // the caller gives up what is mapped there, and the GPU has finished with it:
+        // `wait_for_pages` has returned.
+        unsafe {
+            libc::syscall(libc::SYS_mmap, at, length, protection, flags, file, offset)
+                as *mut c_void
+        }
+    };
+    let Some(descriptor) = descriptor else { return map(file, offset) };
+    // The file of the object instead of the descriptor that stands for it.
+    match session::mapping(descriptor, offset as u64, length as u64) {
+        Ok((file, offset)) => map(file.as_raw_fd(), offset as off_t),
+        Err(error) => {
+            fail(error.raw_os_error());
+            libc::MAP_FAILED
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The functions that replace libc's. Each checks whether a path or descriptor belongs to the
+//! device, and calls libc or the kernel if not. A call that does not concern the device takes no
+//! lock.
+//!
+//! * [`open`]: open, fopen, lseek; [`status`]: stat, access, extended attributes;
+//! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;
+//! * [`ioctl`]: ioctl; [`memory`]: mmap, munmap, mremap, madvise.
+//!
+//! `open` and `ioctl` take a variable number of arguments in C. The ABIs of 64-bit Linux pass those
+//! in the same registers as named ones.
+
+mod directories;
+mod ioctl;
+mod links;
+mod memory;
+mod open;
+mod status;
+
+use super::next::fail;
+use super::session::tree;
+use crate::device::descriptor::Descriptor;
+use crate::tree::{Found, Tree};
+use libc::{c_char, c_int};
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
+use std::ffi::CStr;
+
+/// Exports functions with the C ABI. An exported name is unique in this library; that it hides
+/// libc's function of the same name and type is what LD_PRELOAD is for.
+macro_rules! hooks {
+    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty $body:block)*) => {$(
+        $(#[$meta])*
+        /// Replaces libc's function of this name.
+        ///
+        /// # Safety
+        /// The caller keeps the contract of libc's function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $type),*) -> $result $body
+    )*};
+}
+use hooks;
+
+/// The path that a client passes; none if it is null or not UTF-8, as no path of the tree is.
+///
+/// # Safety
+/// `path` is null or points to a string that ends with a zero byte and outlives the result.
+unsafe fn path<'a>(path: *const c_char) -> Option<&'a str> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: `path` is not null, so it is a string that ends with a zero byte and outlives the
+    // result, by the caller's promise.
+    unsafe { CStr::from_ptr(path) }.to_str().ok()
+}
+
+/// The file of the tree that a path leads to; none for all other paths.
+///
+/// # Safety
+/// `name` is null or points to a string that ends with a zero byte.
+unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
+    // SAFETY: the caller promises what `path` requires; the string is used in this call only.
+    let name = unsafe { path(name) }?;
+    // Creating the tree reads files, some in /sys: that must not happen for paths outside the tree.
+    let likely = name.starts_with("/dev/") || name.starts_with("/sys/") || name.starts_with("//");
+    if !likely || !Tree::covers(name) {
+        return None;
+    }
+    tree().find(name, follow)
+}
+
+/// The same for a path that is relative to an open directory.
+///
+/// # Safety
+/// `name` is null or points to a string that ends with a zero byte.
+unsafe fn find_at(at: c_int, name: *const c_char, follow: bool) -> Option<Found<'static>> {
+    if at >= 0
+        // SAFETY: the caller promises what `path` requires; the string is used in this call only.
+        && let Some(name) = unsafe { path(name) }
+        && !name.starts_with('/')
+        && let Some(Descriptor::Directory { number, .. }) = descriptor(at)
+    {
+        let directory = tree().path(number)?;
+        return tree().find(&format!("{directory}/{name}"), follow);
+    }
+    // SAFETY: the caller promises what `find` requires.
+    unsafe { find(name, follow) }
+}
+
+/// What one of the client's descriptors stands for; none if it is not the device's or not open.
+fn descriptor(number: c_int) -> Option<Descriptor> {
+    if number < 0 {
+        return None;
+    }
+    // SAFETY: the number is not -1. It is borrowed for one system call (getpeername), which fails
+    // with EBADF if no such descriptor is open.
+    Descriptor::of(unsafe { BorrowedFd::borrow_raw(number) })
+}
+
+/// A path as a C string.
+fn c_path(path: &str) -> Vec<u8> {
+    let mut bytes = path.as_bytes().to_vec();
+    bytes.push(0);
+    bytes
+}
+
+/// The return value of a libc function: the number, or -1 with errno set.
+fn number(result: Result<c_int, Errno>) -> c_int {
+    result.unwrap_or_else(|error| fail(error.raw_os_error()))
+}

@@ -1,0 +1,148 @@
+//! open, fopen, lseek.
+
+use super::{c_path, descriptor, find, find_at, hooks, number};
+use crate::device::descriptor::{Descriptor, Id};
+use crate::edge::next::{self, fail};
+use crate::edge::session::{self, tree};
+use crate::tree::{Found, Node};
+use libc::{AT_FDCWD, FILE, c_char, c_int, mode_t, off_t};
+use rustix::fd::IntoRawFd;
+use rustix::fs::MemfdFlags;
+use rustix::io::Errno;
+
+hooks! {
+    fn open(name: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+        // SAFETY: `open` requires that `name` is a C string, and `open_at` requires no more.
+        unsafe { open_at(AT_FDCWD, name, flags, mode) }
+    }
+    fn open64(name: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+        // SAFETY: `open64` requires that `name` is a C string, and `open_at` requires no more.
+        unsafe { open_at(AT_FDCWD, name, flags, mode) }
+    }
+    fn __open_2(name: *const c_char, flags: c_int) -> c_int {
+        // SAFETY: `__open_2` requires that `name` is a C string. It has no mode: its flags create
+        // no file, so the 0 is not used.
+        unsafe { open_at(AT_FDCWD, name, flags, 0) }
+    }
+    fn __open64_2(name: *const c_char, flags: c_int) -> c_int {
+        // SAFETY: `__open64_2` requires that `name` is a C string. It has no mode: its flags create
+        // no file, so the 0 is not used.
+        unsafe { open_at(AT_FDCWD, name, flags, 0) }
+    }
+    fn openat(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+        // SAFETY: `openat` requires that `name` is a C string, and `open_at` requires no more.
+        unsafe { open_at(at, name, flags, mode) }
+    }
+    fn openat64(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+        // SAFETY: `openat64` requires that `name` is a C string, and `open_at` requires no more.
+        unsafe { open_at(at, name, flags, mode) }
+    }
+    fn __openat_2(at: c_int, name: *const c_char, flags: c_int) -> c_int {
+        // SAFETY: `__openat_2` requires that `name` is a C string. It has no mode: its flags create
+        // no file, so the 0 is not used.
+        unsafe { open_at(at, name, flags, 0) }
+    }
+    fn __openat64_2(at: c_int, name: *const c_char, flags: c_int) -> c_int {
+        // SAFETY: `__openat64_2` requires that `name` is a C string. It has no mode: its flags
+        // create no file, so the 0 is not used.
+        unsafe { open_at(at, name, flags, 0) }
+    }
+
+    fn fopen(name: *const c_char, mode: *const c_char) -> *mut FILE {
+        // SAFETY: `fopen` requires that `name` and `mode` are C strings, as `open_stream` does.
+        unsafe { open_stream(name, mode) }
+    }
+    fn fopen64(name: *const c_char, mode: *const c_char) -> *mut FILE {
+        // SAFETY: `fopen64` requires that `name` and `mode` are C strings, as `open_stream` does.
+        unsafe { open_stream(name, mode) }
+    }
+
+    fn lseek(file: c_int, offset: off_t, whence: c_int) -> off_t { seek(file, offset, whence) }
+    fn lseek64(file: c_int, offset: off_t, whence: c_int) -> off_t { seek(file, offset, whence) }
+}
+
+/// A descriptor for a file of the tree.
+fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
+    let close_on_exec = flags & libc::O_CLOEXEC != 0;
+    match node {
+        Node::Device(minor) => Ok(session::open(*minor, close_on_exec)?.into_raw_fd()),
+        Node::File(contents) => {
+            let memfd = if close_on_exec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
+            let file = rustix::fs::memfd_create("genx-file", memfd)?;
+            rustix::io::write(&file, contents)?;
+            rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))?;
+            Ok(file.into_raw_fd())
+        }
+        Node::Link(_) => Err(Errno::LOOP),
+        Node::Directory => {
+            let directory = Descriptor::Directory { id: Id::new(), number: tree().number(path) };
+            Ok(directory.create(close_on_exec)?.0.into_raw_fd())
+        }
+    }
+}
+
+/// openat.
+///
+/// # Safety
+/// `name` is null or points to a string that ends with a zero byte.
+unsafe fn open_at(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    // SAFETY: the caller promises what `find_at` requires.
+    match unsafe { find_at(at, name, flags & libc::O_NOFOLLOW == 0) } {
+        // SAFETY: `name` is null, for which the kernel returns EFAULT, or a C string.
+        None => unsafe { libc::syscall(libc::SYS_openat, at, name, flags, mode) as c_int },
+        Some(Found::Elsewhere(path)) => {
+            let path = c_path(&path);
+            // SAFETY: `path` ends with a zero byte and lives until the call returns.
+            unsafe {
+                libc::syscall(libc::SYS_openat, AT_FDCWD, path.as_ptr(), flags, mode) as c_int
+            }
+        }
+        Some(Found::Missing) => fail(libc::ENOENT),
+        Some(Found::Here(path, node)) => number(open_found(&path, node, flags)),
+    }
+}
+
+/// fopen.
+///
+/// # Safety
+/// `name` is null or points to a string that ends with a zero byte; `mode` points to one.
+unsafe fn open_stream(name: *const c_char, mode: *const c_char) -> *mut FILE {
+    // SAFETY: the caller promises what `find` requires.
+    match unsafe { find(name, true) } {
+        // SAFETY: the caller promises what fopen requires.
+        None => unsafe { next::fopen(name, mode) },
+        Some(Found::Elsewhere(path)) => {
+            let path = c_path(&path);
+            // SAFETY: `path` ends with a zero byte and lives until the call returns; `mode` is the
+            // caller's C string.
+            unsafe { next::fopen(path.as_ptr().cast(), mode) }
+        }
+        Some(Found::Missing) => {
+            fail(libc::ENOENT);
+            std::ptr::null_mut()
+        }
+        Some(Found::Here(path, node)) => match number(open_found(&path, node, libc::O_CLOEXEC)) {
+            -1 => std::ptr::null_mut(),
+            // SAFETY: the descriptor was opened just now and has no other owner, so the stream may
+            // own it; `mode` is the caller's C string.
+            descriptor => unsafe { libc::fdopen(descriptor, mode) },
+        },
+    }
+}
+
+/// lseek. A socket cannot seek: clients ask for the size of a shared buffer in this way.
+fn seek(file: c_int, offset: off_t, whence: c_int) -> off_t {
+    // SAFETY: lseek takes three numbers and accesses no memory of the process.
+    let result = unsafe { libc::syscall(libc::SYS_lseek, file, offset, whence) };
+    if result == -1
+        && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESPIPE)
+        && let Some(Descriptor::DmaBuf { size, .. }) = descriptor(file)
+    {
+        return match (whence, offset) {
+            (libc::SEEK_END, 0) => size as off_t,
+            (libc::SEEK_SET, 0) => 0,
+            _ => fail(libc::EINVAL).into(),
+        };
+    }
+    result
+}
