@@ -1,33 +1,30 @@
-//! The library as programs meet it: this test starts itself again with the library preloaded, and
-//! the child looks for a device, opens it and computes on it, through libc alone.
+//! The library as programs use it: each test starts itself again with the library preloaded. The
+//! child finds a device, opens it and computes on it, through libc only.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
-
-#[path = "../src/uapi/mod.rs"]
-#[allow(dead_code, unused_imports, missing_docs, reason = "the interface as the library has it")]
-mod uapi;
 
 use genxml::core::{Address, U};
 use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
+use genxml_drm_uapi::{Request, drm, i915};
 use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
 use std::process::Command;
-use uapi::{Request, drm, i915};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Tells the child that it is one.
+/// Environment variable that is set in the child.
 const CHILD: &str = "GENX_SHIM_TEST_CHILD";
 
-/// The library that Cargo built beside this test.
+/// The library, which Cargo builds into the directory of the test or its parent.
 fn library() -> PathBuf {
     let directory = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let name = "libgenxml_drm_shim.so";
-    let places = [directory.join(name), directory.parent().unwrap().join(name)];
-    places.into_iter().find(|path| path.is_file()).expect("the library is built with the test")
+    let candidates = [directory.join(name), directory.parent().unwrap().join(name)];
+    candidates.into_iter().find(|path| path.is_file()).expect("the library is built with the test")
 }
 
-/// Runs the test `name` in a process that has the library.
+/// Runs `program`, which is the test `name`, in a child with the library.
 fn preloaded(name: &str, program: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some() {
         program();
@@ -46,32 +43,29 @@ fn preloaded(name: &str, program: impl FnOnce()) {
     }
 }
 
-/// An ioctl with its argument.
+/// Calls an ioctl.
 fn ioctl<T>(file: &File, request: Request, argument: &mut T) -> std::io::Result<()> {
-    // SAFETY: the argument is one of the request's size, and lives as long as the call.
+    // SAFETY: the argument has the size that the request says, and lives until the call returns.
     let result =
         unsafe { libc::ioctl(file.as_raw_fd(), request.0.into(), std::ptr::from_mut(argument)) };
     if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-fn map(file: &File, length: usize, offset: u64) -> &'static mut [u32] {
-    // SAFETY: a new mapping; nobody unmaps it.
-    unsafe {
+/// Maps an object. The GPU and child processes write the memory, so its dwords are atomic.
+fn map(file: &File, length: usize, offset: u64) -> &'static [AtomicU32] {
+    // SAFETY: without an address the kernel maps the file where nothing is mapped.
+    let at = unsafe {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let at = libc::mmap64(
-            std::ptr::null_mut(),
-            length,
-            protection,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            offset as i64,
-        );
-        assert_ne!(at, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
-        std::slice::from_raw_parts_mut(at.cast(), length / 4)
-    }
+        let (file, offset) = (file.as_raw_fd(), offset as i64);
+        libc::mmap64(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, file, offset)
+    };
+    assert_ne!(at, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
+    // SAFETY: the mapping has this length, is aligned to a page, and is never unmapped.
+    unsafe { std::slice::from_raw_parts(at.cast(), length / 4) }
 }
 
-fn object(file: &File, bytes: u64) -> (u32, &'static mut [u32]) {
+/// A new object: its handle and its mapping.
+fn object(file: &File, bytes: u64) -> (u32, &'static [AtomicU32]) {
     let mut create = i915::GemCreate { size: bytes, ..Default::default() };
     ioctl(file, Request::i915::<i915::GemCreate>(i915::nr::GEM_CREATE), &mut create).unwrap();
     let mut offset = i915::GemMmapOffset { handle: create.handle, flags: 2, ..Default::default() };
@@ -84,23 +78,31 @@ fn open() -> File {
     File::options().read(true).write(true).open("/dev/dri/renderD128").unwrap()
 }
 
-/// Where batches store.
+/// Address of the object that batches write.
 const DATA: u64 = 0x8000_0000;
 
-/// A batch that stores numbers up to `last` at [`DATA`] + 8, one after the other.
-fn stores(commands: &mut [u32], last: u64) {
+/// Writes a batch that stores the numbers from 1 to `last` at [`DATA`] + 8, one after another.
+fn stores(batch: &[AtomicU32], last: u64) {
     let mut at = 0;
+    let mut put = |dwords: &[u32]| {
+        for dword in dwords {
+            batch[at].store(*dword, Ordering::Relaxed);
+            at += 1;
+        }
+    };
     for value in 1..=last {
         let stored = [U::<32>::new(value).unwrap()];
         let address = Address::from_bits(DATA + 8);
         let packet =
             MiStoreDataImm { data_dword: (&stored).into(), ..MiStoreDataImm::new(address) };
-        at += packet.pack_into(&mut commands[at..]).unwrap();
+        let mut dwords = [0; 8];
+        let length = packet.pack_into(&mut dwords).unwrap();
+        put(&dwords[..length]);
     }
-    commands[at..at + 1].copy_from_slice(&MiBatchBufferEnd::new().pack());
+    put(&MiBatchBufferEnd::new().pack());
 }
 
-/// Submits a batch with its data.
+/// Submits a batch with the object that it writes.
 fn submit(file: &File, data: u32, batch: u32) -> std::io::Result<()> {
     let flags = i915::object::PINNED;
     let mut list = [
@@ -120,14 +122,15 @@ fn wait(file: &File, object: u32) {
     ioctl(file, Request::i915::<i915::GemWait>(i915::nr::GEM_WAIT), &mut wait).unwrap();
 }
 
-/// Stores a number with the GPU in memory that is mapped here.
+/// Stores a number with the GPU and checks the mapped memory.
 fn compute(file: &File, value: u64) {
     let (data, numbers) = object(file, 4096);
     let (batch, commands) = object(file, 1 << 16);
     stores(commands, value);
     submit(file, data, batch).unwrap();
     wait(file, batch);
-    assert_eq!((u64::from(numbers[2]), numbers[1]), (value, 0));
+    let number = |index: usize| numbers[index].load(Ordering::Relaxed);
+    assert_eq!((u64::from(number(2)), number(1)), (value, 0));
 }
 
 #[test]
@@ -146,7 +149,7 @@ fn files() {
         let real = std::fs::canonicalize("/sys/class/drm/card0/device").unwrap();
         assert_eq!(real, PathBuf::from("/sys/devices/pci0000:00/0000:00:02.0"));
         assert!(std::fs::metadata("/dev/dri/card7").is_err());
-        // Other files are as ever.
+        // Other files are not affected.
         assert!(std::fs::read_dir("/sys").unwrap().count() > 3);
         assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
         assert!(std::fs::read_to_string("/proc/self/maps").unwrap().contains("libgenxml_drm_shim"));
@@ -167,14 +170,14 @@ fn device() {
         ioctl(&file, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap();
         assert_eq!(CStr::from_bytes_until_nul(&name).unwrap(), c"i915");
         compute(&file, 1234);
-        // Copies of a descriptor are the same file.
+        // A duplicate of a descriptor is the same file.
         let copy = file.try_clone().unwrap();
         drop(file);
         compute(&copy, 77);
         let error = ioctl(&copy, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut [0u64; 1])
             .unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
-        // What is no device is none.
+        // A descriptor that is not the device's has no DRM ioctls.
         let null = File::open("/dev/null").unwrap();
         let error =
             ioctl(&null, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap_err();
@@ -182,37 +185,37 @@ fn device() {
     });
 }
 
-/// A forked child has objects of its own; its parent goes on.
+/// A forked child creates its own objects, and the parent continues.
 #[test]
 fn children() {
     preloaded("children", || {
         let file = open();
         let (_, numbers) = object(&file, 4096);
-        numbers[0] = 1;
-        // SAFETY: the child calls nothing that other threads may have locked but the library, which
-        // looks after that.
+        numbers[0].store(1, Ordering::Relaxed);
+        // SAFETY: of the locks that other threads may hold, the child uses only those of the library,
+        // which takes them before the fork.
         let child = unsafe { libc::fork() };
         if child == 0 {
             compute(&file, 5);
             let (_, own) = object(&file, 4096);
-            own[0] = 99;
-            numbers[1] = 2;
-            // SAFETY: ends the child.
+            own[0].store(99, Ordering::Relaxed);
+            numbers[1].store(2, Ordering::Relaxed);
+            // SAFETY: _exit ends the child and touches nothing else.
             unsafe { libc::_exit(0) };
         }
         let mut status = 0;
-        // SAFETY: waits for the child that was just made.
+        // SAFETY: `status` can be written until the call returns.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(status, 0);
-        // What is shared is shared, and what the child made is not in the way.
-        assert_eq!(numbers[..2], [1, 2]);
+        // Both processes see shared memory, and the child's objects are separate.
+        assert_eq!([0, 1].map(|index: usize| numbers[index].load(Ordering::Relaxed)), [1, 2]);
         compute(&file, 6);
         let (_, fresh) = object(&file, 4096);
-        assert_eq!(fresh[0], 0);
+        assert_eq!(fresh[0].load(Ordering::Relaxed), 0);
     });
 }
 
-/// A second thread's submission ends the wait of the first.
+/// A signal by one thread ends the wait of another.
 #[test]
 fn waits() {
     preloaded("waits", || {
@@ -241,7 +244,7 @@ fn waits() {
     });
 }
 
-/// The model does not live on the client's stack.
+/// The model does not run on the client's stack.
 #[test]
 fn small_stacks() {
     preloaded("small_stacks", || {
@@ -251,7 +254,7 @@ fn small_stacks() {
     });
 }
 
-/// Pages that the client takes away are the GPU's until its work is done, and no longer.
+/// munmap of user pages waits until the GPU has finished with them. Later submissions fail.
 #[test]
 fn pages_that_go() {
     const LAST: u64 = 100_000;
@@ -259,7 +262,7 @@ fn pages_that_go() {
         let file = open();
         let (batch, commands) = object(&file, 1 << 21);
         stores(commands, LAST);
-        // SAFETY: new pages, which are unmapped below.
+        // SAFETY: without an address the kernel maps pages where nothing is mapped.
         let pages = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
@@ -268,7 +271,7 @@ fn pages_that_go() {
             i915::GemUserptr { user_ptr: pages as u64, user_size: 4096, ..Default::default() };
         ioctl(&file, Request::i915::<i915::GemUserptr>(i915::nr::GEM_USERPTR), &mut user).unwrap();
         submit(&file, user.handle, batch).unwrap();
-        // SAFETY: nothing here looks at the pages any more.
+        // SAFETY: nothing uses the pages any more.
         assert_eq!(unsafe { libc::munmap(pages, 4096) }, 0);
         let mut busy = i915::GemBusy { handle: user.handle, busy: 1 };
         ioctl(&file, Request::i915::<i915::GemBusy>(i915::nr::GEM_BUSY), &mut busy).unwrap();
@@ -279,8 +282,8 @@ fn pages_that_go() {
     });
 }
 
-/// Pages that the client itself cannot write are not the GPU's to write either: an error, and no
-/// crash.
+/// The GPU must not write pages that the client itself cannot write: the submission fails, and
+/// the process does not crash.
 #[test]
 fn pages_that_are_not_writable() {
     preloaded("pages_that_are_not_writable", || {
@@ -291,7 +294,7 @@ fn pages_that_are_not_writable() {
         for (protection, flags) in
             [(libc::PROT_READ, 0), (libc::PROT_NONE, 0), (libc::PROT_NONE, read_only)]
         {
-            // SAFETY: new pages, which stay.
+            // SAFETY: without an address the kernel maps pages where nothing is mapped.
             let pages = unsafe {
                 let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
                 libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0)
@@ -314,7 +317,7 @@ fn pages_that_are_not_writable() {
     });
 }
 
-/// A child that is forked while the GPU works goes on with what it has.
+/// A child that is forked while the GPU works can use its objects.
 #[test]
 fn forks_with_work() {
     const LAST: u64 = 100_000;
@@ -325,21 +328,21 @@ fn forks_with_work() {
         stores(commands, LAST);
         submit(&file, data, batch).unwrap();
         submit(&file, data, batch).unwrap();
-        // SAFETY: the child calls nothing that other threads may have locked but the library, which
-        // looks after that.
+        // SAFETY: of the locks that other threads may hold, the child uses only those of the library,
+        // which takes them before the fork.
         let child = unsafe { libc::fork() };
         if child == 0 {
             wait(&file, data);
             compute(&file, 5);
-            // SAFETY: ends the child.
+            // SAFETY: _exit ends the child and touches nothing else.
             unsafe { libc::_exit(0) };
         }
         let mut status = 0;
-        // SAFETY: waits for the child that was just made.
+        // SAFETY: `status` can be written until the call returns.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(status, 0);
         wait(&file, data);
-        assert_eq!(u64::from(numbers[2]), LAST);
+        assert_eq!(u64::from(numbers[2].load(Ordering::Relaxed)), LAST);
         compute(&file, 6);
     });
 }

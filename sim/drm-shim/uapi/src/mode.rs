@@ -34,22 +34,22 @@ pub mod nr {
     pub const DESTROYPROPBLOB: u32 = 0xbe;
 }
 
-/// ADDFB2: the modifiers count.
+/// ADDFB2: the modifiers are valid.
 pub const FB_MODIFIERS: u32 = 2;
-/// PAGE_FLIP: an event tells when it is done.
+/// PAGE_FLIP, ATOMIC: send an event on completion.
 pub const PAGE_FLIP_EVENT: u32 = 1;
-/// PAGE_FLIP: at once.
+/// PAGE_FLIP, ATOMIC: do not wait for the vertical blank.
 pub const PAGE_FLIP_ASYNC: u32 = 2;
 
-/// ATOMIC: only to see if it would work.
+/// ATOMIC: only check.
 pub const ATOMIC_TEST_ONLY: u32 = 0x100;
-/// ATOMIC: the client does not wait for it.
+/// ATOMIC: do not wait for completion.
 pub const ATOMIC_NONBLOCK: u32 = 0x200;
-/// ATOMIC: the mode may change.
+/// ATOMIC: permit a modeset.
 pub const ATOMIC_ALLOW_MODESET: u32 = 0x400;
 
 structures! {
-    /// Timing of a mode.
+    /// The timing of a mode.
     ModeInfo {
         clock: u32,
         hdisplay: u16, hsync_start: u16, hsync_end: u16, htotal: u16, hskew: u16,
@@ -83,7 +83,7 @@ structures! {
         values_ptr: u64, enum_blob_ptr: u64, prop_id: u32, flags: u32, name: [u8; 32],
         count_values: u32, count_enum_blobs: u32,
     }
-    /// What a value of a property is called.
+    /// A named value of a property.
     PropertyEnum { value: u64, name: [u8; 32] }
     /// GETPROPBLOB.
     Blob { blob_id: u32, length: u32, data: u64 }
@@ -91,12 +91,12 @@ structures! {
     CreateBlob { data: u64, length: u32, blob_id: u32 }
     /// DESTROYPROPBLOB.
     BlobId { blob_id: u32 }
-    /// Head of the blob IN_FORMATS.
+    /// Header of the blob IN_FORMATS.
     FormatModifierBlob {
         version: u32, flags: u32, count_formats: u32, formats_offset: u32,
         count_modifiers: u32, modifiers_offset: u32,
     }
-    /// A modifier there, and a bit for each of 64 formats from `offset` on.
+    /// A modifier in IN_FORMATS, with a bit for each of the 64 formats from `offset` on.
     FormatModifier { formats: u64, offset: u32, pad: u32, modifier: u64 }
     /// ATOMIC.
     Atomic {

@@ -1,4 +1,4 @@
-//! What all DRM drivers have (`drm.h`).
+//! Interface of all DRM drivers (`drm.h`).
 
 use super::structures;
 
@@ -34,7 +34,7 @@ pub mod nr {
     pub const SYNCOBJ_TIMELINE_SIGNAL: u32 = 0xcd;
 }
 
-/// Capabilities that GET_CAP tells.
+/// Capabilities for GET_CAP.
 #[allow(missing_docs, reason = "the kernel's names")]
 pub mod cap {
     pub const DUMB_BUFFER: u64 = 0x1;
@@ -53,19 +53,19 @@ pub mod cap {
     pub const SYNCOBJ_TIMELINE: u64 = 0x14;
 }
 
-/// SYNCOBJ_CREATE: signaled from the start.
+/// SYNCOBJ_CREATE: the syncobj has signaled from the start.
 pub const SYNCOBJ_CREATE_SIGNALED: u32 = 1;
-/// SYNCOBJ waits: for all of them.
+/// SYNCOBJ_WAIT: wait for all syncobjs, not for the first one.
 pub const SYNCOBJ_WAIT_ALL: u32 = 1;
-/// SYNCOBJ waits: for a fence to be there, too.
+/// SYNCOBJ_WAIT: if a syncobj has no fence, wait until it has one.
 pub const SYNCOBJ_WAIT_FOR_SUBMIT: u32 = 2;
-/// SYNCOBJ waits: only for a fence to be there.
+/// SYNCOBJ_TIMELINE_WAIT: wait until the syncobj has a fence, not until the fence signals.
 pub const SYNCOBJ_WAIT_AVAILABLE: u32 = 4;
-/// SYNCOBJ_QUERY: the last point that has a fence, past or not.
+/// SYNCOBJ_QUERY: report the last point that has a fence, signaled or not.
 pub const SYNCOBJ_QUERY_LAST_SUBMITTED: u32 = 1;
-/// SYNCOBJ_FD_TO_HANDLE and back: the descriptor is a sync file.
+/// SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_HANDLE_TO_FD: the descriptor is a sync file.
 pub const SYNCOBJ_SYNC_FILE: u32 = 1;
-/// PRIME_HANDLE_TO_FD: the descriptor is closed by exec.
+/// PRIME_HANDLE_TO_FD: exec closes the descriptor.
 pub const CLOEXEC: u32 = 0o2000000;
 
 structures! {
@@ -88,16 +88,16 @@ structures! {
     GemOpen { name: u32, handle: u32, size: u64 }
     /// GET_CAP, SET_CLIENT_CAP.
     Cap { capability: u64, value: u64 }
-    /// PRIME_HANDLE_TO_FD and back.
+    /// PRIME_HANDLE_TO_FD, PRIME_FD_TO_HANDLE.
     PrimeHandle { handle: u32, flags: u32, fd: i32 }
-    /// WAIT_VBLANK, question and answer in one: the answer has seconds in `signal` and microseconds
-    /// in `microseconds`.
+    /// WAIT_VBLANK, request and reply in one structure. The reply has seconds in `signal` and
+    /// microseconds in `microseconds`.
     WaitVblank { kind: u32, sequence: u32, signal: u64, microseconds: u64 }
     /// CRTC_GET_SEQUENCE.
     CrtcGetSequence { crtc_id: u32, active: u32, sequence: u64, sequence_ns: i64 }
     /// SYNCOBJ_CREATE, SYNCOBJ_DESTROY (without flags).
     Syncobj { handle: u32, flags: u32 }
-    /// SYNCOBJ_HANDLE_TO_FD and back.
+    /// SYNCOBJ_HANDLE_TO_FD, SYNCOBJ_FD_TO_HANDLE.
     SyncobjHandle { handle: u32, flags: u32, fd: i32, pad: u32 }
     /// SYNCOBJ_TRANSFER.
     SyncobjTransfer {
@@ -116,7 +116,7 @@ structures! {
     SyncobjArray { handles: u64, count_handles: u32, pad: u32 }
     /// SYNCOBJ_QUERY, SYNCOBJ_TIMELINE_SIGNAL.
     SyncobjTimelineArray { handles: u64, points: u64, count_handles: u32, flags: u32 }
-    /// An event that is read from the device: a page flip is done.
+    /// An event that the client reads from the device.
     EventVblank {
         kind: u32, length: u32, user_data: u64, tv_sec: u32, tv_usec: u32, sequence: u32, crtc_id: u32,
     }
@@ -124,5 +124,5 @@ structures! {
 
 /// [`EventVblank::kind`] of WAIT_VBLANK.
 pub const EVENT_VBLANK: u32 = 1;
-/// [`EventVblank::kind`] of a page flip.
+/// [`EventVblank::kind`] of a completed page flip.
 pub const EVENT_FLIP_COMPLETE: u32 = 2;

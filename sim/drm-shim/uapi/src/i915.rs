@@ -1,4 +1,4 @@
-//! The driver's own (`i915_drm.h`).
+//! Interface of i915 (`i915_drm.h`).
 
 use super::{Extension, structures};
 
@@ -40,7 +40,7 @@ pub mod nr {
     pub const GEM_CREATE_EXT: u32 = 0x3c;
 }
 
-/// What GETPARAM tells.
+/// Parameters for GETPARAM.
 #[allow(missing_docs, reason = "the kernel's names")]
 pub mod param {
     pub const IRQ_ACTIVE: i32 = 1;
@@ -140,11 +140,11 @@ pub mod exec {
     pub const FENCE_ARRAY: u64 = 1 << 19;
     pub const FENCE_SUBMIT: u64 = 1 << 20;
     pub const USE_EXTENSIONS: u64 = 1 << 21;
-    /// Bits that have a meaning.
+    /// All flags that are defined.
     pub const KNOWN: u64 = (1 << 22) - 1;
 }
 
-/// Flags of an object in an EXECBUFFER2.
+/// Flags of an object in EXECBUFFER2.
 #[allow(missing_docs, reason = "the kernel's names")]
 pub mod object {
     pub const NEEDS_FENCE: u64 = 1 << 0;
@@ -155,41 +155,41 @@ pub mod object {
     pub const PAD_TO_SIZE: u64 = 1 << 5;
     pub const ASYNC: u64 = 1 << 6;
     pub const CAPTURE: u64 = 1 << 7;
-    /// Bits that have a meaning.
+    /// All flags that are defined.
     pub const KNOWN: u64 = (1 << 8) - 1;
 }
 
-/// [`ExecFence::flags`]: wait for it before.
+/// [`ExecFence::flags`]: wait for the fence before the submission runs.
 pub const FENCE_WAIT: u32 = 1;
-/// [`ExecFence::flags`]: signal it after.
+/// [`ExecFence::flags`]: signal the fence after the submission has run.
 pub const FENCE_SIGNAL: u32 = 2;
 /// Name of the extension [`TimelineFences`].
 pub const EXT_TIMELINE_FENCES: u32 = 0;
-/// GEM_MMAP_OFFSET through the aperture: tiled objects look linear.
+/// GEM_MMAP_OFFSET: through the aperture, where tiled objects look linear.
 pub const MMAP_OFFSET_GTT: u64 = 0;
-/// GEM_MMAP_OFFSET, the last kind but one of mapping that exists without local memory: uncached.
+/// GEM_MMAP_OFFSET: uncached. The only larger kind needs local memory.
 pub const MMAP_OFFSET_UC: u64 = 3;
-/// The domain of the CPU through the aperture.
+/// Domain of the CPU through the aperture.
 pub const DOMAIN_GTT: u32 = 0x40;
-/// GEM_USERPTR: the GPU only reads.
+/// GEM_USERPTR: the GPU does not write the pages.
 pub const USERPTR_READ_ONLY: u32 = 1;
-/// GEM_USERPTR: are the pages there?
+/// GEM_USERPTR: fail if the pages are not mapped.
 pub const USERPTR_PROBE: u32 = 2;
-/// GEM_USERPTR: as ever, but for superusers.
+/// GEM_USERPTR: without synchronisation with the CPU; for privileged clients.
 pub const USERPTR_UNSYNCHRONIZED: u32 = 1 << 31;
-/// REG_READ: both halves of the register at once.
+/// REG_READ: read both halves of a 64-bit register at once.
 pub const REG_READ_8B: u64 = 1;
-/// QUERY: slices, subslices, execution units.
+/// QUERY: topology, that is slices, subslices and execution units.
 pub const QUERY_TOPOLOGY_INFO: u64 = 1;
 /// QUERY: engines.
 pub const QUERY_ENGINE_INFO: u64 = 2;
-/// QUERY: configurations of the performance counters.
+/// QUERY: configurations of performance counters.
 pub const QUERY_PERF_CONFIG: u64 = 3;
-/// QUERY: regions of memory.
+/// QUERY: memory regions.
 pub const QUERY_MEMORY_REGIONS: u64 = 4;
-/// QUERY: the description of the hardware that newer GPUs have.
+/// QUERY: hardware description (newer GPUs).
 pub const QUERY_HWCONFIG_BLOB: u64 = 5;
-/// QUERY: subslices with geometry of newer GPUs.
+/// QUERY: subslices with geometry (newer GPUs).
 pub const QUERY_GEOMETRY_SUBSLICES: u64 = 6;
 
 structures! {
@@ -228,38 +228,38 @@ structures! {
         buffers_ptr: u64, buffer_count: u32, batch_start_offset: u32, batch_len: u32, dr1: u32, dr4: u32,
         num_cliprects: u32, cliprects_ptr: u64, flags: u64, rsvd1: u64, rsvd2: u64,
     }
-    /// An object of an EXECBUFFER2.
+    /// An object of EXECBUFFER2.
     ExecObject2 {
         handle: u32, relocation_count: u32, relocs_ptr: u64, alignment: u64, offset: u64, flags: u64,
         rsvd1: u64, rsvd2: u64,
     }
-    /// An address that the kernel is to write.
+    /// A relocation: an address for the kernel to write.
     Relocation {
         target_handle: u32, delta: u32, offset: u64, presumed_offset: u64, read_domains: u32,
         write_domain: u32,
     }
-    /// A syncobj of an EXECBUFFER2.
+    /// A syncobj of EXECBUFFER2.
     ExecFence { handle: u32, flags: u32 }
-    /// Syncobjs of an EXECBUFFER2 with points.
+    /// Syncobjs of EXECBUFFER2 with timeline points.
     TimelineFences { base: Extension, fence_count: u64, handles_ptr: u64, values_ptr: u64 }
     /// GEM_WAIT.
     GemWait { bo_handle: u32, flags: u32, timeout_ns: i64 }
-    /// GEM_CONTEXT_CREATE with flags; without, only the first 8 bytes.
+    /// GEM_CONTEXT_CREATE with flags. Without flags only the first 8 bytes are passed.
     ContextCreate { ctx_id: u32, flags: u32, extensions: u64 }
     /// GEM_CONTEXT_DESTROY.
     ContextDestroy { ctx_id: u32, pad: u32 }
     /// GEM_CONTEXT_GETPARAM, GEM_CONTEXT_SETPARAM.
     ContextParam { ctx_id: u32, size: u32, param: u64, value: u64 }
-    /// A parameter that is set as the context is created.
+    /// Extension of GEM_CONTEXT_CREATE: a parameter to set.
     ContextSetParam { base: Extension, param: ContextParam }
     /// An engine by class and instance.
     EngineClass { class: u16, instance: u16 }
-    /// Head of the parameter SSEU.
+    /// Value of the parameter SSEU.
     ContextSseu {
         engine: EngineClass, flags: u32, slice_mask: u64, subslice_mask: u64,
         min_eus_per_subslice: u16, max_eus_per_subslice: u16, rsvd: u32,
     }
-    /// Extension of an engine map: one of several engines, whichever is free.
+    /// Extension of an engine map: a virtual engine, which uses any of its siblings.
     LoadBalance { base: Extension, engine_index: u16, num_siblings: u16, flags: u32, mbz64: u64 }
     /// GEM_VM_CREATE, GEM_VM_DESTROY.
     VmControl { extensions: u64, flags: u32, vm_id: u32 }
@@ -273,21 +273,21 @@ structures! {
     GemUserptr { user_ptr: u64, user_size: u64, flags: u32, handle: u32 }
     /// QUERY.
     Query { num_items: u32, flags: u32, items_ptr: u64 }
-    /// A question of a QUERY.
+    /// An item of QUERY.
     QueryItem { query_id: u64, length: i32, flags: u32, data_ptr: u64 }
-    /// Head of the answer about topology.
+    /// Header of the topology reply.
     TopologyInfo {
         flags: u16, max_slices: u16, max_subslices: u16, max_eus_per_subslice: u16,
         subslice_offset: u16, subslice_stride: u16, eu_offset: u16, eu_stride: u16,
     }
-    /// Head of a list: how many follow.
+    /// Header of a list reply.
     ListHead { count: u32, rsvd: [u32; 3] }
-    /// An engine in the answer about them.
+    /// An engine in the reply.
     EngineInfo {
         engine: EngineClass, rsvd0: u32, flags: u64, capabilities: u64, logical_instance: u16,
         rsvd1: [u16; 3], rsvd2: [u64; 3],
     }
-    /// A region in the answer about memory.
+    /// A memory region in the reply.
     MemoryRegionInfo {
         class: u16, instance: u16, rsvd0: u32, probed_size: u64, unallocated_size: u64, rsvd1: [u64; 8],
     }
