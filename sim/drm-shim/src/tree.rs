@@ -1,11 +1,12 @@
-//! The files by which drivers find a device: `/dev/dri`, and its place in `/sys`. They exist only
-//! in memory.
+//! The files through which drivers find a device: `/dev/dri`, and the device's directory in `/sys`.
+//! They exist only in memory.
 
 use crate::device::config::{Config, Topology};
 use crate::device::{PRIMARY, RENDER};
 use std::collections::BTreeMap;
 
-/// Where these files are, and no others: what the machine itself has there is hidden.
+/// Paths that the tree replaces. What the machine itself has there is hidden. The one that ends in
+/// a colon covers all names that start with it.
 const OURS: [&str; 7] = [
     "/dev/dri",
     "/sys/class/drm",
@@ -16,10 +17,10 @@ const OURS: [&str; 7] = [
     "/sys/kernel/debug/dri",
 ];
 
-/// The device in `/sys`.
+/// The device's directory in `/sys`.
 const PCI: &str = "/sys/devices/pci0000:00/0000:00:02.0";
 
-/// Links that may lead to each other.
+/// Largest number of links that are followed for one path.
 const MOST_LINKS: usize = 40;
 
 /// A file.
@@ -35,23 +36,23 @@ pub enum Node {
     Device(u32),
 }
 
-/// What a path leads to.
+/// Result of a path lookup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Found<'a> {
-    /// A file of the tree, with its path without links.
+    /// A file of the tree, with its path after following links.
     Here(String, &'a Node),
-    /// The tree has no such file.
+    /// The path is the tree's, but there is no such file.
     Missing,
-    /// Another path, outside.
+    /// A path outside the tree, to which a link led.
     Elsewhere(String),
 }
 
-/// All files by path.
+/// All files of the tree by path.
 #[derive(Debug)]
 pub struct Tree(BTreeMap<String, Node>);
 
 impl Tree {
-    /// The files of a device.
+    /// The files for the device that the options name.
     pub fn new(config: &Config) -> Tree {
         let mut tree = Tree(BTreeMap::new());
         let id = config.device;
@@ -141,7 +142,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a file, and the directories above it.
+    /// Adds a file and its parent directories.
     fn add(&mut self, path: &str, node: Node) {
         for (at, _) in path.match_indices('/').skip(1) {
             self.0.entry(path[..at].to_owned()).or_insert(Node::Directory);
@@ -149,13 +150,13 @@ impl Tree {
         self.0.insert(path.to_owned(), node);
     }
 
-    /// True if a path may lead to a file of the tree: no tree is needed to say so.
+    /// True if a path may lead to a file of the tree. This needs no tree.
     pub fn covers(path: &str) -> bool {
         path.starts_with('/') && is_ours(&joined(&parts(path)))
     }
 
-    /// What a path leads to, without following a link that it ends in unless `follow`. None for
-    /// paths that have nothing to do with the tree, and for relative ones.
+    /// The file that a path leads to. A link at the end of the path is followed only if `follow`.
+    /// None for paths that do not concern the tree, and for relative ones.
     pub fn find(&self, path: &str, follow: bool) -> Option<Found<'_>> {
         if !Tree::covers(path) {
             return None;
@@ -194,7 +195,7 @@ impl Tree {
         }
     }
 
-    /// A number for a path of the tree, the same wherever the tree is of the same device.
+    /// A number for a path of the tree. It is the same in all processes with the same device.
     pub fn number(&self, path: &str) -> u64 {
         self.0.range(..path.to_owned()).count() as u64
     }
@@ -204,7 +205,7 @@ impl Tree {
         self.0.keys().nth(usize::try_from(number).ok()?).map(String::as_str)
     }
 
-    /// Names in a directory, by a path that [`find`](Self::find) gave.
+    /// Names in a directory. `directory` is a path that [`find`](Self::find) returned.
     pub fn list(&self, directory: &str) -> Vec<(&str, &Node)> {
         let inside = format!("{directory}/");
         let below =
@@ -214,17 +215,17 @@ impl Tree {
     }
 }
 
-/// The names that a path is made of.
+/// The names that a path consists of.
 fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// The path of these names.
+/// The path that consists of these names.
 fn joined(parts: &[&str]) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// True for the places of [`OURS`] and what lies below them.
+/// True for the paths of [`OURS`] and everything below them.
 fn is_ours(path: &str) -> bool {
     OURS.iter().any(|ours| {
         path.strip_prefix(ours)
@@ -232,23 +233,24 @@ fn is_ours(path: &str) -> bool {
     })
 }
 
-/// The first 64 bytes of the device's configuration space, as PCI has it.
+/// The first 256 bytes of the PCI configuration space.
 fn pci_config(device: u32) -> Vec<u8> {
     let mut bytes = vec![0; 256];
     bytes[..2].copy_from_slice(&0x8086u16.to_le_bytes());
     bytes[2..4].copy_from_slice(&(device as u16).to_le_bytes());
-    // Memory and bus master are on.
+    // Memory and bus mastering are enabled.
     bytes[4] = 7;
-    // Revision, programming interface, VGA, display.
+    // Revision; programming interface; subclass VGA; class display.
     bytes[8..12].copy_from_slice(&[9, 0, 0, 3]);
-    // Registers at 0xf6000000 and the aperture at 0xe0000000, both of 64 bits; subsystem.
+    // Registers at 0xf6000000 and the aperture at 0xe0000000, both with 64-bit addresses;
+    // subsystem.
     bytes[0x10..0x14].copy_from_slice(&0xf600_0004u32.to_le_bytes());
     bytes[0x18..0x1c].copy_from_slice(&0xe000_000cu32.to_le_bytes());
     bytes[0x2c..0x30].copy_from_slice(&0x2212_8086u32.to_le_bytes());
     bytes
 }
 
-/// Start, end and flags of each region of the device.
+/// Start, end and flags of each PCI resource.
 fn pci_resources() -> Vec<u8> {
     let mut text = String::new();
     for (start, end, flags) in [
@@ -266,37 +268,4 @@ fn pci_resources() -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths() {
-        let tree = Tree::new(&Config::default());
-        let here = |path: &str| match tree.find(path, true) {
-            Some(Found::Here(path, _)) => path,
-            other => panic!("{path}: {other:?}"),
-        };
-        assert_eq!(here("/dev/dri/by-path/pci-0000:00:02.0-render"), "/dev/dri/renderD128");
-        assert_eq!(here("/sys/dev/char/226:128/device/uevent"), format!("{PCI}/uevent"));
-        assert_eq!(
-            here("/sys/class/drm/card0/device/drm//renderD128/./dev"),
-            format!("{PCI}/drm/renderD128/dev")
-        );
-        assert_eq!(here("/sys/bus/pci/devices/0000:00:02.0/drm"), format!("{PCI}/drm"));
-        assert_eq!(tree.find("/dev/null", true), None);
-        assert_eq!(tree.find("/sys/class/net", true), None);
-        assert_eq!(tree.find("/dev/drift", true), None);
-        assert_eq!(tree.find("/dev/dri/card1", true), Some(Found::Missing));
-        assert_eq!(tree.find("/dev/dri/card0/x", true), Some(Found::Missing));
-        let subsystem = "/sys/dev/char/226:0/device/subsystem";
-        assert_eq!(tree.find(subsystem, true), Some(Found::Elsewhere("/sys/bus/pci".into())));
-        let link = Node::Link("../../../bus/pci".into());
-        assert_eq!(
-            tree.find(subsystem, false),
-            Some(Found::Here(format!("{PCI}/subsystem"), &link))
-        );
-        assert_eq!(tree.path(tree.number("/dev/dri/card0")), Some("/dev/dri/card0"));
-        let names: Vec<&str> = tree.list("/dev/dri").iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["by-path", "card0", "renderD128"]);
-    }
-}
+mod tests;

@@ -1,5 +1,5 @@
-//! Where objects lie in an address space: where the client wants them, or where the kernel found
-//! room; and the addresses that it writes into batches for clients that do not know them.
+//! Addresses of objects in an address space: chosen by the client (softpin), or assigned by the
+//! kernel and written into batches by relocations.
 
 use super::gem::ObjectId;
 use crate::uapi::i915::object;
@@ -7,58 +7,58 @@ use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// An address space, as clients see it.
+/// An address space (VM) of a client.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct VmId(pub u64);
 
-/// The first address that is given out: those below are never right.
+/// First address that is assigned. A lower one in a batch is always a mistake of the client.
 const FIRST: u64 = 0x1000_0000;
-/// What objects lie below unless they say that they support 48 bits; the kernel keeps the last page
-/// free.
+/// End of assigned addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
+/// GiB free.
 const END_32: u64 = (1 << 32) - 4096;
-/// End of all addresses.
+/// End of the address space.
 const END_48: u64 = 1 << 48;
 
-/// What is remembered of an address space: where objects lie that had no address of their own. They
-/// keep it, so that clients need no relocation the next time.
+/// The assigned addresses of an address space. An object keeps its address, so that later
+/// submissions need no relocation.
 #[derive(Debug, Default)]
 pub struct Vm {
-    /// Who uses it: contexts and handles.
+    /// Number of contexts and handles that refer to it.
     pub users: u32,
-    /// Objects by address, with their ends.
-    given: BTreeMap<u64, (u64, ObjectId)>,
+    /// End and object of each assigned range, by start.
+    assigned: BTreeMap<u64, (u64, ObjectId)>,
     addresses: BTreeMap<ObjectId, u64>,
 }
 
-/// An object of a submission that wants an address.
+/// An object of a submission, to be placed.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Which.
+    /// The object.
     pub object: ObjectId,
-    /// Bytes, in whole pages.
+    /// Size in bytes, whole pages.
     pub size: u64,
-    /// A power of two.
+    /// Alignment: a power of two, or 0.
     pub alignment: u64,
-    /// The address, of those that say it.
+    /// The address that the client chose.
     pub pinned: Option<u64>,
-    /// Addresses of 48 bits will do.
+    /// It supports 48-bit addresses.
     pub wide: bool,
 }
 
-/// The form that addresses have in batches: bit 47 repeated above.
+/// The canonical form of an address: bit 47 repeated in the bits above.
 pub const fn canonical(address: u64) -> u64 {
     ((address << 16) as i64 >> 16) as u64
 }
 
-/// An address in its 48 bits.
+/// The low 48 bits of an address.
 pub const fn plain(address: u64) -> u64 {
     address & (END_48 - 1)
 }
 
-/// What an object of an EXECBUFFER2 asks for.
+/// The address that an entry of EXECBUFFER2 chooses; none without PINNED.
 ///
 /// # Errors
-/// EINVAL for an address that cannot be.
+/// EINVAL for an address that is not canonical, not aligned to a page, or too high.
 pub fn pinned(offset: u64, flags: u64, size: u64) -> Result<Option<u64>, Errno> {
     if flags & object::PINNED == 0 {
         return Ok(None);
@@ -70,23 +70,22 @@ pub fn pinned(offset: u64, flags: u64, size: u64) -> Result<Option<u64>, Errno> 
 }
 
 impl Vm {
-    /// An empty one with one user.
+    /// An address space without objects, with one reference.
     pub fn with_user() -> Vm {
         Vm { users: 1, ..Vm::default() }
     }
 
-    /// Forgets an object.
+    /// Releases the address of an object.
     pub fn forget(&mut self, object: ObjectId) {
         if let Some(address) = self.addresses.remove(&object) {
-            self.given.remove(&address);
+            self.assigned.remove(&address);
         }
     }
 
-    /// An address for each object of a submission, in order.
+    /// The addresses of a submission's objects, in order.
     ///
     /// # Errors
-    /// ENOSPC if there is no room, or if two objects want the same address; EINVAL if one has a
-    /// size of 0.
+    /// ENOSPC if there is no room, or if two chosen ranges overlap.
     pub fn place(&mut self, wanted: &[Wanted]) -> Result<Vec<u64>, Errno> {
         let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
         for object in wanted {
@@ -110,7 +109,7 @@ impl Vm {
         Ok(addresses)
     }
 
-    /// The address that an object had, or a new one; `taken` is what this submission has taken.
+    /// The object's assigned address, or a new one. `taken` are the ranges of this submission.
     fn find(&mut self, wanted: &Wanted, taken: &mut BTreeMap<u64, u64>) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { END_32 };
@@ -122,14 +121,14 @@ impl Vm {
             }
             self.forget(wanted.object);
         }
-        // First fit: both maps are gone through side by side.
+        // First fit over both maps: assigned ranges and ranges of this submission.
         let mut address = FIRST.next_multiple_of(alignment);
         loop {
             let range = address
                 ..address.checked_add(wanted.size).filter(|top| *top <= end).ok_or(Errno::NOSPC)?;
-            let given = self.given.range(..range.end).next_back().map(|(_, (top, _))| *top);
+            let assigned = self.assigned.range(..range.end).next_back().map(|(_, (top, _))| *top);
             let pinned = taken.range(..range.end).next_back().map(|(_, top)| *top);
-            match given.max(pinned).filter(|top| *top > address) {
+            match assigned.max(pinned).filter(|top| *top > address) {
                 Some(top) => {
                     address = top.checked_next_multiple_of(alignment).ok_or(Errno::NOSPC)?
                 }
@@ -137,52 +136,16 @@ impl Vm {
             }
         }
         taken.insert(address, address + wanted.size);
-        self.given.insert(address, (address + wanted.size, wanted.object));
+        self.assigned.insert(address, (address + wanted.size, wanted.object));
         self.addresses.insert(wanted.object, address);
         Ok(address)
     }
 }
 
-/// True if a range meets one of others that do not meet each other.
+/// True if a range overlaps one of `taken`, which do not overlap each other.
 fn overlaps(taken: &BTreeMap<u64, u64>, range: &Range<u64>) -> bool {
     taken.range(..range.end).next_back().is_some_and(|(_, end)| *end > range.start)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn object(number: u64, size: u64, pinned: Option<u64>) -> Wanted {
-        Wanted { object: ObjectId(number), size, alignment: 0, pinned, wide: false }
-    }
-
-    #[test]
-    fn canonical_form() {
-        assert_eq!(canonical(0x8001_ffff_0000), 0xffff_8001_ffff_0000);
-        assert_eq!(canonical(0x7fff_ffff_f000), 0x7fff_ffff_f000);
-        assert_eq!(pinned(0xffff_8001_ffff_0000, object::PINNED, 4096), Ok(Some(0x8001_ffff_0000)));
-        assert_eq!(pinned(0x8001_ffff_0000, object::PINNED, 4096), Err(Errno::INVAL));
-        assert_eq!(pinned(0x1001, object::PINNED, 4096), Err(Errno::INVAL));
-        assert_eq!(pinned(0x1001, 0, 4096), Ok(None));
-    }
-
-    /// Objects keep their addresses, and make way for those that are pinned.
-    #[test]
-    fn places() {
-        let mut vm = Vm::default();
-        let first = vm.place(&[object(1, 8192, None), object(2, 4096, None)]).unwrap();
-        assert_eq!(first, [FIRST, FIRST + 8192]);
-        let second = vm.place(&[object(2, 4096, None), object(3, 4096, None)]).unwrap();
-        assert_eq!(second, [FIRST + 8192, FIRST + 12288]);
-        let third =
-            vm.place(&[object(2, 4096, None), object(4, 4096, Some(FIRST + 8192))]).unwrap();
-        assert_eq!(third, [FIRST + 16384, FIRST + 8192]);
-        let twice = [object(5, 8192, Some(FIRST)), object(6, 4096, Some(FIRST + 4096))];
-        assert_eq!(vm.place(&twice), Err(Errno::NOSPC));
-        let aligned = Wanted { alignment: 1 << 20, ..object(7, 4096, None) };
-        assert_eq!(vm.place(&[aligned]).unwrap(), [FIRST + (1 << 20)]);
-        let large = object(8, 4 << 30, None);
-        assert_eq!(vm.place(&[large]), Err(Errno::NOSPC));
-        assert!(vm.place(&[Wanted { wide: true, ..large }]).is_ok());
-    }
-}
+mod tests;

@@ -1,14 +1,13 @@
-//! Which Broadwell it is, and what is asked of it: `GENX_SHIM_*` in the environment.
+//! Options: which Broadwell the device is, and what it reports (`GENX_SHIM_*` in the environment).
 
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Bytes of the aperture that the kernel tells of.
+/// Size of the aperture that GEM_GET_APERTURE reports, in bytes.
 pub const APERTURE: u64 = 4 << 30;
 
-/// Work units of a submission after which it counts as hanging: some minutes of a whole GPU's
-/// instructions.
+/// Default of [`Config::work_limit`]: some minutes of instructions on a whole GPU.
 const WORK_LIMIT: u64 = 1 << 36;
 
 /// The options.
@@ -16,29 +15,29 @@ const WORK_LIMIT: u64 = 1 << 36;
 pub struct Config {
     /// PCI device id.
     pub device: u32,
-    /// Threads of the host that the model uses.
+    /// Number of host threads that the model uses.
     pub threads: usize,
-    /// Units of work after which a submission counts as hanging.
+    /// Units of work after which a submission counts as a hang.
     pub work_limit: u64,
-    /// What the monitor shows by itself; it shows nothing larger then.
+    /// Preferred and largest display mode.
     pub mode: Option<Mode>,
-    /// Where captures go: a directory with one for each process.
+    /// Directory for captures, with a subdirectory for each process.
     pub capture: Option<PathBuf>,
-    /// The rules engine looks at every batch.
+    /// Check every batch with the rules engine.
     pub check: bool,
-    /// Counts are printed at the end.
+    /// Print statistics at the end.
     pub stats: bool,
-    /// Each ioctl is told.
+    /// Print each ioctl.
     pub log: bool,
-    /// A trace for Perfetto.
+    /// File for a trace (Perfetto).
     pub trace: Option<PathBuf>,
-    /// Where pictures go that are shown: a directory with one for each process.
+    /// Directory for displayed images, with a subdirectory for each process.
     pub frames: Option<PathBuf>,
-    /// Where error states go.
+    /// Directory for error states.
     pub errors: PathBuf,
-    /// After a fault the client goes on as if nothing had happened.
+    /// Report success to the client after a fault.
     pub ignore_faults: bool,
-    /// Clients go on while their work is done, and learn of its end by fences.
+    /// Clients continue while their work runs, and wait for fences.
     pub asynchronous: bool,
 }
 
@@ -62,25 +61,25 @@ impl Default for Config {
     }
 }
 
-/// A size of pictures, and how many are shown in a second.
+/// A display mode: size and refresh rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mode {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u16,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u16,
-    /// Pictures a second.
+    /// Refresh rate in Hz.
     pub hz: u16,
 }
 
 impl Mode {
-    /// Most pixels across and down.
+    /// Largest width and height.
     pub const MAX_EXTENT: u16 = 8192;
-    /// Most pictures a second.
+    /// Largest refresh rate.
     pub const MAX_HZ: u16 = 1000;
 }
 
-/// A word that is no mode.
+/// The error for a word that is not a display mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoMode;
 
@@ -102,7 +101,7 @@ impl FromStr for Mode {
     }
 }
 
-/// The device that a word means: `GT1`, `GT2`, `GT3`, or a PCI id in hexadecimal.
+/// The PCI id that a word means: `GT1`, `GT2`, `GT3`, or a PCI id in hexadecimal.
 pub fn device(word: &str) -> Option<u32> {
     match word.to_ascii_lowercase().as_str() {
         "gt1" => Some(0x1606),
@@ -116,8 +115,8 @@ pub fn device(word: &str) -> Option<u32> {
 }
 
 impl Config {
-    /// The options as `variable` has them, and what is wrong with them. Without `GENX_SHIM_THREADS`
-    /// all cores work.
+    /// The options that `variable` returns, and messages about wrong ones. Without
+    /// `GENX_SHIM_THREADS` all cores are used.
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
         let mut wrong = Vec::new();
         let mut config = Config::default();
@@ -129,7 +128,7 @@ impl Config {
             match device(&word) {
                 Some(id) => config.device = id,
                 None => wrong.push(format!(
-                    "GENX_SHIM_DEVICE={word} is no Broadwell: GT1, GT2, GT3, or a PCI id from 0x1602 to 0x162e"
+                    "GENX_SHIM_DEVICE={word} is not a Broadwell: use GT1, GT2, GT3, or a PCI id from 0x1602 to 0x162e"
                 )),
             }
         }
@@ -137,7 +136,7 @@ impl Config {
             match word.parse() {
                 Ok(mode) => config.mode = Some(mode),
                 Err(NoMode) => wrong.push(format!(
-                    "GENX_SHIM_MODE={word} is no mode: WIDTHxHEIGHT or WIDTHxHEIGHT@HZ, up to {0}x{0}@{1}",
+                    "GENX_SHIM_MODE={word} is not a display mode: use WIDTHxHEIGHT or WIDTHxHEIGHT@HZ, up to {0}x{0}@{1}",
                     Mode::MAX_EXTENT,
                     Mode::MAX_HZ
                 )),
@@ -148,7 +147,7 @@ impl Config {
             let word = variable(name)?;
             let number = word.parse::<u64>().ok().filter(|number| *number > 0);
             if number.is_none() {
-                wrong.push(format!("GENX_SHIM_{name}={word} is no number from 1 on"));
+                wrong.push(format!("GENX_SHIM_{name}={word} is not a number: use 1 or more"));
             }
             number
         };
@@ -172,37 +171,36 @@ impl Config {
         (config, wrong)
     }
 
-    /// What the device is made of.
+    /// Numbers of slices, subslices, execution units and engines.
     pub fn topology(&self) -> Topology {
         Topology::of(self.device).unwrap_or(Topology::GT2)
     }
 }
 
-/// Slices, subslices and execution units. (Linux intel_sseu.c, bdw_sseu_info_init)
+/// Numbers of slices, subslices and execution units. (Linux intel_sseu.c, bdw_sseu_info_init)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Topology {
     /// Slices.
     pub slices: u32,
-    /// Subslices of each.
+    /// Subslices per slice.
     pub subslices: u32,
-    /// Execution units of each.
+    /// Execution units per subslice.
     pub eus: u32,
-    /// Video engines.
+    /// Number of video engines.
     pub videos: u32,
 }
 
 impl Topology {
-    /// Most slices of any Broadwell.
+    /// Largest number of slices of a Broadwell.
     pub const MAX_SLICES: u32 = 3;
-    /// Most subslices of a slice.
+    /// Largest number of subslices per slice.
     pub const MAX_SUBSLICES: u32 = 3;
-    /// Most execution units of a subslice.
+    /// Largest number of execution units per subslice.
     pub const MAX_EUS: u32 = 8;
 
     const GT2: Topology = Topology { slices: 1, subslices: 3, eus: 8, videos: 1 };
 
-    /// Of a PCI device id: its second digit from the right of the family (`0x16_Gx`) tells the
-    /// size.
+    /// The topology of a PCI id: bits 7:4 are 0 for GT1, 1 for GT2, 2 for GT3.
     pub const fn of(id: u32) -> Option<Topology> {
         match id {
             0x1602..=0x160f => Some(Topology { slices: 1, subslices: 2, eus: 6, videos: 1 }),
@@ -212,46 +210,11 @@ impl Topology {
         }
     }
 
-    /// All execution units.
+    /// Number of all execution units.
     pub const fn all_eus(self) -> u32 {
         self.slices * self.subslices * self.eus
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options() {
-        let set = [
-            ("GENX_SHIM_DEVICE", "gt3"),
-            ("GENX_SHIM_THREADS", "none"),
-            ("GENX_SHIM_WORK_LIMIT", "77"),
-            ("GENX_SHIM_CHECK", "0"),
-            ("GENX_SHIM_STATS", "1"),
-        ];
-        let find = |name: &str| Some(set.iter().find(|(known, _)| *known == name)?.1.to_owned());
-        let (config, wrong) = Config::new(find);
-        assert_eq!((config.device, config.work_limit), (0x1626, 77));
-        assert_eq!((config.check, config.stats), (false, true));
-        assert_eq!(wrong, ["GENX_SHIM_THREADS=none is no number from 1 on"]);
-        assert_eq!("320x240".parse(), Ok(Mode { width: 320, height: 240, hz: 60 }));
-        assert_eq!("8192x1@144".parse(), Ok(Mode { width: 8192, height: 1, hz: 144 }));
-        for wrong in [
-            "",
-            "320",
-            "320x",
-            "0x240",
-            "320x240@",
-            "320x240@0",
-            "8193x1",
-            "1x70000",
-            "-1x1",
-            "1x1x1",
-        ] {
-            assert_eq!(wrong.parse::<Mode>(), Err(NoMode), "{wrong}");
-        }
-        assert_eq!((device("0x1606"), device("0x9a49"), device("x")), (Some(0x1606), None, None));
-    }
-}
+mod tests;

@@ -11,31 +11,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Most engines of a map; flags of a submission have 6 bits for them.
+/// Largest number of engines in a map: a submission's flags have 6 bits for the index.
 const MAX_ENGINES: usize = 64;
 
-/// Most extensions in a chain.
+/// Largest number of extensions in a chain.
 const MAX_EXTENSIONS: usize = 64;
 
-/// The state of a context on one of its engines.
+/// The state of a context on one engine (the kernel's `intel_context`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct HardwareId(pub u64);
+pub struct EngineContextId(pub u64);
 
-/// What faults did to a context. Its work changes it while clients do other things.
+/// Fault state of a context. The thread of the model changes it while ioctls run.
 #[derive(Debug)]
 pub struct Health {
-    /// A fault banned it.
+    /// A fault has banned the context.
     pub banned: AtomicBool,
-    /// Faults that it made.
+    /// Number of faults that it caused.
     pub guilty: AtomicU32,
-    /// It goes on after a fault.
+    /// A fault does not ban it.
     pub recoverable: AtomicBool,
-    /// Faults of all contexts of its file.
+    /// Number of faults of all contexts of its file.
     pub resets: Arc<AtomicU32>,
 }
 
 impl Health {
-    /// It had a fault, which bans it unless it can go on.
+    /// Records a fault. It bans the context if `bans`, unless the context is recoverable.
     pub fn fault(&self, bans: bool) {
         self.resets.fetch_add(1, Ordering::Relaxed);
         self.guilty.fetch_add(1, Ordering::Relaxed);
@@ -50,11 +50,11 @@ impl Health {
 pub struct Context {
     /// Its address space.
     pub vm: VmId,
-    /// Its engines by number, if it said which; a gap is an engine that does not exist.
+    /// Its engine map, if it has one. None is an index without engine.
     pub engines: Option<Vec<Option<EngineId>>>,
-    /// Its state on each: by place in the list, or by engine where there is none.
-    pub hardware: BTreeMap<u32, HardwareId>,
-    /// What faults did to it.
+    /// Its state on each engine: by index in the engine map, or by engine without a map.
+    pub hardware: BTreeMap<u32, EngineContextId>,
+    /// Its fault state.
     pub health: Arc<Health>,
     bannable: bool,
     persistent: bool,
@@ -64,7 +64,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context without state, of a file with so many faults.
+    /// A context without state. `resets` counts the faults of its file.
     pub fn new(vm: VmId, resets: &Arc<AtomicU32>) -> Context {
         let health = Health {
             banned: AtomicBool::new(false),
@@ -89,7 +89,7 @@ impl Context {
 /// The chain of extensions at an address, each with its own address.
 ///
 /// # Errors
-/// EFAULT; EINVAL if one has bits that mean nothing; E2BIG if they are too many.
+/// EFAULT; EINVAL for flags or reserved fields that are not 0; E2BIG for more than 64 extensions.
 pub fn extensions(host: &dyn Host, mut address: u64) -> Result<Vec<(Extension, u64)>, Errno> {
     let mut chain = Vec::new();
     while address != 0 {
@@ -106,12 +106,12 @@ pub fn extensions(host: &dyn Host, mut address: u64) -> Result<Vec<(Extension, u
     Ok(chain)
 }
 
-/// Engines by their classes in the interface.
+/// Engines by their class in the uAPI.
 pub const CLASSES: [EngineId; 4] =
     [EngineId::Render, EngineId::Blitter, EngineId::Video, EngineId::VideoEnhance];
 
 impl Device {
-    /// A new address space with one user.
+    /// A new address space with one reference.
     pub(super) fn new_vm(&mut self) -> VmId {
         let id = VmId(self.next_vm);
         self.next_vm += 1;
@@ -119,7 +119,7 @@ impl Device {
         id
     }
 
-    /// One user less.
+    /// Drops a reference.
     pub(super) fn release_vm(&mut self, id: VmId) {
         if let Some(vm) = self.vms.get_mut(&id) {
             vm.users -= 1;
@@ -135,28 +135,29 @@ impl Device {
         }
     }
 
-    /// Everything of a context goes, when its work is done. What has not begun is not, unless it is
-    /// to outlive the context.
+    /// Removes a context when its work is complete. If it is not persistent, requests that have not
+    /// started fail.
     pub(super) fn destroy_context(&mut self, mut context: Context) {
         if !context.persistent {
-            let states: Vec<HardwareId> = context.hardware.values().copied().collect();
+            let states: Vec<EngineContextId> = context.hardware.values().copied().collect();
             self.queue.cancel(&states);
         }
         self.forget_state(&mut context);
         self.release_vm(context.vm);
     }
 
-    /// The state of all its engines goes: they start anew.
+    /// Removes the state on all engines: they start with new state.
     pub(super) fn forget_state(&mut self, context: &mut Context) {
-        let states: Vec<HardwareId> = std::mem::take(&mut context.hardware).into_values().collect();
+        let states: Vec<EngineContextId> =
+            std::mem::take(&mut context.hardware).into_values().collect();
         self.queue.free(&[], &states);
     }
 
-    /// The state of a context on an engine, new if it has none yet.
-    pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> HardwareId {
+    /// The state of a context on an engine; a new one on its first use.
+    pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> EngineContextId {
         *context.hardware.entry(slot).or_insert_with(|| {
-            let id = HardwareId(self.next_hardware);
-            self.next_hardware += 1;
+            let id = EngineContextId(self.next_engine_context);
+            self.next_engine_context += 1;
             id
         })
     }
@@ -181,7 +182,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CONTEXT_CREATE, with and without extensions.
+    /// GEM_CONTEXT_CREATE, in its short form and with extensions.
     pub(super) fn context_create(
         &mut self,
         file: &mut File,
@@ -280,21 +281,22 @@ impl Device {
                 self.forget_state(context);
                 context.engines = engines;
             }
-            // What a client asks of slices and subslices changes nothing but speed.
+            // The number of active slices and subslices changes only the speed, so the value is
+            // checked and ignored.
             param::SSEU => {
                 let sseu: i915::ContextSseu = self.host.value(arg.value)?;
                 if sseu.slice_mask == 0 || sseu.subslice_mask == 0 {
                     return Err(Errno::INVAL.into());
                 }
             }
-            // Ban period, size of the ring, protected content, and what other branches of the
-            // driver have: the kernel of a Broadwell refuses them.
+            // Ban period, ring size, protected content, and parameters of other kernel branches:
+            // the kernel returns EINVAL for a Broadwell.
             _ => return Err(Errno::INVAL.into()),
         }
         Ok(())
     }
 
-    /// The list of engines that a client wants.
+    /// The engine map that a client passes.
     fn engine_map(
         &mut self,
         arg: &i915::ContextParam,
@@ -332,7 +334,7 @@ impl Device {
             if extension.name != LOAD_BALANCE {
                 return Err(Errno::INVAL);
             }
-            // Any of its siblings is as good: all wait for each other here.
+            // All submissions run one after another, so the first sibling is as good as any.
             let balance: i915::LoadBalance = self.host.value(address)?;
             let siblings: Vec<EngineClass> = self.host.array(
                 address + size_of::<i915::LoadBalance>() as u64,
@@ -420,7 +422,7 @@ impl Device {
         }
         let context = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?;
         arg.reset_count = file.resets.load(Ordering::Relaxed);
-        // Those of others go on, whatever one does.
+        // Work of other contexts is not affected by a fault, so it is never pending in a reset.
         (arg.batch_active, arg.batch_pending) = (context.health.guilty.load(Ordering::Relaxed), 0);
         Ok(())
     }

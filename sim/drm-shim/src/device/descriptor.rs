@@ -1,10 +1,9 @@
-//! File descriptors that stand for something: an open device, a shared buffer, a shared
-//! synchronisation object.
+//! File descriptors that stand for an open device, a shared buffer, a syncobj or a sync file.
 //!
-//! Each is one end of a pair of sockets; the other end stays with the device and has a name that
-//! tells what it is. So whoever holds the descriptor, in whatever process, can ask for the name of
-//! its peer; poll and read work on it by themselves; and when the last copy is closed, the device's
-//! end hangs up.
+//! Each is one end of a pair of sockets. The other end stays with the device and is bound to a name
+//! that says what the descriptor stands for. So any process that holds the descriptor can read the
+//! name of its peer. poll and read work without help. When the last duplicate is closed, the
+//! device's end hangs up.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -17,7 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What names begin with.
+/// Start of every name.
 const PREFIX: &str = "genx-shim/";
 
 /// What a descriptor stands for.
@@ -25,46 +24,46 @@ const PREFIX: &str = "genx-shim/";
 pub enum Descriptor {
     /// An open device.
     Device {
-        /// Who opened it and which one it is.
+        /// Which open file.
         id: Id,
         /// Minor number of the device.
         minor: u32,
     },
-    /// A buffer: part of a file in memory.
+    /// A buffer (dma-buf): part of a file in memory.
     DmaBuf {
-        /// Which one it is.
+        /// Which export.
         id: Id,
-        /// Descriptor of the file in the process that has it.
+        /// Number of the file's descriptor in the process that owns the buffer.
         file: u32,
-        /// Where the buffer begins in it.
+        /// Offset of the buffer in the file.
         offset: u64,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
-        /// The kernel's number of the layout, and bytes from row to row.
+        /// Tiling (the kernel's number) and stride in bytes.
         tiling: (u32, u32),
-        /// The object.
+        /// Number of the object in that process.
         object: u64,
     },
-    /// A synchronisation object.
+    /// A syncobj.
     Syncobj {
-        /// Which one it is.
+        /// Which export.
         id: Id,
     },
-    /// A fence: a sync file.
+    /// A sync file.
     SyncFile {
-        /// Which one it is.
+        /// Which fence.
         id: Id,
     },
-    /// A directory of the [tree](crate::tree).
+    /// A directory of the files in `/dev` and `/sys` that this library shows.
     Directory {
-        /// Who opened it.
+        /// Which open directory.
         id: Id,
-        /// Its [number](crate::tree::Tree::number) there.
+        /// Number of its path.
         number: u64,
     },
 }
 
-/// A process and a number within it.
+/// A process, and a number that is unique within it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct Id {
     /// The process.
@@ -74,7 +73,7 @@ pub struct Id {
 }
 
 impl Id {
-    /// One that this process has not had.
+    /// An id that this process has not used before.
     pub fn new() -> Id {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Id { pid: std::process::id(), serial: NEXT.fetch_add(1, Ordering::Relaxed) }
@@ -109,7 +108,7 @@ impl fmt::Display for Descriptor {
     }
 }
 
-/// A name that is not one of ours.
+/// A name that does not follow this format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownName;
 
@@ -149,10 +148,10 @@ impl FromStr for Descriptor {
 }
 
 impl Descriptor {
-    /// Both ends: the client's and the device's.
+    /// A new descriptor: the client's end and the device's.
     ///
     /// # Errors
-    /// The kernel's.
+    /// EMFILE or ENFILE if there are too many descriptors.
     pub fn create(self, close_on_exec: bool) -> Result<(OwnedFd, OwnedFd), Errno> {
         let name = SocketAddrUnix::new_abstract_name(self.to_string().as_bytes())?;
         let flags = if close_on_exec { SocketFlags::CLOEXEC } else { SocketFlags::empty() };
@@ -160,13 +159,13 @@ impl Descriptor {
         if !close_on_exec {
             rustix::io::fcntl_setfd(&device, rustix::io::FdFlags::CLOEXEC)?;
         }
-        // Out of the way of numbers that programs expect.
+        // A high number: programs expect certain low numbers for the files that they open.
         let device = rustix::io::fcntl_dupfd_cloexec(&device, 512).unwrap_or(device);
         bind(&device, &name)?;
         Ok((client, device))
     }
 
-    /// What a descriptor stands for, if it is one of these.
+    /// What a descriptor stands for; none if it is not one of these.
     pub fn of(descriptor: BorrowedFd<'_>) -> Option<Descriptor> {
         let peer = getpeername(descriptor).ok()??;
         let peer = SocketAddrUnix::try_from(peer).ok()?;
@@ -174,51 +173,51 @@ impl Descriptor {
     }
 }
 
-/// True if nobody holds the other end any more.
+/// True if every duplicate of the other end is closed.
 pub fn hung_up(device: &OwnedFd) -> bool {
     let mut polled = [PollFd::new(device, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::HUP)
 }
 
-/// Something to read at the other end; lost if too much waits there already, as the kernel's events
-/// are.
+/// Makes an event readable at the other end. It is dropped if the socket's buffer is full, as the
+/// kernel drops events.
 pub fn send_event(device: &OwnedFd, event: &[u8]) {
     let _ = send(device, event, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
 }
 
-/// A descriptor that is always ready to be read: a fence that is past.
+/// A sync file that has signaled.
 ///
 /// # Errors
-/// The kernel's.
+/// EMFILE or ENFILE if there are too many descriptors.
 pub fn signaled_fence() -> Result<OwnedFd, Errno> {
     let (client, device) = new_fence()?;
     signal(&device, true);
     Ok(client)
 }
 
-/// A descriptor that is ready to be read when [`signal`] is called for its other end, or that is
-/// gone.
+/// A sync file and the device's end of it. It signals when [`signal`] is called for that end, or
+/// when that end is closed.
 ///
 /// # Errors
-/// The kernel's.
+/// EMFILE or ENFILE if there are too many descriptors.
 pub fn new_fence() -> Result<(OwnedFd, OwnedFd), Errno> {
     Descriptor::SyncFile { id: Id::new() }.create(true)
 }
 
-/// True if a descriptor stands for a fence.
+/// True if a descriptor is a sync file.
 pub fn is_fence(descriptor: BorrowedFd<'_>) -> bool {
     matches!(Descriptor::of(descriptor), Some(Descriptor::SyncFile { .. }))
 }
 
-/// The fence is past, and whether all went well.
+/// Signals a sync file, with its result.
 pub fn signal(device: &OwnedFd, well: bool) {
     let status = if well { 1 } else { -Errno::IO.raw_os_error() };
     send_event(device, &status.to_ne_bytes());
 }
 
-/// What SYNC_IOC_FILE_INFO says of a fence: 1 if it is past, 0 if not yet, an error below 0 if it
-/// failed.
+/// The status that SYNC_IOC_FILE_INFO reports: 1 if signaled, 0 if not, a negative error if the
+/// work failed.
 pub fn status(fence: impl AsFd) -> i32 {
     let mut status = [0; 4];
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
@@ -228,41 +227,11 @@ pub fn status(fence: impl AsFd) -> i32 {
     }
 }
 
-/// True if the fence behind a descriptor is past.
+/// True if a sync file has signaled.
 pub fn is_signaled(fence: impl AsFd) -> bool {
     let mut polled = [PollFd::new(&fence, PollFlags::IN)];
     matches!(poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1..))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names() {
-        let token = Descriptor::DmaBuf {
-            id: Id::new(),
-            file: 9,
-            offset: 4096,
-            size: 1 << 33,
-            tiling: (2, 512),
-            object: 77,
-        };
-        let (client, device) = token.create(true).unwrap();
-        assert_eq!(Descriptor::of(client.as_fd()), Some(token));
-        let copy = rustix::io::dup(&client).unwrap();
-        drop(client);
-        assert!(!hung_up(&device));
-        assert_eq!(Descriptor::of(copy.as_fd()), Some(token));
-        drop(copy);
-        assert!(hung_up(&device));
-        // The name stays when the device's end is gone.
-        let directory = Descriptor::Directory { id: Id::new(), number: 3 };
-        let (client, device) = directory.create(true).unwrap();
-        drop(device);
-        assert_eq!(Descriptor::of(client.as_fd()), Some(directory));
-        let past = signaled_fence().unwrap();
-        assert!(is_fence(past.as_fd()) && is_signaled(&past) && status(&past) == 1);
-        assert!(!is_fence(client.as_fd()));
-    }
-}
+mod tests;

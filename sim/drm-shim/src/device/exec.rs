@@ -16,33 +16,32 @@ use rustix::io::Errno;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
-/// Most objects of a submission; drivers have some thousands.
+/// Largest number of objects in a submission. Drivers use some thousands.
 const MAX_OBJECTS: u64 = 1 << 18;
 
 /// Fences of a submission.
 #[derive(Default)]
 struct Fences {
-    /// What has to be past before.
+    /// Fences that must signal before it runs.
     waits: Vec<Fence>,
-    /// Sync files that have to be past before.
+    /// Sync files that must signal before it runs.
     files: Vec<OwnedFd>,
-    /// What is past afterwards: synchronisation objects with their points, 0 for those without a
-    /// timeline.
+    /// Syncobjs that its fence goes into, each with the point of its timeline; 0 for a binary one.
     signals: Vec<(SharedSync, u64)>,
 }
 
-/// A submission, as it is understood.
+/// A submission with resolved handles.
 struct Batch {
     entries: Vec<ExecObject2>,
     objects: Vec<ObjectId>,
     addresses: Vec<u64>,
-    /// Place of the batch in the list.
+    /// Index of the batch among the objects.
     batch: usize,
 }
 
 impl Device {
-    /// GEM_EXECBUFFER2. The work is done when it returns, unless it is to be done while the client
-    /// goes on.
+    /// GEM_EXECBUFFER2. The ioctl returns when the work is complete; with GENX_SHIM_ASYNC it
+    /// returns at once, unless the submission uses shared objects.
     pub(super) fn execbuffer2(&mut self, file: &mut File, arg: &mut ExecBuffer2) -> Outcome {
         let fences = self.fences(file, arg)?;
         let id = arg.rsvd1 as u32;
@@ -55,14 +54,14 @@ impl Device {
             let fence = fence.descriptor()?.into_raw_fd();
             arg.rsvd2 = arg.rsvd2 & 0xffff_ffff | (fence as u64) << 32;
         }
-        // Others look at shared objects without asking this device.
+        // Other processes and the display read shared objects without waiting for fences.
         match self.config.asynchronous && !is_shared {
             true => Ok(()),
             false => Err(Stop::After(fence)),
         }
     }
 
-    /// All fences; those to be waited for must be there.
+    /// The fences of a submission. Those to be waited for must exist.
     fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Fences, Stop> {
         let mut fences = Fences::default();
         if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
@@ -104,7 +103,7 @@ impl Device {
         Ok(fences)
     }
 
-    /// The engine that a submission is for, and whose state it takes.
+    /// The engine of a submission, and the key of its context state in the context.
     fn engine(&self, context: &Context, flags: u64) -> Result<(EngineId, u32), Errno> {
         let number = flags & exec::RING_MASK;
         if let Some(engines) = &context.engines {
@@ -122,13 +121,12 @@ impl Device {
         if engine != EngineId::Video && video != 0 {
             return Err(Errno::INVAL);
         }
-        // A second video engine has state of its own.
+        // A second video engine has its own context state.
         let second = engine == EngineId::Video && video == 2 && self.config.topology().videos > 1;
         Ok((engine, engine as u32 + if second { 8 } else { 0 }))
     }
 
-    /// Gives it to the machine: its fence, and whether others than clients of this device may look
-    /// at what it does.
+    /// Queues a submission. Returns its fence, and whether it uses shared objects.
     fn submit(
         &mut self,
         file: &File,
@@ -136,7 +134,8 @@ impl Device {
         arg: &ExecBuffer2,
         fences: Fences,
     ) -> Result<(Fence, bool), Stop> {
-        // Gen7 has it; constants by the kernel ended with gen6, the resource streamer with it.
+        // Gen7 only: GEN7_SOL_RESET. The constants offset ended with gen6, the resource streamer is
+        // refused.
         let refused = exec::GEN7_SOL_RESET | exec::CONSTANTS_MASK | exec::RESOURCE_STREAMER;
         if arg.flags & !exec::KNOWN != 0
             || arg.flags & refused != 0
@@ -146,7 +145,7 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
-        // For the display's master only, who is nobody here.
+        // Only the DRM master may submit secure batches, and no client is master here.
         if arg.flags & exec::SECURE != 0 {
             return Err(Errno::PERM.into());
         }
@@ -174,7 +173,7 @@ impl Device {
             if !object.storage.is_accessible() {
                 return Err(Errno::FAULT.into());
             }
-            object.store_view();
+            object.write_back_view();
         }
         if arg.flags & exec::NO_RELOC == 0 || moved {
             self.relocate(&batch, arg.flags)?;
@@ -226,8 +225,7 @@ impl Device {
         Ok((fence, is_shared))
     }
 
-    /// What has to be past since others use the same objects: a reader waits for who writes, a
-    /// writer for all.
+    /// Fences of earlier work on the same objects: a read waits for writes, a write waits for all.
     fn implicit_fences(&mut self, batch: &Batch) -> Vec<Fence> {
         let mut waits = Vec::new();
         for (id, entry) in batch.objects.iter().zip(&batch.entries) {
@@ -240,7 +238,7 @@ impl Device {
         waits
     }
 
-    /// The objects of a submission and their addresses.
+    /// Resolves handles and assigns addresses.
     fn place(
         &mut self,
         file: &File,
@@ -271,7 +269,7 @@ impl Device {
         Ok((wanted.iter().map(|wanted| wanted.object).collect(), addresses))
     }
 
-    /// Writes the addresses that clients left to the kernel.
+    /// Writes the addresses of objects where relocations ask for them.
     fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
         let host = self.host;
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {
@@ -308,7 +306,7 @@ impl Device {
                 if !changed && !object.work(true).is_empty() {
                     return Err(Stop::Wait(FOREVER));
                 }
-                // The kernel takes it for a signed number. (Linux i915_gem_execbuffer.c,
+                // The kernel sign-extends the delta. (Linux i915_gem_execbuffer.c,
                 // relocation_target)
                 let delta = i64::from(relocation.delta.cast_signed());
                 let value = canonical(address.wrapping_add_signed(delta));

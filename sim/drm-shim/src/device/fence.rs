@@ -1,5 +1,5 @@
-//! Fences: work that is under way until it is done, well or not; and how threads learn that
-//! something has changed.
+//! Fences, which signal when work of the GPU is complete, and a count of changes for threads that
+//! wait.
 
 use super::descriptor;
 use rustix::fd::OwnedFd;
@@ -9,17 +9,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The monotonic clock in nanoseconds, what timeouts count by.
+/// The monotonic clock in nanoseconds, which timeouts refer to.
 pub fn now() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// A wait that only a change ends.
+/// The time limit of a wait that only a change ends.
 pub const FOREVER: u64 = u64::MAX;
 
-/// Counts changes that others may wait for. It has a lock of its own: nobody waits with another one
-/// held.
+/// Counts changes that threads wait for. It has its own lock; a thread that waits holds no other.
 #[derive(Debug, Default)]
 pub struct Changes {
     count: Mutex<u64>,
@@ -27,22 +26,23 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// How many there were: to be asked before looking at what one waits for.
+    /// The count. Read it before checking the condition to wait for.
     pub fn count(&self) -> u64 {
         *self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something has changed.
+    /// Counts a change and wakes all waiting threads.
     pub fn add(&self) {
         *self.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.changed.notify_all();
     }
 
-    /// Waits until there are more than `seen`, at most until a time of the clock.
+    /// Waits until the count differs from `seen`, but at most until a time of the clock.
     pub fn wait(&self, seen: u64, until: u64) {
         let left = Duration::from_nanos(until.saturating_sub(now()));
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        // Threads that a signal handler keeps busy look again now and then.
+        // At most a second, so that a thread that a signal handler delayed checks its condition
+        // again.
         let limit = left.min(Duration::from_secs(1));
         drop(self.changed.wait_timeout_while(count, limit, |count| *count == seen));
     }
@@ -52,15 +52,15 @@ const PENDING: u8 = 0;
 const DONE: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Work of the GPU. Copies are of the same.
+/// A fence, shared by its clones.
 #[derive(Clone)]
 pub struct Fence(Arc<Work>);
 
 struct Work {
     state: AtomicU8,
-    /// Class of the engine, as clients know it; none if no engine does it.
+    /// Class of the engine in the uAPI; none if no engine does the work.
     class: Option<u16>,
-    /// The device's end of each descriptor that stands for it.
+    /// The device's end of each sync file of this fence.
     descriptors: Mutex<Vec<OwnedFd>>,
     changes: Arc<Changes>,
 }
@@ -80,7 +80,7 @@ impl PartialEq for Fence {
 impl Eq for Fence {}
 
 impl Fence {
-    /// Work that is not done yet.
+    /// A fence that has not signaled.
     pub fn new(class: Option<u16>, changes: &Arc<Changes>) -> Fence {
         Fence(Arc::new(Work {
             state: AtomicU8::new(PENDING),
@@ -90,12 +90,12 @@ impl Fence {
         }))
     }
 
-    /// Class of its engine.
+    /// Class of the engine.
     pub fn class(&self) -> Option<u16> {
         self.0.class
     }
 
-    /// What came of it, once it is done.
+    /// The result; none until the fence signals.
     pub fn result(&self) -> Option<Result<(), Errno>> {
         match self.0.state.load(Ordering::Acquire) {
             PENDING => None,
@@ -104,12 +104,12 @@ impl Fence {
         }
     }
 
-    /// True once it is done, well or not.
+    /// True once the work is complete or has failed.
     pub fn is_signaled(&self) -> bool {
         self.result().is_some()
     }
 
-    /// It is done. Who waits learns it with the next [change](Changes::add).
+    /// Signals the fence. Threads in [`Fence::wait`] notice at the next [change](Changes::add).
     pub fn signal(&self, well: bool) {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.state.store(if well { DONE } else { FAILED }, Ordering::Release);
@@ -118,7 +118,7 @@ impl Fence {
         }
     }
 
-    /// Waits for it.
+    /// Waits until the fence signals.
     pub fn wait(&self) -> Result<(), Errno> {
         loop {
             let seen = self.0.changes.count();
@@ -129,10 +129,10 @@ impl Fence {
         }
     }
 
-    /// A descriptor that can be polled for it: a sync file.
+    /// A sync file of the fence.
     ///
     /// # Errors
-    /// The kernel's.
+    /// EMFILE or ENFILE if there are too many descriptors.
     pub fn descriptor(&self) -> Result<OwnedFd, Errno> {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
         if self.result() == Some(Ok(())) {
@@ -148,41 +148,4 @@ impl Fence {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn descriptors() {
-        let changes = Arc::new(Changes::default());
-        let fence = Fence::new(None, &changes);
-        let early = fence.descriptor().unwrap();
-        assert!(!fence.is_signaled() && !descriptor::is_signaled(&early));
-        assert_eq!(descriptor::status(&early), 0);
-        let copy = fence.clone();
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| fence.wait());
-            copy.signal(true);
-            changes.add();
-            assert_eq!(waiting.join().unwrap(), Ok(()));
-        });
-        assert!(descriptor::is_signaled(&early));
-        assert_eq!(
-            (descriptor::status(&early), descriptor::status(fence.descriptor().unwrap())),
-            (1, 1)
-        );
-
-        let failed = Fence::new(None, &changes);
-        let early = failed.descriptor().unwrap();
-        failed.signal(false);
-        let late = failed.descriptor().unwrap();
-        for descriptor in [early, late] {
-            assert_eq!(descriptor::status(&descriptor), -Errno::IO.raw_os_error());
-        }
-        assert_eq!(failed.wait(), Err(Errno::IO));
-        // Work of a process that is gone is over.
-        let lost = Fence::new(None, &changes);
-        let descriptor = lost.descriptor().unwrap();
-        drop(lost);
-        assert!(descriptor::is_signaled(&descriptor));
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Objects: memory that client and GPU share.
+//! Objects (GEM): memory that client and GPU share.
 
 use super::fence::{FOREVER, Fence, now};
 use super::host::{FilePages, Pages, UserPages};
@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
 
-/// Most bytes of an object; offsets for mmap have room for so many.
+/// Largest size of an object in bytes. Offsets for mmap reserve that much for each.
 pub const MAX_SIZE: u64 = 1 << 35;
 
-/// An object, whatever number files have for it.
+/// An object. Files have their own handles for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct ObjectId(pub u64);
 
@@ -47,7 +47,7 @@ impl Storage {
         }
     }
 
-    /// Parts of the memory that may hold anything but zeros.
+    /// Parts of the memory that may contain anything but zeros.
     pub fn populated(&self) -> Vec<Range<usize>> {
         match self {
             Storage::File(pages) => pages
@@ -67,52 +67,52 @@ pub type Objects = BTreeMap<ObjectId, Object>;
 /// An object.
 #[derive(Debug)]
 pub struct Object {
-    /// Handles, descriptors and frame buffers that lead to it.
+    /// Number of handles, descriptors and frame buffers that refer to it.
     pub users: u32,
-    /// Bytes, whole pages.
+    /// Size in bytes, whole pages.
     pub size: u64,
     /// Its memory.
     pub storage: Storage,
-    /// Of an object of another process, the descriptor that it came by: while it is open the other
-    /// one keeps the object.
+    /// The descriptor by which it was imported, if it is another process' object. That process
+    /// keeps the object as long as the descriptor is open.
     pub imported_from: Option<OwnedFd>,
-    /// Others may look at it without asking: the display, other processes.
+    /// The display or other processes may read it without waiting for fences.
     pub is_shared: bool,
-    /// The kernel's number: linear, X, Y.
+    /// Tiling: the kernel's number for linear, X or Y.
     pub tiling: u32,
-    /// Bytes from row to row if tiled.
+    /// Stride in bytes if tiled.
     pub stride: u32,
-    /// The GPU must not write.
+    /// The GPU may not write it.
     pub read_only: bool,
-    /// What SET_CACHING said; GPUs with a common last-level cache start with 1.
+    /// Caching level (SET_CACHING). GPUs with a shared last-level cache start with 1.
     pub caching: u32,
-    /// The number that everyone can open it by.
+    /// Its global name (FLINK).
     pub name: Option<u32>,
-    /// What the aperture shows of it.
+    /// Its linear view through the aperture.
     pub view: Option<SharedView>,
-    /// It was part of a submission: the machine knows it.
+    /// A submission has used it, so the machine has adopted its memory.
     pub submitted: bool,
-    /// The last work that writes it, until that is past.
+    /// Fence of the last work that writes it, until that signals.
     pub written: Option<Fence>,
-    /// Work that reads it since.
+    /// Fences of work that reads it since then.
     pub read: Vec<Fence>,
 }
 
 impl Object {
-    /// Forgets work that is past.
+    /// Removes fences that have signaled.
     fn advance(&mut self) {
         self.written.take_if(|fence| fence.is_signaled());
         self.read.retain(|fence| !fence.is_signaled());
     }
 
-    /// Work on it that is not past: what writes it, and what reads it if asked for.
+    /// Fences of pending work: of the last write, and if asked for of reads.
     pub fn work(&mut self, also_reads: bool) -> Vec<Fence> {
         self.advance();
         let reads = if also_reads { &self.read[..] } else { &[] };
         self.written.iter().chain(reads).cloned().collect()
     }
 
-    /// There is new work on it.
+    /// Records new work.
     pub fn add_work(&mut self, fence: &Fence, writes: bool) {
         self.advance();
         if writes {
@@ -123,7 +123,7 @@ impl Object {
         }
     }
 
-    /// Waits for work on it.
+    /// Waits for pending work.
     ///
     /// # Errors
     /// [`Stop::Wait`] while there is any.
@@ -139,7 +139,7 @@ impl Device {
     /// An object.
     ///
     /// # Errors
-    /// ENOENT if it is gone.
+    /// ENOENT if it does not exist.
     pub(super) fn object(&self, id: ObjectId) -> Result<&Object, Errno> {
         self.objects.get(&id).ok_or(Errno::NOENT)
     }
@@ -147,12 +147,12 @@ impl Device {
     /// An object, to be changed.
     ///
     /// # Errors
-    /// ENOENT if it is gone.
+    /// ENOENT if it does not exist.
     pub(super) fn object_mut(&mut self, id: ObjectId) -> Result<&mut Object, Errno> {
         self.objects.get_mut(&id).ok_or(Errno::NOENT)
     }
 
-    /// A copy of its bytes.
+    /// A copy of the contents; empty if they cannot be read.
     pub(super) fn bytes(&self, id: ObjectId) -> Vec<u8> {
         let Some(object) = self.objects.get(&id) else { return Vec::new() };
         let mut bytes = vec![0; object.size as usize];
@@ -162,8 +162,8 @@ impl Device {
         }
     }
 
-    /// Zeros that clients can map. After a fork the child takes an arena of its own, since both
-    /// would give out the same ranges of the old one.
+    /// New memory of zeros that clients can map. A forked child gets its own arena: parent and
+    /// child would otherwise allocate the same ranges.
     ///
     /// # Errors
     /// ENOMEM.
@@ -175,7 +175,7 @@ impl Device {
         self.arena.insert(arena).allocate(size).ok_or(Errno::NOMEM)
     }
 
-    /// A new object with one user.
+    /// A new object with one reference.
     pub(super) fn insert(&mut self, storage: Storage) -> ObjectId {
         let id = ObjectId(self.next_object);
         self.next_object += 1;
@@ -201,18 +201,18 @@ impl Device {
         id
     }
 
-    /// A new object of `size` zeros with one user.
+    /// A new object of `size` zeros with one reference.
     ///
     /// # Errors
-    /// EINVAL for a size that cannot be, ENOMEM.
+    /// EINVAL for a size of 0 or above [`MAX_SIZE`]; ENOMEM.
     pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Errno> {
         let size = size.checked_next_multiple_of(PAGE).filter(|size| (1..=MAX_SIZE).contains(size));
         let pages = self.allocate(size.ok_or(Errno::INVAL)?)?;
         Ok(self.insert(Storage::File(pages)))
     }
 
-    /// One user less; after the last one the object goes. Its memory stays as long as work needs
-    /// it.
+    /// Drops a reference. With the last one the object is removed; its memory stays until pending
+    /// work is complete.
     pub(super) fn release(&mut self, id: ObjectId) {
         let Some(object) = self.objects.get_mut(&id) else { return };
         object.users -= 1;
@@ -224,7 +224,7 @@ impl Device {
             vm.forget(id);
         }
         if let Some(name) = object.name {
-            // It was given with the object.
+            // An object removes its own name only, so the name exists.
             let _ = self.names.remove(name);
         }
         if object.submitted {
@@ -232,9 +232,10 @@ impl Device {
         }
     }
 
-    /// GEM_BUSY: engines with work on an object.
+    /// GEM_BUSY: the classes of engines with pending work on an object.
     pub(super) fn gem_busy(&mut self, file: &mut File, arg: &mut i915::GemBusy) -> Outcome {
-        // (Linux i915_gem_busy.c: readers by class above, the writer's class and one below)
+        // (Linux i915_gem_busy.c: bit 16 + class for readers and the writer; the writer's class + 1
+        // in the low half)
         let reader = |fence: &Fence| fence.class().map_or(0xffff_0000, |class| 0x1_0000 << class);
         let object = self.object_mut(*file.objects.get(arg.handle)?)?;
         object.advance();
@@ -246,7 +247,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_WAIT: until there is no work on an object. The timeout says what is left of it.
+    /// GEM_WAIT: waits for pending work on an object. The timeout returns the time that is left.
     pub(super) fn gem_wait(
         &mut self,
         file: &mut File,
@@ -275,7 +276,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CREATE_EXT: extensions choose regions of memory, of which there is one.
+    /// GEM_CREATE_EXT. Its extensions choose memory regions, and there is only one.
     pub(super) fn gem_create_ext(
         &mut self,
         file: &mut File,
@@ -318,7 +319,7 @@ impl Device {
         Ok(())
     }
 
-    /// Work on the client's own pages of a range that is not past.
+    /// Fences of pending work on client pages in a range.
     pub fn work_on(&mut self, address: u64, bytes: u64) -> Vec<Fence> {
         let here = |object: &&mut Object| match &object.storage {
             Storage::User(pages) => pages.overlaps(address, bytes),
@@ -327,7 +328,7 @@ impl Device {
         self.objects.values_mut().filter(here).flat_map(|object| object.work(true)).collect()
     }
 
-    /// GEM_CLOSE and its like.
+    /// Closes a handle: GEM_CLOSE, DESTROY_DUMB.
     pub(super) fn close_handle(&mut self, file: &mut File, handle: u32) -> Outcome {
         let object = file.objects.remove(handle).map_err(|_| Errno::INVAL)?;
         self.release(object);
@@ -342,13 +343,13 @@ impl Device {
             .is_ok_and(|id| self.object(*id).is_ok_and(|object| object.is_shared));
         self.close_handle(file, arg.handle)?;
         if is_shared {
-            // Its descriptors may be closed, so that it can go.
+            // Its descriptors may be closed already, so that it can be removed.
             self.collect();
         }
         Ok(())
     }
 
-    /// The object behind a handle, if `offset` and `size` lie in it.
+    /// The object of a handle. `offset` and `size` must lie in it.
     fn part(&self, file: &File, handle: u32, offset: u64, size: u64) -> Result<ObjectId, Errno> {
         let id = *file.objects.get(handle)?;
         let object = self.object(id)?;
@@ -365,7 +366,7 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         object.wait(false)?;
-        object.store_view();
+        object.write_back_view();
         for (offset, length) in pieces(arg.offset, arg.size) {
             let mut bytes = vec![0; length];
             object.storage.pages().read(offset, &mut bytes)?;
@@ -383,17 +384,17 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         object.wait(true)?;
-        object.store_view();
+        object.write_back_view();
         for (offset, length) in pieces(arg.offset, arg.size) {
             let mut bytes = vec![0; length];
             host.read(arg.data_ptr.wrapping_add(offset - arg.offset), &mut bytes)?;
             object.storage.pages().write(offset, &bytes)?;
         }
-        object.show_view();
+        object.refresh_view();
         Ok(())
     }
 
-    /// GEM_MMAP: maps it for the client.
+    /// GEM_MMAP: maps an object and returns the address.
     pub(super) fn gem_mmap(&mut self, file: &mut File, arg: &mut i915::GemMmap) -> Outcome {
         const WRITE_COMBINING: u64 = 1;
         if arg.flags & !WRITE_COMBINING != 0 || !arg.offset.is_multiple_of(PAGE) || arg.size == 0 {
@@ -405,10 +406,10 @@ impl Device {
         Ok(())
     }
 
-    /// The file and offset in it that show an object.
+    /// The file of an object and the object's offset in it.
     ///
     /// # Errors
-    /// EINVAL for pages of the client itself: it has them.
+    /// EINVAL for the client's own pages, which the client has mapped already.
     fn mapped_file(&self, id: ObjectId) -> Result<(BorrowedFd<'_>, u64), Errno> {
         match &self.object(id)?.storage {
             Storage::File(pages) => Ok(pages.file()),
@@ -416,8 +417,7 @@ impl Device {
         }
     }
 
-    /// GEM_MMAP_OFFSET, and in its `old` form GEM_MMAP_GTT: the offset that the client passes to
-    /// mmap.
+    /// GEM_MMAP_OFFSET: the offset to pass to mmap. `old` is GEM_MMAP_GTT, with a shorter argument.
     pub(super) fn mmap_offset(
         &mut self,
         file: &mut File,
@@ -438,11 +438,11 @@ impl Device {
         Ok(())
     }
 
-    /// What a client maps that passes `offset` to mmap: a file and the offset there. `length` bytes
-    /// must lie in the object.
+    /// The file and offset to map when a client passes `offset` to mmap. `length` bytes must lie in
+    /// the object.
     ///
     /// # Errors
-    /// EINVAL for an offset that was not given.
+    /// EINVAL for an offset that no object has.
     pub fn mapping(&self, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
         let (id, aperture, within) = object_at(offset);
         let object = self.object(id).map_err(|_| Errno::INVAL)?;
@@ -457,7 +457,7 @@ impl Device {
         Ok((rustix::io::dup(file)?, start + within))
     }
 
-    /// CREATE_DUMB: an object for pictures that the CPU paints.
+    /// CREATE_DUMB: an object for an image that the CPU draws.
     pub(super) fn create_dumb(&mut self, file: &mut File, arg: &mut mode::CreateDumb) -> Outcome {
         let bytes = u64::from(arg.bpp.div_ceil(8));
         let pitch = (u64::from(arg.width) * bytes).next_multiple_of(64);
@@ -479,7 +479,7 @@ impl Device {
     }
 }
 
-/// A range in pieces that are copied one by one.
+/// Pieces of a range, to be copied one by one.
 fn pieces(offset: u64, size: u64) -> impl Iterator<Item = (u64, usize)> {
     const PIECE: u64 = 1 << 20;
     let end = offset + size;
@@ -491,12 +491,13 @@ fn inside(offset: u64, length: u64, size: u64) -> Result<(), Errno> {
     end.is_some_and(|end| end <= size).then_some(()).ok_or(Errno::INVAL)
 }
 
-/// The offset for mmap: the object above, then whether through the aperture, then the offset in it.
+/// The offset for mmap: object number from bit 36 on; bit 35 for the view through the aperture;
+/// offset in the object below.
 fn offset_of(id: ObjectId, aperture: bool) -> u64 {
     id.0 << 36 | u64::from(aperture) << 35
 }
 
-/// What [`offset_of`] made, with the bytes that were added.
+/// The inverse of [`offset_of`], with the offset in the object.
 fn object_at(offset: u64) -> (ObjectId, bool, u64) {
     (ObjectId(offset >> 36), offset >> 35 & 1 != 0, offset & (MAX_SIZE - 1))
 }

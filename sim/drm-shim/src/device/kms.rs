@@ -1,17 +1,16 @@
-//! The display: one connector with a monitor, one CRTC with its primary plane, and what they show.
-//! A picture is there at once when it is asked for, and its event says so; it goes to captures and
-//! files.
+//! The display: one connector with a monitor, one CRTC with its primary plane. A flip completes at
+//! once and sends its event at once. Displayed images go to captures and image files.
 //!
 //! * this file: [`Kms`], its resources, SETCRTC and page flips;
-//! * `buffers`: frame buffers; `properties`: what objects have by name; `atomic`: properties set at
-//!   once.
+//! * `buffers`: frame buffers; `properties`: properties of display objects; `atomic`: atomic
+//!   commits.
 
 mod atomic;
 mod buffers;
 mod properties;
 
 pub use buffers::FrameBuffer;
-pub use properties::Abilities;
+pub use properties::ClientCaps;
 
 use super::config::Mode;
 use super::descriptor::{self, Id};
@@ -24,19 +23,18 @@ use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
-/// The one CRTC.
+/// Id of the one CRTC.
 pub const CRTC: u32 = 31;
 const ENCODER: u32 = 32;
 const CONNECTOR: u32 = 33;
 const PLANE: u32 = 34;
-/// Frame buffers and blobs of clients have numbers from here on; properties lie between.
+/// First id of clients' frame buffers and blobs. Ids of properties lie below.
 const FIRST: u32 = 64;
 
-/// 1 in fixed point with 16 fraction bits, as places in a frame buffer are given.
+/// 1 in the 16.16 fixed-point format of source rectangles.
 const ONE: u32 = 1 << 16;
 
-/// Sizes of the modes of a monitor that is not said to be another, the preferred one first; all
-/// have 60 pictures a second.
+/// Sizes of the default monitor's modes, the preferred one first. All have 60 Hz.
 const MODES: [(u16, u16); 8] = [
     (1024, 768),
     (1920, 1080),
@@ -48,27 +46,27 @@ const MODES: [(u16, u16); 8] = [
     (320, 240),
 ];
 
-/// What the display is set to.
+/// The state of the display.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// The CRTC is set up with this mode.
+    /// Mode of the CRTC.
     mode: Option<mode::ModeInfo>,
-    /// And shows something.
+    /// The CRTC is active.
     active: bool,
-    /// The connector has the CRTC.
+    /// The connector is attached to the CRTC.
     connector: bool,
-    /// The plane has the CRTC.
+    /// The plane is attached to the CRTC.
     plane: bool,
-    /// Its frame buffer, or 0.
+    /// Frame buffer of the plane, or 0.
     fb: u32,
-    /// The part of it: x, y, width and height, in fixed point.
+    /// Source rectangle in the frame buffer: x, y, width and height, 16.16 fixed point.
     source: [u32; 4],
-    /// And where it goes.
-    place: [i32; 4],
+    /// Destination rectangle on the CRTC: x, y, width and height.
+    destination: [i32; 4],
 }
 
 impl State {
-    /// True if `before` shows in another mode, or nothing.
+    /// True if changing from `before` to this state is a modeset.
     fn sets_mode(&self, before: &State) -> bool {
         let timing = |state: &State| state.mode.map(|mode| bytemuck::bytes_of(&mode).to_vec());
         (self.active, self.connector) != (before.active, before.connector)
@@ -79,18 +77,18 @@ impl State {
 /// The display.
 #[derive(Debug)]
 pub struct Kms {
-    /// What the monitor can show, what it shows by itself first.
+    /// Modes of the monitor, the preferred one first.
     modes: Vec<mode::ModeInfo>,
     frame_buffers: BTreeMap<u32, FrameBuffer>,
     blobs: BTreeMap<u32, Blob>,
     next: u32,
     state: State,
-    /// Pictures so far.
+    /// Number of images displayed so far.
     sequence: u32,
 }
 
 impl Kms {
-    /// A display that shows nothing, with a monitor that prefers `mode`.
+    /// A display that is off, with a monitor that prefers `mode`.
     pub fn new(mode: Option<Mode>) -> Kms {
         Kms {
             modes: modes(mode),
@@ -103,8 +101,8 @@ impl Kms {
     }
 }
 
-/// The modes of a monitor. One with a size of its own has that and smaller ones: many programs take
-/// the largest.
+/// The modes of a monitor. If it has a mode of its own it has no larger ones, because many programs
+/// choose the largest.
 fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     let usual = MODES.map(|(width, height)| Mode { width, height, hz: 60 });
     let smaller = |mode: &Mode| {
@@ -114,7 +112,7 @@ fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     all.enumerate().map(|(index, mode)| mode_info(mode, index == 0)).collect()
 }
 
-/// The timing of a mode, with blanking as in the reduced timing of CVT.
+/// The timing of a mode, with CVT reduced blanking.
 fn mode_info(mode: Mode, preferred: bool) -> mode::ModeInfo {
     let Mode { width, height, hz } = mode;
     let (htotal, vtotal) = (width + 160, height + 35);
@@ -134,9 +132,9 @@ fn mode_info(mode: Mode, preferred: bool) -> mode::ModeInfo {
         vtotal,
         vscan: 0,
         vrefresh: hz.into(),
-        // Positive and negative synchronisation.
+        // Positive horizontal and negative vertical sync.
         flags: 1 | 8,
-        // Made by the driver; the preferred one says so.
+        // A mode of the driver; the preferred one is marked.
         kind: 1 << 6 | if preferred { 1 << 3 } else { 0 },
         name,
     }
@@ -159,19 +157,19 @@ impl Kms {
         Ok(())
     }
 
-    /// A number for a new object.
+    /// The id for a new frame buffer or blob.
     fn number(&mut self) -> u32 {
         self.next += 1;
         self.next - 1
     }
 
-    /// True if there is such a frame buffer.
+    /// ENOENT if the frame buffer does not exist.
     fn has(&self, fb: u32) -> Outcome {
         if self.frame_buffers.contains_key(&fb) { Ok(()) } else { no_such_object() }
     }
 
-    /// What the display of a Broadwell can do: the plane covers the CRTC and is not scaled. (Linux
-    /// drm_atomic.c, drm_atomic_helper.c, i9xx_plane.c)
+    /// Checks what a Broadwell's display supports: the plane covers the CRTC and is not scaled.
+    /// (Linux drm_atomic.c, drm_atomic_helper.c, i9xx_plane.c)
     fn check(&self, state: &State) -> Result<(), Errno> {
         if state.plane != (state.fb != 0) || state.connector != state.mode.is_some() {
             return Err(Errno::INVAL);
@@ -191,7 +189,7 @@ impl Kms {
         if !inside(x, across, fb.width) || !inside(y, down, fb.height) {
             return Err(Errno::NOSPC);
         }
-        if state.place != [0, 0, width as i32, height as i32] {
+        if state.destination != [0, 0, width as i32, height as i32] {
             return Err(Errno::INVAL);
         }
         if [across / ONE, down / ONE] != [width, height] {
@@ -213,7 +211,7 @@ impl Kms {
         Ok(())
     }
 
-    /// SETCRTC, but for the telling of it.
+    /// SETCRTC, without reporting the image.
     pub(super) fn set_crtc(&mut self, arg: &mode::Crtc) -> Outcome {
         if arg.crtc_id != CRTC {
             return no_such_object();
@@ -222,7 +220,7 @@ impl Kms {
             self.state = State::default();
             return Ok(());
         }
-        // All ones keep the picture that is shown.
+        // -1 keeps the current frame buffer.
         let fb = if arg.fb_id == u32::MAX { self.state.fb } else { arg.fb_id };
         self.has(fb)?;
         let fixed = |value: u32| value.checked_mul(ONE).ok_or(Errno::NOSPC);
@@ -234,7 +232,7 @@ impl Kms {
             plane: true,
             fb,
             source: [fixed(arg.x)?, fixed(arg.y)?, fixed(width.into())?, fixed(height.into())?],
-            place: [0, 0, width.into(), height.into()],
+            destination: [0, 0, width.into(), height.into()],
         };
         self.check(&state)?;
         self.state = state;
@@ -258,7 +256,7 @@ impl Kms {
     pub(super) fn connector(
         &self,
         host: &dyn Host,
-        client: Abilities,
+        client: ClientCaps,
         arg: &mut mode::GetConnector,
     ) -> Outcome {
         if arg.connector_id != CONNECTOR {
@@ -271,13 +269,13 @@ impl Kms {
         host.put_list(arg.prop_values_ptr, &mut room, &values)?;
         host.put_list(arg.encoders_ptr, &mut arg.count_encoders, &[ENCODER])?;
         arg.encoder_id = if self.state.connector { ENCODER } else { 0 };
-        // HDMI-A 1, connected, 34 by 19 cm, subpixels unknown.
+        // HDMI-A-1, connected, 340 by 190 mm, subpixel order unknown.
         (arg.connector_type, arg.connector_type_id, arg.connection) = (11, 1, 1);
         (arg.mm_width, arg.mm_height, arg.subpixel) = (340, 190, 1);
         Ok(())
     }
 
-    /// WAIT_VBLANK: the next one is now.
+    /// WAIT_VBLANK. The next vertical blank is now.
     pub(super) fn wait_vblank(
         &mut self,
         channel: Option<&OwnedFd>,
@@ -307,7 +305,7 @@ impl Kms {
         Ok(())
     }
 
-    /// What a client reads from the device.
+    /// A vertical blank or flip event, as a client reads it.
     fn event(&self, kind: u32, user_data: u64) -> drm::EventVblank {
         let now = super::fence::now() / 1000;
         drm::EventVblank {
@@ -321,7 +319,7 @@ impl Kms {
         }
     }
 
-    /// Frame buffers of a file.
+    /// Ids of the frame buffers that a file created.
     pub(super) fn owned(&self, id: Id) -> Vec<u32> {
         self.frame_buffers
             .iter()
@@ -346,10 +344,10 @@ impl Device {
         }
         let state = State { fb: arg.fb_id, ..self.kms.state };
         self.kms.check(&state)?;
-        self.painted(arg.fb_id)?;
+        self.wait_for_rendering(arg.fb_id)?;
         self.kms.state = state;
         self.kms.sequence = self.kms.sequence.wrapping_add(1);
-        self.shown();
+        self.report_image();
         if arg.flags & mode::PAGE_FLIP_EVENT != 0
             && let Some(channel) = &file.channel
         {
@@ -359,21 +357,21 @@ impl Device {
         Ok(())
     }
 
-    /// A picture is on the screen: captures and `--frames` keep it.
-    pub(super) fn shown(&mut self) {
+    /// Reports the displayed image to captures and image files.
+    pub(super) fn report_image(&mut self) {
         let Some(&fb) = self.kms.frame_buffers.get(&self.kms.state.fb) else { return };
         if let Ok(object) = self.object(fb.object) {
-            object.store_view();
+            object.write_back_view();
         }
         let bytes = self.bytes(fb.object);
-        self.queue.tell(move |machine| machine.reporter.shown(&fb, &bytes));
+        self.queue.when_idle(move |machine| machine.reporter.displayed(&fb, &bytes));
     }
 
-    /// A frame buffer is about to be shown: what is painted there has to be done.
+    /// Waits for pending work that writes a frame buffer.
     ///
     /// # Errors
-    /// [`Stop::Wait`](super::Stop::Wait) while it is not.
-    fn painted(&mut self, fb: u32) -> Outcome {
+    /// [`Stop::Wait`](super::Stop::Wait) while there is any.
+    fn wait_for_rendering(&mut self, fb: u32) -> Outcome {
         match self.kms.frame_buffers.get(&fb).map(|fb| fb.object) {
             Some(object) => self.object_mut(object)?.wait(false),
             None => Ok(()),
@@ -382,9 +380,9 @@ impl Device {
 
     /// SETCRTC.
     pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
-        self.painted(arg.fb_id)?;
+        self.wait_for_rendering(arg.fb_id)?;
         self.kms.set_crtc(arg)?;
-        self.shown();
+        self.report_image();
         Ok(())
     }
 }

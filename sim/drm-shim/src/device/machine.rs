@@ -1,9 +1,8 @@
-//! The model with what it knows of clients' objects and contexts, and the work that it is given.
-//! One thread has it at a time ([`queue`](super::queue)); clients never wait for it to look at
-//! something.
+//! The model, with the clients' objects and contexts as it has them. One thread owns it at a time
+//! ([`queue`](super::queue)); ioctls never wait to inspect it.
 
 use super::config::Config;
-use super::context::{HardwareId, Health};
+use super::context::{EngineContextId, Health};
 use super::gem::{ObjectId, Storage};
 use super::report::{Listed, Reporter, Submitted, say};
 use super::tiling::SharedView;
@@ -16,47 +15,47 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A submission.
+/// A submission, ready to run.
 #[derive(Debug)]
 pub struct Job {
-    /// The state that it runs with.
-    pub hardware: HardwareId,
+    /// The context state on its engine.
+    pub hardware: EngineContextId,
     /// The engine.
     pub engine: EngineId,
     /// Address of the batch.
     pub address: u64,
-    /// What the client says is its length; 0 if it says nothing.
+    /// Length of the batch according to the client, in bytes; 0 if not given.
     pub length: u64,
-    /// Its objects.
+    /// The objects that it can access.
     pub objects: Vec<Item>,
-    /// What becomes of its context.
+    /// Fault state of its context.
     pub health: Arc<Health>,
 }
 
 /// An object of a submission.
 #[derive(Debug)]
 pub struct Item {
-    /// Which.
+    /// The object.
     pub id: ObjectId,
     /// Its memory.
     pub storage: Storage,
-    /// Its address.
+    /// Its GPU address.
     pub address: u64,
-    /// The GPU must not write.
+    /// The GPU may not write it.
     pub read_only: bool,
-    /// The kernel's number of its layout.
+    /// Tiling: the kernel's number.
     pub tiling: u32,
-    /// Bytes from row to row if tiled.
+    /// Stride in bytes if tiled.
     pub stride: u32,
-    /// What the aperture shows of it.
+    /// Its linear view through the aperture, if it has one.
     pub view: Option<SharedView>,
 }
 
-/// The state of a context on an engine.
+/// The state of a context on one engine.
 #[derive(Debug)]
 struct Hardware {
     id: ContextId,
-    /// What its last submission had mapped, by address.
+    /// Objects that its last submission mapped, by address.
     mapped: BTreeMap<u64, (ObjectId, Frames)>,
     /// Its number in captures and reports.
     number: u32,
@@ -67,18 +66,18 @@ struct Hardware {
 pub struct Machine {
     config: Config,
     gpu: Gpu,
-    /// Who tells of its work.
+    /// Reports what the model does.
     pub reporter: Reporter,
     objects: BTreeMap<ObjectId, (Storage, Frames)>,
-    hardware: BTreeMap<HardwareId, Hardware>,
-    /// How many states there were.
+    hardware: BTreeMap<EngineContextId, Hardware>,
+    /// Number of states created so far.
     states: u32,
-    /// Contexts of the model that nobody has any more.
+    /// Contexts of the model that are free for a new state.
     spare: Vec<ContextId>,
 }
 
 impl Machine {
-    /// One that knows nothing.
+    /// A machine without objects and states.
     pub fn new(config: Config) -> Machine {
         let mut gpu = Gpu::new();
         gpu.set_threads(config.threads);
@@ -102,12 +101,12 @@ impl Machine {
         halves[0] | halves[1] << 32
     }
 
-    /// How many objects, states and contexts without one it has.
+    /// Number of objects, of states, and of free contexts.
     pub fn counts(&self) -> [usize; 3] {
         [self.objects.len(), self.hardware.len(), self.spare.len()]
     }
 
-    /// This is a forked child now: what is told is the parent's to tell.
+    /// Called in a forked child: only the parent process reports.
     pub fn forked(&mut self) {
         let reporter = Reporter::new(&Config {
             capture: None,
@@ -117,11 +116,11 @@ impl Machine {
             check: false,
             ..self.config.clone()
         });
-        // What the parent's has buffered is not written a second time.
+        // The parent writes what its reporter has buffered, so it must not be written again here.
         std::mem::forget(std::mem::replace(&mut self.reporter, reporter));
     }
 
-    /// An object is gone.
+    /// Removes an object.
     pub fn free(&mut self, id: ObjectId) {
         let Some((_, frames)) = self.objects.remove(&id) else { return };
         for hardware in self.hardware.values_mut() {
@@ -137,18 +136,17 @@ impl Machine {
         self.reporter.freed(id);
     }
 
-    /// A state is gone.
-    pub fn forget(&mut self, id: HardwareId) {
+    /// Removes the state of a context on an engine.
+    pub fn forget(&mut self, id: EngineContextId) {
         let Some(hardware) = self.hardware.remove(&id) else { return };
-        // Without page tables until somebody wants it again.
+        // The free context has no page tables until it is used again.
         let nothing = ModelContext::new(AddressSpace::with_root4(0));
         let old = std::mem::replace(self.gpu.context_mut(hardware.id), nothing);
         old.space.destroy(&mut self.gpu.memory);
         self.spare.push(hardware.id);
     }
 
-    /// Runs a submission: true if all went well. After a fault the context gets what the kernel
-    /// gives it.
+    /// Runs a submission. True on success. A fault is recorded in the context as the kernel does.
     pub fn run(&mut self, job: &Job) -> bool {
         if job.health.banned.load(Ordering::Relaxed) {
             return false;
@@ -167,19 +165,19 @@ impl Machine {
         };
         for item in &job.objects {
             if let Some(view) = &item.view {
-                view.show(item.storage.pages());
+                view.refresh(item.storage.pages());
             }
         }
         if well {
             return true;
         }
-        // What was latched belongs to a state that nobody can go on with.
+        // Latched state is unusable after a fault: the next submission starts with new state.
         self.forget(job.hardware);
         job.health.fault(!self.config.ignore_faults);
         self.config.ignore_faults
     }
 
-    /// Makes the state of a submission see exactly its objects.
+    /// Maps exactly the objects of a submission in its address space.
     fn map(&mut self, job: &Job) -> Result<Submitted, OutOfMemory> {
         let mut objects = Vec::with_capacity(job.objects.len());
         let mut wanted = BTreeMap::new();
@@ -222,8 +220,8 @@ impl Machine {
         })
     }
 
-    /// A state, new if it is not there yet.
-    fn hardware(&mut self, id: HardwareId) -> Result<&mut Hardware, OutOfMemory> {
+    /// The state with this number; a new one on its first use.
+    fn hardware(&mut self, id: EngineContextId) -> Result<&mut Hardware, OutOfMemory> {
         match self.hardware.entry(id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(new) => {
@@ -242,7 +240,7 @@ impl Machine {
         }
     }
 
-    /// Runs what is mapped.
+    /// Runs a submission whose objects are mapped.
     fn execute(&mut self, submitted: &Submitted) -> bool {
         let Machine { gpu, reporter, objects, config, .. } = self;
         let populated = |id| match objects.get(&id) {

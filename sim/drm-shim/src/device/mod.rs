@@ -1,17 +1,16 @@
-//! The device: what the kernel's driver i915 is to its clients, with the model behind it. Safe code
-//! on typed structures; who brings the ioctls here is the business of [`edge`](crate::edge).
+//! The device: what the kernel driver i915 is for its clients, with the model in place of the
+//! hardware. The layer above passes ioctls to [`Device::ioctl`] and implements [`Host`].
 //!
-//! * this file: [`Device`], open files, and which ioctl goes where;
-//! * [`config`]: which GPU it is, and what is asked of it;
-//! * [`gem`]: objects; [`tiling`]: maps of tiled objects that look linear; [`prime`]: objects of
-//!   others;
-//! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: where objects
-//!   lie, relocations;
-//! * [`queue`]: what waits to be run, and the thread that runs it; [`machine`]: the model;
-//!   [`fence`]: when it is done;
-//! * [`params`]: what clients ask about the GPU; [`syncobj`]: fences with numbers; [`kms`]: the
-//!   display;
-//! * [`report`]: faults, captures, checks and counts.
+//! * this file: [`Device`], open files, dispatch of ioctls;
+//! * [`config`]: the options; [`host`]: what the device needs of the client's process;
+//! * [`descriptor`]: file descriptors that stand for devices, buffers and fences;
+//! * [`gem`]: objects; [`tiling`]: linear views of tiled objects; [`prime`]: shared objects;
+//! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: addresses of
+//!   objects;
+//! * [`queue`]: pending submissions and the thread that runs them; [`machine`]: the model;
+//!   [`fence`]: fences;
+//! * [`params`]: queries about the GPU; [`syncobj`]: syncobjs and timelines; [`kms`]: the display;
+//! * [`report`]: faults, captures, checks and statistics.
 
 pub mod addresses;
 pub mod config;
@@ -42,10 +41,10 @@ use descriptor::{Descriptor, Id};
 use fence::{Changes, FOREVER, Fence, now};
 use gem::{ObjectId, Objects};
 use host::{Arena, Host};
-use kms::{Abilities, Kms};
+use kms::{ClientCaps, Kms};
 use machine::Machine;
 use queue::Queue;
-use report::Missing;
+use report::Unimplemented;
 use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -58,25 +57,26 @@ pub const PRIMARY: u32 = 0;
 /// Minor number of the render node, renderD128.
 pub const RENDER: u32 = 128;
 
-/// Work that is so old has to be done before a client that asks goes on, in nanoseconds. (Linux
+/// Age of a request, in nanoseconds, from which GEM_THROTTLE waits for it. (Linux
 /// i915_gem_throttle.c)
 const THROTTLE: u64 = 20_000_000;
 
-/// How long the end of a process waits for its work: as long as a hang may take.
+/// How long the end of the process waits for pending work, in nanoseconds. A hang may take that
+/// long.
 const LAST_WORK: u64 = 600_000_000_000;
 
-/// With so many descriptors that were given out it is looked for the first time which are closed.
-const CROWD: usize = 64;
+/// Number of exported descriptors that triggers the first sweep for closed ones.
+const SWEEP_THRESHOLD: usize = 64;
 
-/// Why an ioctl does not end well, or not yet.
+/// Why an ioctl has not completed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// With this error.
+    /// It failed with this error.
     Errno(Errno),
-    /// It has to wait until another one changes something, at most until this time of the monotonic
-    /// clock, in nanoseconds: call it again then.
+    /// It must wait for a change. Call it again after the next change, or at this time of the
+    /// monotonic clock in nanoseconds.
     Wait(u64),
-    /// All is well but for the work, which is to be waited for.
+    /// The ioctl succeeded; return once this fence signals.
     After(Fence),
 }
 
@@ -86,10 +86,10 @@ impl From<Errno> for Stop {
     }
 }
 
-/// What an ioctl comes to.
+/// The result of an ioctl.
 pub type Outcome = Result<(), Stop>;
 
-/// Numbers that a file gives to something of its own, from 1 on.
+/// Handles of a file for one kind of thing, from 1 on.
 #[derive(Debug)]
 pub struct Handles<T> {
     entries: BTreeMap<u32, T>,
@@ -103,7 +103,7 @@ impl<T> Default for Handles<T> {
 }
 
 impl<T> Handles<T> {
-    /// Adds one: the smallest number that is free, as the kernel gives them.
+    /// Adds an entry and returns its handle: the smallest free number, as in the kernel.
     pub fn add(&mut self, value: T) -> u32 {
         while self.entries.contains_key(&self.next) {
             self.next += 1;
@@ -114,33 +114,33 @@ impl<T> Handles<T> {
         handle
     }
 
-    /// What a number stands for.
+    /// The entry of a handle.
     ///
     /// # Errors
-    /// ENOENT.
+    /// ENOENT if the handle is not in use.
     pub fn get(&self, handle: u32) -> Result<&T, Errno> {
         self.entries.get(&handle).ok_or(Errno::NOENT)
     }
 
-    /// The same, to be changed.
+    /// The entry of a handle, to be changed.
     ///
     /// # Errors
-    /// ENOENT.
+    /// ENOENT if the handle is not in use.
     pub fn get_mut(&mut self, handle: u32) -> Result<&mut T, Errno> {
         self.entries.get_mut(&handle).ok_or(Errno::NOENT)
     }
 
-    /// Takes one out.
+    /// Removes the entry of a handle.
     ///
     /// # Errors
-    /// ENOENT.
+    /// ENOENT if the handle is not in use.
     pub fn remove(&mut self, handle: u32) -> Result<T, Errno> {
         let value = self.entries.remove(&handle).ok_or(Errno::NOENT)?;
         self.next = self.next.min(handle);
         Ok(value)
     }
 
-    /// All of them.
+    /// All handles with their entries.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.entries.iter().map(|(handle, value)| (*handle, value))
     }
@@ -150,28 +150,28 @@ impl<T> Handles<T> {
     }
 }
 
-/// An open file of the device: what belongs to one client.
+/// An open file of the device: the state of one client.
 #[derive(Debug)]
 pub struct File {
     /// [`PRIMARY`] or [`RENDER`].
     pub minor: u32,
-    /// The device's end of the descriptor, to send events and to see it closed.
+    /// The device's end of the descriptor: for sending events, and for noticing that it was closed.
     channel: Option<OwnedFd>,
     objects: Handles<ObjectId>,
     contexts: BTreeMap<u32, Context>,
     next_context: u32,
     vms: Handles<VmId>,
     syncobjs: Handles<SharedSync>,
-    /// What it says that it can do.
-    abilities: Abilities,
-    /// Faults of its contexts.
+    /// Capabilities that the client has enabled (SET_CLIENT_CAP).
+    caps: ClientCaps,
+    /// Number of faults of its contexts.
     resets: Arc<AtomicU32>,
-    /// Its work, and when it came.
+    /// Pending requests, each with the time of its submission.
     work: VecDeque<(u64, Fence)>,
 }
 
 impl File {
-    /// It has new work.
+    /// Adds a request.
     fn add_work(&mut self, fence: &Fence) {
         self.advance();
         self.work.push_back((now(), fence.clone()));
@@ -183,7 +183,7 @@ impl File {
         }
     }
 
-    /// GEM_THROTTLE: work that has been there for long has to be done.
+    /// GEM_THROTTLE: waits for requests that are older than [`THROTTLE`].
     fn throttle(&mut self) -> Outcome {
         self.advance();
         match self.work.front() {
@@ -199,32 +199,32 @@ pub struct Device {
     config: Config,
     /// The client's process.
     host: &'static dyn Host,
-    /// Who waits for anything looks here.
+    /// Counts changes, for threads that wait for one.
     changes: Arc<Changes>,
     queue: Queue,
-    /// The machine while the process forks.
+    /// The machine, while the process forks.
     paused: Option<Machine>,
-    /// The file in memory that new objects lie in.
+    /// The arena of new objects.
     arena: Option<Box<dyn Arena>>,
     objects: Objects,
     next_object: u64,
     files: BTreeMap<Id, File>,
     vms: BTreeMap<VmId, Vm>,
     next_vm: u64,
-    next_hardware: u64,
-    /// Buffers that descriptors stand for, with the device's end of each.
+    next_engine_context: u64,
+    /// Exported buffers, with the device's end of each descriptor.
     exports: Vec<(ObjectId, OwnedFd)>,
-    /// Synchronisation objects that descriptors stand for.
+    /// Exported syncobjs, with the device's end of each descriptor.
     shared_syncs: Vec<(Id, SharedSync, OwnedFd)>,
-    /// With so many descriptors of both it is time to look which are closed.
-    crowd: usize,
-    /// Objects with names for everyone (GEM_FLINK).
+    /// Number of exported descriptors that triggers the next sweep for closed ones.
+    sweep_at: usize,
+    /// Objects with global names (GEM_FLINK).
     names: Handles<ObjectId>,
     kms: Kms,
-    reporter: Missing,
+    unimplemented: Unimplemented,
 }
 
-/// The arguments of an ioctl.
+/// One call of an ioctl.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     host: &'static dyn Host,
@@ -234,9 +234,9 @@ struct Call {
 }
 
 impl Call {
-    /// Fetches the argument, does the work, and stores the argument. As in the kernel a client may
-    /// know fewer fields of it, the others are 0 then; and what is stored is stored after an error,
-    /// too.
+    /// Reads the argument, does the work, and writes the argument back. As in the kernel, a client
+    /// may be compiled with an older, shorter structure: the other fields are 0 then. The argument
+    /// is written back after an error, too.
     fn with<T: Pod>(self, work: impl FnOnce(&mut T) -> Outcome) -> Outcome {
         let mut argument = T::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut argument);
@@ -252,7 +252,7 @@ impl Call {
 }
 
 impl Device {
-    /// A device that nobody has opened.
+    /// A device without open files.
     pub fn new(config: Config, host: &'static dyn Host) -> Device {
         let changes = Arc::new(Changes::default());
         let machine = Machine::new(config.clone());
@@ -269,27 +269,27 @@ impl Device {
             files: BTreeMap::new(),
             vms: BTreeMap::new(),
             next_vm: 1,
-            next_hardware: 0,
+            next_engine_context: 0,
             exports: Vec::new(),
             shared_syncs: Vec::new(),
-            crowd: CROWD,
+            sweep_at: SWEEP_THRESHOLD,
             names: Handles::default(),
             kms,
-            reporter: Missing::default(),
+            unimplemented: Unimplemented::default(),
         }
     }
 
-    /// What it was made with.
+    /// The options.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// True if the file is one of its own.
+    /// True if the file is open in this device.
     pub fn has_file(&self, file: Id) -> bool {
         self.files.contains_key(&file)
     }
 
-    /// A client opens the node with this minor number.
+    /// Opens the node with this minor number.
     pub fn open(&mut self, id: Id, minor: u32, channel: Option<OwnedFd>) {
         self.collect();
         let vm = self.new_vm();
@@ -304,32 +304,34 @@ impl Device {
             next_context: 1,
             vms: Handles::default(),
             syncobjs: Handles::default(),
-            abilities: Abilities::default(),
+            caps: ClientCaps::default(),
             resets,
             work: VecDeque::new(),
         };
         self.files.insert(id, file);
     }
 
-    /// Where threads that wait for something learn of changes.
+    /// The count of changes, for threads that wait for one.
     pub fn changes(&self) -> Arc<Changes> {
         self.changes.clone()
     }
 
-    /// The process is about to fork: nothing runs until that is done.
+    /// Called before the process forks. No submission runs until [`resume`](Self::resume) or
+    /// [`forked`](Self::forked).
     pub fn pause(&mut self) {
         self.paused = Some(self.queue.pause());
     }
 
-    /// The process has forked, and this is the parent.
+    /// Called after a fork, in the parent.
     pub fn resume(&mut self) {
         if let Some(machine) = self.paused.take() {
             self.queue.resume(machine);
         }
     }
 
-    /// The process has forked, and this is the child: work is the parent's to do and to tell of.
-    /// The thread that does it is not here, and what it had locked stays so.
+    /// Called after a fork, in the child. The parent completes and reports pending work. The worker
+    /// thread does not exist in the child, and locks that it held stay locked; so what may contain
+    /// one is leaked, not dropped.
     pub fn forked(&mut self) {
         let Some(mut machine) = self.paused.take() else { return };
         machine.forked();
@@ -348,13 +350,14 @@ impl Device {
         }
     }
 
-    /// The process ends: work that others may see is done, counts and captures are written.
+    /// Called when the process ends. Completes work that other processes may see; writes statistics
+    /// and captures.
     pub fn finish(&mut self) {
         self.queue.drain(LAST_WORK);
-        self.queue.tell(|machine| machine.reporter.finish());
+        self.queue.when_idle(|machine| machine.reporter.finish());
     }
 
-    /// Everything of files and buffers whose last descriptor was closed goes.
+    /// Releases files and exported objects whose last descriptor was closed.
     pub fn collect(&mut self) {
         let closed = |(id, file): (&Id, &File)| {
             file.channel.as_ref().is_some_and(descriptor::hung_up).then_some(*id)
@@ -372,17 +375,18 @@ impl Device {
             self.release(object);
         }
         self.shared_syncs.retain(|(.., end)| !descriptor::hung_up(end));
-        self.crowd = CROWD.max(2 * (self.exports.len() + self.shared_syncs.len()));
+        self.sweep_at = SWEEP_THRESHOLD.max(2 * (self.exports.len() + self.shared_syncs.len()));
     }
 
-    /// A descriptor to give out, and the device's end of it. Nobody tells when one is closed:
-    /// whenever there are twice as many, or no more can be had, those go that are.
-    fn give_out(
+    /// A new descriptor: the client's end and the device's. Nothing notifies the device when the
+    /// client closes one. So closed ones are swept when their number has doubled, and when the
+    /// process has too many open files.
+    fn new_descriptor(
         &mut self,
         descriptor: Descriptor,
         close_on_exec: bool,
     ) -> Result<(OwnedFd, OwnedFd), Errno> {
-        if self.exports.len() + self.shared_syncs.len() >= self.crowd {
+        if self.exports.len() + self.shared_syncs.len() >= self.sweep_at {
             self.collect();
         }
         match descriptor.create(close_on_exec) {
@@ -394,7 +398,7 @@ impl Device {
         }
     }
 
-    /// Nobody holds the file any more.
+    /// Called when a file is no longer used.
     pub fn close(&mut self, id: Id) {
         let Some(mut file) = self.files.remove(&id) else { return };
         for (_, context) in std::mem::take(&mut file.contexts) {
@@ -407,20 +411,21 @@ impl Device {
             self.release(object);
         }
         for fb in self.kms.owned(id) {
-            // It was just listed.
+            // The list was taken just now, so each of them exists.
             let _ = self.remove_fb(fb);
         }
         self.kms.forget(id);
     }
 
-    /// Does an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address` in
-    /// the client's memory. It may have to be called again ([`Stop::Wait`]); `since` is when it was
-    /// called first.
+    /// Executes an ioctl of type [`DRM_TYPE`](crate::uapi::DRM_TYPE) with its argument at `address`
+    /// in the client's memory. After [`Stop::Wait`] it is called again; `since` is the time of the
+    /// first call.
     ///
     /// # Errors
-    /// What the kernel would give; EBADF for a file that is not open.
+    /// Those of the kernel; EBADF for a file that is not open.
     pub fn ioctl(&mut self, id: Id, request: Request, address: u64, since: u64) -> Outcome {
-        // The file is away from the others meanwhile, so that both can be changed.
+        // The file is taken out of the map meanwhile, so that it and the device can both be
+        // changed.
         let mut file = self.files.remove(&id).ok_or(Errno::BADF)?;
         let outcome =
             self.dispatch(id, &mut file, Call { host: self.host, request, address, since });
@@ -437,7 +442,7 @@ impl Device {
         }
     }
 
-    /// What all drivers have.
+    /// ioctls of all DRM drivers.
     fn core(&mut self, file: &mut File, number: u32, call: Call) -> Outcome {
         use drm::nr;
         let host = self.host;
@@ -454,7 +459,7 @@ impl Device {
                 Ok(())
             }),
             nr::GET_CAP => call.with(|arg| self.cap(file, arg)),
-            nr::SET_CLIENT_CAP => call.with(|arg| file.abilities.set(arg)),
+            nr::SET_CLIENT_CAP => call.with(|arg| file.caps.set(arg)),
             nr::GEM_CLOSE => call.with(|arg| self.gem_close(file, arg)),
             nr::GEM_FLINK => call.with(|arg| self.flink(file, arg)),
             nr::GEM_OPEN => call.with(|arg| self.gem_open(file, arg)),
@@ -483,7 +488,7 @@ impl Device {
         }
     }
 
-    /// i915's own.
+    /// ioctls of i915.
     fn driver(&mut self, file: &mut File, number: u32, call: Call) -> Outcome {
         use i915::nr;
         match number {
@@ -518,7 +523,7 @@ impl Device {
             }),
             nr::GEM_MADVISE => call.with(|arg: &mut i915::GemMadvise| {
                 file.objects.get(arg.handle)?;
-                // Nothing is ever short: whatever is said, the pages stay.
+                // Memory never runs short here, so the pages are always retained.
                 arg.retained = 1;
                 if arg.madv > 1 { Err(Errno::INVAL.into()) } else { Ok(()) }
             }),
@@ -538,7 +543,7 @@ impl Device {
             nr::GEM_VM_CREATE => call.with(|arg| self.vm_create(file, arg)),
             nr::GEM_VM_DESTROY => call.with(|arg| self.vm_destroy(file, arg)),
             nr::GEM_EXECBUFFER2 => call.with(|arg| self.execbuffer2(file, arg)),
-            // The kernel has no performance counters without its option for them.
+            // A kernel that is built without performance counters returns this error.
             nr::PERF_OPEN | nr::PERF_ADD_CONFIG | nr::PERF_REMOVE_CONFIG => {
                 Err(Errno::NOTSUP.into())
             }
@@ -546,7 +551,7 @@ impl Device {
         }
     }
 
-    /// The display's.
+    /// ioctls of the display (KMS).
     fn mode(&mut self, id: Id, file: &mut File, number: u32, call: Call) -> Outcome {
         use mode::nr;
         let host = self.host;
@@ -560,12 +565,10 @@ impl Device {
             nr::GETCRTC => call.with(|arg| self.kms.crtc(arg)),
             nr::SETCRTC => call.with(|arg| self.set_crtc(arg)),
             nr::GETENCODER => call.with(|arg| self.kms.encoder(arg)),
-            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(host, file.abilities, arg)),
+            nr::GETCONNECTOR => call.with(|arg| self.kms.connector(host, file.caps, arg)),
             nr::GETPROPERTY => call.with(|arg| self.kms.property(host, arg)),
-            nr::OBJ_GETPROPERTIES => {
-                call.with(|arg| self.kms.properties(host, file.abilities, arg))
-            }
-            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(host, file.abilities, arg)),
+            nr::OBJ_GETPROPERTIES => call.with(|arg| self.kms.properties(host, file.caps, arg)),
+            nr::GETPLANERESOURCES => call.with(|arg| self.kms.planes(host, file.caps, arg)),
             nr::GETPLANE => call.with(|arg| self.kms.plane(host, arg)),
             nr::GETPROPBLOB => call.with(|arg| self.kms.get_blob(host, arg)),
             nr::CREATEPROPBLOB => call.with(|arg| self.kms.create_blob(host, id, arg)),
@@ -592,9 +595,9 @@ impl Device {
         }
     }
 
-    /// An ioctl that the device does not have, said once.
+    /// An ioctl that is not implemented; reported once.
     fn unknown(&mut self, call: Call) -> Outcome {
-        self.reporter.missing(&format!(
+        self.unimplemented.report(&format!(
             "ioctl {:#010x} (number {:#x})",
             call.request.0,
             call.request.number()

@@ -1,4 +1,4 @@
-//! What clients ask about the driver and the GPU.
+//! Queries about the driver and the GPU.
 
 use super::config::Topology;
 use super::context::CLASSES;
@@ -11,13 +11,13 @@ use genxml_sim::EngineId;
 use genxml_sim::machine::registers::mmio_base;
 use rustix::io::Errno;
 
-/// Bytes of memory that the regions query tells of.
+/// Size of system memory that QUERY reports, in bytes.
 const SYSTEM_MEMORY: u64 = 8 << 30;
 
-/// What the driver calls itself: name, date, description. (Linux i915_driver.h)
+/// Name, date and description of the driver. (Linux i915_driver.h)
 const NAMES: [&str; 3] = ["i915", "20201103", "Intel Graphics"];
 
-/// Writes text as the kernel does: as much as there is room for, and the whole length.
+/// Writes as much of a text as `room` bytes hold, and stores the whole length in `room`.
 fn text(host: &dyn Host, address: u64, room: &mut u64, text: &str) -> Result<(), Errno> {
     let length = text.len().min(usize::try_from(*room).unwrap_or(usize::MAX));
     if address != 0 && length > 0 {
@@ -53,7 +53,7 @@ impl Device {
             | cap::SYNCOBJ_TIMELINE => 1,
             cap::DUMB_PREFERRED_DEPTH => 24,
             cap::DUMB_PREFER_SHADOW => 1,
-            // Both ways.
+            // Import and export.
             cap::PRIME => 3,
             cap::ASYNC_PAGE_FLIP => 1,
             cap::PAGE_FLIP_TARGET => 0,
@@ -63,12 +63,12 @@ impl Device {
         Ok(())
     }
 
-    /// GETPARAM. (Values: Linux i915_getparam.c for a Broadwell with execution lists.)
+    /// GETPARAM. (Values: Linux i915_getparam.c for a Broadwell with execlists)
     pub(super) fn get_param(&mut self, arg: &mut i915::GetParam) -> Outcome {
         let topology = self.config.topology();
         let value: u32 = match arg.param {
             param::CHIPSET_ID => self.config.device,
-            // Broadwell's later stepping.
+            // The last stepping of Broadwell.
             param::REVISION => 9,
             param::NUM_FENCES_AVAIL => 32,
             param::HAS_OVERLAY
@@ -108,19 +108,19 @@ impl Device {
             | param::HAS_EXEC_SUBMIT_FENCE
             | param::HAS_EXEC_TIMELINE_FENCES
             | param::HAS_USERPTR_PROBE => 1,
-            // Address spaces of 48 bits.
+            // Full 48-bit address spaces.
             param::HAS_ALIASING_PPGTT => 3,
             param::HAS_BSD2 => (topology.videos > 1).into(),
-            // Of single engines, too.
+            // Engines can be reset one by one.
             param::HAS_GPU_RESET => 2,
             param::MMAP_GTT_VERSION => 4,
-            // Submissions have priorities.
+            // Enabled, with priorities.
             param::HAS_SCHEDULER => 3,
             param::SUBSLICE_TOTAL => topology.slices * topology.subslices,
             param::EU_TOTAL => topology.all_eus(),
             param::SLICE_MASK => (1 << topology.slices) - 1,
             param::SUBSLICE_MASK => (1 << topology.subslices) - 1,
-            // Render state is kept apart.
+            // Each context has its own render state.
             param::HAS_CONTEXT_ISOLATION => 1,
             param::CS_TIMESTAMP_FREQUENCY => 12_500_000,
             // No performance counters.
@@ -131,7 +131,7 @@ impl Device {
         Ok(self.host.put(arg.value, &value)?)
     }
 
-    /// REG_READ: the render engine's clock, the one register that clients may read.
+    /// REG_READ: the timestamp of the render engine, the only register that clients may read.
     pub(super) fn reg_read(&mut self, arg: &mut i915::RegRead) -> Outcome {
         let register = mmio_base(EngineId::Render) + RingTimestamp::OFFSET;
         if arg.offset & !i915::REG_READ_8B != u64::from(register) {
@@ -141,7 +141,7 @@ impl Device {
         Ok(())
     }
 
-    /// QUERY: several questions, each with its own answer or error.
+    /// QUERY: several items, each with its own answer or error.
     pub(super) fn query(&mut self, arg: &mut i915::Query) -> Outcome {
         if arg.flags != 0 {
             return Err(Errno::INVAL.into());
@@ -178,7 +178,7 @@ impl Device {
         Ok(())
     }
 
-    /// Masks of slices, subslices and execution units that are there.
+    /// Masks of the slices, subslices and execution units that exist.
     fn topology_info(&self) -> Vec<u8> {
         let topology = self.config.topology();
         let subslice_offset = Topology::MAX_SLICES.div_ceil(8);
@@ -218,7 +218,7 @@ impl Device {
             for instance in 0..instances as u16 {
                 engines.push(i915::EngineInfo {
                     engine: EngineClass { class: class as u16, instance },
-                    // The logical instance is told.
+                    // The field `logical_instance` is valid.
                     flags: 1,
                     logical_instance: instance,
                     ..Default::default()
@@ -230,7 +230,7 @@ impl Device {
     }
 }
 
-/// The one region of memory: the system's.
+/// The only memory region: system memory.
 fn memory_regions() -> Vec<u8> {
     let head = i915::ListHead { count: 1, rsvd: [0; 3] };
     let system = i915::MemoryRegionInfo {

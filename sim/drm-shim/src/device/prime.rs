@@ -1,4 +1,4 @@
-//! Objects of others: by descriptor (PRIME) within a process and across processes, and by name
+//! Shared objects: by descriptor (PRIME) within a process and between processes, and by global name
 //! (FLINK).
 
 use super::descriptor::{self, Descriptor, Id};
@@ -14,7 +14,7 @@ impl Device {
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
-        // The kernel shares no user pages either.
+        // The kernel refuses to export user pages, too.
         let Storage::File(pages) = &object.storage else { return Err(Errno::INVAL.into()) };
         object.is_shared = true;
         let (number, offset) = pages.location();
@@ -26,9 +26,9 @@ impl Device {
             tiling: (object.tiling, object.stride),
             object: id.0,
         };
-        let (client, device) = self.give_out(buffer, arg.flags & drm::CLOEXEC != 0)?;
-        // Who polls it waits for the work on it, which is done: submissions with objects that
-        // others see are waited for.
+        let (client, device) = self.new_descriptor(buffer, arg.flags & drm::CLOEXEC != 0)?;
+        // poll waits for work on the buffer. There is none: submissions with shared objects
+        // complete before their ioctl returns.
         descriptor::send_event(&device, &[0]);
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
@@ -51,7 +51,7 @@ impl Device {
         Ok(())
     }
 
-    /// The object that a descriptor stands for, with one more user.
+    /// The object that a descriptor stands for, with one more reference.
     fn import(&mut self, descriptor: BorrowedFd<'_>) -> Result<ObjectId, Errno> {
         let Some(Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, size, tiling, object }) =
             Descriptor::of(descriptor)
@@ -65,14 +65,14 @@ impl Device {
             Storage::User(_) => false,
         };
         let known = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
-        // An object of another process that came before.
+        // Another process' object may have been imported before.
         let known = known.or_else(|| self.imported(pid, object));
         if let Some(id) = known {
             self.object_mut(id)?.users += 1;
             return Ok(id);
         }
         let file = open_file_of(pid, file).inspect_err(|error| {
-            self.reporter.missing(&format!(
+            self.unimplemented.report(&format!(
                 "a buffer of process {pid}, whose file cannot be opened: {error}"
             ));
         })?;
@@ -86,7 +86,7 @@ impl Device {
         Ok(id)
     }
 
-    /// An object of another process that is here already.
+    /// The object that was imported from process `owner`, where it has the number `object`.
     fn imported(&self, owner: u32, object: u64) -> Option<ObjectId> {
         self.objects.iter().find_map(|(known, here)| {
             match Descriptor::of(here.imported_from.as_ref()?.as_fd())? {
@@ -98,10 +98,10 @@ impl Device {
         })
     }
 
-    /// What a client maps that passes the descriptor of a buffer to mmap.
+    /// The file and offset to map when a client passes a buffer's descriptor to mmap.
     ///
     /// # Errors
-    /// EINVAL beyond its end, or the kernel's.
+    /// EINVAL beyond the end of the buffer; those of open.
     pub fn shared_mapping(
         &self,
         buffer: Descriptor,
@@ -133,7 +133,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_OPEN; names are this process' own.
+    /// GEM_OPEN. Global names are known in this process only.
     pub(super) fn gem_open(&mut self, file: &mut File, arg: &mut drm::GemOpen) -> Outcome {
         let id = *self.names.get(arg.name)?;
         let object = self.object_mut(id)?;

@@ -1,8 +1,8 @@
-//! Work in order: submissions wait here for their fences, and run on a thread of their own. Those
-//! of a context's engine run one after the other; among all that can run the oldest does, so that
-//! what comes of them does not depend on how fast the client is.
+//! Pending submissions, and the thread that runs them. Submissions of one context on one engine run
+//! in order. Among all that are ready the oldest runs, so that the results do not depend on the
+//! client's speed.
 
-use super::context::HardwareId;
+use super::context::EngineContextId;
 use super::descriptor;
 use super::fence::{Changes, Fence, now};
 use super::gem::ObjectId;
@@ -17,19 +17,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often sync files of others are looked at while something waits for them.
+/// Interval of polling foreign sync files while a request waits for them.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Something to do, and when.
+/// A request, with what it waits for.
 #[derive(Debug)]
 pub struct Request {
-    /// What; nothing only passes fences on.
+    /// The submission; none for a request that only combines fences.
     pub job: Option<Job>,
-    /// What has to be past before.
+    /// Fences that must signal first.
     pub waits: Vec<Fence>,
-    /// Sync files that have to be past before.
+    /// Sync files that must signal first.
     pub files: Vec<OwnedFd>,
-    /// What is past then.
+    /// The fence that signals when the request is complete.
     pub fence: Fence,
 }
 
@@ -40,15 +40,15 @@ impl Request {
         self.waits.is_empty() && self.files.is_empty()
     }
 
-    fn hardware(&self) -> Option<HardwareId> {
+    fn hardware(&self) -> Option<EngineContextId> {
         Some(self.job.as_ref()?.hardware)
     }
 }
 
-/// Something for the machine to do when it is at rest.
-type Errand = Box<dyn FnOnce(&mut Machine) + Send>;
+/// Something to do when the machine is idle.
+type Task = Box<dyn FnOnce(&mut Machine) + Send>;
 
-/// All requests, in order.
+/// All pending requests, in order.
 #[derive(Debug)]
 pub struct Queue {
     host: &'static dyn Host,
@@ -58,7 +58,7 @@ pub struct Queue {
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// There is more to do, or the machine is back.
+    /// Signaled when a request was added or the machine is idle again.
     turn: Condvar,
     changes: Arc<Changes>,
     timestamp: AtomicU64,
@@ -66,15 +66,15 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// The machine when it is at rest.
+    /// The machine while it is idle.
     machine: Option<Machine>,
     pending: Vec<Request>,
-    /// State and objects of what runs.
-    running: Option<(HardwareId, Vec<ObjectId>)>,
-    /// Objects and states that go when no request has them any more.
+    /// Context state and objects of the running submission.
+    running: Option<(EngineContextId, Vec<ObjectId>)>,
+    /// Objects and context states to remove when no pending request uses them.
     freed: Vec<ObjectId>,
-    forgotten: Vec<HardwareId>,
-    errands: Vec<Errand>,
+    forgotten: Vec<EngineContextId>,
+    tasks: Vec<Task>,
     has_worker: bool,
     ends: bool,
 }
@@ -86,7 +86,8 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// The oldest request that can run, and before which none of the same state waits.
+    /// Index of the oldest request that is ready and that does not follow another one of the same
+    /// context state.
     fn next(&mut self) -> Option<usize> {
         let mut waiting = HashSet::new();
         self.pending.iter_mut().position(|request| {
@@ -98,11 +99,11 @@ impl State {
         })
     }
 
-    /// Does what waits for the machine to be at rest.
+    /// Does everything that waits for an idle machine.
     fn sweep(&mut self) {
         let Some(machine) = &mut self.machine else { return };
-        for errand in self.errands.drain(..) {
-            errand(machine);
+        for task in self.tasks.drain(..) {
+            task(machine);
         }
         if self.freed.is_empty() && self.forgotten.is_empty() {
             return;
@@ -110,7 +111,7 @@ impl State {
         let jobs = || self.pending.iter().filter_map(|request| request.job.as_ref());
         let used: HashSet<ObjectId> =
             jobs().flat_map(|job| job.objects.iter().map(|item| item.id)).collect();
-        let states: HashSet<HardwareId> = jobs().map(|job| job.hardware).collect();
+        let states: HashSet<EngineContextId> = jobs().map(|job| job.hardware).collect();
         self.freed.retain(|id| {
             let stays = used.contains(id);
             if !stays {
@@ -141,7 +142,7 @@ impl Shared {
         self.turn.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the worker does.
+    /// The worker's loop.
     fn work(&self) {
         let mut state = self.lock();
         while !state.ends {
@@ -158,7 +159,8 @@ impl Shared {
                 state.running =
                     Some((job.hardware, job.objects.iter().map(|item| item.id).collect()));
                 drop(state);
-                // A panic of the model is the model's fault, not the client's: it becomes an error.
+                // A panic is a defect of the model, not of the client: the submission fails with
+                // EIO.
                 let run = AssertUnwindSafe(|| machine.run(&job));
                 well = catch_unwind(run).unwrap_or_else(|_| {
                     say("the model panicked, which it never should: please report it");
@@ -185,7 +187,7 @@ impl Drop for Queue {
 }
 
 impl Queue {
-    /// An empty one. The worker starts with the first request.
+    /// An empty queue. The worker starts with the first request.
     pub fn new(host: &'static dyn Host, machine: Machine, changes: Arc<Changes>) -> Queue {
         let state = State { machine: Some(machine), ..State::default() };
         Queue {
@@ -202,7 +204,7 @@ impl Queue {
     /// Adds a request.
     ///
     /// # Errors
-    /// EAGAIN if there can be no worker.
+    /// EAGAIN if the worker cannot be started.
     pub fn add(&self, request: Request) -> Result<(), Errno> {
         let mut state = self.shared.lock();
         if !state.has_worker {
@@ -215,7 +217,7 @@ impl Queue {
         Ok(())
     }
 
-    /// A fence that is past when others and sync files are.
+    /// A fence that signals when all of `waits` and `files` have signaled.
     ///
     /// # Errors
     /// As for [`add`](Self::add).
@@ -225,23 +227,23 @@ impl Queue {
         Ok(fence)
     }
 
-    /// The machine does something as soon as it is at rest, at once if it is.
-    pub fn tell(&self, errand: impl FnOnce(&mut Machine) + Send + 'static) {
+    /// Does something with the machine when it is idle; at once if it is idle now.
+    pub fn when_idle(&self, task: impl FnOnce(&mut Machine) + Send + 'static) {
         let mut state = self.shared.lock();
-        state.errands.push(Box::new(errand));
+        state.tasks.push(Box::new(task));
         state.sweep();
     }
 
-    /// Objects and states are gone when no request has them any more.
-    pub fn free(&self, objects: &[ObjectId], states: &[HardwareId]) {
+    /// Removes objects and context states when no pending request uses them.
+    pub fn free(&self, objects: &[ObjectId], states: &[EngineContextId]) {
         let mut state = self.shared.lock();
         state.freed.extend(objects);
         state.forgotten.extend(states);
         state.sweep();
     }
 
-    /// Requests of states that have not begun fail.
-    pub fn cancel(&self, states: &[HardwareId]) {
+    /// Lets the pending requests of context states fail, except one that runs.
+    pub fn cancel(&self, states: &[EngineContextId]) {
         let mut state = self.shared.lock();
         let of_these = |request: &mut Request| {
             request.hardware().is_some_and(|hardware| states.contains(&hardware))
@@ -254,8 +256,7 @@ impl Queue {
         self.shared.changes.add();
     }
 
-    /// Waits until nothing runs, and nothing can but what waits for somebody else; at most so many
-    /// nanoseconds.
+    /// Waits until nothing runs and no request is ready, but at most `most` nanoseconds.
     pub fn drain(&self, most: u64) {
         let until = now().saturating_add(most);
         let mut state = self.shared.lock();
@@ -270,7 +271,7 @@ impl Queue {
         }
     }
 
-    /// Takes the machine as soon as it is at rest: nothing runs until [`resume`](Self::resume).
+    /// Waits until the machine is idle and takes it. Nothing runs until [`resume`](Self::resume).
     pub fn pause(&self) -> Machine {
         let mut state = self.shared.lock();
         loop {
@@ -281,7 +282,7 @@ impl Queue {
         }
     }
 
-    /// Gives the machine back.
+    /// Returns the machine.
     pub fn resume(&self, machine: Machine) {
         let mut state = self.shared.lock();
         state.machine = Some(machine);

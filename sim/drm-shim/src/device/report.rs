@@ -1,5 +1,5 @@
-//! What the device tells of its work: faults with error states, captures, findings of the rules
-//! engine, counts, a trace.
+//! Reports about submissions: faults with error states, captures, findings of the rules engine,
+//! statistics, a trace.
 
 use super::addresses::plain;
 use super::config::Config;
@@ -24,52 +24,52 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Error states of a process that are written; later ones would tell the same.
+/// Number of error states that a process writes. Later ones rarely add information.
 const MOST_ERRORS: u32 = 4;
 
-/// Findings of the rules engine that are printed, of each rule.
+/// Number of findings that are printed for each rule.
 const MOST_FINDINGS: u32 = 3;
 
-/// Bytes of a capture that are compared and stored as one.
+/// Granularity of a capture: bytes that are compared and stored together.
 const LINE: usize = 64;
 
-/// A submission, as the model sees it.
+/// A submission, as the model runs it.
 #[derive(Debug)]
 pub struct Submitted {
-    /// Number of the context's state.
+    /// Number of the context state.
     pub context: u32,
-    /// The model's context.
+    /// The context in the model.
     pub model: ContextId,
     /// The engine.
     pub engine: EngineId,
     /// Address of the batch.
     pub address: u64,
-    /// What the client says is its length; 0 if it says nothing.
+    /// Length of the batch according to the client, in bytes; 0 if not given.
     pub length: u64,
-    /// Its objects.
+    /// The objects that it can access.
     pub objects: Vec<Listed>,
 }
 
 /// An object of a submission.
 #[derive(Debug)]
 pub struct Listed {
-    /// Which.
+    /// The object.
     pub id: ObjectId,
-    /// Its address.
+    /// Its GPU address.
     pub address: u64,
     /// Its memory.
     pub frames: Frames,
-    /// The kernel's number of its layout.
+    /// Tiling: the kernel's number.
     pub tiling: u32,
-    /// Bytes from row to row if tiled.
+    /// Stride in bytes if tiled.
     pub stride: u32,
 }
 
-/// Tells it.
+/// Reports about the submissions of a process.
 pub struct Reporter {
     program: String,
     capture: Option<Capturing>,
-    frames: Option<Pictures>,
+    frames: Option<ImageFiles>,
     check: Option<Checking>,
     trace: Option<Trace<BufWriter<File>>>,
     stats: Option<Box<Tally>>,
@@ -79,16 +79,16 @@ pub struct Reporter {
     faults: u32,
 }
 
-/// Tells what clients want and the device does not have.
+/// Reports requests that are not implemented.
 #[derive(Debug, Default)]
-pub struct Missing {
-    told: BTreeSet<String>,
+pub struct Unimplemented {
+    reported: BTreeSet<String>,
 }
 
-impl Missing {
-    /// Tells it, once.
-    pub fn missing(&mut self, what: &str) {
-        if self.told.insert(what.to_owned()) {
+impl Unimplemented {
+    /// Reports a request, once.
+    pub fn report(&mut self, what: &str) {
+        if self.reported.insert(what.to_owned()) {
             say(&format!("{}: not implemented: {what}", program()));
         }
     }
@@ -100,31 +100,31 @@ impl std::fmt::Debug for Reporter {
     }
 }
 
-/// A capture under way.
+/// A capture in progress.
 struct Capturing {
     directory: PathBuf,
     writer: CaptureWriter,
-    /// Objects as the capture knows them.
+    /// Contents of objects after their last submission, as the capture has them.
     known: BTreeMap<ObjectId, Vec<u8>>,
     frames: u64,
 }
 
-/// Pictures that are shown, as files.
-struct Pictures {
+/// Displayed images as files.
+struct ImageFiles {
     directory: PathBuf,
     number: u64,
 }
 
-/// The rules engine under way.
+/// The rules engine with its state.
 struct Checking {
     checker: Checker<'static>,
     contexts: Contexts,
 }
 
-/// Prints a line to the standard error.
+/// Prints a line to standard error.
 pub fn say(text: &str) {
     let line = format!("genx shim: {text}\n");
-    // There is nobody to tell if this fails.
+    // If this fails there is no other way to report.
     let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
 }
 
@@ -135,27 +135,23 @@ fn program() -> String {
         .replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "_")
 }
 
-/// The file of a trace: the one that is asked for, or FILE.PROGRAM.PID if there is one, which
-/// another process may be writing.
+/// Opens the file of a trace: `path`, or `path` with `.PROGRAM.PID` if that exists, since another
+/// process may be writing it.
 fn trace_file(path: &Path, process: &str) -> io::Result<File> {
     match File::create_new(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let mut name = path.as_os_str().to_owned();
             name.push(format!(".{process}"));
             let other = PathBuf::from(name);
-            say(&format!(
-                "{} is there already: the trace is in {}",
-                path.display(),
-                other.display()
-            ));
+            say(&format!("{} exists already: the trace is in {}", path.display(), other.display()));
             File::create_new(other)
         }
         file => file,
     }
 }
 
-/// A new file `START.NUMBER.txt`, with the next number that is free. The directory may be
-/// everybody's: files and links that are there are left alone.
+/// Creates `START.NUMBER.txt` with the next free number. Existing files and links are not changed:
+/// any user may write to the directory.
 fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 1000;
     let mut last = io::ErrorKind::AlreadyExists.into();
@@ -170,18 +166,18 @@ fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathB
     Err(last)
 }
 
-/// Which parts of an object hold anything.
+/// Returns the parts of an object that may contain anything but zeros.
 pub type Populated<'a> = &'a dyn Fn(ObjectId) -> Vec<Range<usize>>;
 
 /// Copies part of an object. The object has no slice, since the client may write it at any time.
 fn read(gpu: &Gpu, listed: &Listed, offset: usize, out: &mut [u8]) {
-    // The frames exist: the machine has adopted them.
+    // This cannot fail: the machine has adopted the frames.
     let _ = gpu.memory.read_physical(listed.frames.address() + offset as u64, out);
 }
 
-/// A copy of the parts of an object that hold anything; zeros between them.
+/// A copy of the populated parts of an object, with zeros between them.
 fn copy(gpu: &Gpu, listed: &Listed, parts: &[Range<usize>]) -> Vec<u8> {
-    // Zeros that nobody touches take no memory.
+    // Fresh zeros of the allocator take no memory until they are written.
     let mut bytes = vec![0; listed.frames.bytes() as usize];
     for part in parts {
         read(gpu, listed, part.start, &mut bytes[part.clone()]);
@@ -195,7 +191,7 @@ struct Snapshot<'a> {
     bytes: OnceCell<Vec<u8>>,
 }
 
-/// Objects of a submission as memory to read, in the order of their addresses.
+/// The objects of a submission as memory to read, by address.
 struct Snapshots<'a> {
     gpu: &'a Gpu,
     populated: Populated<'a>,
@@ -229,7 +225,7 @@ impl Memory for Snapshots<'_> {
 }
 
 impl Reporter {
-    /// What the options ask for. Files are made when there is something to tell.
+    /// A reporter for what the options ask. Files are created when there is something to write.
     pub fn new(config: &Config) -> Reporter {
         let program = program();
         let process = std::process::id();
@@ -239,7 +235,7 @@ impl Reporter {
             known: BTreeMap::new(),
             frames: 0,
         });
-        let frames = config.frames.as_ref().map(|directory| Pictures {
+        let frames = config.frames.as_ref().map(|directory| ImageFiles {
             directory: directory.join(format!("{program}.{process}")),
             number: 0,
         });
@@ -247,7 +243,7 @@ impl Reporter {
             match trace_file(path, &format!("{program}.{process}")) {
                 Ok(file) => Some(Trace::new(BufWriter::new(file))),
                 Err(error) => {
-                    say(&format!("no trace: {}: {error}", path.display()));
+                    say(&format!("cannot write a trace to {}: {error}", path.display()));
                     None
                 }
             }
@@ -271,7 +267,7 @@ impl Reporter {
         &self.program
     }
 
-    /// A submission is about to run.
+    /// Called before a submission runs.
     pub fn before(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         if let Some(capture) = &mut self.capture {
             capture.exec(gpu, submitted, populated);
@@ -295,8 +291,8 @@ impl Reporter {
         }
     }
 
-    /// Runs it. The client's length is not looked at, as hardware does not: MI_BATCH_BUFFER_END
-    /// ends a batch.
+    /// Runs a submission. The length that the client gives is ignored, as by hardware:
+    /// MI_BATCH_BUFFER_END ends the batch.
     pub fn run(&mut self, gpu: &mut Gpu, submitted: &Submitted) -> Result<Stats, Fault> {
         let start = Instant::now();
         let Submitted { model, engine, address, .. } = *submitted;
@@ -320,11 +316,11 @@ impl Reporter {
         result
     }
 
-    /// It has run.
+    /// Called after a submission has run.
     pub fn after(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         let Some(capture) = &mut self.capture else { return };
         for listed in &submitted.objects {
-            // Zeros that nobody touches take no memory.
+            // Fresh zeros of the allocator take no memory until they are written.
             let size = listed.frames.bytes() as usize;
             let known = capture.known.entry(listed.id).or_insert_with(|| vec![0; size]);
             for part in populated(listed.id) {
@@ -333,7 +329,7 @@ impl Reporter {
         }
     }
 
-    /// It had a fault: a line, an error state, and the capture so far.
+    /// Reports a fault: a line, an error state, and the capture so far.
     pub fn fault(
         &mut self,
         gpu: &mut Gpu,
@@ -348,7 +344,7 @@ impl Reporter {
         }
         if self.faults > MOST_ERRORS {
             if self.faults == MOST_ERRORS + 1 {
-                say("more faults: nothing is told of them");
+                say("more faults: not reported");
             }
             return;
         }
@@ -381,14 +377,16 @@ impl Reporter {
         });
         match written {
             Ok(path) => {
-                say(&format!("what is left is in {}; see it with genx decode", path.display()))
+                say(&format!("the error state is in {}: read it with genx decode", path.display()))
             }
-            Err(error) => say(&format!("no error state in {}: {error}", config.errors.display())),
+            Err(error) => {
+                say(&format!("cannot write an error state to {}: {error}", config.errors.display()))
+            }
         }
         self.save();
     }
 
-    /// An object is gone.
+    /// Called when an object is removed.
     pub fn freed(&mut self, id: ObjectId) {
         if let Some(capture) = &mut self.capture
             && capture.known.remove(&id).is_some()
@@ -397,8 +395,8 @@ impl Reporter {
         }
     }
 
-    /// A picture is on the screen.
-    pub fn shown(&mut self, fb: &FrameBuffer, bytes: &[u8]) {
+    /// Called when an image is displayed.
+    pub fn displayed(&mut self, fb: &FrameBuffer, bytes: &[u8]) {
         let mut frame = Frame {
             index: 0,
             after_exec: 0,
@@ -414,7 +412,7 @@ impl Reporter {
             frames.write(&frame, bytes);
         }
         let Some(capture) = &mut self.capture else { return };
-        // The capture knows only what a submission had.
+        // A capture contains only objects of submissions.
         if !capture.known.contains_key(&fb.object) {
             return;
         }
@@ -423,18 +421,18 @@ impl Reporter {
         capture.frames += 1;
     }
 
-    /// Writes the capture as far as it goes.
+    /// Writes the capture so far.
     fn save(&mut self) {
         let Some(capture) = &self.capture else { return };
         if self.submissions == 0 {
             return;
         }
         if let Err(error) = capture.writer.write(&capture.directory) {
-            say(&format!("no capture: {error}"));
+            say(&format!("cannot write the capture: {error}"));
         }
     }
 
-    /// The process ends.
+    /// Called when the process ends.
     pub fn finish(&mut self) {
         if self.capture.is_some() && self.submissions > 0 {
             self.save();
@@ -449,7 +447,7 @@ impl Reporter {
         if let Some(trace) = self.trace.take()
             && let Err(error) = trace.finish()
         {
-            say(&format!("the trace is cut: {error}"));
+            say(&format!("the trace is incomplete: {error}"));
         }
         if let Some(check) = &self.check {
             let summary = check.checker.summary();
@@ -468,7 +466,7 @@ impl Reporter {
         }
     }
 
-    /// The counts.
+    /// Prints the statistics.
     fn tables(&self, tally: &Tally) {
         let Stats { packets, groups, threads, instructions, messages, pixels, .. } = self.total;
         say(&format!(
@@ -492,8 +490,8 @@ impl Reporter {
     }
 }
 
-impl Pictures {
-    /// Writes one.
+impl ImageFiles {
+    /// Writes an image.
     fn write(&mut self, frame: &Frame, bytes: &[u8]) {
         let path = self.directory.join(format!("frame{:05}-crtc{CRTC}.png", self.number));
         self.number += 1;
@@ -503,14 +501,14 @@ impl Pictures {
                 picture::write_rgba(&path, frame.width, frame.height, &rgba)
             });
         if let Err(error) = written {
-            say(&format!("no picture: {}: {error}", path.display()));
+            say(&format!("cannot write an image to {}: {error}", path.display()));
         }
     }
 }
 
-// SAFETY: `Checker` is not `Send` only because its listener is a `dyn FnMut` that need not be. The
-// listener of this one is `Send`: `Checking::new`, the only constructor, checks that by its type.
-// Everything else in a checker is plain data.
+// SAFETY: a `Checker` is not `Send` only because its listener is a `dyn FnMut` that need not be
+// `Send`. `Checking::new` is the only constructor, and the type of its listener requires `Send`.
+// Everything else in a `Checker` and in `Contexts` is plain data.
 unsafe impl Send for Checking {}
 
 impl Checking {
@@ -544,7 +542,7 @@ fn tiling(number: u32) -> Tiling {
 }
 
 impl Capturing {
-    /// Adds a submission: what the client wrote since the capture knew the objects.
+    /// Adds a submission, with what the client wrote since the previous one.
     fn exec(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         let written = |listed: &Listed| {
             let known = self.known.get(&listed.id).map_or(&[][..], |known| known);
@@ -607,44 +605,4 @@ fn changes(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What is there stays as it is, links too.
-    #[test]
-    fn new_files() {
-        let directory =
-            std::env::temp_dir().join(format!("genx-shim-new-files-{}", std::process::id()));
-        std::fs::create_dir(&directory).unwrap();
-        std::fs::write(directory.join("kept"), b"kept").unwrap();
-        std::os::unix::fs::symlink("kept", directory.join("state.1.txt")).unwrap();
-        std::os::unix::fs::symlink("nowhere", directory.join("state.2.txt")).unwrap();
-        let (_, path) = create(&directory, "state", 1).unwrap();
-        assert_eq!(path, directory.join("state.3.txt"));
-        trace_file(&directory.join("kept"), "other.1").unwrap();
-        assert!(directory.join("kept.other.1").exists());
-        assert_eq!(std::fs::read(directory.join("kept")).unwrap(), b"kept");
-        assert!(!directory.join("nowhere").exists());
-        std::fs::remove_dir_all(&directory).unwrap();
-    }
-
-    #[test]
-    fn differences() {
-        let then = [0u8; 256];
-        let mut now = [0u8; 300];
-        now[70] = 1;
-        now[130] = 1;
-        now[299] = 1;
-        let parts: Vec<(u64, usize)> =
-            changes(&then, 0..300, |at, out| out.copy_from_slice(&now[at..at + out.len()]))
-                .iter()
-                .map(|(at, part)| (*at, part.len()))
-                .collect();
-        assert_eq!(parts, [(64, 128), (256, 44)]);
-        // Pieces that are read one by one make one change.
-        let ones = vec![1; 200_000];
-        let all =
-            changes(&then, 100..200_000, |at, out| out.copy_from_slice(&ones[at..at + out.len()]));
-        assert_eq!((all.len(), all[0].0, &all[0].1[..]), (1, 100, &ones[100..]));
-    }
-}
+mod tests;

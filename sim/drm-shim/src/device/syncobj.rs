@@ -1,4 +1,4 @@
-//! Synchronisation objects: a fence with a number, or a timeline of them.
+//! Syncobjs: binary ones and timelines.
 
 use super::descriptor::{self, Descriptor, Id};
 use super::fence::{Fence, now};
@@ -9,22 +9,22 @@ use rustix::fd::{AsFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long SYNCOBJ_TRANSFER waits for a fence to be there. (Linux drm_syncobj.c)
+/// How long SYNCOBJ_TRANSFER waits for the source fence, in nanoseconds. (Linux drm_syncobj.c)
 const TRANSFER_TIMEOUT: u64 = 5_000_000_000;
 
-/// One of them.
+/// A syncobj.
 #[derive(Debug, Default)]
 pub struct Sync {
-    /// There is a fence.
+    /// It has a fence.
     fence: bool,
-    /// The last point of the timeline that is past.
+    /// The last point of the timeline that has signaled.
     point: u64,
-    /// What is not past, with points that ascend; without a timeline they are 0.
+    /// Fences that have not signaled, with their points in ascending order; 0 without a timeline.
     pending: Vec<(u64, Fence)>,
 }
 
 impl Sync {
-    /// Fences that are past become points that are, in order.
+    /// Removes signaled fences from the front and advances the signaled point.
     fn advance(&mut self) {
         let past = self.pending.iter().take_while(|(_, fence)| fence.is_signaled()).count();
         for (point, _) in self.pending.drain(..past) {
@@ -32,7 +32,8 @@ impl Sync {
         }
     }
 
-    /// Replaces what is there by fences, or with a point adds them to the timeline.
+    /// Point 0: replaces the fence by `fences`. Otherwise: adds them to the timeline at `point`.
+    /// Without fences the point signals when all points before it have.
     fn set(&mut self, point: u64, fences: impl IntoIterator<Item = Fence>) {
         self.fence = true;
         if point == 0 {
@@ -41,12 +42,12 @@ impl Sync {
         }
         let before = self.pending.len();
         let last = self.pending.last().map_or(0, |(last, _)| *last);
-        // A timeline goes on from its last point, whatever a client says.
+        // Points of a timeline never decrease, whatever the client asks for.
         let point = if point == 0 { 0 } else { point.max(last) };
         self.pending.extend(fences.into_iter().map(|fence| (point, fence)));
         if before == self.pending.len() {
             match self.pending.last_mut() {
-                // What comes before is to be past, too.
+                // The last pending fence now stands for the new point, too.
                 Some((last, _)) => *last = point,
                 None => self.point = self.point.max(point),
             }
@@ -54,13 +55,13 @@ impl Sync {
         self.advance();
     }
 
-    /// True if there is a fence at a point, or at all for point 0.
+    /// True if the timeline has reached or will reach a point; for point 0, if there is a fence.
     fn is_there(&self, point: u64) -> bool {
         let last = self.pending.last().map_or(self.point, |(last, _)| self.point.max(*last));
         self.fence && last >= point
     }
 
-    /// What has to be past for a point to be so.
+    /// Fences that must signal before a point does; for point 0 all of them.
     fn before(&self, point: u64) -> &[(u64, Fence)] {
         let end = match point {
             0 => self.pending.len(),
@@ -74,7 +75,7 @@ impl Sync {
         &self.pending[..end]
     }
 
-    /// Work that was another process' to do is past.
+    /// Called in a forked child: treats fences of the parent as signaled.
     pub(super) fn forget_work(&mut self) {
         for (point, _) in self.pending.drain(..) {
             self.point = self.point.max(point);
@@ -82,20 +83,20 @@ impl Sync {
     }
 }
 
-/// Those that several files have are one.
+/// A syncobj, shared by the files that have a handle for it.
 pub type SharedSync = Arc<Mutex<Sync>>;
 
-/// Changes or reads one.
+/// Calls a function with the syncobj locked.
 pub(super) fn with<R>(sync: &SharedSync, work: impl FnOnce(&mut Sync) -> R) -> R {
     work(&mut sync.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Gives a binary one (point 0) or a point of a timeline fences; without any it is past.
+/// Sets the fence (point 0) or adds a point to the timeline. Without fences it has signaled.
 pub(super) fn set(sync: &SharedSync, point: u64, fences: impl IntoIterator<Item = Fence>) {
     with(sync, |sync| sync.set(point, fences));
 }
 
-/// True if the fence at a point, or the only one at point 0, is there and past.
+/// True if the fence at a point exists and has signaled; point 0 means the binary fence.
 fn is_signaled(sync: &SharedSync, point: u64) -> bool {
     with(sync, |sync| {
         sync.advance();
@@ -108,7 +109,7 @@ fn is_there(sync: &SharedSync, point: u64) -> bool {
     with(sync, |sync| sync.is_there(point))
 }
 
-/// What has to be past for a point to be so; none if there is no fence.
+/// Fences that must signal before a point does; none if there is no fence at that point.
 pub(super) fn fences(sync: &SharedSync, point: u64) -> Option<Vec<Fence>> {
     with(sync, |sync| {
         sync.advance();
@@ -133,7 +134,7 @@ pub(super) fn destroy(all: &mut Handles<SharedSync>, arg: &mut drm::Syncobj) -> 
     Ok(())
 }
 
-/// Those that an array of handles names.
+/// The syncobjs of an array of handles.
 fn several(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -147,7 +148,7 @@ fn several(
     handles.into_iter().map(|handle| all.get(handle).cloned()).collect()
 }
 
-/// Waits for all or one of them.
+/// Waits for all syncobjs or the first one. Returns the index of the first.
 fn wait_for(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -174,7 +175,7 @@ fn wait_for(
             (first.unwrap_or(0), first.is_some())
         }
     };
-    // Without a fence there is nothing to wait for, unless for the fence itself.
+    // Waiting for a syncobj without fence is an error unless the client waits for the submission.
     if flags & (drm::SYNCOBJ_WAIT_FOR_SUBMIT | drm::SYNCOBJ_WAIT_AVAILABLE) == 0
         && !syncs.iter().zip(&points).all(|(sync, point)| is_there(sync, *point))
     {
@@ -277,7 +278,7 @@ pub(super) fn query(
     Ok(host.put_array(arg.points, &points)?)
 }
 
-/// SYNCOBJ_TRANSFER: the fence of one becomes that of another.
+/// SYNCOBJ_TRANSFER: copies the fence of one syncobj into another.
 pub(super) fn transfer(
     all: &Handles<SharedSync>,
     arg: &mut drm::SyncobjTransfer,
@@ -300,7 +301,7 @@ impl Device {
     /// SYNCOBJ_HANDLE_TO_FD.
     pub(super) fn sync_export(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
         let is_file = arg.flags & drm::SYNCOBJ_SYNC_FILE != 0;
-        // (Linux drm_syncobj.c: the two ways look for it differently)
+        // (Linux drm_syncobj.c: the two kinds return different errors)
         let missing = if is_file { Errno::NOENT } else { Errno::INVAL };
         let sync = file.syncobjs.get(arg.handle).map_err(|_| missing)?.clone();
         if is_file {
@@ -314,7 +315,7 @@ impl Device {
             return Ok(());
         }
         let id = Id::new();
-        let (client, device) = self.give_out(Descriptor::Syncobj { id }, true)?;
+        let (client, device) = self.new_descriptor(Descriptor::Syncobj { id }, true)?;
         self.shared_syncs.push((id, sync, device));
         arg.fd = client.into_raw_fd();
         Ok(())
@@ -338,13 +339,13 @@ impl Device {
                 Ok(())
             }
             None => {
-                self.reporter.missing("a synchronisation object of another process");
+                self.unimplemented.report("a synchronisation object of another process");
                 Err(Errno::INVAL.into())
             }
         }
     }
 
-    /// The fence behind a sync file; none if that is past.
+    /// The fence of a sync file; none if it has signaled.
     fn fence_of(&self, file: OwnedFd) -> Result<Option<Fence>, Errno> {
         match descriptor::is_signaled(&file) {
             true => Ok(None),
@@ -352,10 +353,10 @@ impl Device {
         }
     }
 
-    /// SYNC_IOC_MERGE: a sync file that is past when two are.
+    /// SYNC_IOC_MERGE: a sync file that signals when both have signaled.
     ///
     /// # Errors
-    /// The kernel's.
+    /// EAGAIN, EMFILE or ENFILE.
     pub fn merge(&self, files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
         if files.iter().all(descriptor::is_signaled)
             && files.iter().all(|file| descriptor::status(file) == 1)

@@ -1,6 +1,7 @@
-//! Tiled objects through the aperture: hardware shows them row by row there. Clients map a picture
-//! of the object instead, which is brought up to date when they ask for the domain of the aperture
-//! and after each submission, and whose changes go back before the object is used.
+//! Linear views of tiled objects. Hardware shows a tiled object row by row through the aperture.
+//! Here clients map a linear copy instead. The copy is refreshed when the client sets the GTT
+//! domain and after each submission. The client's changes are written back before the object is
+//! used.
 
 use super::gem::{Object, ObjectId};
 use super::host::{FilePages, Pages};
@@ -10,23 +11,23 @@ use genxml_sim::surface::tiling::TileMode;
 use rustix::io::Errno;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the aperture shows of a tiled object.
+/// The linear copy of a tiled object.
 #[derive(Debug)]
 struct View {
-    /// As it was shown: what differs was written by the client.
-    shown: Vec<u8>,
+    /// Contents at the last refresh: what differs from them was written by the client.
+    contents: Vec<u8>,
     mode: TileMode,
     stride: u32,
 }
 
-/// The same for those who work on the object; copies are of one.
+/// A view, shared by the object and the submissions that use it.
 #[derive(Clone, Debug)]
 pub struct SharedView {
     pages: Arc<dyn FilePages>,
     view: Arc<Mutex<View>>,
 }
 
-/// Zeros, as many as a client's object has bytes: more than there is memory.
+/// A vector of zeros. The length comes from a client and may exceed the host's memory.
 fn zeros(length: usize) -> Result<Vec<u8>, Errno> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length).map_err(|_| Errno::NOMEM)?;
@@ -35,11 +36,12 @@ fn zeros(length: usize) -> Result<Vec<u8>, Errno> {
 }
 
 impl View {
-    /// Offset in the object of each run of bytes of the picture: offset there, offset here, length.
+    /// The runs of bytes that are contiguous in both: offset in the object, offset in the view,
+    /// length.
     fn runs(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (mode, stride) = (self.mode, self.stride as usize);
         let run = mode.run() as usize;
-        let rows = (self.shown.len() / stride / mode.height() as usize) * mode.height() as usize;
+        let rows = (self.contents.len() / stride / mode.height() as usize) * mode.height() as usize;
         (0..rows).flat_map(move |y| {
             (0..stride).step_by(run).map(move |x| {
                 let there = mode.offset(x as i64, y as i64, stride as i64);
@@ -50,7 +52,7 @@ impl View {
 }
 
 impl SharedView {
-    /// What clients map.
+    /// The memory that clients map.
     pub fn pages(&self) -> &dyn FilePages {
         &*self.pages
     }
@@ -59,54 +61,56 @@ impl SharedView {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Paints the picture anew.
-    pub fn show(&self, object: &dyn Pages) {
+    /// Copies the object into the view.
+    pub fn refresh(&self, object: &dyn Pages) {
         let mut view = self.lock();
-        let Ok(mut bytes) = zeros(view.shown.len()) else { return };
+        let Ok(mut bytes) = zeros(view.contents.len()) else { return };
         if object.read(0, &mut bytes).is_err() {
             return;
         }
         for (there, here, length) in view.runs() {
-            view.shown[here..here + length].copy_from_slice(&bytes[there..there + length]);
+            view.contents[here..here + length].copy_from_slice(&bytes[there..there + length]);
         }
-        // It is as long as the object.
-        let _ = self.pages.write(0, &view.shown);
+        // The view is as long as the object, so the range is valid.
+        let _ = self.pages.write(0, &view.contents);
     }
 
-    /// Brings back what the client changed in the picture.
-    pub fn store(&self, object: &dyn Pages) {
+    /// Copies what the client changed in the view into the object.
+    pub fn write_back(&self, object: &dyn Pages) {
         let mut view = self.lock();
-        let Ok(mut now) = zeros(view.shown.len()) else { return };
-        if self.pages.read(0, &mut now).is_err() || now == view.shown {
+        let Ok(mut now) = zeros(view.contents.len()) else { return };
+        if self.pages.read(0, &mut now).is_err() || now == view.contents {
             return;
         }
         for (there, here, length) in view.runs() {
-            for index in (0..length).filter(|index| now[here + index] != view.shown[here + index]) {
-                // It lies in the object, as the picture does.
+            for index in
+                (0..length).filter(|index| now[here + index] != view.contents[here + index])
+            {
+                // The view is as long as the object, so the range is valid.
                 let _ = object.write((there + index) as u64, &now[here + index..][..1]);
             }
         }
-        view.shown = now;
+        view.contents = now;
     }
 }
 
 impl Object {
-    /// Paints the picture anew, if there is one.
-    pub(super) fn show_view(&self) {
+    /// Copies the object into its view, if it has one.
+    pub(super) fn refresh_view(&self) {
         if let Some(view) = &self.view {
-            view.show(self.storage.pages());
+            view.refresh(self.storage.pages());
         }
     }
 
-    /// Brings back what the client changed in the picture.
-    pub(super) fn store_view(&self) {
+    /// Copies what the client changed in the view into the object.
+    pub(super) fn write_back_view(&self) {
         if let Some(view) = &self.view {
-            view.store(self.storage.pages());
+            view.write_back(self.storage.pages());
         }
     }
 }
 
-/// The layout behind the kernel's number.
+/// The tiling with the kernel's number.
 pub(super) fn tile_mode(tiling: u32) -> Option<TileMode> {
     match tiling {
         0 => Some(TileMode::Linear),
@@ -122,7 +126,8 @@ impl Device {
         let id = *file.objects.get(arg.handle)?;
         let mode = tile_mode(arg.tiling_mode).ok_or(Errno::INVAL)?;
         let tiled = mode != TileMode::Linear;
-        // A fence's pitch has 11 bits of 128 bytes. (Linux i915_gem_tiling.c)
+        // The pitch field of a fence register has 11 bits, in units of 128 bytes. (Linux
+        // i915_gem_tiling.c)
         let fits = !tiled
             || (arg.stride > 0
                 && arg.stride.is_multiple_of(mode.width())
@@ -131,11 +136,11 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let object = self.object_mut(id)?;
-        object.store_view();
+        object.write_back_view();
         object.view = None;
         object.tiling = arg.tiling_mode;
         object.stride = if tiled { arg.stride } else { 0 };
-        // Bit 6 is never swizzled on Broadwell.
+        // A Broadwell does not swizzle address bit 6.
         (arg.stride, arg.swizzle_mode) = (object.stride, 0);
         Ok(())
     }
@@ -147,10 +152,10 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_SET_DOMAIN: the client is about to read or write.
+    /// GEM_SET_DOMAIN: the client is about to read or write the object.
     pub(super) fn set_domain(&mut self, file: &mut File, arg: &mut i915::GemSetDomain) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
-        // Domains of the GPU are not the client's to ask for.
+        // Clients may only ask for domains of the CPU.
         const CPU_SIDE: u32 = 0x1 | i915::DOMAIN_GTT | 0x80;
         if (arg.read_domains | arg.write_domain) & !CPU_SIDE != 0
             || (arg.write_domain != 0 && arg.read_domains != arg.write_domain)
@@ -159,19 +164,19 @@ impl Device {
         }
         let object = self.object_mut(id)?;
         object.wait(arg.write_domain != 0)?;
-        object.store_view();
-        object.show_view();
+        object.write_back_view();
+        object.refresh_view();
         Ok(())
     }
 
-    /// GEM_SW_FINISH: the client has written.
+    /// GEM_SW_FINISH: the client has finished writing.
     pub(super) fn sw_finish(&mut self, file: &mut File, arg: &mut i915::GemSwFinish) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
-        self.object(id)?.store_view();
+        self.object(id)?.write_back_view();
         Ok(())
     }
 
-    /// Makes the picture that clients map.
+    /// Creates the view of a tiled object.
     pub(super) fn make_view(&mut self, id: ObjectId) -> Result<(), Errno> {
         let object = self.object(id)?;
         if object.view.is_some() {
@@ -180,10 +185,10 @@ impl Device {
         let (size, stride) = (object.size, object.stride);
         let mode = tile_mode(object.tiling).ok_or(Errno::INVAL)?;
         let pages = self.allocate(size)?;
-        let view = View { shown: zeros(size as usize)?, mode, stride };
+        let view = View { contents: zeros(size as usize)?, mode, stride };
         let object = self.object_mut(id)?;
         object.view = Some(SharedView { pages, view: Arc::new(Mutex::new(view)) });
-        object.show_view();
+        object.refresh_view();
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! ATOMIC: properties of several objects are set at once, or none.
+//! ATOMIC: sets properties of several objects at once, or none.
 
 use super::properties::{Property, settable};
 use super::{Kms, PLANE, State};
@@ -11,19 +11,19 @@ use rustix::fd::IntoRawFd;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-/// What a client wants.
+/// The state that a client asks for.
 struct Commit {
     state: State,
-    /// A picture is named, maybe the one that is shown.
+    /// FB_ID is set, maybe to the current frame buffer.
     flips: bool,
-    /// Fences that come before it.
+    /// Fences that must signal first (IN_FENCE_FD).
     before: Vec<OwnedFd>,
-    /// Where the descriptor of the fence behind it is stored.
+    /// Address at which the descriptor of the out-fence is stored (OUT_FENCE_PTR).
     after: Option<u64>,
 }
 
 impl Kms {
-    /// The state as a client wants it.
+    /// The current state with the client's changes.
     fn wanted(&self, host: &dyn Host, arg: &mode::Atomic) -> Result<Commit, Errno> {
         let objects: Vec<u32> = host.array(arg.objs_ptr, arg.count_objs.into())?;
         let counts: Vec<u32> = host.array(arg.count_props_ptr, arg.count_objs.into())?;
@@ -49,7 +49,7 @@ impl Kms {
         value: u64,
     ) -> Result<(), Errno> {
         let state = &mut commit.state;
-        // The value is in the property's range.
+        // `settable` has checked the value against the property's range.
         let (number, signed) = (value as u32, value as i32);
         match property {
             Property::FbId => {
@@ -70,10 +70,10 @@ impl Kms {
             Property::SrcY => state.source[1] = number,
             Property::SrcW => state.source[2] = number,
             Property::SrcH => state.source[3] = number,
-            Property::CrtcX => state.place[0] = signed,
-            Property::CrtcY => state.place[1] = signed,
-            Property::CrtcW => state.place[2] = signed,
-            Property::CrtcH => state.place[3] = signed,
+            Property::CrtcX => state.destination[0] = signed,
+            Property::CrtcY => state.destination[1] = signed,
+            Property::CrtcW => state.destination[2] = signed,
+            Property::CrtcH => state.destination[3] = signed,
             Property::InFenceFd if signed < 0 => {}
             Property::InFenceFd => {
                 commit.before.push(host.sync_file(signed)?);
@@ -102,7 +102,7 @@ impl Device {
             | mode::ATOMIC_ALLOW_MODESET;
         let test = arg.flags & mode::ATOMIC_TEST_ONLY != 0;
         let event = arg.flags & mode::PAGE_FLIP_EVENT != 0;
-        if !file.abilities.atomic
+        if !file.caps.atomic
             || arg.flags & !all != 0
             || arg.flags & mode::PAGE_FLIP_ASYNC != 0
             || arg.reserved != 0
@@ -119,7 +119,7 @@ impl Device {
         if modeset && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
             return Err(Errno::INVAL.into());
         }
-        // Nothing tells of a CRTC that is and stays off, or has no part in it.
+        // An event or out-fence needs a CRTC that takes part, and that is active before or after.
         if (event || after.is_some())
             && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
         {
@@ -131,17 +131,17 @@ impl Device {
         if !before.iter().all(descriptor::is_signaled) {
             return Err(Stop::Wait(FOREVER));
         }
-        self.painted(state.fb)?;
+        self.wait_for_rendering(state.fb)?;
         if let Some(address) = after {
             let fence = descriptor::signaled_fence()?;
             self.host.put(address, &rustix::fd::AsRawFd::as_raw_fd(&fence))?;
-            // It is the client's now.
+            // The client owns the descriptor now.
             let _ = fence.into_raw_fd();
         }
         self.kms.state = state;
         self.kms.sequence = self.kms.sequence.wrapping_add(1);
         if state.active && (flips || modeset) {
-            self.shown();
+            self.report_image();
         }
         if event && let Some(channel) = &file.channel {
             let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);

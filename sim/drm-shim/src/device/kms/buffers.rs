@@ -1,4 +1,4 @@
-//! Frame buffers: objects as pictures that can be shown.
+//! Frame buffers: objects as images to be displayed.
 
 use crate::device::config::Mode;
 use crate::device::descriptor::Id;
@@ -7,42 +7,42 @@ use crate::device::{Device, File, Outcome};
 use crate::uapi::mode;
 use rustix::io::Errno;
 
-/// Largest picture.
+/// Largest width and height of a frame buffer.
 pub(super) const MAX_EXTENT: u32 = Mode::MAX_EXTENT as u32;
 
-/// Formats that the display shows. (Linux i9xx_plane.c, ivb_primary_formats)
-pub(super) const SHOWN: [u32; 5] =
+/// Formats of the primary plane. (Linux i9xx_plane.c, ivb_primary_formats)
+pub(super) const FORMATS: [u32; 5] =
     [fourcc(b"RG16"), fourcc(b"XR24"), fourcc(b"XB24"), fourcc(b"XR30"), fourcc(b"XB30")];
 
-/// Formats with alpha, that a Broadwell has for its cursor only: a program that asks to show one
-/// gets it.
+/// Formats with alpha. A Broadwell has them only for its cursor; they are accepted for programs
+/// that ask for them.
 const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
 
-/// Modifiers that the display shows, rows and X tiles, with the kernel's number of the layout.
+/// Modifiers of the primary plane, linear and X-tiled, each with the kernel's number of the tiling.
 pub(super) const MODIFIERS: [(u64, u32); 2] = [(0, 0), (1 << 56 | 1, 1)];
 
-/// Picture that can be shown.
+/// A frame buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameBuffer {
-    /// Its memory.
+    /// Its object.
     pub object: ObjectId,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Bytes from row to row.
+    /// Stride in bytes.
     pub pitch: u32,
-    /// First byte in the object.
+    /// Offset of the first pixel in the object.
     pub offset: u32,
-    /// Format by DRM's four characters.
+    /// Format (fourcc).
     pub format: u32,
-    /// The kernel's number of the layout.
+    /// Tiling: the kernel's number.
     pub tiling: u32,
-    /// The file that has it.
+    /// The file that created it.
     pub(super) owner: Id,
 }
 
-/// DRM's code of four characters.
+/// The code of a format (fourcc).
 const fn fourcc(code: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*code)
 }
@@ -56,7 +56,7 @@ impl Device {
         let object = self.object_mut(fb.object)?;
         let bad =
             fb.width == 0 || fb.height == 0 || fb.width > MAX_EXTENT || fb.height > MAX_EXTENT;
-        // A row has room for its pixels, and it shows no Y tiles.
+        // A row must have room for its pixels. The plane supports no Y tiling.
         if bad
             || u64::from(fb.pitch) < u64::from(fb.width) * pixel
             || end > object.size
@@ -93,7 +93,7 @@ impl Device {
         Ok(())
     }
 
-    /// ADDFB2, of formats with one plane.
+    /// ADDFB2, for formats with one plane of memory.
     pub(in crate::device) fn add_fb2(
         &mut self,
         id: Id,
@@ -111,8 +111,8 @@ impl Device {
                     .1
             }
         };
-        // The display of a Broadwell shows neither NV12 nor anything else of several planes.
-        if !SHOWN.contains(&arg.pixel_format) && !WITH_ALPHA.contains(&arg.pixel_format) {
+        // A Broadwell's display supports no format with several planes of memory, such as NV12.
+        if !FORMATS.contains(&arg.pixel_format) && !WITH_ALPHA.contains(&arg.pixel_format) {
             return Err(Errno::INVAL.into());
         }
         let fb = FrameBuffer {
@@ -150,11 +150,11 @@ impl Device {
         Ok(())
     }
 
-    /// DIRTYFB: the client has painted what is shown.
+    /// DIRTYFB: the client has drawn into a frame buffer.
     pub(in crate::device) fn dirty_fb(&mut self, arg: &mut mode::FbDirty) -> Outcome {
         self.kms.has(arg.fb_id)?;
         if self.kms.state.fb == arg.fb_id {
-            self.shown();
+            self.report_image();
         }
         Ok(())
     }

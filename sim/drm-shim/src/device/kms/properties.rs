@@ -1,7 +1,6 @@
-//! What can be asked of and set for the objects of the display, by name: properties, and blobs as
-//! their values.
+//! Properties of display objects, and blobs as values of properties.
 
-use super::buffers::{MODIFIERS, SHOWN};
+use super::buffers::{FORMATS, MODIFIERS};
 use super::{CONNECTOR, CRTC, ENCODER, Kms, PLANE, State, no_such_object};
 use crate::device::Outcome;
 use crate::device::descriptor::Id;
@@ -9,16 +8,16 @@ use crate::device::host::Host;
 use crate::uapi::{drm, mode};
 use rustix::io::Errno;
 
-/// Properties have numbers from here on.
+/// First id of a property.
 const FIRST: u32 = 40;
-/// The blob of the mode that is set.
+/// Blob of the current mode.
 pub(super) const MODE_BLOB: u32 = 60;
-/// The blob of the plane's formats and modifiers.
+/// Blob of the plane's formats and modifiers.
 const FORMATS_BLOB: u32 = 61;
-/// Most bytes of a client's blob.
+/// Largest size of a client's blob in bytes.
 const MAX_BLOB: u32 = 1 << 20;
 
-/// Object types.
+/// Types of display objects.
 const ANY: u32 = 0;
 const CRTC_TYPE: u32 = 0xcccc_cccc;
 const CONNECTOR_TYPE: u32 = 0xc0c0_c0c0;
@@ -26,16 +25,16 @@ const ENCODER_TYPE: u32 = 0xe0e0_e0e0;
 const PLANE_TYPE: u32 = 0xeeee_eeee;
 const FB_TYPE: u32 = 0xfbfb_fbfb;
 
-/// What a client says that it can do (SET_CLIENT_CAP).
+/// Capabilities that a client has enabled (SET_CLIENT_CAP).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Abilities {
-    /// It knows of all planes.
+pub struct ClientCaps {
+    /// It sees all planes.
     pub universal_planes: bool,
-    /// It sets properties of several objects at once.
+    /// It uses atomic commits.
     pub atomic: bool,
 }
 
-impl Abilities {
+impl ClientCaps {
     /// SET_CLIENT_CAP.
     pub(in crate::device) fn set(&mut self, arg: &mut drm::Cap) -> Outcome {
         const STEREO_3D: u64 = 1;
@@ -45,7 +44,7 @@ impl Abilities {
         match (arg.capability, arg.value) {
             (STEREO_3D | ASPECT_RATIO, 0 | 1) => {}
             (UNIVERSAL_PLANES, on @ (0 | 1)) => self.universal_planes = on == 1,
-            // 2 says that it knows of more than what it began with.
+            // 2 enables atomic commits, too.
             (ATOMIC, level @ 0..=2) => {
                 self.atomic = level > 0;
                 self.universal_planes = self.atomic;
@@ -79,27 +78,27 @@ pub(super) enum Property {
     Dpms,
 }
 
-/// What its values are.
+/// The type and range of a property's values.
 enum Kind {
-    /// Numbers from the first to the second.
+    /// Unsigned, from the first to the second.
     Range(u64, u64),
-    /// The same with signs.
+    /// Signed, from the first to the second.
     Signed(i64, i64),
-    /// One of these.
+    /// One of these names.
     Enum(&'static [&'static str]),
-    /// A blob.
+    /// Id of a blob.
     Blob,
-    /// An object of this type.
+    /// Id of an object of this type.
     Object(u32),
 }
 
-/// Seen by those only who set properties at once; read, not set.
+/// Flags of a property: visible to atomic clients only; read-only.
 const ATOMIC: u32 = 1 << 31;
 const IMMUTABLE: u32 = 1 << 2;
 
 struct Row(Property, &'static str, Kind, u32);
 
-/// All of them, in the order of their numbers. (Linux drm_mode_config.c, drm_blend.c)
+/// All properties, in the order of their ids. (Linux drm_mode_config.c, drm_blend.c)
 const ROWS: [Row; 17] = [
     Row(Property::Type, "type", Kind::Enum(&["Overlay", "Primary", "Cursor"]), IMMUTABLE),
     Row(Property::InFormats, "IN_FORMATS", Kind::Blob, IMMUTABLE),
@@ -168,10 +167,12 @@ fn of(object: u32) -> Option<&'static [Property]> {
     }
 }
 
-/// A value that a client sets: the property, if the object has it and it takes the value.
+/// The property that a client sets, after checking that the object has it and that the value is in
+/// range.
 ///
 /// # Errors
-/// ENOENT for an object or property that is not there, EINVAL for one that cannot be set so.
+/// ENOENT if the object or the property does not exist; EINVAL if it is read-only or the value is
+/// out of range.
 pub(super) fn settable(object: u32, id: u32, value: u64) -> Result<Property, Errno> {
     let row = row(id).ok_or(Errno::NOENT)?;
     if !of(object).ok_or(Errno::NOENT)?.contains(&row.0) {
@@ -184,12 +185,12 @@ pub(super) fn settable(object: u32, id: u32, value: u64) -> Result<Property, Err
 }
 
 impl State {
-    /// The value of a property.
+    /// The value of an object's property.
     fn value(&self, object: u32, property: Property) -> u64 {
         let signed = |value: i32| i64::from(value) as u64;
         let on = |on: bool| if on { CRTC.into() } else { 0 };
         match property {
-            // Primary.
+            // Primary plane.
             Property::Type => 1,
             Property::InFormats => FORMATS_BLOB.into(),
             Property::FbId => self.fb.into(),
@@ -198,10 +199,10 @@ impl State {
             Property::SrcY => self.source[1].into(),
             Property::SrcW => self.source[2].into(),
             Property::SrcH => self.source[3].into(),
-            Property::CrtcX => signed(self.place[0]),
-            Property::CrtcY => signed(self.place[1]),
-            Property::CrtcW => signed(self.place[2]),
-            Property::CrtcH => signed(self.place[3]),
+            Property::CrtcX => signed(self.destination[0]),
+            Property::CrtcY => signed(self.destination[1]),
+            Property::CrtcW => signed(self.destination[2]),
+            Property::CrtcH => signed(self.destination[3]),
             Property::InFenceFd => u64::MAX,
             Property::ModeId => self.mode.map_or(0, |_| MODE_BLOB.into()),
             Property::Active => self.active.into(),
@@ -217,7 +218,7 @@ impl State {
     }
 }
 
-/// A blob that a client made.
+/// A blob of a client.
 #[derive(Debug)]
 pub(super) struct Blob {
     bytes: Vec<u8>,
@@ -253,8 +254,8 @@ impl Kms {
         Ok(host.put_list(arg.enum_blob_ptr, &mut arg.count_enum_blobs, &names)?)
     }
 
-    /// Numbers and values of the properties of an object that a client sees.
-    pub(super) fn list(&self, object: u32, client: Abilities) -> Option<(Vec<u32>, Vec<u64>)> {
+    /// Ids and values of an object's properties that the client may see.
+    pub(super) fn list(&self, object: u32, client: ClientCaps) -> Option<(Vec<u32>, Vec<u64>)> {
         let seen = |row: &&Row| client.atomic || row.3 & ATOMIC == 0;
         let rows = of(object)?.iter().map(|property| &ROWS[*property as usize]).filter(seen);
         Some(rows.map(|row| (row.id(), self.state.value(object, row.0))).unzip())
@@ -264,7 +265,7 @@ impl Kms {
     pub(in crate::device) fn properties(
         &self,
         host: &dyn Host,
-        client: Abilities,
+        client: ClientCaps,
         arg: &mut mode::ObjGetProperties,
     ) -> Outcome {
         let kind = match arg.obj_id {
@@ -280,11 +281,12 @@ impl Kms {
         Ok(host.put_list(arg.prop_values_ptr, &mut room, &values)?)
     }
 
-    /// GETPLANERESOURCES: there is the primary plane only, of which not all know.
+    /// GETPLANERESOURCES. There is only the primary plane, which clients without universal planes
+    /// do not see.
     pub(in crate::device) fn planes(
         &self,
         host: &dyn Host,
-        client: Abilities,
+        client: ClientCaps,
         arg: &mut mode::PlaneRes,
     ) -> Outcome {
         let planes: &[u32] = if client.universal_planes { &[PLANE] } else { &[] };
@@ -298,10 +300,10 @@ impl Kms {
         }
         (arg.crtc_id, arg.fb_id) = (if self.state.plane { CRTC } else { 0 }, self.state.fb);
         (arg.possible_crtcs, arg.gamma_size) = (1, 0);
-        Ok(host.put_list(arg.format_type_ptr, &mut arg.count_format_types, &SHOWN)?)
+        Ok(host.put_list(arg.format_type_ptr, &mut arg.count_format_types, &FORMATS)?)
     }
 
-    /// The bytes of a blob.
+    /// The contents of a blob; none if it does not exist.
     pub(super) fn blob(&self, id: u32) -> Option<Vec<u8>> {
         match id {
             MODE_BLOB => self.state.mode.map(|mode| bytemuck::bytes_of(&mode).to_vec()),
@@ -346,36 +348,36 @@ impl Kms {
         Ok(())
     }
 
-    /// A file is closed: its blobs go.
+    /// Removes the blobs of a file that is closed.
     pub(in crate::device) fn forget(&mut self, owner: Id) {
         self.blobs.retain(|_, blob| blob.owner != owner);
     }
 }
 
-/// A name as the kernel stores it.
+/// A name, padded with zeros.
 fn name(text: &str) -> [u8; 32] {
     let mut name = [0; 32];
     name[..text.len()].copy_from_slice(text.as_bytes());
     name
 }
 
-/// IN_FORMATS: all modifiers go with all formats.
+/// The value of IN_FORMATS: each modifier is supported for all formats.
 fn formats() -> Vec<u8> {
     let at = size_of::<mode::FormatModifierBlob>() as u32;
     let head = mode::FormatModifierBlob {
         version: 1,
         flags: 0,
-        count_formats: SHOWN.len() as u32,
+        count_formats: FORMATS.len() as u32,
         formats_offset: at,
         count_modifiers: MODIFIERS.len() as u32,
         // The modifiers are aligned to 8 bytes.
-        modifiers_offset: (at + size_of_val(&SHOWN) as u32).next_multiple_of(8),
+        modifiers_offset: (at + size_of_val(&FORMATS) as u32).next_multiple_of(8),
     };
     let mut bytes = bytemuck::bytes_of(&head).to_vec();
-    bytes.extend_from_slice(bytemuck::bytes_of(&SHOWN));
+    bytes.extend_from_slice(bytemuck::bytes_of(&FORMATS));
     bytes.resize(head.modifiers_offset as usize, 0);
     for (modifier, _) in MODIFIERS {
-        let formats = (1 << SHOWN.len()) - 1;
+        let formats = (1 << FORMATS.len()) - 1;
         let entry = mode::FormatModifier { formats, modifier, ..Default::default() };
         bytes.extend_from_slice(bytemuck::bytes_of(&entry));
     }

@@ -2,9 +2,10 @@
 
 use super::*;
 
-/// Work waits for its fences while the client goes on, and who asks for it is told or waits.
+/// A submission waits for its fences while the client continues. Ioctls that need its result wait
+/// or report that it is pending.
 #[test]
-fn work_behind_a_fence() {
+fn work_after_a_fence() {
     let mut client = asynchronous();
     let data = client.create(4096);
     let batch = client.store_batch(0x30_0000, 7);
@@ -14,7 +15,7 @@ fn work_behind_a_fence() {
         ..pinned(handle, address)
     };
     let (gate, opens) = Client::gate();
-    let done = client.exec_behind(&gate, &mut [writes(data, 0x30_0000), pinned(batch, 0x20_0000)]);
+    let done = client.exec_after(&gate, &mut [writes(data, 0x30_0000), pinned(batch, 0x20_0000)]);
     assert!(!descriptor::is_signaled(&done) && descriptor::status(&done) == 0);
     // Render is class 0. (Linux i915_gem_busy.c)
     assert_eq!(client.busy(data), 0x1_0001);
@@ -31,7 +32,7 @@ fn work_behind_a_fence() {
     domain.write_domain = 1;
     assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), Err(Stop::Wait(FOREVER)));
 
-    // A fence of two is past when both are; a synchronisation object takes it over.
+    // A merged fence signals when both have signaled. A syncobj takes it.
     let merged = client
         .device
         .merge([done.try_clone().unwrap(), descriptor::signaled_fence().unwrap()])
@@ -54,8 +55,8 @@ fn work_behind_a_fence() {
     };
     assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::TIME));
 
-    // What does not need it overtakes it, on another context; objects are kept although their
-    // handles are closed.
+    // A submission of another context that does not depend on the first one overtakes it. Objects
+    // live on after their handles are closed.
     let mut create = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
     let second = client.store_batch(0x30_0000, 8);
@@ -64,7 +65,7 @@ fn work_behind_a_fence() {
         .unwrap();
     assert_eq!(client.wait(other, -1).0, Ok(()));
     assert_eq!(client.read::<4>(other, 0), [8, 0, 0, 0]);
-    // What writes the same waits for it, wherever it runs.
+    // A write to the same object waits for the pending write, whatever the context.
     let third = client.store_batch(0x30_0000, 9);
     client
         .exec(&mut [writes(data, 0x30_0000), pinned(third, 0x20_0000)], 0, create.ctx_id)
@@ -85,12 +86,12 @@ fn work_behind_a_fence() {
         assert_eq!(stop, Stop::Wait(i64::MAX as u64));
     }
     assert!(descriptor::is_signaled(&merged));
-    // The context is gone with its work, and so are the objects.
+    // The context is removed when its work is complete, and so are the objects.
     assert_eq!(client.counts()[..2], [2, 1]);
 }
 
-/// A client that went on after a fault learns of it by its fence, by what it submits next, and by
-/// asking.
+/// A client that continued after a fault sees it in its fence, in its next submission, and in
+/// GET_RESET_STATS.
 #[test]
 fn late_faults() {
     let mut client = asynchronous();
@@ -111,15 +112,15 @@ fn late_faults() {
     assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
     assert_eq!(client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id), errno(Errno::IO));
 
-    // What waits behind a fault that bans is not done, and says so.
+    // A submission that waits after a fault that bans fails, and its fence says so.
     let (gate, opens) = Client::gate();
     let mut zero =
         i915::ContextParam { param: i915::context_param::RECOVERABLE, ..Default::default() };
     client.i915(i915::nr::GEM_CONTEXT_SETPARAM, &mut zero).unwrap();
     let data = client.create(4096);
     let right = client.store_batch(0x30_0000, 1);
-    let first = client.exec_behind(&gate, &mut [pinned(wrong, 0x20_0000)]);
-    let next = client.exec_behind(&gate, &mut [pinned(data, 0x30_0000), pinned(right, 0x20_0000)]);
+    let first = client.exec_after(&gate, &mut [pinned(wrong, 0x20_0000)]);
+    let next = client.exec_after(&gate, &mut [pinned(data, 0x30_0000), pinned(right, 0x20_0000)]);
     descriptor::signal(&opens, true);
     assert_eq!(client.wait(data, -1).0, Ok(()));
     for fence in [first, next] {
@@ -127,7 +128,8 @@ fn late_faults() {
     }
     assert_eq!(client.read::<4>(data, 0), [0; 4]);
 
-    // A context that does not outlive its file takes along what has not begun.
+    // When a file is closed, requests of a context that is not persistent fail if they have not
+    // started.
     let mut create = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
     param = i915::ContextParam {
@@ -152,7 +154,7 @@ fn late_faults() {
     assert_eq!(client.counts()[..2], [0, 0]);
 }
 
-/// Objects that others may see are done when the client goes on.
+/// A submission with a shared object is complete when its ioctl returns.
 #[test]
 fn shared_work() {
     let mut client = asynchronous();
@@ -160,7 +162,7 @@ fn shared_work() {
     let batch = client.store_batch(0x30_0000, 7);
     let mut prime = drm::PrimeHandle { handle: data, flags: drm::CLOEXEC, fd: -1 };
     client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut prime).unwrap();
-    // SAFETY: the descriptor was just made for this test.
+    // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
     let _end = unsafe { OwnedFd::from_raw_fd(prime.fd) };
     let mut objects = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
     let mut exec = ExecBuffer2 {

@@ -1,4 +1,4 @@
-//! Contexts, address spaces, and what they leave behind.
+//! Contexts and address spaces.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn contexts() {
     assert_eq!(get(param::RECOVERABLE, 0), Ok(1));
     assert_eq!(get(param::VM, 0), Ok(1));
     assert_eq!(get(0x8000_0000, 0), errno(Errno::INVAL));
-    // Two contexts in one address space: an object that has no address of its own keeps it.
+    // Two contexts with one address space: an object keeps its assigned address in both.
     let mut other = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut other).unwrap();
     let mut vm = i915::ContextParam {
@@ -71,7 +71,7 @@ fn contexts() {
     assert_eq!(client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy), errno(Errno::NOENT));
 }
 
-/// A thousand submissions, contexts and objects later nothing has grown.
+/// After a thousand submissions, contexts and objects nothing has accumulated.
 #[test]
 fn nothing_grows() {
     let mut client = Client::open(RENDER);

@@ -32,7 +32,7 @@ fn display() {
         ..Default::default()
     };
     client.core(mode::nr::ADDFB2, &mut fb).unwrap();
-    // The display shows neither planes of their own for colours nor Y tiles.
+    // The display supports neither formats with several planes nor Y tiling.
     let mut planar = mode::FbCmd2 { pixel_format: u32::from_le_bytes(*b"NV12"), ..fb };
     assert_eq!(client.core(mode::nr::ADDFB2, &mut planar), errno(Errno::INVAL));
     let mut tiled =
@@ -58,27 +58,27 @@ fn display() {
     let mut event = drm::EventVblank::default();
     let read = rustix::io::read(&client.end, bytemuck::bytes_of_mut(&mut event)).unwrap();
     assert_eq!((read, event.kind, event.user_data), (32, drm::EVENT_FLIP_COMPLETE, 0xabcd));
-    // A picture needs its object, whoever closes it.
+    // A frame buffer keeps its object after the handle is closed.
     client.core(mode::nr::DESTROY_DUMB, &mut mode::DestroyDumb { handle: dumb.handle }).unwrap();
     assert_eq!(client.device.objects.len(), 1);
     client.core(mode::nr::RMFB, &mut mode::FbId { fb_id: fb.fb_id }).unwrap();
     assert!(client.device.objects.is_empty());
     assert_eq!(client.core(mode::nr::PAGE_FLIP, &mut flip), errno(Errno::NOENT));
-    // Those of a file go with it.
+    // Closing a file removes its frame buffers.
     client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
     fb.handles[0] = dumb.handle;
     client.core(mode::nr::ADDFB2, &mut fb).unwrap();
     client.device.close(client.id);
     assert!(client.device.objects.is_empty());
 
-    // The render node has no display.
+    // The render node has no display ioctls.
     let render = Id::new();
     client.device.open(render, RENDER, None);
     client.id = render;
     assert_eq!(client.core(mode::nr::GETRESOURCES, &mut resources), errno(Errno::ACCESS));
 }
 
-/// The monitor's own size is its first and largest.
+/// The monitor's own mode is the first and the largest.
 #[test]
 fn modes() {
     let own = config::Mode { width: 800, height: 600, hz: 75 };
@@ -95,14 +95,14 @@ fn modes() {
     let sizes: Vec<_> =
         modes.iter().map(|mode| (mode.hdisplay, mode.vdisplay, mode.vrefresh)).collect();
     assert_eq!(sizes, [(800, 600, 75), (800, 600, 60), (640, 480, 60), (320, 240, 60)]);
-    // Preferred, of the driver.
+    // Of the driver; the first one is preferred.
     assert_eq!(modes.iter().map(|mode| mode.kind).collect::<Vec<_>>(), [0x48, 0x40, 0x40, 0x40]);
-    // Pixels of a picture with its blanking, 75 times a second.
+    // Total pixels with blanking, at 75 Hz.
     assert_eq!(modes[0].clock, 960 * 635 * 75 / 1000);
 }
 
 impl Client {
-    /// Properties of an object by name: number and value.
+    /// Properties of an object by name, with id and value.
     fn named(&mut self, object: u32) -> BTreeMap<String, (u32, u64)> {
         let (mut ids, mut values) = ([0u32; 32], [0u64; 32]);
         let mut list = mode::ObjGetProperties {
@@ -123,7 +123,7 @@ impl Client {
         named
     }
 
-    /// Sets properties: object, name, value.
+    /// An atomic commit of (object, property, value) rows.
     fn commit(&mut self, flags: u32, user_data: u64, list: &[(u32, &str, u64)]) -> Outcome {
         let objects: Vec<u32> = list.iter().map(|row| row.0).collect();
         let counts = vec![1u32; list.len()];
@@ -143,14 +143,14 @@ impl Client {
     }
 }
 
-/// A mode is set and a picture shown at once, as kmscube -A does; each picture becomes a file.
+/// One commit sets the mode and displays an image, as kmscube -A does. Each image becomes a file.
 #[test]
 fn atomic() {
     let frames = std::env::temp_dir().join(format!("genx-shim-frames-{}", std::process::id()));
     let mut client =
         Client::with(PRIMARY, Config { frames: Some(frames.clone()), ..Config::default() });
     let (crtc, connector) = (31, 33);
-    // Who does not ask for it sees neither planes nor properties for it.
+    // A client without the capability sees neither planes nor atomic properties.
     let mut planes = mode::PlaneRes::default();
     client.core(mode::nr::GETPLANERESOURCES, &mut planes).unwrap();
     assert_eq!(planes.count_planes, 0);
@@ -169,7 +169,7 @@ fn atomic() {
     blob.data = formats.as_mut_ptr() as u64;
     client.core(mode::nr::GETPROPBLOB, &mut blob).unwrap();
     let at = |at: usize| u32::from_le_bytes(*formats[at..].first_chunk().unwrap());
-    // Five formats, two modifiers, each with all of them. (drm_mode.h, drm_format_modifier_blob)
+    // Five formats and two modifiers, each with all formats. (drm_mode.h, drm_format_modifier_blob)
     assert_eq!([at(8), at(16), at(at(20) as usize), at(at(20) as usize + 24)], [5, 2, 0x1f, 0x1f]);
 
     let (width, height) = (16u16, 8u16);
@@ -224,7 +224,7 @@ fn atomic() {
     let known = PROCESS.duplicate(fence).unwrap();
     assert!(descriptor::is_signaled(&known));
     assert_eq!(client.named(plane)["FB_ID"].1, u64::from(fb.fb_id));
-    // The mode lives without its blob.
+    // The mode stays set when its blob is destroyed.
     client.core(mode::nr::DESTROYPROPBLOB, &mut mode::BlobId { blob_id: made.blob_id }).unwrap();
     client.write(dumb.handle, 0, &[0xff]).unwrap();
     let again = [(plane, "FB_ID", fb.fb_id.into()), (plane, "IN_FENCE_FD", fence as u64)];

@@ -16,7 +16,7 @@ fn fences() {
     wait.timeout_nsec = i64::MAX;
     assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), Err(Stop::Wait(i64::MAX as u64)));
 
-    // A submission signals it, and a point of a timeline.
+    // A submission signals the syncobj, and then a point of its timeline.
     let batch = client.store_batch(0x20_0800, 1);
     let mut fences = [i915::ExecFence { handle: sync.handle, flags: i915::FENCE_SIGNAL }];
     let mut objects = [pinned(batch, 0x20_0000)];
@@ -30,7 +30,7 @@ fn fences() {
     };
     client.i915(i915::nr::GEM_EXECBUFFER2, &mut exec).unwrap();
     client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
-    // SAFETY: the descriptor was just made for this test.
+    // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
     let fence = unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) };
     assert!(descriptor::is_signaled(&fence));
 
@@ -65,7 +65,7 @@ fn fences() {
     query.points = later.as_ptr() as u64;
     client.core(drm::nr::SYNCOBJ_TIMELINE_SIGNAL, &mut query).unwrap();
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
-    // A fence that is not there cannot be waited for.
+    // Waiting for a syncobj without fence is an error.
     let mut reset = drm::SyncobjArray { handles: address, count_handles, pad: 0 };
     client.core(drm::nr::SYNCOBJ_RESET, &mut reset).unwrap();
     fences[0].flags = i915::FENCE_WAIT;
@@ -80,11 +80,11 @@ fn fences() {
     client.core(drm::nr::SYNCOBJ_SIGNAL, &mut signal).unwrap();
     let mut wait = drm::SyncobjWait { handles: address, count_handles, ..Default::default() };
     client.core(drm::nr::SYNCOBJ_WAIT, &mut wait).unwrap();
-    // SAFETY: the descriptor was just made for this test.
+    // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
     drop(unsafe { OwnedFd::from_raw_fd(export.fd) });
 }
 
-/// Points of a timeline are past one after the other.
+/// Points of a timeline signal in order.
 #[test]
 fn timelines() {
     let mut client = asynchronous();
@@ -129,7 +129,7 @@ fn timelines() {
         client.core(drm::nr::SYNCOBJ_QUERY, &mut query).unwrap();
         point[0]
     };
-    // It is there, but not past; the next one is not even there.
+    // Point 3 has a fence that has not signaled; point 5 has none yet.
     assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::TIME));
     wait.flags = drm::SYNCOBJ_WAIT_AVAILABLE;
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
@@ -140,7 +140,7 @@ fn timelines() {
     asked[0] = 5;
     wait.flags = 0;
     assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::INVAL));
-    // The work of point 5 waits for point 3.
+    // The submission of point 5 waits for point 3.
     (points[0], exec.flags) = (5, exec::USE_EXTENSIONS);
     let data = client.create(4096);
     let store = client.store_batch(0x30_0000, 1);

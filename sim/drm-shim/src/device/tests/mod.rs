@@ -1,9 +1,9 @@
-//! The device as a client sees it, ioctl by ioctl. Oracle: the kernel's interface; values that
-//! batches store are those that the batches name.
+//! The device as a client sees it, ioctl by ioctl. Oracle: the kernel's interface. The values in
+//! memory are those that the batches store.
 //!
-//! This file: a client and the batches that it submits. The tests are in files by topic.
+//! This file has the client and its batches. The tests are in one file for each topic.
 
-#![allow(unused_assignments, reason = "the device reads what is assigned by its address")]
+#![allow(unused_assignments, reason = "the device reads variables through their addresses")]
 
 use super::*;
 use crate::edge::host::PROCESS;
@@ -23,11 +23,11 @@ mod queries;
 mod sharing;
 mod submissions;
 
-/// A client with the device open.
+/// A client with an open device.
 struct Client {
     device: Device,
     id: Id,
-    /// Its end of the descriptor.
+    /// The client's end of the descriptor.
     end: OwnedFd,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Client {
 
 impl Client {
     fn open(minor: u32) -> Client {
-        // One for each test: they run side by side.
+        // Each test has its own directory: they run in parallel.
         let errors = std::env::temp_dir().join(format!(
             "genx-shim-{}-{}",
             std::process::id(),
@@ -67,16 +67,16 @@ impl Client {
         }
     }
 
-    /// The same without waiting for anything.
+    /// Calls an ioctl once, without waiting.
     fn begin<T: Pod>(&mut self, number: u32, argument: &mut T) -> Outcome {
         let address = std::ptr::from_mut(argument) as u64;
         self.device.ioctl(self.id, Request::of::<T>(number), address, now())
     }
 
-    /// What the machine has: objects, states and spare contexts.
+    /// Number of the machine's objects, context states and free contexts.
     fn counts(&self) -> [usize; 3] {
         let (send, receive) = std::sync::mpsc::channel();
-        self.device.queue.tell(move |machine| send.send(machine.counts()).unwrap());
+        self.device.queue.when_idle(move |machine| send.send(machine.counts()).unwrap());
         receive.recv().unwrap()
     }
 
@@ -117,7 +117,7 @@ impl Client {
         self.i915(i915::nr::GEM_EXECBUFFER2, &mut exec)
     }
 
-    /// A batch that stores `value` at `address`.
+    /// The handle of a new batch that stores `value` at `address`.
     fn store_batch(&mut self, address: u64, value: u64) -> u32 {
         let batch = self.create(4096);
         self.write(batch, 0, &store(address, value)).unwrap();
@@ -125,7 +125,7 @@ impl Client {
     }
 }
 
-/// Bytes of mapped memory.
+/// `N` bytes of an object's memory.
 fn bytes<const N: usize>(pages: &dyn host::FilePages, offset: u64) -> [u8; N] {
     let mut bytes = [0; N];
     pages.read(offset, &mut bytes).unwrap();
@@ -160,10 +160,10 @@ fn store(address: u64, value: u64) -> Vec<u8> {
     bytemuck::cast_slice(&dwords).to_vec()
 }
 
-/// Byte of the store's address within its batch.
+/// Offset of the address in a batch of [`store`].
 const ADDRESS_FIELD: u64 = 4;
 
-/// A client that goes on while its work is done.
+/// A client whose submissions run while it continues.
 fn asynchronous() -> Client {
     let errors =
         std::env::temp_dir().join(format!("genx-shim-{}-{}", std::process::id(), Id::new().serial));
@@ -175,13 +175,13 @@ fn asynchronous() -> Client {
 }
 
 impl Client {
-    /// A sync file that is past when the other end says so.
+    /// A sync file that signals when the second descriptor does.
     fn gate() -> (OwnedFd, OwnedFd) {
         descriptor::new_fence().unwrap()
     }
 
-    /// Submits a list of objects behind a sync file.
-    fn exec_behind(&mut self, gate: &OwnedFd, objects: &mut [ExecObject2]) -> OwnedFd {
+    /// Submits a list of objects that waits for a sync file. Returns the out-fence.
+    fn exec_after(&mut self, gate: &OwnedFd, objects: &mut [ExecObject2]) -> OwnedFd {
         let mut exec = ExecBuffer2 {
             buffers_ptr: objects.as_mut_ptr() as u64,
             buffer_count: objects.len() as u32,
@@ -190,7 +190,7 @@ impl Client {
             ..Default::default()
         };
         assert_eq!(self.begin(COMMAND_BASE + i915::nr::GEM_EXECBUFFER2, &mut exec), Ok(()));
-        // SAFETY: the descriptor was just made for this test.
+        // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
         unsafe { OwnedFd::from_raw_fd((exec.rsvd2 >> 32) as i32) }
     }
 
@@ -200,7 +200,7 @@ impl Client {
         busy.busy
     }
 
-    /// GEM_WAIT, as often as it has to be called.
+    /// GEM_WAIT, repeated while it asks for that.
     fn wait(&mut self, handle: u32, timeout_ns: i64) -> (Outcome, i64) {
         let mut wait = i915::GemWait { bo_handle: handle, flags: 0, timeout_ns };
         let since = now();

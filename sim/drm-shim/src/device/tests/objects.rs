@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Wrong addresses are errors.
+/// Access to a wrong address is an error.
 #[test]
 fn wrong_addresses() {
     let mut bytes = [1u8, 2, 3, 4];
@@ -94,7 +94,7 @@ fn aperture() {
     let mut tiling = i915::GemSetTiling { handle, tiling_mode: 1, stride: 1024, swizzle_mode: 9 };
     client.i915(i915::nr::GEM_SET_TILING, &mut tiling).unwrap();
     assert_eq!(tiling.swizzle_mode, 0);
-    // Row 1, byte 512: the second tile's second row.
+    // Row 1, byte 512 of the view: row 1 of the second tile.
     client.write(handle, 4096 + 512, b"here").unwrap();
     let mut map =
         i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };

@@ -27,7 +27,7 @@ fn questions() {
         (item.length, bytes)
     };
     let (length, topology) = answer(i915::QUERY_TOPOLOGY_INFO);
-    // Head, a mask of slices, three of subslices, nine of execution units.
+    // The header, one byte for slices, three for subslices, nine for execution units.
     assert_eq!(length, 16 + 1 + 3 + 9);
     assert_eq!(topology[16..20], [0b11, 0b111, 0b111, 0]);
     let (_, engines) = answer(i915::QUERY_ENGINE_INFO);

@@ -12,8 +12,8 @@ fn shared_buffers() {
     let mut back = drm::PrimeHandle { fd: prime.fd, ..Default::default() };
     client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut back).unwrap();
     assert_eq!(back.handle, handle);
-    // Another file of the same device has a handle of its own, and the object outlives the first
-    // one's.
+    // Another file of the same device gets its own handle. The object stays when the first file is
+    // closed.
     let other = Id::new();
     client.device.open(other, RENDER, None);
     let mine = std::mem::replace(&mut client.id, other);
@@ -22,7 +22,7 @@ fn shared_buffers() {
     assert_eq!(back.handle, 2);
     client.device.close(mine);
     assert_eq!(&client.read::<6>(2, 4096), b"shared");
-    // SAFETY: the descriptor was just made for this test.
+    // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
     let descriptor = unsafe { OwnedFd::from_raw_fd(prime.fd) };
     let token = Descriptor::of(descriptor.as_fd()).unwrap();
     let (file, offset) = client.device.shared_mapping(token, 4096, 4096).unwrap();
@@ -31,7 +31,7 @@ fn shared_buffers() {
     for length in [4097, u64::MAX, u64::MAX - 4095] {
         assert!(client.device.shared_mapping(token, 4096, length).is_err());
     }
-    // When the descriptor and all handles are gone, so is the object.
+    // The object is removed when its descriptor and all handles are closed.
     client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: 2, pad: 0 }).unwrap();
     assert_eq!(client.device.objects.len(), 2);
     drop(descriptor);
@@ -41,7 +41,8 @@ fn shared_buffers() {
     assert_eq!(client.core(drm::nr::PRIME_FD_TO_HANDLE, &mut wrong), errno(Errno::BADF));
 }
 
-/// What is no sync file is not waited for. Oracle: Linux' sync_file_get_fence and its callers.
+/// A descriptor that is not a sync file is refused. Oracle: Linux's sync_file_get_fence and its
+/// callers.
 #[test]
 fn other_descriptors() {
     let mut client = Client::open(RENDER);
@@ -70,26 +71,26 @@ fn other_descriptors() {
     }
 }
 
-/// Descriptors that clients close leave nothing behind, though nobody tells the device.
+/// Exported descriptors that clients close are swept, without a notification.
 #[test]
 fn closed_descriptors() {
     let mut client = Client::open(RENDER);
     let mut sync = drm::Syncobj::default();
     client.core(drm::nr::SYNCOBJ_CREATE, &mut sync).unwrap();
-    // SAFETY: each was just made for this test.
+    // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
     let close = |descriptor| drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
     for _ in 0..1200 {
         let mut export = drm::SyncobjHandle { handle: sync.handle, ..Default::default() };
         client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export).unwrap();
         close(export.fd);
-        assert!(client.device.shared_syncs.len() <= CROWD);
+        assert!(client.device.shared_syncs.len() <= SWEEP_THRESHOLD);
     }
     let handle = client.create(4096);
     for _ in 0..1200 {
         let mut export = drm::PrimeHandle { handle, flags: drm::CLOEXEC, fd: 0 };
         client.core(drm::nr::PRIME_HANDLE_TO_FD, &mut export).unwrap();
         close(export.fd);
-        assert!(client.device.exports.len() <= CROWD);
+        assert!(client.device.exports.len() <= SWEEP_THRESHOLD);
     }
     client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
     assert!(client.device.objects.is_empty());

@@ -12,7 +12,7 @@ fn pinned_objects() {
     client.exec(&mut objects, 0, 0).unwrap();
     assert_eq!(client.read::<4>(data, 8), 0x1234_5678u32.to_le_bytes());
 
-    // The batch comes first, on the engine that copies.
+    // The batch is the first object, on the blitter engine.
     client.write(data, 8, &[0; 4]).unwrap();
     objects.reverse();
     client.exec(&mut objects, exec::BATCH_FIRST | exec::BLT, 0).unwrap();
@@ -57,7 +57,7 @@ fn relocations() {
         assert_eq!(relocation.presumed_offset, objects[0].offset);
         assert_ne!(objects[0].offset, 0);
         assert!(objects[1].offset >> 32 == 0);
-        // They stay where they are, so that nothing has to be written the next time.
+        // The objects keep their addresses, so the next submission needs no relocation.
         let offsets = objects.map(|object| object.offset);
         relocation.offset = u64::MAX;
         client.exec(&mut objects, lut | exec::NO_RELOC, 0).unwrap();
@@ -69,7 +69,7 @@ fn relocations() {
     }
 }
 
-/// A target may lie behind what is meant. Oracle: Linux' relocation_target.
+/// A delta may be negative. Oracle: Linux's relocation_target.
 #[test]
 fn relocations_backwards() {
     const DATA: u64 = 0x3000_0000;
@@ -90,8 +90,8 @@ fn relocations_backwards() {
     assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
 }
 
-/// What a submission does not list it does not see; the client is told, and can look at what is
-/// left.
+/// A submission can access only the objects in its list. A fault is reported to the client, and an
+/// error state is written.
 #[test]
 fn faults() {
     let mut client = Client::open(RENDER);
@@ -109,12 +109,12 @@ fn faults() {
     let mut stats = i915::ResetStats { ctx_id: create.ctx_id, ..Default::default() };
     client.i915(i915::nr::GET_RESET_STATS, &mut stats).unwrap();
     assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
-    // It is banned: nothing of it runs again, whatever it is.
+    // The context is banned: its submissions fail, whatever they contain.
     let data = client.create(4096);
     let mut right = [pinned(data, 0x30_0000), pinned(batch, 0x20_0000)];
     assert_eq!(client.exec(&mut right, 0, create.ctx_id), errno(Errno::IO));
     client.exec(&mut right, 0, 0).unwrap();
-    // Another one is not, and a context that can go on does.
+    // Another context is not banned, and a recoverable context continues after a fault.
     assert_eq!(client.exec(&mut objects, 0, 0), errno(Errno::IO));
     client.exec(&mut right, 0, 0).unwrap();
     let directory = &client.device.config.errors;
@@ -125,7 +125,7 @@ fn faults() {
         .find(|file| file.file_name().to_string_lossy().ends_with(&mine));
     let path = state.unwrap().path();
     let mut dump = genxml::dump::Dump::open(&path, &Default::default()).unwrap();
-    // Its ring leads to the batch, which is there.
+    // The ring in the error state leads to the batch, which is in the error state.
     let mut found = 0;
     dump.submissions(&mut |submission| {
         let memory = submission.memory.tail(0x20_0000);
@@ -136,7 +136,7 @@ fn faults() {
     assert_eq!(found, 1);
 }
 
-/// What is refused. Oracle: Linux' i915_gem_execbuffer.c, drm_syncobj.c, drm_framebuffer.c.
+/// Invalid arguments. Oracle: Linux's i915_gem_execbuffer.c, drm_syncobj.c, drm_framebuffer.c.
 #[test]
 fn refusals() {
     let mut client = Client::open(PRIMARY);
@@ -163,7 +163,7 @@ fn refusals() {
         assert_eq!(client.core(drm::nr::SYNCOBJ_HANDLE_TO_FD, &mut export), errno(error));
     }
 
-    // Engines that are none leave the context as it was.
+    // A wrong engine map leaves the context unchanged.
     client.exec(&mut objects, 0, 0).unwrap();
     let states = client.counts()[1];
     let mut engines = i915::ContextParam {
@@ -197,7 +197,7 @@ fn refusals() {
     client.core(mode::nr::RMFB, &mut remove).unwrap();
 }
 
-/// What was submitted can be read as a capture, with what the client wrote between.
+/// Submissions can be replayed from the capture, with what the client wrote between them.
 #[test]
 fn captures() {
     let directory = std::env::temp_dir().join(format!("genx-shim-capture-{}", std::process::id()));

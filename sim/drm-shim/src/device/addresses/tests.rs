@@ -1,0 +1,34 @@
+use super::*;
+
+fn object(number: u64, size: u64, pinned: Option<u64>) -> Wanted {
+    Wanted { object: ObjectId(number), size, alignment: 0, pinned, wide: false }
+}
+
+#[test]
+fn canonical_form() {
+    assert_eq!(canonical(0x8001_ffff_0000), 0xffff_8001_ffff_0000);
+    assert_eq!(canonical(0x7fff_ffff_f000), 0x7fff_ffff_f000);
+    assert_eq!(pinned(0xffff_8001_ffff_0000, object::PINNED, 4096), Ok(Some(0x8001_ffff_0000)));
+    assert_eq!(pinned(0x8001_ffff_0000, object::PINNED, 4096), Err(Errno::INVAL));
+    assert_eq!(pinned(0x1001, object::PINNED, 4096), Err(Errno::INVAL));
+    assert_eq!(pinned(0x1001, 0, 4096), Ok(None));
+}
+
+/// Objects keep their addresses, and move if a pinned object needs the range.
+#[test]
+fn places() {
+    let mut vm = Vm::default();
+    let first = vm.place(&[object(1, 8192, None), object(2, 4096, None)]).unwrap();
+    assert_eq!(first, [FIRST, FIRST + 8192]);
+    let second = vm.place(&[object(2, 4096, None), object(3, 4096, None)]).unwrap();
+    assert_eq!(second, [FIRST + 8192, FIRST + 12288]);
+    let third = vm.place(&[object(2, 4096, None), object(4, 4096, Some(FIRST + 8192))]).unwrap();
+    assert_eq!(third, [FIRST + 16384, FIRST + 8192]);
+    let twice = [object(5, 8192, Some(FIRST)), object(6, 4096, Some(FIRST + 4096))];
+    assert_eq!(vm.place(&twice), Err(Errno::NOSPC));
+    let aligned = Wanted { alignment: 1 << 20, ..object(7, 4096, None) };
+    assert_eq!(vm.place(&[aligned]).unwrap(), [FIRST + (1 << 20)]);
+    let large = object(8, 4 << 30, None);
+    assert_eq!(vm.place(&[large]), Err(Errno::NOSPC));
+    assert!(vm.place(&[Wanted { wide: true, ..large }]).is_ok());
+}

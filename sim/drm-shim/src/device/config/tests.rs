@@ -1,0 +1,25 @@
+use super::*;
+
+#[test]
+fn options() {
+    let set = [
+        ("GENX_SHIM_DEVICE", "gt3"),
+        ("GENX_SHIM_THREADS", "none"),
+        ("GENX_SHIM_WORK_LIMIT", "77"),
+        ("GENX_SHIM_CHECK", "0"),
+        ("GENX_SHIM_STATS", "1"),
+    ];
+    let find = |name: &str| Some(set.iter().find(|(known, _)| *known == name)?.1.to_owned());
+    let (config, wrong) = Config::new(find);
+    assert_eq!((config.device, config.work_limit), (0x1626, 77));
+    assert_eq!((config.check, config.stats), (false, true));
+    assert_eq!(wrong, ["GENX_SHIM_THREADS=none is not a number: use 1 or more"]);
+    assert_eq!("320x240".parse(), Ok(Mode { width: 320, height: 240, hz: 60 }));
+    assert_eq!("8192x1@144".parse(), Ok(Mode { width: 8192, height: 1, hz: 144 }));
+    for wrong in
+        ["", "320", "320x", "0x240", "320x240@", "320x240@0", "8193x1", "1x70000", "-1x1", "1x1x1"]
+    {
+        assert_eq!(wrong.parse::<Mode>(), Err(NoMode), "{wrong}");
+    }
+    assert_eq!((device("0x1606"), device("0x9a49"), device("x")), (Some(0x1606), None, None));
+}

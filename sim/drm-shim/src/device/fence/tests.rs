@@ -1,0 +1,36 @@
+use super::*;
+
+#[test]
+fn descriptors() {
+    let changes = Arc::new(Changes::default());
+    let fence = Fence::new(None, &changes);
+    let early = fence.descriptor().unwrap();
+    assert!(!fence.is_signaled() && !descriptor::is_signaled(&early));
+    assert_eq!(descriptor::status(&early), 0);
+    let copy = fence.clone();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| fence.wait());
+        copy.signal(true);
+        changes.add();
+        assert_eq!(waiting.join().unwrap(), Ok(()));
+    });
+    assert!(descriptor::is_signaled(&early));
+    assert_eq!(
+        (descriptor::status(&early), descriptor::status(fence.descriptor().unwrap())),
+        (1, 1)
+    );
+
+    let failed = Fence::new(None, &changes);
+    let early = failed.descriptor().unwrap();
+    failed.signal(false);
+    let late = failed.descriptor().unwrap();
+    for descriptor in [early, late] {
+        assert_eq!(descriptor::status(&descriptor), -Errno::IO.raw_os_error());
+    }
+    assert_eq!(failed.wait(), Err(Errno::IO));
+    // When the owner of a fence is gone its sync files signal.
+    let lost = Fence::new(None, &changes);
+    let descriptor = lost.descriptor().unwrap();
+    drop(lost);
+    assert!(descriptor::is_signaled(&descriptor));
+}

@@ -1,0 +1,29 @@
+use super::*;
+
+#[test]
+fn paths() {
+    let tree = Tree::new(&Config::default());
+    let here = |path: &str| match tree.find(path, true) {
+        Some(Found::Here(path, _)) => path,
+        other => panic!("{path}: {other:?}"),
+    };
+    assert_eq!(here("/dev/dri/by-path/pci-0000:00:02.0-render"), "/dev/dri/renderD128");
+    assert_eq!(here("/sys/dev/char/226:128/device/uevent"), format!("{PCI}/uevent"));
+    assert_eq!(
+        here("/sys/class/drm/card0/device/drm//renderD128/./dev"),
+        format!("{PCI}/drm/renderD128/dev")
+    );
+    assert_eq!(here("/sys/bus/pci/devices/0000:00:02.0/drm"), format!("{PCI}/drm"));
+    assert_eq!(tree.find("/dev/null", true), None);
+    assert_eq!(tree.find("/sys/class/net", true), None);
+    assert_eq!(tree.find("/dev/drift", true), None);
+    assert_eq!(tree.find("/dev/dri/card1", true), Some(Found::Missing));
+    assert_eq!(tree.find("/dev/dri/card0/x", true), Some(Found::Missing));
+    let subsystem = "/sys/dev/char/226:0/device/subsystem";
+    assert_eq!(tree.find(subsystem, true), Some(Found::Elsewhere("/sys/bus/pci".into())));
+    let link = Node::Link("../../../bus/pci".into());
+    assert_eq!(tree.find(subsystem, false), Some(Found::Here(format!("{PCI}/subsystem"), &link)));
+    assert_eq!(tree.path(tree.number("/dev/dri/card0")), Some("/dev/dri/card0"));
+    let names: Vec<&str> = tree.list("/dev/dri").iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["by-path", "card0", "renderD128"]);
+}
