@@ -61,6 +61,7 @@ const CRATES: &[Layers] = &[
             &["aub", "error_state", "replay"],
         ],
     },
+    Layers { src: "sim/drm-shim/src", layers: &[&["device"], &["tree"], &["edge"]] },
 ];
 
 /// A path of a module or item, from the root of its crate.
