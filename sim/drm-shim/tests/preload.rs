@@ -192,8 +192,8 @@ fn children() {
         let file = open();
         let (_, numbers) = object(&file, 4096);
         numbers[0].store(1, Ordering::Relaxed);
-        // SAFETY: of the locks that other threads may hold, the child uses only those of the library,
-        // which takes them before the fork.
+        // SAFETY: of the locks that other threads may hold, the child uses only those of the
+        // library, which takes them before the fork.
         let child = unsafe { libc::fork() };
         if child == 0 {
             compute(&file, 5);
@@ -328,8 +328,8 @@ fn forks_with_work() {
         stores(commands, LAST);
         submit(&file, data, batch).unwrap();
         submit(&file, data, batch).unwrap();
-        // SAFETY: of the locks that other threads may hold, the child uses only those of the library,
-        // which takes them before the fork.
+        // SAFETY: of the locks that other threads may hold, the child uses only those of the
+        // library, which takes them before the fork.
         let child = unsafe { libc::fork() };
         if child == 0 {
             wait(&file, data);

@@ -241,10 +241,11 @@ impl Memory {
         Ok(frames)
     }
 
-    /// Takes memory that the host supplies as frames with consecutive numbers. Several buffers in one mapping are [`Frames::part`]s of the result.
+    /// Takes memory that the host supplies as frames with consecutive numbers. Several buffers in
+    /// one mapping are [`Frames::part`]s of the result.
     ///
-    /// Others may change it at any time. A submission that runs meanwhile may see the old or the new
-    /// contents, as on hardware.
+    /// Others may change it at any time. A submission that runs meanwhile may see the old or the
+    /// new contents, as on hardware.
     ///
     /// Memory is to be adopted once, and its frames mapped as often as wanted. Of two mappings of
     /// one file the model does not know that they are the same: what is written through one is seen
@@ -382,8 +383,8 @@ impl Memory {
         let block = self.blocks.get(slot.block as usize);
         let page = block.and_then(|block| block.page(slot.page));
         // SAFETY: the result borrows `self` by `&mut`. So nobody else reaches the page through this
-        // memory, and no slice of `bytes` exists. Code outside the model may store to pages that the
-        // host supplies; nobody makes slices of those.
+        // memory, and no slice of `bytes` exists. Code outside the model may store to pages that
+        // the host supplies; nobody makes slices of those.
         unsafe { PageMut::new(page.unwrap_or(&self.nowhere)) }
     }
 

@@ -128,7 +128,8 @@ impl Config {
             match device(&word) {
                 Some(id) => config.device = id,
                 None => wrong.push(format!(
-                    "GENX_SHIM_DEVICE={word} is not a Broadwell: use GT1, GT2, GT3, or a PCI id from 0x1602 to 0x162e"
+                    "GENX_SHIM_DEVICE={word} is not a Broadwell: use GT1, GT2, GT3, \
+                     or a PCI id from 0x1602 to 0x162e"
                 )),
             }
         }
@@ -136,7 +137,8 @@ impl Config {
             match word.parse() {
                 Ok(mode) => config.mode = Some(mode),
                 Err(NoMode) => wrong.push(format!(
-                    "GENX_SHIM_MODE={word} is not a display mode: use WIDTHxHEIGHT or WIDTHxHEIGHT@HZ, up to {0}x{0}@{1}",
+                    "GENX_SHIM_MODE={word} is not a display mode: use WIDTHxHEIGHT or \
+                     WIDTHxHEIGHT@HZ, up to {0}x{0}@{1}",
                     Mode::MAX_EXTENT,
                     Mode::MAX_HZ
                 )),

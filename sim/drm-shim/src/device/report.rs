@@ -470,8 +470,8 @@ impl Reporter {
     fn tables(&self, tally: &Tally) {
         let Stats { packets, groups, threads, instructions, messages, pixels, .. } = self.total;
         say(&format!(
-            "{}: {} submissions in {:.3} s of the model: {packets} packets, {groups} groups, {threads} threads, \
-             {instructions} instructions, {messages} messages, {pixels} pixels of fixed functions",
+            "{}: {} submissions in {:.3} s of the model: {packets} packets, {groups} groups, \
+             {threads} threads, {instructions} instructions, {messages} messages, {pixels} pixels of fixed functions",
             self.program,
             self.submissions,
             self.spent.as_secs_f64(),

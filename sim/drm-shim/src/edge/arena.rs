@@ -113,8 +113,8 @@ impl Shared {
         if end > self.count * SIZE {
             return Err(Errno::INVAL);
         }
-        // SAFETY: the pages are mapped as long as `self` is borrowed and the mapping is page-aligned
-        // (see `Backing`). Others write them meanwhile, which atomic bytes permit.
+        // SAFETY: the pages are mapped as long as `self` is borrowed and the mapping is
+        // page-aligned (see `Backing`). Others write them meanwhile, which atomic bytes permit.
         let pages = unsafe { self.pages().as_ref() };
         let mut at = offset;
         Ok(std::iter::from_fn(move || {

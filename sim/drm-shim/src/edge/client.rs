@@ -35,10 +35,11 @@ unsafe fn transfer(
         let local =
             libc::iovec { iov_base: ours.wrapping_add(done).cast(), iov_len: length - done };
         let remote = libc::iovec { iov_base: theirs as *mut libc::c_void, iov_len: length - done };
-        // SAFETY: both vectors have one element and live until the call returns. `local` is the rest
-        // of the range that the caller promised. The kernel checks the address in `remote`, which
-        // the client passed to be read or written; if it points into memory of this library, the
-        // client breaks its own process, as with any wrong pointer that it passes to the kernel.
+        // SAFETY: both vectors have one element and live until the call returns. `local` is the
+        // rest of the range that the caller promised. The kernel checks the address in `remote`,
+        // which the client passed to be read or written; if it points into memory of this library,
+        // the client breaks its own process, as with any wrong pointer that it passes to the
+        // kernel.
         let copied = unsafe {
             let process = libc::getpid();
             match direction {
@@ -117,8 +118,8 @@ pub fn duplicate(number: i32) -> Result<OwnedFd, Errno> {
     if number < 0 {
         return Err(Errno::BADF);
     }
-    // SAFETY: the number is not -1. It is borrowed for one system call, which fails with EBADF if no
-    // such descriptor is open.
+    // SAFETY: the number is not -1. It is borrowed for one system call, which fails with EBADF if
+    // no such descriptor is open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     rustix::io::fcntl_dupfd_cloexec(borrowed, 0)
 }
@@ -130,8 +131,8 @@ pub fn duplicate(number: i32) -> Result<OwnedFd, Errno> {
 /// Those of mmap.
 pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> {
     let length = usize::try_from(bytes).map_err(|_| Errno::OVERFLOW)?;
-    // SAFETY: without an address the kernel maps the file where nothing is mapped, so no memory that
-    // is in use changes. The client owns the mapping from now on and unmaps it.
+    // SAFETY: without an address the kernel maps the file where nothing is mapped, so no memory
+    // that is in use changes. The client owns the mapping from now on and unmaps it.
     let address = unsafe {
         mmap(
             std::ptr::null_mut(),
@@ -266,8 +267,8 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
     let end = address.saturating_add(bytes);
     while at < end {
         let length = PIECE.min(end - at);
-        // SAFETY: `states` has a byte for each of at most 4096 pages. The kernel does not access the
-        // range itself.
+        // SAFETY: `states` has a byte for each of at most 4096 pages. The kernel does not access
+        // the range itself.
         let result =
             unsafe { libc::mincore(at as *mut libc::c_void, length as usize, states.as_mut_ptr()) };
         if result != 0 {
@@ -283,11 +284,11 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
 // runs that has the object, or while the report before or after it copies them. They are mapped
 // then: `Machine::run` and `Storage::populated` check `is_accessible` first (readable, and writable
 // if the GPU may write), and a client that unmaps some waits in the hooks of munmap, mremap, mmap
-// and madvise until the submission has run. If the client's libc unmaps them without a hook (free of
-// a large block) during its own submission, the process gets SIGSEGV, as with any library that was
-// given the memory. The client's threads may write the pages at any time, which atomic bytes permit.
-// Pages that are not writable are only read: the GPU's page tables map them read-only. This crate
-// makes no `&[u8]` or `&mut` of them.
+// and madvise until the submission has run. If the client's libc unmaps them without a hook (free
+// of a large block) during its own submission, the process gets SIGSEGV, as with any library that
+// was given the memory. The client's threads may write the pages at any time, which atomic bytes
+// permit. Pages that are not writable are only read: the GPU's page tables map them read-only. This
+// crate makes no `&[u8]` or `&mut` of them.
 unsafe impl Backing for Pinned {
     fn pages(&self) -> NonNull<[Page]> {
         let first = NonNull::new(self.0.address as *mut Page).unwrap_or(NonNull::dangling());

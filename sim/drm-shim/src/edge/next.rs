@@ -2,6 +2,7 @@
 
 use libc::{c_char, c_int, c_void};
 use std::ffi::CStr;
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A function of the next library, looked up once.
@@ -13,7 +14,7 @@ pub struct Next {
 impl Next {
     /// The function with this name.
     pub const fn new(name: &'static CStr) -> Next {
-        Next { name, address: AtomicPtr::new(std::ptr::null_mut()) }
+        Next { name, address: AtomicPtr::new(null_mut()) }
     }
 
     /// The function's address; null if no library has it.
@@ -31,7 +32,9 @@ impl Next {
 
 /// Declares functions that call libc's, and the value to return if libc lacks one.
 macro_rules! next {
-    ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty, $symbol:literal, $lacking:expr;)*) => {$(
+    ($(
+        $name:ident($($arg:ident: $type:ty),*) -> $result:ty, $symbol:literal, $lacking:expr;
+    )*) => {$(
         /// libc's function of this name.
         ///
         /// # Safety
@@ -45,7 +48,8 @@ macro_rules! next {
             // SAFETY: the address is not null, and dlsym returned it for this name. libc's headers
             // declare the function of this name with this type. The caller keeps its contract.
             unsafe {
-                let function: unsafe extern "C" fn($($type),*) -> $result = std::mem::transmute(address);
+                let function: unsafe extern "C" fn($($type),*) -> $result =
+                    std::mem::transmute(address);
                 function($($arg),*)
             }
         }
@@ -59,16 +63,17 @@ pub type Compare =
     Option<unsafe extern "C" fn(*mut *const libc::dirent, *mut *const libc::dirent) -> c_int>;
 
 next! {
-    fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE, c"fopen", std::ptr::null_mut();
-    realpath(path: *const c_char, out: *mut c_char) -> *mut c_char, c"realpath", std::ptr::null_mut();
-    opendir(path: *const c_char) -> *mut libc::DIR, c"opendir", std::ptr::null_mut();
-    fdopendir(file: c_int) -> *mut libc::DIR, c"fdopendir", std::ptr::null_mut();
-    readdir(directory: *mut libc::DIR) -> *mut libc::dirent, c"readdir", std::ptr::null_mut();
+    fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE, c"fopen", null_mut();
+    realpath(path: *const c_char, out: *mut c_char) -> *mut c_char, c"realpath", null_mut();
+    opendir(path: *const c_char) -> *mut libc::DIR, c"opendir", null_mut();
+    fdopendir(file: c_int) -> *mut libc::DIR, c"fdopendir", null_mut();
+    readdir(directory: *mut libc::DIR) -> *mut libc::dirent, c"readdir", null_mut();
     rewinddir(directory: *mut libc::DIR) -> (), c"rewinddir", ();
     closedir(directory: *mut libc::DIR) -> c_int, c"closedir", -1;
     dirfd(directory: *mut libc::DIR) -> c_int, c"dirfd", -1;
-    scandir(path: *const c_char, list: *mut *mut *mut libc::dirent, filter: Filter, compare: Compare) -> c_int,
-        c"scandir", -1;
+    scandir(
+        path: *const c_char, list: *mut *mut *mut libc::dirent, filter: Filter, compare: Compare
+    ) -> c_int, c"scandir", -1;
     faccessat(at: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int, c"faccessat", -1;
 }
 

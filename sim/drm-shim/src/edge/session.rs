@@ -23,7 +23,8 @@ static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 thread_local! {
     /// The lock, held while this thread forks.
-    static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> = const { RefCell::new(None) };
+    static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> =
+        const { RefCell::new(None) };
 }
 
 /// The options in the environment.

@@ -105,7 +105,8 @@ structures! {
     }
     /// SYNCOBJ_WAIT.
     SyncobjWait {
-        handles: u64, timeout_nsec: i64, count_handles: u32, flags: u32, first_signaled: u32, pad: u32,
+        handles: u64, timeout_nsec: i64, count_handles: u32, flags: u32, first_signaled: u32,
+        pad: u32,
     }
     /// SYNCOBJ_TIMELINE_WAIT.
     SyncobjTimelineWait {
@@ -118,7 +119,8 @@ structures! {
     SyncobjTimelineArray { handles: u64, points: u64, count_handles: u32, flags: u32 }
     /// An event that the client reads from the device.
     EventVblank {
-        kind: u32, length: u32, user_data: u64, tv_sec: u32, tv_usec: u32, sequence: u32, crtc_id: u32,
+        kind: u32, length: u32, user_data: u64, tv_sec: u32, tv_usec: u32, sequence: u32,
+        crtc_id: u32,
     }
 }
 

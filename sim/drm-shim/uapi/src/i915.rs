@@ -225,12 +225,14 @@ structures! {
     GemMadvise { handle: u32, madv: u32, retained: u32 }
     /// GEM_EXECBUFFER2.
     ExecBuffer2 {
-        buffers_ptr: u64, buffer_count: u32, batch_start_offset: u32, batch_len: u32, dr1: u32, dr4: u32,
+        buffers_ptr: u64, buffer_count: u32, batch_start_offset: u32, batch_len: u32, dr1: u32,
+        dr4: u32,
         num_cliprects: u32, cliprects_ptr: u64, flags: u64, rsvd1: u64, rsvd2: u64,
     }
     /// An object of EXECBUFFER2.
     ExecObject2 {
-        handle: u32, relocation_count: u32, relocs_ptr: u64, alignment: u64, offset: u64, flags: u64,
+        handle: u32, relocation_count: u32, relocs_ptr: u64, alignment: u64, offset: u64,
+        flags: u64,
         rsvd1: u64, rsvd2: u64,
     }
     /// A relocation: an address for the kernel to write.
@@ -289,6 +291,7 @@ structures! {
     }
     /// A memory region in the reply.
     MemoryRegionInfo {
-        class: u16, instance: u16, rsvd0: u32, probed_size: u64, unallocated_size: u64, rsvd1: [u64; 8],
+        class: u16, instance: u16, rsvd0: u32, probed_size: u64, unallocated_size: u64,
+        rsvd1: [u64; 8],
     }
 }

@@ -105,7 +105,8 @@ structures! {
     }
     /// OBJ_GETPROPERTIES.
     ObjGetProperties {
-        props_ptr: u64, prop_values_ptr: u64, count_props: u32, obj_id: u32, obj_type: u32, pad: u32,
+        props_ptr: u64, prop_values_ptr: u64, count_props: u32, obj_id: u32, obj_type: u32,
+        pad: u32,
     }
     /// ADDFB, GETFB.
     FbCmd { fb_id: u32, width: u32, height: u32, pitch: u32, bpp: u32, depth: u32, handle: u32 }

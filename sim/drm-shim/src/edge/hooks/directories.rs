@@ -55,14 +55,14 @@ hooks! {
         unsafe { directory::read(directory).unwrap_or_else(|| next::readdir(directory)) }
     }
     fn rewinddir(directory: *mut DIR) -> () {
-        // SAFETY: `rewinddir` requires a directory that is open and that no other thread uses at the
-        // same time. So does `directory::rewind`, and if the directory is not of the tree it is
+        // SAFETY: `rewinddir` requires a directory that is open and that no other thread uses at
+        // the same time. So does `directory::rewind`, and if the directory is not of the tree it is
         // libc's own.
         unsafe { directory::rewind(directory).unwrap_or_else(|| next::rewinddir(directory)) }
     }
     fn closedir(directory: *mut DIR) -> c_int {
-        // SAFETY: `closedir` requires that nobody else uses the directory or its entries any more, as
-        // `directory::close` does.
+        // SAFETY: `closedir` requires that nobody else uses the directory or its entries any more,
+        // as `directory::close` does.
         match unsafe { directory::close(directory) } {
             Some(()) => 0,
             // SAFETY: the directory is not of the tree, so it is libc's own; `closedir` requires
@@ -78,12 +78,22 @@ hooks! {
             false => unsafe { next::dirfd(directory) },
         }
     }
-    fn scandir(name: *const c_char, list: *mut *mut *mut dirent, filter: Filter, compare: Compare) -> c_int {
+    fn scandir(
+        name: *const c_char,
+        list: *mut *mut *mut dirent,
+        filter: Filter,
+        compare: Compare,
+    ) -> c_int {
         // SAFETY: `scandir` requires a C string, a `list` that can be written, and functions that
         // take entries, as `scan` does.
         unsafe { scan(name, list, filter, compare) }
     }
-    fn scandir64(name: *const c_char, list: *mut *mut *mut dirent, filter: Filter, compare: Compare) -> c_int {
+    fn scandir64(
+        name: *const c_char,
+        list: *mut *mut *mut dirent,
+        filter: Filter,
+        compare: Compare,
+    ) -> c_int {
         // SAFETY: as for `scandir`: `scandir64` has the same contract, and with 64-bit `off_t` the
         // same entries.
         unsafe { scan(name, list, filter, compare) }

@@ -16,8 +16,9 @@ hooks! {
     fn ioctl(file: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
         match ours(file, Request(request as u32), argument as u64) {
             Some(result) => number(result.map(|()| 0)),
-            // SAFETY: the caller of `ioctl` passes an argument that fits the request, and the kernel
-            // checks the address. An ioctl without argument ignores whatever is in its register.
+            // SAFETY: the caller of `ioctl` passes an argument that fits the request, and the
+            // kernel checks the address. An ioctl without argument ignores whatever is in its
+            // register.
             None => unsafe { libc::syscall(libc::SYS_ioctl, file, request, argument) as c_int },
         }
     }

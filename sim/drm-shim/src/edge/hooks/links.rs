@@ -10,19 +10,23 @@ hooks! {
         // SAFETY: `readlink` requires a C string and room for `size` bytes, as `read_link` does.
         unsafe { read_link(AT_FDCWD, name, out, size) }
     }
-    fn __readlink_chk(name: *const c_char, out: *mut c_char, size: size_t, _room: size_t) -> ssize_t {
-        // SAFETY: `__readlink_chk` requires a C string and room for `size` bytes: the compiler emits
-        // it only with a `size` that it cannot compare with the room, and libc's aborts if the room
-        // is less. A client for which it would abort is broken with libc as well.
-        unsafe { read_link(AT_FDCWD, name, out, size) }
+    fn __readlink_chk(
+        name: *const c_char,
+        out: *mut c_char,
+        size: size_t,
+        room: size_t,
+    ) -> ssize_t {
+        // SAFETY: `__readlink_chk` requires a C string and `room` bytes at `out`, and no more than
+        // that are written. (libc's aborts if `size` is larger.)
+        unsafe { read_link(AT_FDCWD, name, out, size.min(room)) }
     }
     fn readlinkat(at: c_int, name: *const c_char, out: *mut c_char, size: size_t) -> ssize_t {
         // SAFETY: `readlinkat` requires a C string and room for `size` bytes, as `read_link` does.
         unsafe { read_link(at, name, out, size) }
     }
     fn realpath(name: *const c_char, out: *mut c_char) -> *mut c_char {
-        // SAFETY: `realpath` requires a C string, and an `out` that is null or has room for PATH_MAX
-        // bytes, as `real_path` does.
+        // SAFETY: `realpath` requires a C string, and an `out` that is null or has room for
+        // PATH_MAX bytes, as `real_path` does.
         unsafe { real_path(name, out) }
     }
     fn __realpath_chk(name: *const c_char, out: *mut c_char, _room: size_t) -> *mut c_char {

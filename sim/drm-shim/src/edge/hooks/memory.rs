@@ -8,16 +8,26 @@ use libc::{c_int, c_void, off_t, size_t};
 use rustix::fd::AsRawFd;
 
 hooks! {
-    fn mmap(at: *mut c_void, length: size_t, protection: c_int, flags: c_int, file: c_int, offset: off_t)
-        -> *mut c_void
-    {
+    fn mmap(
+        at: *mut c_void,
+        length: size_t,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: off_t,
+    ) -> *mut c_void {
         // SAFETY: the caller of `mmap` may replace what a fixed address has mapped, as `map`
         // requires.
         unsafe { map(at, length, protection, flags, file, offset) }
     }
-    fn mmap64(at: *mut c_void, length: size_t, protection: c_int, flags: c_int, file: c_int, offset: off_t)
-        -> *mut c_void
-    {
+    fn mmap64(
+        at: *mut c_void,
+        length: size_t,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: off_t,
+    ) -> *mut c_void {
         // SAFETY: the caller of `mmap64` may replace what a fixed address has mapped, as `map`
         // requires.
         unsafe { map(at, length, protection, flags, file, offset) }
@@ -28,7 +38,13 @@ hooks! {
         // finished with it too: `wait_for_pages` has returned.
         unsafe { libc::syscall(libc::SYS_munmap, at, length) as c_int }
     }
-    fn mremap(at: *mut c_void, length: size_t, new_length: size_t, flags: c_int, new: *mut c_void) -> *mut c_void {
+    fn mremap(
+        at: *mut c_void,
+        length: size_t,
+        new_length: size_t,
+        flags: c_int,
+        new: *mut c_void,
+    ) -> *mut c_void {
         session::wait_for_pages(at as u64, length as u64);
         if flags & libc::MREMAP_FIXED != 0 {
             session::wait_for_pages(new as u64, new_length as u64);

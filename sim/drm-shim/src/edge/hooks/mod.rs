@@ -28,7 +28,10 @@ use std::ffi::CStr;
 /// Exports functions with the C ABI. An exported name is unique in this library; that it hides
 /// libc's function of the same name and type is what LD_PRELOAD is for.
 macro_rules! hooks {
-    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty $body:block)*) => {$(
+    ($(
+        $(#[$meta:meta])*
+        fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty $body:block
+    )*) => {$(
         $(#[$meta])*
         /// Replaces libc's function of this name.
         ///

@@ -63,16 +63,34 @@ hooks! {
         // SAFETY: `__fxstat64` requires room for a stat64, which is a stat here.
         unsafe { stat_of(file, out) }
     }
-    fn __fxstatat(_version: c_int, at: c_int, name: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int {
+    fn __fxstatat(
+        _version: c_int,
+        at: c_int,
+        name: *const c_char,
+        out: *mut libc::stat,
+        flags: c_int,
+    ) -> c_int {
         // SAFETY: `__fxstatat` requires a C string and room for a stat; 64-bit glibc has one
         // version.
         unsafe { stat_at(at, name, out, flags) }
     }
-    fn __fxstatat64(_version: c_int, at: c_int, name: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int {
+    fn __fxstatat64(
+        _version: c_int,
+        at: c_int,
+        name: *const c_char,
+        out: *mut libc::stat,
+        flags: c_int,
+    ) -> c_int {
         // SAFETY: `__fxstatat64` requires a C string and room for a stat64, which is a stat here.
         unsafe { stat_at(at, name, out, flags) }
     }
-    fn statx(at: c_int, name: *const c_char, flags: c_int, mask: c_uint, out: *mut libc::statx) -> c_int {
+    fn statx(
+        at: c_int,
+        name: *const c_char,
+        flags: c_int,
+        mask: c_uint,
+        out: *mut libc::statx,
+    ) -> c_int {
         // SAFETY: `statx` requires a C string, or null for the descriptor itself, and room for a
         // statx, as `statx_at` does.
         unsafe { statx_at(at, name, flags, mask, out) }
@@ -87,7 +105,8 @@ hooks! {
         unsafe { access_at(AT_FDCWD, name, mode, libc::AT_EACCESS) }
     }
     fn euidaccess(name: *const c_char, mode: c_int) -> c_int {
-        // SAFETY: `euidaccess` requires that `name` is a C string, and `access_at` requires no more.
+        // SAFETY: `euidaccess` requires that `name` is a C string, and `access_at` requires no
+        // more.
         unsafe { access_at(AT_FDCWD, name, mode, libc::AT_EACCESS) }
     }
     fn faccessat(at: c_int, name: *const c_char, mode: c_int, flags: c_int) -> c_int {
@@ -95,14 +114,24 @@ hooks! {
         unsafe { access_at(at, name, mode, flags) }
     }
 
-    fn getxattr(name: *const c_char, attribute: *const c_char, out: *mut c_void, size: size_t) -> ssize_t {
+    fn getxattr(
+        name: *const c_char,
+        attribute: *const c_char,
+        out: *mut c_void,
+        size: size_t,
+    ) -> ssize_t {
         // SAFETY: `getxattr` requires two C strings and room for `size` bytes, as `attributes` does
         // for its system call.
         unsafe { attributes(libc::SYS_getxattr, name, true, attribute, out, size) }
     }
-    fn lgetxattr(name: *const c_char, attribute: *const c_char, out: *mut c_void, size: size_t) -> ssize_t {
-        // SAFETY: `lgetxattr` requires two C strings and room for `size` bytes, as `attributes` does
-        // for its system call.
+    fn lgetxattr(
+        name: *const c_char,
+        attribute: *const c_char,
+        out: *mut c_void,
+        size: size_t,
+    ) -> ssize_t {
+        // SAFETY: `lgetxattr` requires two C strings and room for `size` bytes, as `attributes`
+        // does for its system call.
         unsafe { attributes(libc::SYS_lgetxattr, name, false, attribute, out, size) }
     }
 }
@@ -289,8 +318,8 @@ unsafe fn statx_at(
 /// # Safety
 /// `out` has room for a stat.
 unsafe fn stat_of(file: c_int, out: *mut libc::stat) -> c_int {
-    // SAFETY: the kernel writes a stat of libc's layout to `out`, which has room for it. If the call
-    // succeeds `out` is initialised, and the caller lets nobody else access it.
+    // SAFETY: the kernel writes a stat of libc's layout to `out`, which has room for it. If the
+    // call succeeds `out` is initialised, and the caller lets nobody else access it.
     unsafe {
         let result = libc::syscall(libc::SYS_fstat, file, out) as c_int;
         if result == 0
