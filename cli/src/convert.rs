@@ -188,7 +188,7 @@ impl Job<'_> {
     }
 
     fn note(&mut self, text: String) {
-        self.notes.push(Note { place: String::new(), text });
+        self.notes.push(Note { position: String::new(), text });
     }
 
     fn cannot_read(&self, error: &dyn std::fmt::Display) -> Error {

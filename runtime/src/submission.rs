@@ -95,7 +95,7 @@ pub trait Source {
 
     /// True if the source has every submission of its contexts from their creation on. Otherwise
     /// earlier submissions may have set state.
-    fn from_start(&self) -> bool {
+    fn is_from_start(&self) -> bool {
         false
     }
 }
@@ -103,18 +103,18 @@ pub trait Source {
 /// A part of a dump that could not be read and was left out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// Position: `line 17`, `byte 0x1234`; empty if the note is about the whole dump.
-    pub place: String,
+    /// Where: `line 17`, `byte 0x1234`; empty if the note is about the whole dump.
+    pub position: String,
     /// What was wrong, and what the reader did.
     pub text: String,
 }
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place.is_empty() {
+        if self.position.is_empty() {
             f.write_str(&self.text)
         } else {
-            write!(f, "{}: {}", self.place, self.text)
+            write!(f, "{}: {}", self.position, self.text)
         }
     }
 }

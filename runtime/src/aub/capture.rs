@@ -15,22 +15,22 @@ use crate::submission::Note;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Writes the submissions of a capture, those that `wanted` says, and tells `done` how many of them
-/// are written after each. What the program wrote before a submission that is left out is written
-/// too, as far as a later one needs it.
+/// Writes the submissions of a capture that `wanted` selects. After each one `done` gets the number
+/// written so far. What the program wrote before a submission that is left out is written too, if a
+/// later one needs it.
 ///
-/// An AUB file has no place for what the capture expects, its frames, tiling, and the lengths of
-/// batches, which run to their MI_BATCH_BUFFER_END.
+/// An AUB file cannot hold expectations, frames, tiling, and the lengths of batches; batches run to
+/// their MI_BATCH_BUFFER_END.
 ///
 /// # Errors
-/// If the output cannot be written, or the objects have no room in physical memory.
+/// If the output cannot be written, or the objects do not fit in physical memory.
 pub fn from_capture<W: Write>(
     capture: &Capture,
     recorder: &mut Recorder<W>,
     wanted: &dyn Fn(&Exec) -> bool,
     done: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
-    // What was written by submissions that are left out, by object.
+    // Writes before submissions that are left out, by object.
     let mut missed: HashMap<u32, Vec<(u64, &[u8])>> = HashMap::new();
     let mut count = 0;
     for event in capture.events() {
@@ -72,16 +72,16 @@ pub fn from_capture<W: Write>(
     Ok(())
 }
 
-/// Puts the submissions of an AUB file into a capture, those whose numbers `wanted` says, and tells
-/// `done` how many of them there are after each.
+/// Adds the submissions of an AUB file whose numbers `wanted` selects to a capture. After each one
+/// `done` gets the number added so far.
 ///
 /// A submission of the capture is a batch that a ring calls, or the commands of a ring themselves
-/// if it calls none. What lies one behind the other, in addresses and in the file, is one object;
-/// objects are recognised by their physical pages. What else was in a ring, and in global memory,
-/// is told to `notes` and left out.
+/// if it calls none. Pages that are consecutive in addresses and in the file become one object;
+/// objects are recognised by their physical pages. Other commands in the ring, and global memory,
+/// are left out with a note in `notes`.
 ///
 /// # Errors
-/// None at present: what cannot be used is noted.
+/// None at present: what cannot be used goes to `notes`.
 pub fn to_capture(
     mut reader: Reader<'_>,
     capture: &mut CaptureWriter,
@@ -107,7 +107,7 @@ pub fn to_capture(
     result
 }
 
-/// Adds what was started to a capture; says how many submissions that were.
+/// Adds started work to a capture; returns the number of submissions.
 fn exec(
     image: &mut Image,
     started: &Started,
@@ -176,7 +176,7 @@ fn exec(
                 size: object.size,
                 tiling: crate::capture::Tiling::Linear,
                 stride: 0,
-                // Later batches of the ring find what the first one left.
+                // Only the first batch of the ring has the writes.
                 writes: match index {
                     0 => {
                         object.writes.iter().map(|(offset, bytes)| (*offset, &bytes[..])).collect()
@@ -193,10 +193,10 @@ fn exec(
     batches.len() as u64
 }
 
-/// An address above everything, where `bytes` are free.
+/// A free address for `bytes` above all objects.
 fn free_place(listed: &[Listed], bytes: u64) -> Option<u64> {
     let end = listed.iter().map(|object| object.address + object.size).max().unwrap_or(0);
-    // A page stays free, so that what runs over the end of an object is still noticed.
+    // One page stays unmapped, so that an access beyond the end of an object is detected.
     let address = end.next_multiple_of(PAGE) + PAGE;
     (address + bytes < 1 << 48).then_some(address)
 }
@@ -219,16 +219,16 @@ impl Listed {
 /// The objects that were found so far.
 #[derive(Debug, Default)]
 struct Objects {
-    /// The object of a frame, and which of its pages it is.
+    /// The object of a frame, and the index of its page.
     of_frame: HashMap<u64, (u32, u64)>,
     /// The frames of each object.
     frames: Vec<Vec<u64>>,
-    /// Writes that no submission has taken yet, by object.
+    /// Writes that are in no submission yet, by object.
     kept: BTreeMap<String, Vec<(u64, Vec<u8>)>>,
 }
 
 impl Objects {
-    /// The objects that are mapped, with what was written since they were listed last.
+    /// The mapped objects, with the writes since they were last listed.
     fn list(
         &mut self,
         image: &mut Image,
@@ -286,8 +286,8 @@ impl Objects {
                 .all(|((frame, page), number)| *page == (number, *frame))
     }
 
-    /// How many pages from the first on make a new object: one behind the other, in addresses and
-    /// in physical memory, and all new or all known.
+    /// Number of pages from the first on that form a new object: consecutive in addresses and in
+    /// physical memory, and either all new or all known.
     fn new_run(&self, pages: &[(u64, u64)], known: bool) -> usize {
         let same = pages.windows(2).take_while(|pair| {
             let [(page, frame), next] = [pair[0], pair[1]];
@@ -314,8 +314,8 @@ impl Objects {
         object
     }
 
-    /// An object at a page, with its writes since it was listed last; with all of it, the first
-    /// time.
+    /// An object at a page, with its writes since it was last listed, or with all its bytes the
+    /// first time.
     fn listed(&mut self, object: u32, page: u64, image: &mut Image) -> Listed {
         let frames = &self.frames[object as usize];
         let name = format!("{object}");
@@ -341,7 +341,7 @@ impl Objects {
         Listed { name, address: page << PAGE_SHIFT, size: frames.len() as u64 * PAGE, writes }
     }
 
-    /// A submission came to nothing: what was written waits for the next one.
+    /// A submission was dropped: its writes go to the next one.
     fn put_back(&mut self, listed: Vec<Listed>) {
         for object in listed {
             self.kept.insert(object.name, object.writes);
@@ -349,7 +349,7 @@ impl Objects {
     }
 }
 
-/// Adds writes, joined where one goes on where another ends.
+/// Adds writes; adjacent ones are joined.
 fn append<'a>(writes: &mut Vec<(u64, Vec<u8>)>, more: impl Iterator<Item = (u64, &'a [u8])>) {
     for (offset, bytes) in more {
         match writes.last_mut() {

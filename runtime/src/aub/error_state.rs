@@ -30,15 +30,15 @@ pub struct Recorded<'a> {
     pub objects: Vec<WriteObject<'a>>,
 }
 
-/// Gives the batches that the engines of an error state were given to `each`, with the memory of
-/// the state; says how many. Each engine is a context. The batches start from the beginning: what
-/// they did before they hung is in the memory already.
+/// Passes the batches of an error state to `each`, with the memory of the state; returns their
+/// number. Each engine is a context. The batches start from the beginning: memory already has the
+/// results of their work before the hang.
 ///
-/// Commands of rings beside the batches, and memory of the global table, are left out, as what is
-/// in no buffer of the state; `notes` are told.
+/// Other commands of rings, global memory, and batches that are in no buffer of the state are left
+/// out with a note in `notes`.
 ///
 /// # Errors
-/// Those of `each`.
+/// Those returned by `each`.
 pub fn from_error_state(
     state: &ErrorState,
     notes: &mut Vec<Note>,
@@ -46,7 +46,7 @@ pub fn from_error_state(
 ) -> io::Result<u64> {
     let mut count = 0;
     state.submissions(&mut |submission| {
-        let mut note = |text: String| notes.push(Note { place: submission.name.into(), text });
+        let mut note = |text: String| notes.push(Note { position: submission.name.into(), text });
         let calls = if submission.global { Calls::of(submission) } else { Calls::default() };
         let mut batches: Vec<u64> = calls.batches.iter().map(|batch| batch.0).collect();
         if !submission.global {
@@ -85,7 +85,8 @@ pub fn from_error_state(
     Ok(count)
 }
 
-/// Where the buffers lie that this memory has: whole pages, from first to behind the last one.
+/// The ranges of the buffers in this memory: whole pages, from the first to the end of the last
+/// one.
 fn ranges(state: &ErrorState, memory: &dyn Memory) -> Vec<(u64, u64)> {
     let there = state.buffers.iter().filter(|buffer| {
         !buffer.kind.is_global()
@@ -100,7 +101,7 @@ fn ranges(state: &ErrorState, memory: &dyn Memory) -> Vec<(u64, u64)> {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for (start, end) in all {
         match ranges.last_mut() {
-            // One that touches another is an object of its own, unless they share a page.
+            // Adjacent buffers stay separate objects, unless they share a page.
             Some(last) if start < last.1 => last.1 = last.1.max(end),
             _ => ranges.push((start, end)),
         }
@@ -108,7 +109,7 @@ fn ranges(state: &ErrorState, memory: &dyn Memory) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// What memory holds from `start` to `end`.
+/// The contents of memory from `start` to `end`.
 fn pieces(memory: &dyn Memory, start: u64, end: u64) -> Vec<(u64, &[u8])> {
     let mut pieces = Vec::new();
     let mut at = start;
@@ -116,7 +117,7 @@ fn pieces(memory: &dyn Memory, start: u64, end: u64) -> Vec<(u64, &[u8])> {
         let tail = memory.tail(at);
         let here = tail.len().min((end - at) as usize);
         if here == 0 {
-            // Buffers start and end at dwords.
+            // Buffers start and end on dwords.
             at += 4;
             continue;
         }
@@ -127,11 +128,11 @@ fn pieces(memory: &dyn Memory, start: u64, end: u64) -> Vec<(u64, &[u8])> {
 }
 
 /// A submission of an AUB file as an error state, as if it had just been started: the memory that
-/// its context sees, and its ring. Registers that tell of a hang are not there. `None` if the file
+/// its context sees, and its ring. Registers that describe a hang are left out. `None` if the file
 /// has no submission of this number.
 ///
 /// # Errors
-/// None at present: what is wrong with the file is told to `notes`.
+/// None at present: problems of the file go to `notes`.
 pub fn to_error_state(
     mut reader: Reader<'_>,
     name: &str,

@@ -1,16 +1,16 @@
-//! Memory as a file has it so far: the physical pages that it wrote, and the global page table.
+//! Memory at a point of a file: the physical pages written so far, and the global page table.
 
 use super::tables::{self, ENTRIES, INDEX_BITS, Leads, PAGE, PAGE_SHIFT};
 use std::collections::{BTreeMap, HashMap};
 
-/// Most bytes of physical memory that are kept of a file. What it writes beyond is left out, with a
-/// note.
+/// Largest number of bytes of physical memory stored for a file. Further writes are left out, with
+/// a note.
 pub const MAX_MEMORY: u64 = 4 << 30;
 
-/// Most entries of the global page table: it maps 4 GiB (gen8_facts 1.1).
+/// Number of entries of the global page table: it maps 4 GiB (gen8_facts 1.1).
 const MAX_GLOBAL: u64 = 1 << 20;
 
-/// Frames have numbers of 36 bits: entries hold bits 47:12 of an address.
+/// Frame numbers have 36 bits: entries hold bits 47:12 of an address.
 const FRAME_BITS: u32 = 36;
 
 /// Frame numbers from here on are pages of the global space that were written without an entry for
@@ -20,14 +20,14 @@ const PRIVATE: u64 = 1 << FRAME_BITS;
 /// Pages of the global space that may be written without an entry: 48 bits of address.
 const MAX_PRIVATE: u64 = 1 << FRAME_BITS;
 
-/// Tables that are visited to list what a context has mapped. Each maps 2 MiB, so that is far more
-/// than is ever kept; only tables that lead in circles have more.
+/// Largest number of tables visited to list the mapped pages of a context. Each maps 2 MiB, so this
+/// is far more than is ever stored; only tables that form a cycle have more.
 const MAX_TABLES: u32 = 1 << 16;
 
-/// Pages that are listed: as many as are kept of a file.
+/// Largest number of listed pages: as many as are stored for a file.
 const MAX_PAGES: usize = (MAX_MEMORY / PAGE) as usize;
 
-/// How addresses become physical ones.
+/// How addresses are translated to physical ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Translation {
     /// Through the global page table.
@@ -39,36 +39,36 @@ pub enum Translation {
     Two([u64; 4]),
 }
 
-/// Ranges of bytes in a page, ascending, none touching another.
+/// Ranges of bytes in a page, ascending and not adjacent.
 type Ranges = Vec<(u16, u16)>;
 
-/// Memory and the global table. Grows with what is written; a page that is written again is not
-/// kept twice.
+/// Memory and the global table. Memory use grows with the number of different pages that are
+/// written.
 #[derive(Debug, Default)]
 pub struct Image {
-    /// The pages, in the order in which they were written first. What one loop wrote lies in one
-    /// piece.
+    /// The pages, in the order of their first write. Pages written by one loop are contiguous.
     bytes: Vec<u8>,
-    /// Where each frame lies: number of a page in `bytes`.
+    /// The index in `bytes` of each frame's page.
     slots: HashMap<u64, u32>,
     /// Entries of the global table by number.
     global: BTreeMap<u64, u64>,
-    /// What was written since somebody asked, if somebody will ask.
+    /// If writes are tracked: those since the last [`take_written`](Self::take_written).
     written: Option<BTreeMap<u64, Ranges>>,
 }
 
 impl Image {
-    /// An empty one that remembers what is written; see [`take_written`](Self::take_written).
+    /// An empty image that tracks writes; see [`take_written`](Self::take_written).
     pub fn tracking() -> Self {
         Image { written: Some(BTreeMap::new()), ..Image::default() }
     }
 
-    /// Bytes of memory that are kept.
+    /// Bytes of memory stored.
     pub fn kept(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Writes physical memory, and says how many of the bytes had no room, or no address.
+    /// Writes physical memory. Returns the number of bytes that did not fit or have no valid
+    /// address.
     pub fn write_physical(&mut self, address: u64, bytes: &[u8]) -> u64 {
         let mut done = 0;
         while done < bytes.len() {
@@ -86,8 +86,8 @@ impl Image {
         (bytes.len() - done) as u64
     }
 
-    /// Writes memory through the global table, and says how many of the bytes had no room. A page
-    /// without an entry, as classic files may have them, is kept too.
+    /// Writes memory through the global table. Returns the number of bytes that did not fit. A page
+    /// without an entry, which classic files may have, is stored too.
     pub fn write_global(&mut self, address: u64, bytes: &[u8]) -> u64 {
         let mut done = 0;
         while done < bytes.len() {
@@ -112,8 +112,8 @@ impl Image {
         (address >> PAGE_SHIFT..=last).all(|page| self.global_frame(page).is_some())
     }
 
-    /// Writes entries of the global table from number `first` on, and says how many there is no
-    /// place for.
+    /// Writes entries of the global table from number `first` on. Returns the number of entries
+    /// that did not fit.
     pub fn write_entries(&mut self, first: u64, entries: &[u64]) -> u64 {
         let room = MAX_GLOBAL.saturating_sub(first).min(entries.len() as u64) as usize;
         for (number, &bits) in (first..).zip(&entries[..room]) {
@@ -130,7 +130,7 @@ impl Image {
         self.global.get(&page).and_then(|bits| tables::global_entry(*bits))
     }
 
-    /// Writes into one frame; false if there is no room for it.
+    /// Writes into one frame; false if it does not fit.
     fn write_frame(&mut self, frame: u64, offset: usize, bytes: &[u8]) -> bool {
         let slot = match self.slots.get(&frame) {
             Some(&slot) => slot,
@@ -154,8 +154,8 @@ impl Image {
         true
     }
 
-    /// What was written to a frame since this was last asked for it. Nothing, if the image does not
-    /// track.
+    /// The ranges written to a frame since the last call for it. Empty if the image does not track
+    /// writes.
     pub fn take_written(&mut self, frame: u64) -> Vec<(u16, u16)> {
         self.written.as_mut().and_then(|written| written.remove(&frame)).unwrap_or_default()
     }
@@ -166,12 +166,12 @@ impl Image {
         Some(self.run(slot, 1))
     }
 
-    /// Where a frame lies.
+    /// The index in `bytes` of a frame's page.
     pub(super) fn slot(&self, frame: u64) -> Option<u32> {
         self.slots.get(&frame).copied()
     }
 
-    /// Pages that lie one behind the other.
+    /// The bytes of consecutive stored pages.
     pub(super) fn run(&self, slot: u32, pages: u64) -> &[u8] {
         let start = slot as usize * PAGE as usize;
         &self.bytes[start..start + (pages * PAGE) as usize]
@@ -201,7 +201,7 @@ impl Image {
         Some(Leads::Table(table))
     }
 
-    /// The frame of a page, from what [`directory`](Self::directory) says of its 2 MiB.
+    /// The frame of a page, given the result of [`directory`](Self::directory) for its 2 MiB.
     pub(super) fn leaf(&self, directory: Leads, page: u64) -> Option<u64> {
         let index = page & (ENTRIES - 1);
         match directory {
@@ -220,8 +220,8 @@ impl Image {
             .or_else(|| Some(PRIVATE + page).filter(|frame| self.slots.contains_key(frame)))
     }
 
-    /// Every page that is mapped, with its frame, in order; false if there are more than could ever
-    /// be kept.
+    /// Every page that is mapped, with its frame, in order; false if there are more than can be
+    /// stored.
     pub fn pages(&self, translation: &Translation) -> (Vec<(u64, u64)>, bool) {
         if *translation != Translation::Global {
             return mapped(translation, &mut |frame, out| {
@@ -241,9 +241,9 @@ impl Image {
     }
 }
 
-/// Every page that the page tables of a context map, with its physical page, by their numbers and
-/// in order; false if there are more than could ever be kept of a file, as where tables lead in
-/// circles. `read` fills in the 4096 bytes of a physical page, if it is there.
+/// Every page that the page tables of a context map, with its physical page, by number and in
+/// order; false if there are more than can be stored for a file, for example in a cycle of tables.
+/// `read` fills in the 4096 bytes of a physical page, if it exists.
 pub fn mapped(
     translation: &Translation,
     read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
@@ -262,13 +262,14 @@ pub fn mapped(
 /// A walk over all tables.
 struct Walk<'a> {
     read: &'a mut dyn FnMut(u64, &mut [u8]) -> bool,
-    /// Tables that may still be looked at.
+    /// Number of tables that may still be visited.
     budget: u32,
     found: Vec<(u64, u64)>,
 }
 
 impl Walk<'_> {
-    /// Adds what a table of `level` maps, from page `first` on; false if that is too much.
+    /// Adds the pages that a table of `level` maps, from page `first` on; false if they are too
+    /// many.
     fn table(&mut self, frame: u64, level: u32, first: u64) -> bool {
         let mut bytes = [0; PAGE as usize];
         if !(self.read)(frame, &mut bytes) {
@@ -297,7 +298,7 @@ impl Walk<'_> {
     }
 }
 
-/// Adds a range, joined with those that it touches.
+/// Adds a range; adjacent ones are joined.
 fn add_range(ranges: &mut Ranges, mut start: u16, mut end: u16) {
     let first = ranges.partition_point(|range| range.1 < start);
     let last = ranges.partition_point(|range| range.0 <= end);

@@ -1,4 +1,4 @@
-//! Compressed input, told by its first bytes.
+//! Compressed input, detected by its first bytes.
 
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Most memory that decompressing xz may take, in bytes: `xz -9` wants 65 MiB. (gzip wants 32 KiB,
-/// and zstd windows are limited by the decoder.)
+/// Largest memory in bytes for decompressing xz: `xz -9` needs 65 MiB. (gzip needs 32 KiB, and the
+/// decoder limits zstd windows.)
 pub const MAX_DICTIONARY: u32 = 512 << 20;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compression {
-    /// It is not.
+    /// Not compressed.
     None,
     /// gzip.
     Gzip,
@@ -51,7 +51,7 @@ impl fmt::Display for Compression {
 /// The bytes of a file, decompressed if it is compressed by xz, gzip or zstd.
 ///
 /// # Errors
-/// If the file cannot be opened, or its first bytes not be read.
+/// If the file cannot be opened, or its first bytes cannot be read.
 pub fn decompressed(path: &Path) -> io::Result<impl BufRead + use<>> {
     let (_, input) = decompress(File::open(path)?)?;
     Ok(BufReader::with_capacity(1 << 16, input))
@@ -62,7 +62,7 @@ pub(crate) fn decompress<'a>(
     input: impl Read + 'a,
 ) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
     let mut input = BufReader::with_capacity(1 << 16, input);
-    // A buffer that fills its first bytes in several reads is put back together.
+    // The first bytes may take several reads; they go in front of the rest again.
     let mut start = Vec::new();
     input.by_ref().take(6).read_to_end(&mut start)?;
     let compression = Compression::of(&start);

@@ -1,10 +1,10 @@
-//! AUB files: what a driver's tool writes for a simulator. Memory, page tables and registers, in
-//! the order in which they are written, and what starts the engines.
+//! AUB files: the files that a driver's tool writes for a simulator. They contain writes to memory,
+//! page tables and registers in order, and the commands that start the engines.
 //!
-//! Two kinds: the *classic* one writes memory through the global page table and hands commands to a
-//! ring; the *memory trace* writes physical memory, entries of the global page table, context
-//! images and registers, as a kernel driver does. [`Reader`] reads both, plain or compressed by xz,
-//! gzip or zstd, as a stream of [`Event`]s.
+//! There are two kinds: the *classic* one writes memory through the global page table and puts
+//! commands into a ring; the *memory trace* writes physical memory, entries of the global page
+//! table, context images and registers, as a kernel driver does. [`Reader`] reads both, plain or
+//! compressed by xz, gzip or zstd, as a stream of [`Event`]s.
 //!
 //! ```no_run
 //! use genxml::aub::{Event, Reader};
@@ -18,9 +18,9 @@
 //! # Ok::<(), genxml::aub::AubError>(())
 //! ```
 //!
-//! [`submissions`] gives what the engines execute, with memory as it was by then, for a decoder.
-//! [`Writer`] writes blocks, and [`Recorder`] whole submissions, such as those of a capture
-//! ([`from_capture`]); [`to_capture`] is the way back.
+//! [`submissions`] passes on the work of the engines, with memory as it was at that time, for a
+//! decoder. [`Writer`] writes blocks, and [`Recorder`] whole submissions, such as those of a
+//! capture ([`from_capture`]); [`to_capture`] converts in the other direction.
 //!
 //! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c.
 
@@ -59,11 +59,11 @@ use std::path::PathBuf;
 pub struct Block<'a> {
     /// Where its block starts, in bytes of the decompressed file.
     pub position: u64,
-    /// What it says.
+    /// Its contents.
     pub event: Event<'a>,
 }
 
-/// What a block says. Data are borrowed from the reader until the next block is read.
+/// The contents of a block. Data are borrowed from the reader until the next block is read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -72,7 +72,7 @@ pub enum Event<'a> {
     /// Bytes for memory. Data of a classic block come in pieces of at most [`CHUNK`] bytes, at
     /// ascending addresses.
     Memory {
-        /// What the address counts in.
+        /// The address space.
         space: Space,
         /// First byte. Global addresses are cut to 48 bits, as the canonical form sign-extends
         /// them.
@@ -100,12 +100,12 @@ pub enum Event<'a> {
     RegisterPoll {
         /// Byte offset in the MMIO space.
         offset: u32,
-        /// Bits that count.
+        /// Bits that are compared.
         mask: u32,
-        /// What they must become.
+        /// The value that they must get.
         value: u32,
     },
-    /// The simulator waits for memory; no source says how the block describes for what.
+    /// The simulator waits for memory; no source documents the format of the condition.
     MemoryPoll {
         /// All dwords of the block.
         dwords: &'a [u32],
@@ -121,9 +121,9 @@ pub enum Event<'a> {
     },
     /// A remark of the program (classic), in pieces if it is longer than [`CHUNK`].
     Comment(&'a str),
-    /// A picture of a surface is asked for (classic).
+    /// A request for a picture of a surface (classic).
     Bitmap(AubDumpBitmap),
-    /// A block of the known kinds with a number that no source names.
+    /// A block of a known operation with an undocumented number.
     Other {
         /// Its operation: 1 classic, 0x2e memory trace.
         opcode: u8,
@@ -139,9 +139,9 @@ pub enum Event<'a> {
 pub struct Header {
     /// The kind of the file.
     pub kind: Kind,
-    /// Version: major and minor of a classic file, the one number of a memory trace with 0.
+    /// Version: major and minor in a classic file; the single number of a memory trace, and 0.
     pub version: (u32, u32),
-    /// Which GPU the simulator is to be (memory trace).
+    /// The GPU to simulate (memory trace).
     pub device: Option<MemTraceVersionDevice>,
     /// PCI device id, from the text `PCI-ID=` that Mesa's and IGT's tools write.
     pub pci_id: Option<u32>,
@@ -182,13 +182,13 @@ pub enum Space {
     Physical,
     /// Memory of a graphics card; Gen8 has none.
     Local,
-    /// Memory that is not local (classic); which one, no source says.
+    /// Memory that is not local (classic); no source documents which memory.
     NonLocal,
     /// The configuration space of the PCI bus (classic).
     Pci,
 }
 
-/// Why a file cannot be read, or not any further.
+/// Why a file cannot be read, or cannot be read further.
 #[derive(Debug, thiserror::Error)]
 pub enum AubError {
     /// The file cannot be opened.
@@ -199,7 +199,7 @@ pub enum AubError {
         /// Why.
         source: io::Error,
     },
-    /// It is something else.
+    /// The file is not an AUB file.
     #[error(
         "not an AUB file: it starts with {}; such a file starts with `.. .. 85 e0` or `.. .. 0e f7`",
         Start(start)
@@ -210,7 +210,7 @@ pub enum AubError {
     },
     /// Reading or decompressing failed.
     #[error(
-        "{compression}file cannot be read on after {position:#x} bytes of AUB data: {source}; record or copy it again"
+        "{compression}file cannot be read further after {position:#x} bytes of AUB data: {source}; record or copy it again"
     )]
     Read {
         /// Bytes of the decompressed file that were read.
@@ -222,29 +222,29 @@ pub enum AubError {
     },
     /// The file ends inside a block.
     #[error(
-        "byte {position:#x}: the file ends inside a {block} block, which has {needed} bytes of which {available} are there; everything before it was read. Was the program that wrote it ended early?"
+        "byte {position:#x}: the file ends inside a {block} block, which needs {needed} bytes and has {available}; everything before it was read. Was the program that wrote it stopped early?"
     )]
     Cut {
         /// Where the block starts.
         position: u64,
         /// Its name.
         block: &'static str,
-        /// Bytes that it should have, as far as that is known.
+        /// Bytes that it should have, as far as they are known.
         needed: u64,
-        /// Bytes that there are.
+        /// Bytes that the file has.
         available: u64,
     },
-    /// A dword that starts no block.
+    /// A dword that does not start a block.
     #[error(
         "byte {position:#x}: {header:#010x} does not start an AUB block: the file is damaged, or the block before has a wrong length"
     )]
     Unknown {
-        /// Where it stands.
+        /// Its position in bytes.
         position: u64,
         /// The dword.
         header: u32,
     },
-    /// A field of a block holds what cannot be.
+    /// A field of a block has an invalid value.
     #[error("byte {position:#x}: {block}: {field} = {value:#x}: {problem}")]
     Field {
         /// Where the block starts.
@@ -253,14 +253,14 @@ pub enum AubError {
         block: &'static str,
         /// The field.
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         value: u64,
-        /// What would be right.
+        /// What a valid value would be.
         problem: &'static str,
     },
 }
 
-/// The first bytes of a file, to be shown.
+/// Formats the first bytes of a file.
 struct Start<'a>(&'a [u8]);
 
 impl std::fmt::Display for Start<'_> {

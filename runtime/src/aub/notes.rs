@@ -1,11 +1,11 @@
-//! What was left out of a file, and where.
+//! Notes about parts of a file that were left out.
 
 use crate::submission::Note;
 
-/// Notes of one kind each that are kept; how many more there are is counted.
+/// Largest number of stored notes; further ones are only counted.
 const MAX_NOTES: usize = 64;
 
-/// The notes of a file, being collected.
+/// Collects the notes of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
     notes: Vec<(u64, String)>,
@@ -14,7 +14,7 @@ pub(super) struct Notes {
     end: Option<String>,
 }
 
-/// Things of one kind that were left out.
+/// Parts that were left out for the same reason.
 #[derive(Clone, Debug)]
 struct Count {
     position: u64,
@@ -24,7 +24,7 @@ struct Count {
 }
 
 impl Notes {
-    /// Adds a note about the block at a byte of the file.
+    /// Adds a note about the block at a position of the file.
     pub fn add(&mut self, position: u64, text: String) {
         if self.notes.iter().any(|note| note.1 == text) {
             return;
@@ -36,7 +36,7 @@ impl Notes {
         }
     }
 
-    /// Adds `count` to the things that are left out for a reason; nothing if it is 0.
+    /// Adds `count` to the parts that are left out for a reason; does nothing if it is 0.
     pub fn count(&mut self, position: u64, why: &'static str, count: u64) {
         if count == 0 {
             return;
@@ -50,7 +50,7 @@ impl Notes {
         }
     }
 
-    /// The file ends early; the text says where.
+    /// Records that the file ends early; the text has the position.
     pub fn end(&mut self, text: String) {
         self.end = Some(text);
     }
@@ -64,14 +64,14 @@ impl Notes {
             });
         let mut placed: Vec<(u64, String)> = self.notes.iter().cloned().chain(counted).collect();
         placed.sort_by_key(|note| note.0);
-        let place = |position| format!("byte {position:#x}");
+        let at = |position| format!("byte {position:#x}");
         let mut list: Vec<Note> = placed
             .into_iter()
-            .map(|(position, text)| Note { place: place(position), text })
+            .map(|(position, text)| Note { position: at(position), text })
             .collect();
         let more = (self.more > 0).then(|| format!("and {} notes more", self.more));
         let rest = more.into_iter().chain(self.end);
-        list.extend(rest.map(|text| Note { place: String::new(), text }));
+        list.extend(rest.map(|text| Note { position: String::new(), text }));
         list
     }
 }

@@ -1,7 +1,7 @@
-//! What a file does: to memory, and what it starts on which engine.
+//! Plays a file: applies its writes to memory and reports the work that it starts on engines.
 //!
-//! Engines are done at once with what is started, as if they took no time: memory is as the file
-//! wrote it, and the head of a ring is at its tail when the file goes on.
+//! Started work is treated as finished at once: engines write no memory, and the head of the ring
+//! moves to its tail before the next block.
 
 use super::image::{Image, Translation};
 use super::notes::Notes;
@@ -25,7 +25,7 @@ use crate::submission::Ring;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-/// Bytes of the registers of an engine.
+/// Size in bytes of the register range of an engine.
 const ENGINE_BYTES: u32 = 0x1000;
 
 /// The submission queue of Gen11 and later, from the engine's base: sixteen dwords, low half of an
@@ -34,16 +34,16 @@ const ENGINE_BYTES: u32 = 0x1000;
 const QUEUE: std::ops::Range<u32> = 0x510..0x550;
 const QUEUE_CONTROL: u32 = 0x550;
 
-/// What a file starts.
+/// Started work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Started {
-    /// Byte of the decompressed file where the block starts that starts it.
+    /// Position in the decompressed file of the block that starts it, in bytes.
     pub position: u64,
     /// The engine.
     pub engine: EngineId,
     /// The context: the page of its image in the global space, 0 without one.
     pub context: u32,
-    /// Where the context has its memory.
+    /// The page tables of the context.
     pub translation: Translation,
     /// The commands, in global memory.
     pub commands: Commands,
@@ -54,17 +54,17 @@ pub(super) struct Started {
 pub(super) enum Commands {
     /// In a ring.
     Ring(Ring),
-    /// In a row.
+    /// Contiguous commands.
     Row {
-        /// First one.
+        /// Address of the first one.
         address: u64,
-        /// Bytes.
+        /// Length in bytes.
         length: u64,
     },
 }
 
-/// A ring, by its registers. A size that does not hold head and tail is none: Mesa's writer puts an
-/// address there (gen8_facts 1.5); the ring then is as large as they want it.
+/// A ring from its registers. If head and tail do not fit the size, the size is ignored and head
+/// and tail decide it: Mesa's writer puts an address into the register (gen8_facts 1.5).
 fn ring(start: u32, control: u32, head: u32, tail: u32) -> Ring {
     let size = RingCtl::unpack_lossy(&[control]).ring_nr_pages.get() * PAGE;
     let head = RingHead::unpack_lossy(&[head]).head_addr.get();
@@ -79,15 +79,15 @@ pub(super) fn used(ring: &Ring) -> u64 {
     (ring.tail + ring.size - ring.head) % ring.size
 }
 
-/// Told of what is started: memory as it is then, and the head of the file.
+/// Gets started work: the memory at that time, the head of the file, and the work.
 pub(super) type OnStart<'a> =
     dyn FnMut(&mut Image, Option<&Header>, &Started) -> io::Result<()> + 'a;
 
-/// Reads a file to its end into `image`. What cannot be used is noted and left out; a file that
-/// ends early is noted too.
+/// Reads a file to its end into `image`. Parts that cannot be used are left out with a note; an
+/// early end of the file gets a note too.
 ///
 /// # Errors
-/// Those of `each`.
+/// Those returned by `each`.
 pub(super) fn play(
     reader: &mut Reader<'_>,
     image: &mut Image,
@@ -119,9 +119,9 @@ struct Play<'a, 'b> {
     notes: &'a mut Notes,
     each: &'a mut OnStart<'b>,
     header: Option<Header>,
-    /// Registers of engines that were written.
+    /// Values of engine registers that were written.
     registers: HashMap<u32, u32>,
-    /// What was written to a submission port, by the engine's base: less than four dwords.
+    /// Dwords written to a submission port so far, by the engine's base: fewer than four.
     ports: BTreeMap<u32, Vec<u32>>,
 }
 
@@ -191,7 +191,8 @@ impl Play<'_, '_> {
                 );
                 self.notes.add(position, text);
             }
-            // Engines are done before a simulator could wait; pictures and remarks are for people.
+            // Work is finished at once, so there is nothing to wait for; pictures and remarks are
+            // for people.
             Event::RegisterPoll { .. } | Event::Bitmap(_) | Event::Comment(_) => {}
         }
         Ok(())
@@ -243,7 +244,7 @@ impl Play<'_, '_> {
         }
     }
 
-    /// A ring that registers name, if there is something to run in it.
+    /// Starts the ring in the registers, if it has commands to run.
     fn ring(&mut self, position: u64, base: u32, engine: EngineId) -> io::Result<()> {
         let control = self.read(base + RingCtl::OFFSET);
         let mode = RingModeGen7::unpack_lossy(&[self.read(base + RingModeGen7::OFFSET)]);
@@ -275,7 +276,7 @@ impl Play<'_, '_> {
         })
     }
 
-    /// A context that is submitted, if it is valid and there is something to run in its ring.
+    /// Starts a submitted context, if it is valid and its ring has commands to run.
     fn context(
         &mut self,
         position: u64,
@@ -288,7 +289,7 @@ impl Play<'_, '_> {
             return Ok(());
         }
         let lrca = descriptor.logical_ring_context_address_lrca.get();
-        // The page of registers lies behind the status page.
+        // The page of registers follows the status page.
         let page = lrca + PAGE;
         let mut dwords = Vec::with_capacity(ContextImage::DWORDS);
         View::new(self.image, Translation::Global).dwords(page, ContextImage::DWORDS, &mut dwords);
@@ -299,7 +300,7 @@ impl Play<'_, '_> {
             self.notes.add(position, text);
             return Ok(());
         };
-        // Other engines have what is read here at the same places.
+        // Other engines have the registers that are read here at the same offsets.
         let image = ContextImage::unpack_lossy(dwords);
         let ring = ring(
             image.ring_start.get() as u32,
@@ -329,7 +330,7 @@ impl Play<'_, '_> {
                 Translation::Global
             }
         };
-        // As the engine saves it when it is done.
+        // The value that the engine saves when it is done.
         let at = page + u64::from(first_bit(ContextImage::INFO, "RING_HEAD") / 8);
         self.image.write_global(at, &packed_head(&ring).to_le_bytes());
         self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
@@ -349,22 +350,22 @@ const NO_ROOM: &str =
 const NO_ENTRY: &str =
     "bytes of global memory are written without an entry of the global table for them";
 
-/// RING_HEAD of a ring that is done.
+/// RING_HEAD of a finished ring.
 fn packed_head(ring: &Ring) -> u32 {
     let [dword] =
         RingHead { head_addr: Shifted::from_bits(ring.tail >> 2), ..RingHead::new() }.pack();
     dword
 }
 
-/// The engine that a register belongs to, and its base. The second video engine is one like the
-/// first.
+/// The engine that a register belongs to, and its base. The second video engine counts as a video
+/// engine too.
 fn engine_of(offset: u32) -> Option<(u32, EngineId)> {
     let engine = ENGINES.iter().find(|engine| offset.wrapping_sub(engine.base) < ENGINE_BYTES)?;
     let name = engine.name.trim_end_matches('2').to_ascii_lowercase();
     Some((engine.base, name.parse().ok()?))
 }
 
-/// Where a field starts.
+/// The first bit of a field.
 fn first_bit(container: &Container, name: &str) -> u32 {
     container.fields.iter().find(|field| field.name == name).map_or(0, |field| field.start)
 }

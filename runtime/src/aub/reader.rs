@@ -1,4 +1,4 @@
-//! Blocks one after the other.
+//! Reads blocks one by one.
 
 use super::input::{Compression, decompress};
 use super::{AubError, Block, Event, Header, Kind, Space};
@@ -13,10 +13,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Most bytes of a classic block that one [`Event`] has.
+/// Largest number of bytes of a classic block in one [`Event`].
 pub const CHUNK: usize = 64 << 10;
 
-/// Most bytes of commands that a block may put into a ring: the largest ring (RING_BUFFER_CTL, 2c).
+/// Largest number of bytes of commands that a block may put into a ring: the largest ring
+/// (RING_BUFFER_CTL, 2c).
 pub const MAX_COMMANDS: usize = 2 << 20;
 
 /// The address space of the GPU.
@@ -33,9 +34,9 @@ pub struct Reader<'a> {
     buffer: Vec<u32>,
     text: String,
     entries: Vec<u64>,
-    /// Data of a classic block that are still to come.
+    /// Data of a classic block that are still unread.
     rest: Option<Rest>,
-    /// Nothing more comes: the end, or an error.
+    /// The end was reached, or an error occurred.
     done: bool,
 }
 
@@ -45,12 +46,12 @@ struct Rest {
     /// Where the block starts.
     position: u64,
     what: What,
-    /// Of the next byte.
+    /// Address of the next byte.
     address: u64,
     bytes: u64,
 }
 
-/// What the data of a classic block are.
+/// The kind of data in a classic block.
 #[derive(Clone, Copy)]
 enum What {
     Memory(Space),
@@ -68,7 +69,7 @@ struct Head {
     dwords: usize,
 }
 
-/// Operations and numbers of blocks, as the specification has them.
+/// Operations and numbers of blocks, from the specification.
 const CLASSIC: u64 = AubHeader::new().opcode.get();
 const MEMORY_TRACE: u64 = MemTraceVersion::new().opcode.get();
 const BLOCK_TYPE: u64 = AubHeader::new().type_.get();
@@ -135,7 +136,7 @@ impl Reader<'static> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from anything, compressed or not; there is no need for a buffer around it.
+    /// Reads from any input, compressed or not; it need not be buffered.
     ///
     /// # Errors
     /// [`AubError::Read`] if its first bytes cannot be read.
@@ -170,13 +171,13 @@ impl<'a> Reader<'a> {
     /// The next block, or piece of one; `None` at the end, and after an error.
     ///
     /// # Errors
-    /// What is wrong, with the byte; what was read before is whole.
+    /// The problem with its position; everything before it was read completely.
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, AubError> {
         if self.done {
             return Ok(None);
         }
         self.done = true;
-        // What follows is read unless this block ends the file or cannot be used.
+        // Reading continues unless this block ends the file or cannot be used.
         match self.read() {
             Ok(None) => Ok(None),
             Err(error) => Err(error),
@@ -187,7 +188,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a block and checks it; what it says lies in the buffers.
+    /// Reads a block and checks it; its data are in the buffers.
     fn read(&mut self) -> Result<Option<(u64, Found)>, AubError> {
         loop {
             if let Some(rest) = self.rest.take() {
@@ -229,7 +230,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Appends up to `dwords` dwords of the file to the buffer; says how many bytes there were.
+    /// Appends up to `dwords` dwords of the file to the buffer; returns the number of bytes read.
     fn append(&mut self, dwords: usize) -> Result<usize, AubError> {
         let start = self.buffer.len();
         self.buffer.resize(start + dwords, 0);
@@ -261,7 +262,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Says what the block in the buffer is; `None` if its data are to be read.
+    /// Parses the block in the buffer; `None` if its data are still to be read.
     fn parse(&mut self, position: u64, head: &Head) -> Result<Option<Found>, AubError> {
         let block = head.name();
         let wrong =
@@ -306,42 +307,7 @@ impl<'a> Reader<'a> {
                     application,
                 })
             }
-            (MEMORY_TRACE, MEMORY_WRITE) => {
-                let write = MemTraceMemoryWrite::unpack_lossy(&self.fixed(position, head)?);
-                let (address, size) = (write.address.get(), write.size_bytes.get());
-                let data = self.buffer.len() - MemTraceMemoryWrite::DWORDS;
-                if size > data as u64 * 4 {
-                    return Err(wrong(
-                        "Size bytes",
-                        size,
-                        "there are fewer in the block, by its Length",
-                    ));
-                }
-                let space = match write.address_space {
-                    MemTraceMemoryWriteAddressSpace::GGTT => Space::Global,
-                    MemTraceMemoryWriteAddressSpace::LOCAL => Space::Local,
-                    MemTraceMemoryWriteAddressSpace::PHYSICAL => Space::Physical,
-                    MemTraceMemoryWriteAddressSpace::GGTT_ENTRY => {
-                        let first = entry_number(position, block, address, size, 8)?;
-                        let bytes =
-                            &self.buffer[MemTraceMemoryWrite::DWORDS..][..size as usize / 4];
-                        self.entries.clear();
-                        self.entries
-                            .extend(bytes.as_chunks().0.iter().map(|&[low, high]| join(low, high)));
-                        return Ok(Some(Found::Entries(first)));
-                    }
-                    other => {
-                        let problem = "0 GGTT, 1 local, 2 physical or 4 GGTT entries is needed";
-                        return Err(wrong("Address Space", other.bits(), problem));
-                    }
-                };
-                Found::Memory {
-                    space,
-                    address: address_in(space, address),
-                    start: MemTraceMemoryWrite::DWORDS,
-                    bytes: size as usize,
-                }
-            }
+            (MEMORY_TRACE, MEMORY_WRITE) => self.memory_write(position, head)?,
             (MEMORY_TRACE, REGISTER_WRITE | REGISTER_POLL) => {
                 // Both have the same fields.
                 let register = MemTraceRegisterPoll::unpack_lossy(&self.fixed(position, head)?);
@@ -365,6 +331,41 @@ impl<'a> Reader<'a> {
                 Found::Other { opcode: opcode as u8, sub_opcode: sub_opcode as u8 }
             }
         }))
+    }
+
+    /// Parses a block that writes memory.
+    fn memory_write(&mut self, position: u64, head: &Head) -> Result<Found, AubError> {
+        let block = head.name();
+        let wrong =
+            |field, value, problem| AubError::Field { position, block, field, value, problem };
+        let write = MemTraceMemoryWrite::unpack_lossy(&self.fixed(position, head)?);
+        let (address, size) = (write.address.get(), write.size_bytes.get());
+        let data = self.buffer.len() - MemTraceMemoryWrite::DWORDS;
+        if size > data as u64 * 4 {
+            return Err(wrong("Size bytes", size, "there are fewer in the block, by its Length"));
+        }
+        let space = match write.address_space {
+            MemTraceMemoryWriteAddressSpace::GGTT => Space::Global,
+            MemTraceMemoryWriteAddressSpace::LOCAL => Space::Local,
+            MemTraceMemoryWriteAddressSpace::PHYSICAL => Space::Physical,
+            MemTraceMemoryWriteAddressSpace::GGTT_ENTRY => {
+                let first = entry_number(position, block, address, size, 8)?;
+                let bytes = &self.buffer[MemTraceMemoryWrite::DWORDS..][..size as usize / 4];
+                self.entries.clear();
+                self.entries.extend(bytes.as_chunks().0.iter().map(|&[low, high]| join(low, high)));
+                return Ok(Found::Entries(first));
+            }
+            other => {
+                let problem = "0 GGTT, 1 local, 2 physical or 4 GGTT entries is needed";
+                return Err(wrong("Address Space", other.bits(), problem));
+            }
+        };
+        Ok(Found::Memory {
+            space,
+            address: address_in(space, address),
+            start: MemTraceMemoryWrite::DWORDS,
+            bytes: size as usize,
+        })
     }
 
     /// Reads the next piece of a classic block's data; `None` if there is none.
@@ -424,7 +425,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// What was found, with its data.
+    /// The event of a parsed block, with its data.
     fn event(&self, found: Found) -> Event<'_> {
         match found {
             Found::Header(header) => Event::Header(header),
@@ -461,7 +462,7 @@ impl std::fmt::Debug for Reader<'_> {
     }
 }
 
-/// An [`Event`] whose data lie in the reader's buffers.
+/// An [`Event`] whose data are in the reader's buffers.
 enum Found {
     Header(Header),
     Memory { space: Space, address: u64, start: usize, bytes: usize },
@@ -474,7 +475,7 @@ enum Found {
     Other { opcode: u8, sub_opcode: u8 },
 }
 
-/// What the data behind the head of a classic block are.
+/// Parses the head of a classic block that is followed by data.
 fn trace_block(position: u64, head: &Head, trace: &AubTraceBlock) -> Result<Rest, AubError> {
     let wrong = |field, value, problem| AubError::Field {
         position,

@@ -1,5 +1,5 @@
-//! Submissions, written: page tables, context images and what starts the engines, in the order of
-//! Mesa's writer.
+//! Writes submissions: page tables, context images and the register writes that start the engines,
+//! in the order of Mesa's writer.
 
 use super::Space;
 use super::tables::{self, ENTRIES, INDEX_BITS, PAGE, PAGE_SHIFT};
@@ -22,23 +22,23 @@ use crate::gen8::mi::{
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Pages of a context's image behind its status page (gen8_facts 1.5).
+/// Pages of a context's image after its status page (gen8_facts 1.5).
 const RENDER_PAGES: u64 = 22;
 const OTHER_PAGES: u64 = 2;
 
 /// Bytes of a ring.
 const RING: u64 = PAGE;
 
-/// Most frames that objects may take: 39 bits of address, as the machines have.
+/// Largest number of frames for objects: physical addresses have 39 bits, as in real machines.
 const MAX_FRAMES: u64 = 1 << (39 - PAGE_SHIFT);
 
 /// Writes submissions with the memory that they need, as
 /// [`CaptureWriter`](crate::capture::CaptureWriter) does, into a memory trace.
 ///
-/// Each object has physical pages of its own, which are written whole when it is there for the
-/// first time. A context has page tables of four levels, which map just what its newest submission
-/// lists; on each engine it has a ring, and an image that is restored from the second submission
-/// on. A simulator waits for the end of each submission.
+/// Each object has physical pages of its own, which are written completely at its first use. A
+/// context has page tables of four levels, which map exactly the objects of its newest submission;
+/// on each engine it has a ring, and an image that is restored from the second submission on. A
+/// simulator waits for the end of each submission.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: Writer<W>,
@@ -50,7 +50,7 @@ pub struct Recorder<W> {
     objects: HashMap<String, (u64, u64)>,
     spaces: BTreeMap<u32, Tables>,
     contexts: BTreeMap<(u32, EngineId), Image>,
-    /// Engines that were set up.
+    /// Engines that are set up.
     engines: Vec<EngineId>,
 }
 
@@ -60,16 +60,16 @@ struct Tables {
     root: u64,
     /// The frame of each table below the root, by its level and the first page that it maps.
     tables: HashMap<(u32, u64), u64>,
-    /// What is mapped: first page, first frame and number of pages.
+    /// Mapped ranges: first page, first frame and number of pages.
     mapped: BTreeMap<u64, (u64, u64)>,
 }
 
 /// A context on an engine.
 #[derive(Clone, Copy, Debug)]
 struct Image {
-    /// Where its ring lies in global memory. Status page and registers follow.
+    /// Global address of its ring. Status page and registers follow.
     ring: u64,
-    /// Submissions so far.
+    /// Number of submissions so far.
     used: u64,
 }
 
@@ -82,7 +82,7 @@ impl<W: Write> Recorder<W> {
         let writer = Writer::new(out, pci_id, application)?;
         Ok(Recorder {
             writer,
-            // A root at 0, which a register that nobody wrote holds too, tells nobody anything.
+            // Not 0: a root of 0 cannot be told from a register that was never written.
             frame: 1,
             global: 1,
             objects: HashMap::new(),
@@ -97,11 +97,11 @@ impl<W: Write> Recorder<W> {
         self.writer.position()
     }
 
-    /// A submission: of the batch at `batch_address`, which runs to its MI_BATCH_BUFFER_END, with
-    /// exactly these objects mapped in the context.
+    /// Writes a submission: the batch at `batch_address`, which runs to its MI_BATCH_BUFFER_END,
+    /// with exactly these objects mapped in the context.
     ///
     /// # Errors
-    /// If the output cannot be written, or there is no room for the objects.
+    /// If the output cannot be written, or the objects do not fit.
     pub fn exec(
         &mut self,
         context: u32,
@@ -140,7 +140,7 @@ impl<W: Write> Recorder<W> {
         self.submit(context, engine, batch_address)
     }
 
-    /// An object is gone: one of the same name is another, and starts with zeros.
+    /// An object was freed: a later one of the same name is a new object, and starts with zeros.
     pub fn free(&mut self, object: &str) {
         self.objects.remove(object);
     }
@@ -150,10 +150,10 @@ impl<W: Write> Recorder<W> {
         self.objects.get(object).map(|frames| frames.0 << PAGE_SHIFT)
     }
 
-    /// Ends the file and gives the output back.
+    /// Ends the file and returns the output.
     ///
     /// # Errors
-    /// If what is buffered cannot be written.
+    /// If buffered data cannot be written.
     pub fn finish(self) -> io::Result<W> {
         self.writer.finish()
     }
@@ -168,7 +168,7 @@ impl<W: Write> Recorder<W> {
         Ok(first)
     }
 
-    /// Pages of global memory, mapped to new frames.
+    /// Maps pages of global memory to new frames.
     fn global_pages(&mut self, count: u64) -> io::Result<u64> {
         let (first, frame) = (self.global, self.frames(count)?);
         self.global += count;
@@ -177,7 +177,7 @@ impl<W: Write> Recorder<W> {
         Ok(first << PAGE_SHIFT)
     }
 
-    /// An engine that is used for the first time takes execlists, and gets a status page.
+    /// Enables execlists on an engine that is used for the first time, and gives it a status page.
     fn set_up(&mut self, engine: EngineId) -> io::Result<()> {
         if self.engines.contains(&engine) {
             return Ok(());
@@ -192,7 +192,7 @@ impl<W: Write> Recorder<W> {
         self.writer.register_write(base(engine) + RingHwsPga::OFFSET, status as u32)
     }
 
-    /// All of a new object: what is written, over zeros.
+    /// Writes a new object completely: its writes over zeros.
     fn contents(&mut self, first: u64, object: &WriteObject<'_>) -> io::Result<()> {
         let mut page = vec![0; PAGE as usize];
         for at in (0..object.size).step_by(PAGE as usize) {
@@ -210,7 +210,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Makes the page tables of a context what is wanted.
+    /// Changes the page tables of a context to map what is wanted.
     fn map(&mut self, context: u32, wanted: BTreeMap<u64, (u64, u64)>) -> io::Result<()> {
         if !self.spaces.contains_key(&context) {
             let root = self.frames(1)?;
@@ -234,8 +234,8 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Writes the entries of `count` pages from `page` on: to frames from `frame` on, or to
-    /// nothing.
+    /// Writes the entries of `count` pages from `page` on: mapped to frames from `frame` on, or not
+    /// present.
     fn entries(
         &mut self,
         space: &mut Tables,
@@ -258,7 +258,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// The page table that maps a page; it and those above it are made if they are not there.
+    /// The page table that maps a page; it and those above it are created if they do not exist.
     fn table(&mut self, space: &mut Tables, page: u64) -> io::Result<u64> {
         let mut above = space.root;
         for level in [4, 3, 2] {
@@ -282,7 +282,7 @@ impl<W: Write> Recorder<W> {
         Ok(above)
     }
 
-    /// Puts a call of the batch into the ring, and submits the context.
+    /// Puts a jump to the batch into the ring, and submits the context.
     fn submit(&mut self, context: u32, engine: EngineId, batch_address: u64) -> io::Result<()> {
         let key = (context, engine);
         let image = match self.contexts.get(&key) {
@@ -350,8 +350,7 @@ fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// CONTEXT_CONTROL as drivers have it (gen8_facts 1.4): without anything to be restored the first
-/// time.
+/// CONTEXT_CONTROL as drivers set it (gen8_facts 1.4); the first time nothing is restored.
 fn control(first: bool) -> u32 {
     let bits = RingContextControl {
         ctx_ctrl_engine_ctx_restore_inhibit: true,
@@ -374,8 +373,7 @@ fn offset_of(field: &str) -> u64 {
     fields.iter().find(|known| known.name == field).map_or(0, |field| u64::from(field.start / 8))
 }
 
-/// The registers of a new context: its ring and the root of its tables, and nothing that would be
-/// restored.
+/// The registers of a new context: its ring and the root of its tables; nothing is restored.
 fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
     let size = RingCtl {
         ring_nr_pages: MinusOne::new(RING / PAGE).unwrap_or_default(),
@@ -411,7 +409,7 @@ fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
         .to_vec(),
     };
     if engine != EngineId::Render {
-        // The description has the registers of the blitter.
+        // The structure describes the registers of the blitter.
         let fields = Gen8LrContextRegisterStatePageOtherEngines::INFO.fields;
         for field in fields.iter().filter(|field| field.name.ends_with(" Register")) {
             let dword = &mut dwords[(field.start / 32) as usize];
@@ -422,7 +420,7 @@ fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
     dwords
 }
 
-/// An address as commands hold it.
+/// An address in the canonical form of commands.
 fn canonical(address: u64) -> u64 {
     crate::core::bits::sign_extend(address, 48) as u64
 }

@@ -1,4 +1,4 @@
-//! What a ring calls: the batches that are submitted, and what stands around them.
+//! The commands of a ring: the batches that it calls, and the other commands.
 
 use super::play::used;
 use crate::core::opcodes::unknown_length;
@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::submission::Submission;
 use std::collections::BTreeMap;
 
-/// Commands of a ring that mean nothing outside it.
+/// Commands of a ring that have no effect outside it.
 const SILENT: [&str; 8] = [
     "MI_NOOP",
     "MI_BATCH_BUFFER_START",
@@ -20,15 +20,14 @@ const SILENT: [&str; 8] = [
     "MI_SET_CONTEXT",
 ];
 
-/// What a submission's commands are, when they lie in global memory.
+/// The commands of a submission in global memory.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// The batches that are called, by their 48-bit addresses, and whether each lies in global
-    /// memory.
+    /// The 48-bit addresses of the called batches, and whether each is in global memory.
     pub batches: Vec<(u64, bool)>,
-    /// Other commands, by name, that do something.
+    /// Number of other commands that have an effect, by name.
     pub others: BTreeMap<&'static str, u64>,
-    /// The commands themselves, in a row.
+    /// The bytes of the commands, in order.
     pub bytes: Vec<u8>,
 }
 
@@ -66,7 +65,8 @@ impl Calls {
     }
 }
 
-/// The commands of a submission in a row: of a ring from its head to its tail, across its end.
+/// The bytes of the commands of a submission, in order: for a ring from its head to its tail,
+/// across its end.
 pub(super) fn commands(submission: &Submission<'_>) -> Vec<u8> {
     let memory = match (submission.global, submission.memory.global()) {
         (true, Some(global)) => global,

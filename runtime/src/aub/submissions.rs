@@ -1,4 +1,4 @@
-//! What the engines of an AUB file execute.
+//! The work of the engines of an AUB file, as submissions.
 
 use super::Reader;
 use super::image::Image;
@@ -8,18 +8,17 @@ use super::view::View;
 use crate::submission::{Each, Note, Submission};
 use std::io;
 
-/// Gives every submission of an AUB file to `each`, in order; `name` is what they are called by.
+/// Passes every submission of an AUB file to `each`, in order; their names begin with `name`.
 ///
-/// A file is read as a stream: memory is needed for the pages that it writes, once each. A context
-/// has the number of the page of its image in the global space, so it is the same as long as its
-/// image is; what runs without an image, from rings that registers name and in classic files, is of
-/// context 0.
+/// A file is read as a stream: memory is needed only for the pages that it writes. The number of a
+/// context is the number of its image's page in the global space. Work without an image (rings set
+/// by registers, and classic files) has context 0.
 ///
-/// Engines take no time: memory is as the file wrote it by then, and what an engine would have
-/// written is not there.
+/// Engines are not simulated: memory is as the file has written it so far, without the writes of
+/// engines.
 ///
 /// # Errors
-/// Those of `each`. What is wrong with the file is told to `notes`.
+/// Those returned by `each`. Problems of the file go to `notes`.
 pub fn submissions(
     mut reader: Reader<'_>,
     name: &str,
@@ -40,7 +39,7 @@ pub fn submissions(
     result
 }
 
-/// What was started, as a submission.
+/// Started work as a submission.
 pub(super) fn submission<'a>(
     name: &'a str,
     number: u64,

@@ -1,4 +1,4 @@
-//! Entries of page tables, read and written.
+//! Reads and writes entries of page tables.
 
 use crate::core::Shifted;
 use crate::gen8::memory::{
@@ -6,18 +6,18 @@ use crate::gen8::memory::{
     PageTableEntry,
 };
 
-/// Bits of an address inside a page.
+/// Number of address bits inside a page.
 pub(super) const PAGE_SHIFT: u32 = 12;
 /// Bytes of a page.
 pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
 /// Entries of a table.
 pub(super) const ENTRIES: u64 = 512;
-/// Bits of an address that choose an entry of a table.
+/// Number of address bits that select an entry of a table.
 pub(super) const INDEX_BITS: u32 = 9;
 /// Pages that an entry of a page directory maps with Page Size set: 2 MiB.
 const LARGE: u64 = ENTRIES;
 
-/// What an entry that is present leads to.
+/// The target of a present entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Leads {
     /// A table of the next level, by the number of its frame.
@@ -55,13 +55,13 @@ pub(super) fn entry(level: u32, bits: u64) -> Option<Leads> {
     }
 }
 
-/// The frame that an entry of the global table leads to; `None` if it is not present.
+/// The frame of an entry of the global table; `None` if it is not present.
 pub(super) fn global_entry(bits: u64) -> Option<u64> {
     let entry = GlobalGttPageTableEntry::unpack_lossy(&[bits as u32, (bits >> 32) as u32]);
     entry.present.then_some(entry.address.get() >> PAGE_SHIFT)
 }
 
-/// An entry of a table of `level` that is present, may be written through, and leads to `frame`.
+/// A present and writable entry of a table of `level` for `frame`.
 pub(super) fn pack(level: u32, frame: u64) -> u64 {
     let address = Shifted::from_bits(frame);
     macro_rules! entry {
@@ -77,7 +77,7 @@ pub(super) fn pack(level: u32, frame: u64) -> u64 {
     }
 }
 
-/// An entry of the global table that leads to `frame`.
+/// An entry of the global table for `frame`.
 pub(super) fn pack_global(frame: u64) -> u64 {
     whole(GlobalGttPageTableEntry { present: true, address: Shifted::from_bits(frame) }.pack())
 }

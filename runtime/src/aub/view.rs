@@ -5,26 +5,26 @@ use super::tables::{ENTRIES, Leads, PAGE, PAGE_SHIFT};
 use crate::memory::{Memory, VA_MASK};
 use std::cell::RefCell;
 
-/// Pages of zeros, for what is mapped and nothing wrote.
+/// Number of shared zero pages, for pages that are mapped and never written.
 const ZERO_PAGES: u64 = 16;
 static ZEROS: [u8; (ZERO_PAGES * PAGE) as usize] = [0; (ZERO_PAGES * PAGE) as usize];
 
-/// Most pages that are looked up at once: 64 MiB.
+/// Largest number of pages looked up at once: 64 MiB.
 const MAX_RUN: u64 = 1 << 14;
 
-/// Pages whose bytes lie in one piece.
+/// Pages whose bytes are contiguous.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// First page.
     page: u64,
-    /// Pages.
+    /// Number of pages.
     count: u64,
-    /// Where the first one lies; `None` if nothing wrote them.
+    /// Index of the first one in the image; `None` if they were never written.
     slot: Option<u32>,
 }
 
 impl Run {
-    /// The other one goes on where this one ends, in addresses and in place.
+    /// True if the other run follows this one, in addresses and in the image.
     fn leads_to(&self, next: &Run) -> bool {
         let slot = |run: &Run| run.slot.map(u64::from);
         self.page + self.count == next.page
@@ -34,19 +34,19 @@ impl Run {
 
 /// Memory of a context, or global memory, at one point of a file.
 ///
-/// Pages that are mapped one after the other and were written in that order are one piece; what is
-/// mapped without ever being written reads 0, as simulators have it.
+/// Consecutive mapped pages that were written in that order are one piece; pages that are mapped
+/// and never written read 0, as in simulators.
 #[derive(Debug)]
 pub struct View<'a> {
     image: &'a Image,
     translation: Translation,
-    /// What was looked up, in order.
+    /// The runs looked up so far, in order.
     runs: RefCell<Vec<Run>>,
     global: Option<Box<View<'a>>>,
 }
 
 impl<'a> View<'a> {
-    /// Memory through these tables.
+    /// A view through these tables.
     pub fn new(image: &'a Image, translation: Translation) -> Self {
         let view =
             |translation, global| View { image, translation, runs: RefCell::default(), global };
@@ -65,7 +65,7 @@ impl<'a> View<'a> {
         let next = runs.get(at).copied();
         let mut run = self.look_up(page, next.map_or(u64::MAX, |next| next.page))?;
         match next {
-            // One piece with what was looked up before.
+            // It extends a run that was looked up before.
             Some(next) if run.slot.is_some() && run.leads_to(&next) => {
                 run.count += next.count;
                 runs[at] = run;
@@ -75,7 +75,7 @@ impl<'a> View<'a> {
         Some(run)
     }
 
-    /// The run that holds a page if it was looked up before, or where it would stand.
+    /// The run that holds a page if it was looked up before, otherwise the index where it belongs.
     fn known(&self, page: u64) -> Result<Run, usize> {
         let runs = self.runs.borrow();
         let at = runs.partition_point(|run| run.page <= page);
@@ -85,7 +85,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Pages from `page` on whose bytes lie in one piece, before page `end`.
+    /// The longest run from `page` on, before page `end`.
     fn look_up(&self, page: u64, end: u64) -> Option<Run> {
         let mut directory = None;
         let slot = self.image.slot(self.frame(page, &mut directory)?);
@@ -104,8 +104,7 @@ impl<'a> View<'a> {
         Some(Run { page, count, slot })
     }
 
-    /// The frame of a page. `directory` remembers what maps the 2 MiB of the page that was asked
-    /// for last.
+    /// The frame of a page. `directory` caches the entry for the 2 MiB of the last page.
     fn frame(&self, page: u64, directory: &mut Option<(u64, Option<Leads>)>) -> Option<u64> {
         if self.translation == Translation::Global {
             return self.image.global_page(page);

@@ -1,4 +1,4 @@
-//! Blocks of a memory trace, written.
+//! Writes blocks of a memory trace.
 
 use super::Space;
 use super::tables::PAGE;
@@ -10,16 +10,16 @@ use crate::gen8::aub::{
 };
 use std::io::{self, Write};
 
-/// Most bytes of the text in the version block: Mesa's writer has a buffer of 33.
+/// Largest number of bytes of text in the version block: Mesa's writer has a buffer of 33.
 const MAX_TEXT: usize = 32;
 
-/// Most bytes of memory in a block: a page, as Mesa's writer has them. (Length has 16 bits of
-/// dwords.)
+/// Largest number of bytes of memory in a block: a page, as in Mesa's writer. (Length has 16 bits
+/// and counts dwords.)
 const MAX_DATA: usize = PAGE as usize;
 
-/// Writes a file of the newer kind, a memory trace, block by block: what [`Reader`](super::Reader)
-/// reads, and tools that take the files of Mesa's intel_dump_gpu. [`Recorder`](super::Recorder)
-/// makes whole submissions of it.
+/// Writes a memory trace, the newer kind of file, block by block. [`Reader`](super::Reader) and
+/// tools for the files of Mesa's intel_dump_gpu can read it. [`Recorder`](super::Recorder) writes
+/// whole submissions with it.
 ///
 /// ```
 /// use genxml::aub::{Event, Reader, Space, Writer};
@@ -34,8 +34,8 @@ const MAX_DATA: usize = PAGE as usize;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// There are no classic files: they know the global address space only, and what drivers for Gen8
-/// submit uses 48-bit addresses of its own.
+/// It does not write classic files: they only have the global address space, and drivers for Gen8
+/// use 48-bit address spaces of their own.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -44,8 +44,8 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file for a GPU by its PCI device id. The name of the program is cut to what readers
-    /// take, 32 bytes with the id.
+    /// Begins a file for a GPU by its PCI device id. The name of the program is cut so that it has
+    /// at most 32 bytes with the id, the limit of readers.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -64,7 +64,7 @@ impl<W: Write> Writer<W> {
         };
         let mut writer = Writer { out, position: 0 };
         let length = length(MemTraceVersion::DWORDS, text.len());
-        // Mesa's writer has the method of virtual addresses, 0.
+        // Mesa's writer sets the method of virtual addresses, 0.
         let method = MemTraceVersionMethod::VIRTUAL;
         writer
             .dwords(&MemTraceVersion { length, device, method, ..MemTraceVersion::new() }.pack())?;
@@ -77,8 +77,8 @@ impl<W: Write> Writer<W> {
         self.position
     }
 
-    /// Writes memory: physical, or through the global table as it is by then. Blocks end where
-    /// pages do.
+    /// Writes memory: physical, or through the global table as it is then. Blocks end at page
+    /// boundaries.
     ///
     /// # Errors
     /// If the output cannot be written, or the space is one that Broadwell does not have.
@@ -175,7 +175,7 @@ impl<W: Write> Writer<W> {
         dwords.iter().try_for_each(|dword| self.out.write_all(&dword.to_le_bytes()))
     }
 
-    /// Bytes, and zeros that make them whole dwords.
+    /// Writes bytes, padded with zeros to whole dwords.
     fn padded(&mut self, bytes: &[u8]) -> io::Result<()> {
         let padding = bytes.len().next_multiple_of(4) - bytes.len();
         self.position += (bytes.len() + padding) as u64;
@@ -184,12 +184,12 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The length field of a block: dwords less 1.
+/// The length field of a block: dwords minus 1.
 fn length(dwords: usize, data: usize) -> U<16> {
     U::from_bits((dwords + data.div_ceil(4) - 1) as u64)
 }
 
-/// Entries as memory holds them.
+/// Entries as bytes in memory.
 pub(super) fn bytes(entries: &[u64]) -> Vec<u8> {
     entries.iter().flat_map(|entry| entry.to_le_bytes()).collect()
 }

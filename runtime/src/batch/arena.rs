@@ -1,11 +1,11 @@
-//! Where a batch that grows gets its buffers from.
+//! Sources of buffers for growing batches.
 
 use super::buffer::{Buffer, PAGE};
 use super::error::BatchError;
 use alloc::format;
 use alloc::sync::Arc;
 
-/// Gives buffers to a batch that grows: an [`Arena`], or a closure that asks the driver's own
+/// A source of buffers for a growing batch: an [`Arena`], or a closure that calls the driver's own
 /// allocator.
 ///
 /// ```
@@ -22,10 +22,11 @@ use alloc::sync::Arc;
 /// # Ok::<(), genxml::batch::BatchError>(())
 /// ```
 pub trait Allocate {
-    /// A buffer of at least `bytes` bytes, all zero, that nobody else uses.
+    /// Returns an unused buffer of at least `bytes` bytes, all zero.
     ///
     /// # Errors
-    /// Whatever keeps it from doing so; [`BatchError::Arena`] of an [`Arena`].
+    /// If there is no such buffer: [`BatchError::Arena`] from an [`Arena`], any other from a
+    /// closure.
     fn allocate(&mut self, bytes: usize) -> Result<Buffer, BatchError>;
 }
 
@@ -35,7 +36,7 @@ impl<F: FnMut(usize) -> Result<Buffer, BatchError>> Allocate for F {
     }
 }
 
-/// A range of addresses that is handed out in chunks, from the first on.
+/// A range of addresses that is allocated in chunks, in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arena {
     name: Arc<str>,
@@ -46,9 +47,9 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// `size` bytes of addresses from `address` on, in buffers of `chunk` bytes (or as many as are
-    /// wanted at once, if that is more), rounded up to pages. The buffers are called `name`,
-    /// `name 2`, `name 3`...
+    /// `size` bytes of addresses from `address` on, in buffers of `chunk` bytes (more if a larger
+    /// buffer is requested), rounded up to pages. The buffers are called `name`, `name 2`, `name
+    /// 3`...
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: u64, chunk: usize) -> Self {
         Arena {
             name: name.into(),

@@ -12,7 +12,7 @@ use genxml_core::reflect::Container;
 /// Size of a page of GPU memory in bytes: where buffers start.
 pub const PAGE: u64 = 4096;
 
-/// Something that has a place in GPU memory, so that packets can refer to it: a [`Buffer`], a
+/// Something with an address in GPU memory that packets can refer to: a [`Buffer`], a
 /// [`Heap`](super::Heap), a finished batch.
 pub trait Object {
     /// Its name, for people.
@@ -23,20 +23,20 @@ pub trait Object {
     fn size(&self) -> u64;
 }
 
-/// What a heap put somewhere: so that offsets can be checked.
+/// A structure in a heap, recorded so that offsets can be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Content {
     /// Bytes from the start of the buffer.
     pub offset: u64,
-    /// Its size in bytes; 0 of an empty array, where anything may lie.
+    /// Its size in bytes; 0 for an empty array, at whose offset any structure may follow.
     pub bytes: u64,
-    /// Name of the structure, or what the program calls it.
+    /// Name of the structure, or the program's name for the data.
     pub what: &'static str,
     /// The structure, if it is one.
     pub container: Option<&'static Container>,
 }
 
-/// Memory at a GPU address: what the kernel calls a buffer object.
+/// Memory at a GPU address; the kernel calls it a buffer object.
 ///
 /// ```
 /// use genxml::batch::Buffer;
@@ -54,15 +54,15 @@ pub struct Buffer {
     pub(super) handle: u32,
     pub(super) low: bool,
     pub(super) relocations: Vec<Relocation>,
-    /// What a heap put there; nothing is known of other buffers.
+    /// The structures in it if it is a heap; `None` for other buffers.
     pub(super) contents: Option<Vec<Content>>,
-    /// Bases that the context is said to have where the batch that starts here does.
+    /// Bases that the context has when the batch that starts here begins, given by the program.
     pub(super) assumed: Vec<(SpaceKind, u64)>,
 }
 
 impl Buffer {
-    /// `size` zero bytes at `address`, which is a page's. With softpin this is where the buffer
-    /// will be; with relocations it is where it is presumed to be.
+    /// `size` zero bytes at `address`, a multiple of 4096. With softpin this is the final address
+    /// of the buffer; with relocations it is the presumed one.
     ///
     /// # Errors
     /// [`BatchError::Place`] if the address is not a multiple of 4096 or the buffer ends beyond
@@ -113,12 +113,12 @@ impl Buffer {
         &self.bytes
     }
 
-    /// The contents, to be changed.
+    /// The contents, for changes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// Where this buffer holds addresses of others, in the order in which they were written.
+    /// The addresses of other buffers in this one, in the order in which they were written.
     pub fn relocations(&self) -> &[Relocation] {
         &self.relocations
     }

@@ -1,4 +1,4 @@
-//! The batch itself: packets one behind the other, in one buffer or a chain of them.
+//! The batch builder: consecutive packets in one buffer or in a chain of buffers.
 
 use super::arena::Allocate;
 use super::buffer::{Buffer, Object};
@@ -26,10 +26,10 @@ use genxml_core::{Address, Fixed, Instruction, Packed};
 /// Dwords that stay free in each buffer for MI_BATCH_BUFFER_END and the padding to a qword.
 const END: usize = 2;
 
-/// The same in a batch that grows: for the jump to the next buffer, padded to a qword.
+/// The same in a growing batch: for the jump to the next buffer, padded to a qword.
 const CHAIN: usize = MiBatchBufferStart::DWORDS + 1;
 
-/// Place of a packet in its batch, for [`Batch::patch`] and [`Batch::edit`].
+/// Position of a packet in its batch, for [`Batch::patch`] and [`Batch::edit`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     segment: u32,
@@ -43,13 +43,13 @@ impl Position {
         4 * self.dword as usize
     }
 
-    /// Which buffer of the batch: 0 for all of a batch that does not grow.
+    /// Index of the buffer in the batch; 0 in a batch that does not grow.
     pub const fn segment(self) -> usize {
         self.segment as usize
     }
 }
 
-/// A buffer's worth of packets.
+/// The packets of one buffer.
 pub(super) struct Segment {
     buffer: Buffer,
     /// As long as the buffer; zero from `used` on.
@@ -64,45 +64,45 @@ impl Segment {
         Segment { buffer, dwords, used: 0, references: References::default() }
     }
 
-    /// The buffer with the packets in it.
+    /// Writes the packets into the buffer and returns it.
     fn finish(mut self) -> Buffer {
         self.buffer.put_dwords(0, &self.dwords[..self.used]);
         Buffer { relocations: self.references.placed, ..self.buffer }
     }
 }
 
-/// What does not depend on engine and pipeline.
+/// The part that does not depend on engine and pipeline.
 pub(super) struct Core {
     pub current: Segment,
     /// Dwords of the current segment that packets may take.
     limit: usize,
-    /// Those before it, each of which jumps to the next.
+    /// The earlier segments, each of which jumps to the next.
     pub full: Vec<Segment>,
     grow: Option<Box<dyn Allocate>>,
     pub level: Level,
     pub labels: Vec<LabelState>,
     pub assumed: Vec<(SpaceKind, u64)>,
-    /// Tells the batch from others.
+    /// Unique number of the batch.
     pub id: usize,
-    /// Checks packets as they come.
+    /// Checks packets when they are emitted.
     #[cfg(feature = "std")]
     watching: Option<Box<Watching>>,
 }
 
-/// Rules for the packets of a batch. While there are some, `limit` is kept so low that every packet
-/// seems to need another buffer: the quick way of [`Core::emit`] has nothing to ask.
+/// Rules for the packets of a batch. While they are set, `limit` is so low that every packet seems
+/// to need another buffer. So the fast path of [`Core::emit`] needs no test for rules.
 #[cfg(feature = "std")]
 struct Watching {
     watch: crate::check::Watch,
     /// Dwords of the current segment that were checked.
     seen: usize,
-    /// What `limit` would be.
+    /// The real value of `limit`.
     limit: usize,
 }
 
 #[cfg(feature = "std")]
 impl Watching {
-    /// Checks what was emitted since.
+    /// Checks the packets emitted since the last check.
     fn look(&mut self, segment: &Segment) {
         if self.seen < segment.used {
             let address = segment.buffer.address + 4 * self.seen as u64;
@@ -112,14 +112,14 @@ impl Watching {
     }
 }
 
-/// Numbers of batches.
+/// The next number of a batch.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// A batch for engine `E`, whose packets are taken by pipeline `P` of it.
+/// A batch for engine `E`, with packets for its pipeline `P`.
 ///
-/// [`Batch::new`] puts it in one buffer; [`Batch::growing`] takes another buffer when one is full
-/// and jumps there. A batch is [`Neutral`] at first: `select_3d`, `select_media` and `select_gpgpu`
-/// give a batch that takes the commands of that pipeline.
+/// [`Batch::new`] uses one buffer; [`Batch::growing`] adds another buffer when one is full and
+/// jumps there. A batch is [`Neutral`] at first: `select_3d`, `select_media` and `select_gpgpu`
+/// return a batch that takes the commands of that pipeline.
 ///
 /// ```
 /// use genxml::batch::Batch;
@@ -161,7 +161,7 @@ impl<E: Engine> Batch<E> {
         Self::in_buffer(Buffer::new(name, address, size)?)
     }
 
-    /// An empty batch in a buffer of the driver's, whose contents it replaces.
+    /// An empty batch in the driver's buffer, whose contents it replaces.
     ///
     /// # Errors
     /// [`BatchError::Full`] if there is no room for the end of the batch, 8 bytes.
@@ -169,8 +169,8 @@ impl<E: Engine> Batch<E> {
         Self::with(buffer, None)
     }
 
-    /// An empty batch that takes buffers of `allocator`, the first now and another when one is
-    /// full. Each jumps to the next with MI_BATCH_BUFFER_START.
+    /// An empty batch that gets buffers from `allocator`: the first now, another when one is full.
+    /// Each jumps to the next with MI_BATCH_BUFFER_START.
     ///
     /// ```
     /// use genxml::batch::{Arena, Batch};
@@ -186,8 +186,8 @@ impl<E: Engine> Batch<E> {
     /// ```
     ///
     /// # Errors
-    /// Those of the allocator; [`BatchError::Full`] if its buffer has no room for the jump to the
-    /// next, 16 bytes.
+    /// Those returned by the allocator; [`BatchError::Full`] if its buffer has no room for the jump
+    /// to the next, 16 bytes.
     pub fn growing(mut allocator: impl Allocate + 'static) -> Result<Self, BatchError> {
         let buffer = allocator.allocate(4 * CHAIN)?;
         Self::with(buffer, Some(Box::new(allocator)))
@@ -230,10 +230,10 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// Appends a packet.
     ///
     /// # Errors
-    /// [`BatchError::Full`] if the buffer is too small, with room for the end of the batch, or what
-    /// the allocator of a growing batch says; [`BatchError::Pack`] if the packet is longer than its
-    /// length field can say; [`BatchError::Unplaced`] if an address was taken with
-    /// [`reads`](Self::reads) that the packet does not hold.
+    /// [`BatchError::Full`] if the buffer has no room for the packet and the end of the batch, or
+    /// an error of the allocator of a growing batch; [`BatchError::Pack`] if the packet is longer
+    /// than its length field allows; [`BatchError::Unplaced`] if the packet does not hold an
+    /// address that was taken with [`reads`](Self::reads).
     #[inline]
     pub fn emit<C: Command<E> + InPipeline<P>>(
         &mut self,
@@ -242,8 +242,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.emit(packet)
     }
 
-    /// As [`emit`](Self::emit), for code that does not know the pipeline: what is neutral goes with
-    /// all. The references are object, address and what the GPU does there.
+    /// As [`emit`](Self::emit), for code that is generic over the pipeline: neutral packets are
+    /// valid in all. The references are object, address and the GPU's access.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub(crate) fn emit_neutral<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
@@ -252,7 +252,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     ) -> Result<(), BatchError> {
         let waiting = &mut self.core.current.references;
         if waiting.waiting() {
-            // They are of others, who wanted them in the next packet.
+            // Addresses that the caller took for its own next packet.
             return Err(waiting.unplaced(C::NAME));
         }
         references.for_each(|(object, address, access)| waiting.add(object, address, access));
@@ -260,8 +260,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     }
 
     /// The address of `object` + `delta`, which the GPU will read, for the packet that is emitted
-    /// next. The batch remembers where in the packet it went:
-    /// [`Submission::exec`](super::Submission::exec) tells the kernel.
+    /// next. The batch records its position in the packet, and
+    /// [`Submission::exec`](super::Submission::exec) passes it to the kernel.
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer};
@@ -282,8 +282,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Outside`] if the object is not so long; [`BatchError::Offset`] if the address
-    /// does not fit its field.
+    /// [`BatchError::Outside`] if the object is shorter; [`BatchError::Offset`] if the address does
+    /// not fit its field.
     pub fn reads<const A: u64, const N: u32>(
         &self,
         object: &(impl Object + ?Sized),
@@ -292,7 +292,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.current.references.take(object, delta, Access::Read)
     }
 
-    /// As [`reads`](Self::reads), of an object that the GPU will write.
+    /// As [`reads`](Self::reads), for an object that the GPU will write.
     ///
     /// # Errors
     /// As [`reads`](Self::reads).
@@ -342,10 +342,10 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.patch(position, &packet)
     }
 
-    /// Holds every packet of this batch against the rules, each with those before it, as it is
-    /// emitted: [`findings`](Self::findings) has what breaks them. What packets point to is looked
-    /// at when it is complete, by [`Submission::findings`](super::Submission::findings); so is what
-    /// is patched later.
+    /// Checks every packet of this batch against the rules when it is emitted, in the context of
+    /// the packets before it; [`findings`](Self::findings) returns the violations. What packets
+    /// point to, and later patches, are checked when the batch is complete, by
+    /// [`Submission::findings`](super::Submission::findings).
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -371,8 +371,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self
     }
 
-    /// What breaks the rules that [`checked`](Self::checked) gave the batch, among the packets so
-    /// far; empty without rules.
+    /// Violations in the packets so far of the rules set by [`checked`](Self::checked); empty
+    /// without rules.
     #[cfg(feature = "std")]
     pub fn findings(&mut self) -> &[crate::check::Finding] {
         let Core { watching, current, .. } = &mut self.core;
@@ -387,32 +387,32 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.current.buffer.address + 4 * self.core.current.used as u64
     }
 
-    /// The packets so far; of a batch that grows, those in the newest buffer.
+    /// The packets so far; in a growing batch those in the newest buffer.
     pub fn dwords(&self) -> &[u32] {
         &self.core.current.dwords[..self.core.current.used]
     }
 
-    /// Says that the context has `base` as the base of space `S` when the batch starts, from an
-    /// earlier batch or, of a second-level batch, from its caller. Offsets of that space are then
-    /// accepted without STATE_BASE_ADDRESS before.
+    /// Declares that `base` is the base of space `S` when the batch starts: an earlier batch has
+    /// set it, or the caller of a second-level batch. Offsets of that space are then accepted
+    /// without a STATE_BASE_ADDRESS before them.
     #[must_use]
     pub fn assume_base<S: Space>(mut self, base: u64) -> Self {
         self.core.assumed.push((S::KIND, base));
         self
     }
 
-    /// The same batch, of which another pipeline is known.
+    /// The same batch with another pipeline.
     pub(super) fn retyped<Q: Pipeline>(self) -> Batch<E, Q> {
         Batch { core: self.core, marker: PhantomData }
     }
 
-    /// Ends the batch with MI_BATCH_BUFFER_END, padded to a qword as the kernel wants it.
+    /// Ends the batch with MI_BATCH_BUFFER_END, padded to a qword, as the kernel requires.
     ///
     /// # Errors
-    /// [`BatchError::Unbound`] if a jump leads to a label that is nowhere.
+    /// [`BatchError::Unbound`] if a jump has a label that is not bound.
     pub fn finish(mut self) -> Result<FinishedBatch<E>, BatchError> {
         self.core.resolved()?;
-        // `emit` left the room.
+        // `emit` reserved the space.
         let current = &mut self.core.current;
         let end = MiBatchBufferEnd::new().pack();
         current.dwords[current.used..][..end.len()].copy_from_slice(&end);
@@ -450,7 +450,7 @@ impl Core {
         Ok(Position { segment: self.full.len() as u32, dword: dword as u32, dwords: dwords as u32 })
     }
 
-    /// What a packet that failed left behind is removed.
+    /// Removes what a failed packet left.
     #[cold]
     fn undo(&mut self, error: BatchError) -> BatchError {
         self.current.dwords[self.current.used..].fill(0);
@@ -469,7 +469,7 @@ impl Core {
         references.place(container, &dwords[dword..end], 4 * dword as u64)
     }
 
-    /// Goes on in another buffer that has room for a packet of `dwords`.
+    /// Continues in another buffer with room for a packet of `dwords`.
     #[cold]
     fn next_buffer(&mut self, what: &'static str, dwords: usize) -> Result<(), BatchError> {
         #[cfg(feature = "std")]
@@ -496,8 +496,8 @@ impl Core {
         if dwords > limit {
             return Err(full(&next.buffer, limit));
         }
-        // The jump goes where `limit` left room for it; the addresses that wait are for the packet
-        // behind it.
+        // `limit` reserved the space for the jump; the waiting addresses are for the packet after
+        // it.
         let waiting = self.current.references.take_waiting();
         let jump = MiBatchBufferStart {
             address_space_indicator: Table::PPGTT,
@@ -536,7 +536,7 @@ impl Core {
         }
     }
 
-    /// The place of a buffer, for references to it.
+    /// The address of a buffer, for references to it.
     pub fn place_of(&self, segment: usize) -> Place {
         Place::of(&self.full.get(segment).unwrap_or(&self.current).buffer)
     }
@@ -579,7 +579,7 @@ impl Core {
         position: Position,
         packet: &C,
     ) -> Result<(), BatchError> {
-        // Addresses that wait were taken from the newest segment, whichever the packet is in.
+        // Waiting addresses were taken in the newest segment, whatever segment the packet is in.
         let waiting = self.current.references.take_waiting();
         let place = self.packet::<C>(position, packet.dwords())?;
         let old = place.to_vec();
@@ -613,14 +613,14 @@ impl<E: Engine, P: Pipeline> fmt::Debug for Batch<E, P> {
     }
 }
 
-/// A batch that has its end.
+/// A batch with its MI_BATCH_BUFFER_END.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedBatch<E: Engine> {
-    /// The buffer, of a batch that grew the first one.
+    /// The buffer; the first one of a batch that grew.
     pub buffer: Buffer,
-    /// Bytes that the batch takes of it.
+    /// Bytes of it that the batch uses.
     pub length: usize,
-    /// The buffers that a growing batch went on in.
+    /// The further buffers of a growing batch.
     pub chained: Vec<Buffer>,
     pub(super) engine: PhantomData<E>,
 }

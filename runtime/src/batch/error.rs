@@ -4,12 +4,12 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use genxml_core::{FieldError, OutOfRange, PackError};
 
-/// Why something cannot be put into a batch, heap or submission. Each says what, where, and what to
-/// do about it.
+/// Why something cannot be put into a batch, heap or submission. Each message says what is wrong,
+/// where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// The address of a buffer is not a page's, or the buffer ends beyond 48 bits.
+    /// The address of a buffer is not a multiple of 4096, or the buffer ends beyond 48 bits.
     #[error(
         "buffer {buffer}: {size} bytes at {address:#x} do not start on a page of 4096 bytes below 2^48"
     )]
@@ -28,9 +28,9 @@ pub enum BatchError {
     Full {
         /// The buffer's name.
         buffer: Arc<str>,
-        /// What should go there.
+        /// What was to be put there.
         what: &'static str,
-        /// Bytes that it takes, alignment included.
+        /// Bytes that it needs, with alignment.
         needed: usize,
         /// Bytes that are left.
         available: usize,
@@ -44,7 +44,7 @@ pub enum BatchError {
     Arena {
         /// The arena's name.
         arena: Arc<str>,
-        /// Bytes that were wanted.
+        /// Bytes that were requested.
         needed: usize,
         /// Bytes that are left.
         available: u64,
@@ -58,12 +58,12 @@ pub enum BatchError {
     /// A value does not fit its type.
     #[error(transparent)]
     Value(Box<OutOfRange>),
-    /// The offset does not fit the field that it is meant for.
+    /// The offset does not fit its field.
     #[error("{what} at +{offset:#x} of {buffer}: the offset does not fit its field: {source}")]
     Offset {
         /// The buffer's name.
         buffer: Arc<str>,
-        /// What lies there.
+        /// What is there.
         what: &'static str,
         /// Its offset.
         offset: u64,
@@ -75,12 +75,12 @@ pub enum BatchError {
     Outside {
         /// The object's name.
         object: Arc<str>,
-        /// The offset that was asked for.
+        /// The requested offset.
         delta: u64,
         /// Its size.
         size: u64,
     },
-    /// A reference to address 0: fields that are 0 point nowhere.
+    /// A reference to address 0: a field of 0 points nowhere.
     #[error("{object} is at address 0, which in a field means nowhere: give it another address")]
     AtZero {
         /// The object's name.
@@ -107,15 +107,15 @@ pub enum BatchError {
         "{packet} does not hold the address {address:#x} of {object} that was taken for it: take an address right before the packet that uses it"
     )]
     Unplaced {
-        /// The packet or structure that came.
+        /// The packet or structure.
         packet: &'static str,
         /// The object's name.
         object: Arc<str>,
         /// The address.
         address: u64,
     },
-    /// More fields hold an address than it was taken for: which of them are references cannot be
-    /// said.
+    /// More fields hold an address than the number of times it was taken: it is unknown which of
+    /// them are references.
     #[error(
         "{fields} fields of {packet} hold the address {address:#x} of {object}, which was taken {taken} times: take it once for each"
     )]
@@ -145,7 +145,8 @@ pub enum BatchError {
         /// What would have to be added.
         delta: u64,
     },
-    /// The kernel cannot relocate the field: it writes 64 bits, and they are not all the address's.
+    /// The kernel cannot relocate the field: it writes 64 bits, and not all of them belong to the
+    /// address.
     #[error(
         "{field} of {packet} cannot be relocated: the kernel writes 64 bits there, and not all of them belong to the address"
     )]
@@ -155,15 +156,15 @@ pub enum BatchError {
         /// Its field.
         field: &'static str,
     },
-    /// A label is of another batch.
+    /// A label belongs to another batch.
     #[error(
         "the label is of another batch, not of {batch}: `target` of that batch gives what `jump_to` takes"
     )]
     ForeignLabel {
-        /// The batch that was asked.
+        /// The batch that got the label.
         batch: Arc<str>,
     },
-    /// A label cannot be in two places.
+    /// A label cannot have two positions.
     #[error("label {label} of {batch} is at {address:#x} already")]
     Bound {
         /// The batch.
@@ -175,7 +176,7 @@ pub enum BatchError {
     },
     /// A jump has no target.
     #[error(
-        "label {label} of {batch} is nowhere, but the MI_BATCH_BUFFER_START at +{offset:#x} of {buffer} jumps to it: `bind` it"
+        "label {label} of {batch} is not bound, but the MI_BATCH_BUFFER_START at +{offset:#x} of {buffer} jumps to it: `bind` it"
     )]
     Unbound {
         /// The batch.
@@ -187,15 +188,15 @@ pub enum BatchError {
         /// Bytes from the start of that buffer to the jump.
         offset: usize,
     },
-    /// A label that is nowhere yet cannot be a target for other batches.
-    #[error("label {label} of {batch} is nowhere yet: `bind` it before others jump to it")]
+    /// A label that is not bound cannot be a target for other batches.
+    #[error("label {label} of {batch} is not bound yet: `bind` it before others jump to it")]
     Nowhere {
         /// The batch.
         batch: Arc<str>,
         /// Number of the label, in order of creation.
         label: usize,
     },
-    /// Second-level batches call no others: hardware has two levels.
+    /// Second-level batches cannot call others: hardware has two levels.
     #[error("{batch} is a second-level batch and cannot call {routine}: there is no third level")]
     Nested {
         /// The batch that called.
@@ -209,7 +210,7 @@ pub enum BatchError {
         /// The batch.
         batch: Arc<str>,
     },
-    /// An expression of [`mi`](crate::mi), in code that gives errors of batches.
+    /// An error of an expression of [`mi`](crate::mi), in code that returns errors of batches.
     #[cfg(all(feature = "std", feature = "registers"))]
     #[error(transparent)]
     Expression(Box<super::MiError>),
@@ -223,20 +224,20 @@ pub enum BatchError {
         /// The first address that both have.
         address: u64,
     },
-    /// A submission is moved to fewer or more places than it has buffers.
+    /// A submission is relocated with fewer or more addresses than it has buffers.
     #[error("{given} addresses for {buffers} buffers: each needs one")]
     Places {
-        /// How many addresses came.
+        /// Number of addresses.
         given: usize,
-        /// How many buffers there are.
+        /// Number of buffers.
         buffers: usize,
     },
     /// Something that packets refer to is not in the submission.
     #[error("{place} refers to {object} at {address:#x}, which is not in the submission")]
     Missing {
-        /// Who refers.
+        /// The packet or structure with the reference, and its position.
         place: Arc<str>,
-        /// To what.
+        /// The object that is missing.
         object: Arc<str>,
         /// The address.
         address: u64,
@@ -244,31 +245,31 @@ pub enum BatchError {
     /// A base address points to none of the submission's buffers.
     #[error("{place}: {field} is {address:#x}, where no buffer of the submission is")]
     NoBuffer {
-        /// Packet and place.
+        /// The packet and its position.
         place: Arc<str>,
         /// The field.
         field: &'static str,
         /// The address.
         address: u64,
     },
-    /// An offset counts from a base that no STATE_BASE_ADDRESS before it has set.
+    /// An offset is relative to a base that no earlier STATE_BASE_ADDRESS has set.
     #[error(
         "{place}: {field} is an offset of {space} space, whose base was not set before: emit STATE_BASE_ADDRESS, or say `assume_base`"
     )]
     NoBase {
-        /// Packet and place.
+        /// The packet and its position.
         place: Arc<str>,
         /// The field.
         field: &'static str,
         /// The space's name in the specification.
         space: &'static str,
     },
-    /// An offset leads to where nothing was put: it is of another heap, or made up.
+    /// An offset does not lead to anything in the heap: it is from another heap, or invented.
     #[error(
         "{place}: {field} is +{offset:#x} of {heap}, where {found}: is the offset of another heap than the base?"
     )]
     Dangling {
-        /// Packet or structure, and place.
+        /// The packet or structure and its position.
         place: Arc<str>,
         /// The field.
         field: &'static str,
@@ -303,7 +304,7 @@ impl From<FieldError> for BatchError {
     }
 }
 
-/// `?` in a field of `packet!` passes it on.
+/// `?` in a field of `packet!` returns it unchanged.
 impl genxml_core::fit::Named for BatchError {
     type Error = BatchError;
     fn named(self, _: &'static genxml_core::At) -> BatchError {

@@ -1,5 +1,5 @@
-//! A submission as the i915 kernel driver takes it (DRM_IOCTL_I915_GEM_EXECBUFFER2). Names and
-//! numbers are those of `i915_drm.h`, so that a driver copies field by field, or points to the list
+//! A submission in the form of the i915 kernel driver (DRM_IOCTL_I915_GEM_EXECBUFFER2). Names and
+//! numbers are those of `i915_drm.h`, so that a driver can copy field by field, or pass a pointer
 //! where the layouts are equal.
 
 use super::buffer::Buffer;
@@ -15,10 +15,9 @@ pub const EXEC_OBJECT_WRITE: u64 = 1 << 2;
 pub const EXEC_OBJECT_SUPPORTS_48B_ADDRESS: u64 = 1 << 3;
 /// `EXEC_OBJECT_PINNED`: the object must lie at `offset` (softpin).
 pub const EXEC_OBJECT_PINNED: u64 = 1 << 4;
-/// `I915_EXEC_NO_RELOC`: relocations need not be looked at if all objects are where they were
-/// presumed.
+/// `I915_EXEC_NO_RELOC`: relocations can be skipped if all objects are at their presumed addresses.
 pub const I915_EXEC_NO_RELOC: u64 = 1 << 11;
-/// `I915_EXEC_HANDLE_LUT`: relocations name objects by their place in the list.
+/// `I915_EXEC_HANDLE_LUT`: relocations name objects by their index in the list.
 pub const I915_EXEC_HANDLE_LUT: u64 = 1 << 12;
 /// `I915_EXEC_BATCH_FIRST`: the batch is the first object instead of the last.
 pub const I915_EXEC_BATCH_FIRST: u64 = 1 << 18;
@@ -30,7 +29,7 @@ pub const I915_GEM_DOMAIN_RENDER: u32 = 2;
 pub enum Placement {
     /// They stay where they are: no relocations.
     Softpin,
-    /// The kernel places them and writes the addresses into the buffers.
+    /// The kernel chooses the addresses and writes them into the buffers.
     Relocated,
 }
 
@@ -38,13 +37,13 @@ pub enum Placement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct RelocationEntry {
-    /// The object: its place in the list of objects (`I915_EXEC_HANDLE_LUT`).
+    /// The object: its index in the list of objects (`I915_EXEC_HANDLE_LUT`).
     pub target_handle: u32,
-    /// What is added to its address; flags below the address included.
+    /// The value added to its address, with the flags in the bits below the address.
     pub delta: u32,
-    /// Where the sum is written, in bytes from the start of the buffer; 8 bytes on this generation.
+    /// Offset in the buffer where the sum is written; 8 bytes on this generation.
     pub offset: u64,
-    /// The address that the buffer was filled in for, canonical.
+    /// The presumed address of the object, canonical.
     pub presumed_offset: u64,
     /// `I915_GEM_DOMAIN_RENDER`.
     pub read_domains: u32,
@@ -58,11 +57,11 @@ pub struct RelocationEntry {
 pub struct ExecObject {
     /// The kernel's handle ([`Buffer::with_handle`]).
     pub handle: u32,
-    /// What `relocs_ptr` and `relocation_count` say.
+    /// The relocations of `relocs_ptr` and `relocation_count`.
     pub relocations: Vec<RelocationEntry>,
-    /// Alignment in bytes if the kernel places the object; 0: a page.
+    /// Alignment in bytes if the kernel chooses the address; 0 means a page.
     pub alignment: u64,
-    /// Address where the object is or should be, canonical.
+    /// Present or wanted address of the object, canonical.
     pub offset: u64,
     /// `EXEC_OBJECT_...`
     pub flags: u64,
@@ -73,7 +72,7 @@ pub struct ExecObject {
 pub struct ExecBuffer {
     /// The objects, the batch first.
     pub objects: Vec<ExecObject>,
-    /// Where in the first object the batch starts: 0.
+    /// Offset of the batch in the first object: 0.
     pub batch_start_offset: u32,
     /// Its length in bytes, a multiple of 8.
     pub batch_len: u32,
@@ -82,14 +81,14 @@ pub struct ExecBuffer {
 }
 
 impl Submission {
-    /// The submission for the kernel.
+    /// The submission in the form of the kernel.
     ///
     /// With [`Placement::Softpin`] every object is pinned to its address. With
-    /// [`Placement::Relocated`] the relocations go along, and the addresses are presumed ones.
+    /// [`Placement::Relocated`] it has relocations, and the addresses are presumed ones.
     ///
     /// An object is marked as written if a packet or state took its address with `writes`. Heaps of
-    /// general state and instructions are not marked as fit for addresses above 4 GiB, because of
-    /// Broadwell's errata (Wa32bitGeneralStateOffset, Wa32bitInstructionBaseOffset).
+    /// general state and instructions are not marked as supporting addresses above 4 GiB, because
+    /// of Broadwell's errata (Wa32bitGeneralStateOffset, Wa32bitInstructionBaseOffset).
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer, Placement, EXEC_OBJECT_WRITE};
@@ -110,9 +109,10 @@ impl Submission {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Missing`] if something refers to an object that is not there; of relocations,
-    /// [`BatchError::Unrelocatable`] if a field is not of the form that the kernel writes,
-    /// [`BatchError::TooFar`] if it is more than 2^31 bytes behind the start of its object.
+    /// [`BatchError::Missing`] if something refers to an object that is not in the submission. For
+    /// relocations also [`BatchError::Unrelocatable`] if a field does not have the form that the
+    /// kernel writes, and [`BatchError::TooFar`] if the address is more than 2^31 bytes after the
+    /// start of its object.
     pub fn exec(&self, placement: Placement) -> Result<ExecBuffer, BatchError> {
         self.references()?;
         if placement == Placement::Relocated {
@@ -145,7 +145,7 @@ impl Submission {
     fn object(&self, buffer: &Buffer, placement: Placement) -> ExecObject {
         let high = if buffer.low { 0 } else { EXEC_OBJECT_SUPPORTS_48B_ADDRESS };
         let (flags, relocations) = match placement {
-            // A pinned object is where the program wants it.
+            // Only a pinned object above 4 GiB needs the flag whatever it holds.
             Placement::Softpin if buffer.address + buffer.bytes.len() as u64 <= 1 << 32 => {
                 (EXEC_OBJECT_PINNED | high, Vec::new())
             }
@@ -167,7 +167,7 @@ impl Submission {
         let entries = buffer.relocations.iter().filter_map(|relocation| {
             Some(RelocationEntry {
                 target_handle: self.index(relocation.target)? as u32,
-                // `relocatable` has seen to it that it fits.
+                // `relocatable` has checked that it fits.
                 delta: relocation.delta as u32,
                 offset: relocation.offset,
                 presumed_offset: canonical(relocation.target),

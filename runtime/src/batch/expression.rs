@@ -11,31 +11,31 @@ pub enum MiError {
     /// The batch does not take the packet.
     #[error(transparent)]
     Batch(#[from] BatchError),
-    /// All general registers hold something.
+    /// All general registers are in use.
     #[error(
         "all {count} general registers are in use: drop kept values and variables, or keep a part of the expression \
          first"
     )]
     OutOfRegisters {
-        /// How many there are.
+        /// Number of general registers.
         count: u32,
     },
-    /// The general register that is asked for by number holds something.
+    /// The requested general register is in use.
     #[error("general register {index} is in use")]
     RegisterInUse {
         /// Its number.
         index: u32,
     },
-    /// There are fewer registers of this kind.
+    /// There is no register with this index.
     #[error("there is no {name}[{index}]")]
     NoSuchRegister {
         /// The register's name.
         name: &'static str,
-        /// The number that was asked for.
+        /// The requested index.
         index: u32,
     },
-    /// A general register was named by its offset, which the allocator of general registers knows
-    /// nothing of.
+    /// A general register was named by its offset, which bypasses the allocator of general
+    /// registers.
     #[error(
         "the register at {offset:#x} is general register {index}, which the builder gives out itself: use \
          `Gprs::take({index})`"
@@ -46,7 +46,7 @@ pub enum MiError {
         /// Its number.
         index: u32,
     },
-    /// A kept value or variable belongs to a builder with other general registers.
+    /// A stored value or variable belongs to a builder with other general registers.
     #[error(
         "general register {index} belongs to another builder: share the registers of both with \
          `Builder::with_gprs`"
@@ -58,7 +58,7 @@ pub enum MiError {
     /// The expression is nested so deeply that walking it could overflow the stack.
     #[error("the expression is nested more than {limit} operations deep: keep a part of it first")]
     TooDeep {
-        /// The deepest that is taken.
+        /// Largest depth.
         limit: u32,
     },
     /// A division by the constant 0.

@@ -1,4 +1,4 @@
-//! Addresses and offsets that packets and structures hold, found by their tables.
+//! Finds the addresses and offsets in packets and structures with the tables.
 
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
@@ -9,18 +9,18 @@ use genxml_core::reflect::{Container, Field, Group, Type};
 pub(super) struct Found {
     pub field: &'static Field,
     pub space: SpaceKind,
-    /// The container that should lie there; empty if that is not one described thing.
+    /// The container that should be there; empty if it is not a single described container.
     pub target: &'static str,
     /// First bit in the packet, of the field.
     pub start: u32,
     /// Last bit in the packet.
     pub end: u32,
-    /// The address, its bits at their own place.
+    /// The address, with its bits at their own positions.
     pub value: u64,
 }
 
-/// Shows every address and offset of `container`, whose dwords are these, in order. What is cut off
-/// is not there.
+/// Calls a function for every address and offset of `container` in these dwords, in order; fields
+/// beyond the end are skipped.
 pub(super) fn addresses(
     container: &'static Container,
     dwords: &[u32],

@@ -1,4 +1,4 @@
-//! State in memory that is found by offsets from a base address.
+//! State in memory that is addressed by offsets from a base address.
 
 use super::buffer::{Buffer, Content, Object};
 use super::error::BatchError;
@@ -15,20 +15,19 @@ use genxml_core::{Address, Fixed};
 
 use crate::gen8::state::{BindingTableState, SamplerState};
 
-/// Least alignment in a heap: a cache line, which is also what most state needs.
+/// Smallest alignment in a heap: a cache line, which is also what most state needs.
 const LINE: u64 = 64;
 
-/// Bytes that stay zero behind a kernel: the instruction fetch reads ahead of the thread. Compilers
-/// for Gen8 pad with eight instructions of 16 bytes.
+/// Zero bytes after a kernel: the instruction fetch reads ahead of the thread. Compilers for Gen8
+/// pad with eight instructions of 16 bytes.
 const PREFETCH: usize = 8 * 16;
 
-/// State in memory that is found by offsets from one base address: surface states and binding
+/// State in memory that is addressed by offsets from one base address: surface states and binding
 /// tables from Surface State Base Address, and so on. The buffer's address is that base.
 ///
-/// What is put there is aligned as the structure and the field that takes the offset want it, and
-/// at least to 64 bytes. The offset has the type of that field: an offset of dynamic state does not
-/// go where surface state is wanted. The first 64 bytes stay free: offset 0 is what a pointer holds
-/// that is not used.
+/// Structures are aligned as the structure and the field of its offset require, and at least to 64
+/// bytes. The offset has the type of that field: an offset of dynamic state cannot be used for
+/// surface state. The first 64 bytes stay free, because an unused pointer holds offset 0.
 ///
 /// ```
 /// use genxml::batch::Heap;
@@ -69,14 +68,13 @@ impl<S: Space> Heap<S> {
         })
     }
 
-    /// What STATE_BASE_ADDRESS has to say for this space, as a number.
-    /// [`Batch::reads`](super::Batch::reads) gives it as an address that follows when the heap is
-    /// moved.
+    /// The base address for STATE_BASE_ADDRESS, as a number. [`Batch::reads`](super::Batch::reads)
+    /// returns it as an address that is relocated with the heap.
     pub const fn base(&self) -> u64 {
         self.buffer.address
     }
 
-    /// Bytes that are taken, with the 64 that stay free at the start.
+    /// Bytes in use, with the 64 that stay free at the start.
     pub const fn used(&self) -> usize {
         self.used
     }
@@ -95,7 +93,7 @@ impl<S: Space> Heap<S> {
     }
 
     /// The address of `object` + `delta`, which the GPU will write, for the structure that is put
-    /// next: of a render target, say.
+    /// next, for example the address of a render target.
     ///
     /// # Errors
     /// As [`Batch::reads`](super::Batch::reads).
@@ -107,11 +105,11 @@ impl<S: Space> Heap<S> {
         self.references.take(object, delta, Access::Write)
     }
 
-    /// Copies a structure into the heap and returns its offset, for the field that takes it.
+    /// Copies a structure into the heap and returns its offset for a field.
     ///
     /// # Errors
     /// [`BatchError::Full`]; [`BatchError::Offset`] if the field cannot hold the offset;
-    /// [`BatchError::Unplaced`] if an address was taken that the structure does not hold.
+    /// [`BatchError::Unplaced`] if the structure does not hold an address that was taken.
     pub fn put<T: Fixed, const A: u64, const N: u32>(
         &mut self,
         value: &T,
@@ -119,8 +117,8 @@ impl<S: Space> Heap<S> {
         self.put_all(slice::from_ref(value))
     }
 
-    /// Copies structures one behind the other (viewports, interface descriptors) and returns the
-    /// offset of the first.
+    /// Copies consecutive structures (viewports, interface descriptors) and returns the offset of
+    /// the first.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -142,7 +140,7 @@ impl<S: Space> Heap<S> {
         self.place(T::NAME, &dwords, align, 0, Some(T::INFO))
     }
 
-    /// Copies dwords, of constants say, and returns their offset.
+    /// Copies dwords, for example constants, and returns their offset.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -154,8 +152,8 @@ impl<S: Space> Heap<S> {
         self.place(what, dwords, 1, 0, None)
     }
 
-    /// `behind` bytes stay zero behind the dwords. Nothing changes if that fails, but no address
-    /// waits any more.
+    /// `behind` bytes after the dwords stay zero. If it fails, the heap is unchanged, but waiting
+    /// addresses are dropped.
     fn place<const A: u64, const N: u32>(
         &mut self,
         what: &'static str,
@@ -195,14 +193,14 @@ impl<S: Space> Heap<S> {
         Ok(address)
     }
 
-    /// The buffer with all that was put there.
+    /// The buffer with everything that was put into it.
     pub fn finish(self) -> Buffer {
         Buffer { relocations: self.references.placed, ..self.buffer }
     }
 }
 
 impl Heap<SurfaceState> {
-    /// A binding table: what binding table index 0, 1, ... of a kernel lead to.
+    /// A binding table: the surfaces for binding table indices 0, 1, ... of a kernel.
     ///
     /// # Errors
     /// As [`put`](Self::put). The offset of a table has 16 bits, so tables go first into a heap
@@ -218,7 +216,7 @@ impl Heap<SurfaceState> {
 }
 
 impl Heap<DynamicState> {
-    /// An array of sampler states: what sampler index 0, 1, ... of a kernel lead to.
+    /// An array of sampler states for sampler indices 0, 1, ... of a kernel.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -229,7 +227,7 @@ impl Heap<DynamicState> {
         self.put_all(samplers)
     }
 
-    /// Constants of kernels, filled with zeros to whole registers of 32 bytes.
+    /// Constants of kernels, padded with zeros to whole registers of 32 bytes.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -240,7 +238,7 @@ impl Heap<DynamicState> {
         self.padded(dwords, 8)
     }
 
-    /// Constants, filled to a multiple of `unit` dwords.
+    /// Constants, padded to a multiple of `unit` dwords.
     fn padded<const A: u64, const N: u32>(
         &mut self,
         dwords: &[u32],
@@ -271,8 +269,8 @@ impl Heap<DynamicState> {
         })
     }
 
-    /// Constants for the kernels of media objects and thread groups, filled to whole 64 bytes as
-    /// the command wants it, and the command that loads them (MEDIA_CURBE_LOAD).
+    /// Constants for the kernels of media objects and thread groups, padded to 64 bytes as the
+    /// command requires, and the command that loads them (MEDIA_CURBE_LOAD).
     ///
     /// # Errors
     /// As [`put`](Self::put); [`BatchError::Offset`] if there is more than the command can load.
@@ -289,7 +287,7 @@ impl Heap<DynamicState> {
         })
     }
 
-    /// A length as the field that takes it.
+    /// A length in the type of its field.
     #[cfg(feature = "media")]
     fn length<T: TryFrom<u64, Error = genxml_core::OutOfRange>>(
         &self,
@@ -307,7 +305,7 @@ impl Heap<DynamicState> {
 }
 
 impl Heap<Instruction> {
-    /// A kernel, at a cache line, with zeros behind it for the instruction fetch that reads ahead.
+    /// A kernel at a cache line, followed by zeros because the instruction fetch reads ahead.
     ///
     /// # Errors
     /// As [`put`](Self::put).

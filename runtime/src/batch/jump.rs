@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 use genxml_core::Address;
 
 /// Jumps are MI_BATCH_BUFFER_START through the PPGTT, at the batch's own level. A label belongs to
-/// the pipeline in which it was made: a jump does not go around PIPELINE_SELECT.
+/// the pipeline in which it was made, so a jump cannot bypass PIPELINE_SELECT.
 ///
 /// ```
 /// use genxml::batch::Batch;
@@ -32,7 +32,7 @@ use genxml_core::Address;
 /// # Ok::<(), genxml::batch::BatchError>(())
 /// ```
 impl<E: Engine, P: Pipeline> Batch<E, P> {
-    /// A label that is nowhere yet: jumps to it are filled in when it is bound.
+    /// A label that is not bound yet; jumps to it are filled in when it is bound.
     pub fn label(&mut self) -> Label<P> {
         self.core.labels.push(LabelState::default());
         Label { batch: self.core.id, index: self.core.labels.len() - 1, pipeline: PhantomData }
@@ -45,11 +45,11 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         Label { batch: self.core.id, index: self.core.labels.len() - 1, pipeline: PhantomData }
     }
 
-    /// Puts the label at the next packet.
+    /// Binds the label to the next packet.
     ///
     /// # Errors
-    /// [`BatchError::Bound`] if it is somewhere already, [`BatchError::ForeignLabel`] if it is
-    /// another batch's.
+    /// [`BatchError::Bound`] if it is bound already, [`BatchError::ForeignLabel`] if it belongs to
+    /// another batch.
     pub fn bind(&mut self, label: Label<P>) -> Result<(), BatchError> {
         let here = (self.core.full.len(), self.core.current.used);
         let state = self.core.state(label)?;
@@ -64,15 +64,15 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         Ok(())
     }
 
-    /// Goes on at the label.
+    /// Jumps to the label.
     ///
     /// # Errors
-    /// As [`emit`](Self::emit); [`BatchError::ForeignLabel`] if the label is another batch's.
+    /// As [`emit`](Self::emit); [`BatchError::ForeignLabel`] if the label belongs to another batch.
     pub fn jump(&mut self, label: Label<P>) -> Result<Position, BatchError> {
         self.core.jump(label, false)
     }
 
-    /// Goes on at the label if the predicate of MI_SET_PREDICATE and MI_PREDICATE is not 0.
+    /// Jumps to the label if the predicate of MI_SET_PREDICATE and MI_PREDICATE is not 0.
     ///
     /// # Errors
     /// As [`jump`](Self::jump).
@@ -80,11 +80,11 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.jump(label, true)
     }
 
-    /// The place of a label, for jumps of other batches.
+    /// The position of a label, for jumps from other batches.
     ///
     /// # Errors
-    /// [`BatchError::Nowhere`] if it is not bound yet, [`BatchError::ForeignLabel`] if it is
-    /// another batch's.
+    /// [`BatchError::Nowhere`] if it is not bound yet, [`BatchError::ForeignLabel`] if it belongs
+    /// to another batch.
     pub fn target(&mut self, label: Label<P>) -> Result<Target<E, P>, BatchError> {
         match self.core.state(label)?.place {
             Some((segment, dword)) => Ok(Target {
@@ -96,7 +96,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         }
     }
 
-    /// Goes on in another batch. Nothing comes back: what follows here is reached by labels only.
+    /// Jumps to another batch, without return: the packets after it can only be reached by labels.
     ///
     /// # Errors
     /// As [`emit`](Self::emit).
@@ -105,7 +105,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.start(&target.buffer, target.delta, level, false)
     }
 
-    /// Runs a second-level batch and goes on behind.
+    /// Calls a second-level batch.
     ///
     /// # Errors
     /// As [`emit`](Self::emit); [`BatchError::Nested`] in a second-level batch.
@@ -117,9 +117,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.start(&routine.batch.buffer, 0, Level::SECOND_LEVEL_BATCH, false)
     }
 
-    /// Makes the empty batch a second-level batch: `build` emits its packets. It leaves the
-    /// pipeline as it found it, so it can be called wherever `P` is chosen, or anywhere if `P` is
-    /// `Neutral`.
+    /// Makes the empty batch a second-level batch: `build` emits its packets. It does not change
+    /// the pipeline, so it can be called wherever `P` is selected, or anywhere if `P` is `Neutral`.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -138,8 +137,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// ```
     ///
     /// # Errors
-    /// Those of `build`, and of [`finish`](Self::finish); [`BatchError::NotEmpty`] if there are
-    /// packets already.
+    /// Those returned by `build` and [`finish`](Self::finish); [`BatchError::NotEmpty`] if there
+    /// are packets already.
     pub fn routine(
         mut self,
         build: impl FnOnce(&mut Self) -> Result<(), BatchError>,
@@ -227,7 +226,7 @@ impl Core {
         })
     }
 
-    /// Lets the jump lead to `to`.
+    /// Sets the target of the jump.
     fn lead(&mut self, jump: Position, (segment, dword): (usize, usize)) -> Result<(), BatchError> {
         let buffer = self.place_of(segment);
         let mut packet: MiBatchBufferStart = self.read(jump)?;
@@ -236,7 +235,7 @@ impl Core {
         self.patch(jump, &packet)
     }
 
-    /// Every jump has its target.
+    /// Checks that every jump has its target.
     pub fn resolved(&self) -> Result<(), BatchError> {
         let open = self
             .labels

@@ -1,4 +1,4 @@
-//! Places to jump to.
+//! Targets of jumps.
 
 use super::builder::Position;
 use crate::engine::Engine;
@@ -8,12 +8,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A place in a batch that jumps of the same batch lead to, maybe one that comes later
-/// ([`Batch::label`](super::Batch::label), [`Batch::bind`](super::Batch::bind),
-/// [`Batch::here`](super::Batch::here)). Jumps from and to it happen in the pipeline `P`.
+/// A target of jumps in the same batch, bound now or later ([`Batch::label`](super::Batch::label),
+/// [`Batch::bind`](super::Batch::bind), [`Batch::here`](super::Batch::here)). Jumps to it happen in
+/// the pipeline `P`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Label<P: Pipeline> {
-    /// Which batch: a number that no other has.
+    /// The unique number of the batch.
     pub(super) batch: usize,
     pub(super) index: usize,
     pub(super) pipeline: PhantomData<P>,
@@ -25,7 +25,7 @@ impl<P: Pipeline> fmt::Debug for Label<P> {
     }
 }
 
-/// A place in a batch that other batches of the engine `E` can jump to in the pipeline `P`
+/// A position in a batch that other batches of the engine `E` can jump to in the pipeline `P`
 /// ([`Batch::target`](super::Batch::target), [`Batch::jump_to`](super::Batch::jump_to)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target<E: Engine, P: Pipeline> {
@@ -41,7 +41,7 @@ impl<E: Engine, P: Pipeline> Target<E, P> {
     }
 }
 
-/// Which buffer, without its contents.
+/// Name, address and size of a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub name: Arc<str>,
@@ -69,7 +69,7 @@ impl super::Object for Place {
     }
 }
 
-/// What a batch knows of a label.
+/// The state of a label in its batch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LabelState {
     /// Segment and dword, once bound.

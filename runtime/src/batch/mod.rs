@@ -1,16 +1,16 @@
 //! Building batches: packets of one engine, and the state in memory that they point to.
 //!
-//! * [`Batch`]: packets one behind the other; takes those of its engine only, and of the pipeline
-//!   that was chosen
-//! * [`Heap`]: state, found by offsets that fit only the fields that count from the same base
-//! * [`Buffer`]: memory at a GPU address; [`Arena`]: addresses for buffers of a batch that grows
-//! * [`Label`], [`Target`], [`Routine`]: places to jump to, second-level batches
-//! * [`Submission`]: what an engine runs, checked, and as the kernel takes it ([`ExecBuffer`])
+//! * [`Batch`]: consecutive packets; takes only those of its engine and of the selected pipeline
+//! * [`Heap`]: state; its offsets have the types of fields relative to the same base
+//! * [`Buffer`]: memory at a GPU address; [`Arena`]: addresses for buffers of a growing batch
+//! * [`Label`], [`Target`], [`Routine`]: targets of jumps, second-level batches
+//! * [`Submission`]: a batch with its buffers, checked, also in the form of the kernel
+//!   ([`ExecBuffer`])
 //!
-//! Every buffer has a GPU address from the start. With softpin that is where it will be, and
-//! addresses may go into packets as plain numbers. Where the kernel places buffers, an address is
-//! taken with [`Batch::reads`] or [`Batch::writes`] (or the heap's), which remember where in the
-//! packet it went.
+//! Every buffer has a GPU address from the start. With softpin this is the final address, and
+//! addresses may go into packets as plain numbers. If the kernel chooses the addresses, take an
+//! address with [`Batch::reads`] or [`Batch::writes`] (or the heap's methods), which record its
+//! position in the packet.
 //!
 //! ```
 //! use genxml::batch::{Batch, Buffer};
@@ -28,7 +28,8 @@
 //! # Ok::<(), genxml::batch::BatchError>(())
 //! ```
 //!
-//! Without the feature `std` all of it is there but `Submission::write`; it needs `alloc` only.
+//! Without the feature `std` everything except `Submission::write`, `Submission::findings` and
+//! checked batches is available; it needs only `alloc`.
 
 mod arena;
 mod buffer;

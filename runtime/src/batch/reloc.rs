@@ -1,5 +1,5 @@
-//! References from packets and state to buffer objects, and what the kernel needs to move the
-//! objects.
+//! References from packets and state to buffer objects, with the data that the kernel needs to move
+//! the objects.
 
 use super::buffer::Object;
 use super::error::BatchError;
@@ -12,40 +12,40 @@ use genxml_core::address::{Graphics, SpaceKind};
 use genxml_core::reflect::{Container, Field, Kind};
 use genxml_core::{Address, OutOfRange, bits};
 
-/// What the GPU does with an object.
+/// The GPU's access to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// It only reads.
     Read,
-    /// It writes too; the kernel then orders other users of the object behind it.
+    /// It writes too; the kernel then orders other users of the object after it.
     Write,
 }
 
-/// A place in a buffer that holds the address of an object.
+/// A position in a buffer that holds the address of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
     /// Bytes from the start of the buffer to the first dword that the kernel writes.
     pub offset: u64,
-    /// Address of the object that the place was filled in for.
+    /// Address of the object when the field was written.
     pub target: u64,
     /// Name of the object.
     pub object: Arc<str>,
-    /// The address that stands there, without what shares its dwords; 48 bits.
+    /// The address in the field, without other fields of its dwords; 48 bits.
     pub address: u64,
-    /// What is added to the object's address: its lowest bits may be other fields of the dword, as
-    /// in STATE_BASE_ADDRESS, because the kernel writes the whole of it.
+    /// The value added to the object's address. Its lowest bits may be other fields of the dword,
+    /// as in STATE_BASE_ADDRESS, because the kernel writes all of it.
     pub delta: u64,
-    /// What the GPU does there.
+    /// The GPU's access.
     pub access: Access,
     /// Name of the packet or structure.
     pub packet: &'static str,
     /// Name of the field.
     pub field: &'static str,
-    /// The 64 bits that the kernel writes are all the address's, or flags below it.
+    /// The 64 bits that the kernel writes are only the address and flags below it.
     pub(super) whole: bool,
 }
 
-/// An address that was given out and that no packet holds yet.
+/// An address that was taken and is in no packet yet.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
     target: u64,
@@ -54,17 +54,16 @@ pub(super) struct Waiting {
     access: Access,
 }
 
-/// References of one buffer: those that wait for their packet, and those that are placed.
+/// References of one buffer: those that wait for their packet, and those that are in a packet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct References {
-    // Behind a cell, so that `batch.emit(&Packet { address: batch.writes(..)? })` borrows as it
-    // reads.
+    // In a cell, so that `batch.emit(&Packet { address: batch.writes(..)? })` compiles.
     waiting: RefCell<Vec<Waiting>>,
     pub placed: Vec<Relocation>,
 }
 
-/// Most that the kernel adds to an object's address: its sum takes `delta` as an `int` (i915,
-/// relocate_entry).
+/// The largest value that the kernel adds to an object's address: it takes `delta` as an `int`
+/// (i915, relocate_entry).
 pub(super) const MAX_DELTA: u64 = i32::MAX as u64;
 
 const VA_BITS: u32 = 48;
@@ -74,13 +73,13 @@ pub(super) const fn va(address: u64) -> u64 {
     address & bits::ones(VA_BITS)
 }
 
-/// With bits 63:48 as bit 47, as the kernel writes addresses.
+/// The canonical form, in which the kernel writes addresses: bits 63:48 equal bit 47.
 pub(super) const fn canonical(address: u64) -> u64 {
     bits::sign_extend(va(address), VA_BITS) as u64
 }
 
 impl References {
-    /// None but those that wait.
+    /// Only waiting references.
     pub fn of(waiting: Vec<Waiting>) -> Self {
         References { waiting: RefCell::new(waiting), placed: Vec::new() }
     }
@@ -114,15 +113,14 @@ impl References {
         Ok(typed)
     }
 
-    /// An address for the next packet, in an object of which nothing but its place is known.
+    /// An address for the next packet, in an object of which only the address is known.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub fn add(&mut self, target: u64, address: u64, access: Access) {
         let object = alloc::format!("the object at {target:#x}").into();
         self.waiting.get_mut().push(Waiting { target, object, address, access });
     }
 
-    /// Forgets the addresses that wait: the error for a packet that is not the one they were taken
-    /// for.
+    /// Drops the waiting addresses; returns the error for a packet that does not hold them.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub fn unplaced(&mut self, packet: &'static str) -> BatchError {
         let first = self.take_waiting().into_iter().next();
@@ -130,24 +128,24 @@ impl References {
         BatchError::Unplaced { packet, object, address }
     }
 
-    /// True if an address was given out that no packet holds yet.
+    /// True if an address waits for its packet.
     #[inline(always)]
     pub fn waiting(&mut self) -> bool {
         !self.waiting.get_mut().is_empty()
     }
 
-    /// Forgets addresses that were given out for a packet that did not come.
+    /// Drops the waiting addresses of a packet that was not emitted.
     pub fn forget(&mut self) {
         self.waiting.get_mut().clear();
     }
 
-    /// Finds the fields that hold the waiting addresses: in structures `container` one behind the
-    /// other, from byte `at` of the buffer on. Nothing waits afterwards; if an address is not
-    /// found, none is placed.
+    /// Finds the fields that hold the waiting addresses: in consecutive structures `container`,
+    /// from byte `at` of the buffer on. Afterwards no address waits; if one is not found, no
+    /// reference is added.
     ///
     /// # Errors
-    /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than it
-    /// was taken for.
+    /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than the
+    /// number of times it was taken.
     pub fn place(
         &mut self,
         container: &'static Container,
@@ -159,13 +157,13 @@ impl References {
         Ok(())
     }
 
-    /// Hands over what waits, to be placed elsewhere.
+    /// Returns the waiting addresses, for another buffer.
     pub fn take_waiting(&mut self) -> Vec<Waiting> {
         core::mem::take(self.waiting.get_mut())
     }
 
-    /// As [`place`](Self::place), of these addresses, where references may stand already: in the
-    /// same fields they are replaced.
+    /// As [`place`](Self::place) for these addresses, in a packet that may have references already:
+    /// those in the same fields are replaced.
     pub fn replace(
         &mut self,
         waiting: &[Waiting],
@@ -179,8 +177,8 @@ impl References {
         Ok(())
     }
 
-    /// After the packet of these dwords at byte `at` was changed: deltas follow flags below their
-    /// addresses, and what holds another address than before is no reference any longer.
+    /// After the packet of these dwords at byte `at` was changed: updates deltas for the flags
+    /// below their addresses, and removes references whose field holds another address than before.
     pub fn changed(&mut self, container: &'static Container, dwords: &[u32], at: u64) {
         let range = at..at + 4 * dwords.len() as u64;
         let mut there = Vec::new();
@@ -200,8 +198,8 @@ impl References {
     }
 }
 
-/// The references that the waiting addresses become, in the order in which they were taken. A field
-/// that is one of `placed` keeps its reference if that leaves enough.
+/// The references for the waiting addresses, in the order in which they were taken. A field in
+/// `placed` keeps its reference if enough other fields are left.
 fn resolve(
     placed: &[Relocation],
     waiting: &[Waiting],
@@ -241,7 +239,7 @@ fn resolve(
     Ok(new)
 }
 
-/// A field that holds an address which waits.
+/// A field that holds a waiting address.
 struct Holder {
     field: &'static Field,
     /// Bytes from the start of the buffer.
@@ -269,8 +267,7 @@ impl Holder {
     }
 }
 
-/// The fields that hold waiting addresses, of structures `container` one behind the other from byte
-/// `at` on.
+/// The fields that hold waiting addresses, in consecutive structures `container` from byte `at` on.
 fn holders(
     waiting: &[Waiting],
     container: &'static Container,
@@ -278,7 +275,7 @@ fn holders(
     at: u64,
 ) -> Vec<Holder> {
     let mut holders = Vec::new();
-    // A packet is one, whatever its length.
+    // Packets have variable length and are not repeated.
     let length = match container.kind {
         Kind::Struct { .. } => container.dwords().max(1),
         _ => dwords.len().max(1),
@@ -286,7 +283,7 @@ fn holders(
     for (index, dwords) in dwords.chunks(length).enumerate() {
         let at = at + 4 * (index * length) as u64;
         fields::addresses(container, dwords, &mut |found| {
-            // A field that drops low bits (its alignment) was given an address without them.
+            // The low bits that the field does not store (its alignment) are zero in the address.
             let address = va(found.value);
             if found.space == SpaceKind::Graphics
                 && waiting.iter().any(|one| va(one.address) == address)
@@ -305,7 +302,7 @@ fn holders(
     holders
 }
 
-/// The dword where the address of a field starts, and the 64 bits from there on.
+/// The dword in which the address of a field starts, and the 64 bits from there on.
 fn qword(dwords: &[u32], start: u32) -> (u32, u64) {
     let dword = start / 32;
     (dword, bits::get(dwords, 32 * dword, 32 * dword + 63))

@@ -1,4 +1,4 @@
-//! PIPELINE_SELECT as a type: which pipeline a render batch is in.
+//! PIPELINE_SELECT as a type: the pipeline of a render batch.
 
 use super::builder::Batch;
 use super::error::BatchError;
@@ -10,9 +10,9 @@ use genxml_core::reflect::{Container, Kind};
 use genxml_core::{Instruction, PackError, Packed, bits};
 
 impl<P: Pipeline> Batch<Render, P> {
-    /// Chooses the 3D pipeline, with the flushes that the change needs: a PIPE_CONTROL that writes
-    /// caches back and stalls, one that invalidates the read-only caches (facts: Mesa's hasvk),
-    /// PIPELINE_SELECT. Nothing if it is chosen already.
+    /// Selects the 3D pipeline, with the flushes that the change needs: a PIPE_CONTROL that writes
+    /// caches back and stalls, one that invalidates the read-only caches (facts: Mesa's hasvk), and
+    /// PIPELINE_SELECT. Emits nothing if it is selected already.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -30,7 +30,7 @@ impl<P: Pipeline> Batch<Render, P> {
         self.select()
     }
 
-    /// Chooses the media pipeline, as [`select_3d`](Self::select_3d) does.
+    /// Selects the media pipeline, as [`select_3d`](Self::select_3d) does.
     ///
     /// # Errors
     /// As [`Batch::emit`].
@@ -38,9 +38,9 @@ impl<P: Pipeline> Batch<Render, P> {
         self.select()
     }
 
-    /// Chooses the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before, COLOR_CALC_STATE
-    /// is made invalid with 3DSTATE_CC_STATE_POINTERS, which Broadwell needs (facts: the manual of
-    /// PIPELINE_SELECT as Mesa quotes it).
+    /// Selects the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before that,
+    /// COLOR_CALC_STATE is made invalid with 3DSTATE_CC_STATE_POINTERS, which Broadwell needs
+    /// (facts: the manual of PIPELINE_SELECT as Mesa quotes it).
     ///
     /// # Errors
     /// As [`Batch::emit`].
@@ -48,8 +48,8 @@ impl<P: Pipeline> Batch<Render, P> {
         self.select()
     }
 
-    /// Chooses pipeline `Q` with PIPELINE_SELECT alone: the flushes before it are the program's
-    /// duty.
+    /// Selects pipeline `Q` with PIPELINE_SELECT alone: the program must emit the flushes before
+    /// it.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -68,8 +68,8 @@ impl<P: Pipeline> Batch<Render, P> {
         Ok(self.retyped())
     }
 
-    /// Says that the context is in pipeline `Q` here, because an earlier batch chose it. Nothing is
-    /// emitted; whether it is true is the program's duty.
+    /// Declares that the context is in pipeline `Q` here, because an earlier batch selected it.
+    /// Emits nothing; the program must make sure that this is true.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -111,7 +111,7 @@ impl<P: Pipeline> Batch<Render, P> {
     }
 }
 
-/// A packet with nothing but its opcode and length, from its table: its type is there only with the
+/// A packet with only its opcode and length, made from its table: its type exists only with the
 /// feature `3d`.
 struct Empty(&'static Container);
 

@@ -1,4 +1,4 @@
-//! What an engine runs: a batch with everything that is mapped when it does.
+//! A submission: a batch with everything that is mapped when it runs.
 
 use super::buffer::{Buffer, Object, PAGE};
 use super::builder::FinishedBatch;
@@ -19,28 +19,29 @@ pub struct Submission {
     pub engine: EngineId,
     /// Address of the first packet.
     pub batch_address: u64,
-    /// Length of the batch in bytes; of one that grew, of its first buffer.
+    /// Length of the batch in bytes; for a batch that grew, the length in its first buffer.
     pub batch_length: u64,
     /// The batch's buffers, then the others.
     pub buffers: Vec<Buffer>,
 }
 
 impl<E: Engine> FinishedBatch<E> {
-    /// The batch and all that it points to, checked:
+    /// The batch and everything that it points to, checked:
     ///
     /// * no two buffers share addresses;
-    /// * what packets and state refer to (`reads`, `writes`, jumps, calls) is there;
-    /// * the bases in STATE_BASE_ADDRESS are those of buffers that are there;
-    /// * an offset is used after its base was set (or [`assume_base`](super::Batch::assume_base)
-    ///   says that it is), and leads to something that was put into the heap at that base, of the
-    ///   kind that the field wants. Offset 0 is taken for a pointer that is not used; a heap gives
-    ///   none out. Pointers inside of state are checked where a packet leads to it, with the bases
-    ///   of that point.
+    /// * everything that packets and state refer to (`reads`, `writes`, jumps, calls) is in the
+    ///   submission;
+    /// * the bases in STATE_BASE_ADDRESS are in buffers of the submission;
+    /// * an offset is used after its base was set (or declared by
+    ///   [`assume_base`](super::Batch::assume_base)), and leads to a structure in the heap at that
+    ///   base, of the kind that the field requires. Offset 0 counts as an unused pointer; a heap
+    ///   never returns it. Pointers inside state are checked when a packet points to the state,
+    ///   with the bases at that packet.
     ///
-    /// Packets are followed as the command streamer would: through jumps (both ways, if they are
-    /// predicated), calls and other batches, as far as they are in the submission. Each is read
-    /// once for each set of bases, and routines for each call. [`Submission::new`] is the way
-    /// around.
+    /// Packets are followed like the command streamer does: through jumps (both ways, if they are
+    /// predicated), calls and other batches, as far as they are in the submission. Each packet is
+    /// read once for each set of bases, and routines once for each call. [`Submission::new`] skips
+    /// these checks.
     ///
     /// ```
     /// use genxml::batch::{Batch, BatchError, Heap};
@@ -73,8 +74,7 @@ impl<E: Engine> FinishedBatch<E> {
 }
 
 impl Submission {
-    /// The batch and all that it points to, as they are: nothing is checked
-    /// ([`FinishedBatch::submit`] does).
+    /// The batch and everything that it points to, without the checks of [`FinishedBatch::submit`].
     pub fn new<E: Engine>(
         batch: FinishedBatch<E>,
         others: impl IntoIterator<Item = Buffer>,
@@ -105,7 +105,7 @@ impl Submission {
         self.buffers.iter().position(|buffer| buffer.address == address)
     }
 
-    /// What references lead to is there.
+    /// Checks that the targets of references are in the submission.
     pub(super) fn references(&self) -> Result<(), BatchError> {
         for buffer in &self.buffers {
             for relocation in &buffer.relocations {
@@ -125,14 +125,14 @@ impl Submission {
         Ok(())
     }
 
-    /// Moves the buffers to `addresses`, one for each in order, and writes every reference anew, as
-    /// the kernel does when it places buffer objects elsewhere than presumed: 64 bits in canonical
-    /// form. The result is what building with those addresses gives, but for fields of 48 bits,
-    /// whose upper 16 bits the kernel writes too if bit 47 is set.
+    /// Moves the buffers to `addresses`, one for each in order, and rewrites every reference, as
+    /// the kernel does when it moves buffer objects from their presumed addresses: 64 bits in
+    /// canonical form. The result is the same as building with those addresses, except for fields
+    /// of 48 bits, whose upper 16 bits the kernel writes too if bit 47 is set.
     ///
     /// # Errors
     /// [`BatchError::Places`] if there is not an address for each buffer, [`BatchError::Place`] for
-    /// one that cannot be, [`BatchError::Overlap`] if two buffers would share addresses;
+    /// an invalid address, [`BatchError::Overlap`] if two buffers would share addresses;
     /// [`BatchError::Missing`], [`BatchError::Unrelocatable`] and [`BatchError::TooFar`] as
     /// [`exec`](Self::exec). Nothing is moved then.
     pub fn relocate(&mut self, addresses: &[u64]) -> Result<(), BatchError> {
@@ -174,7 +174,7 @@ impl Submission {
         Ok(())
     }
 
-    /// No reference is where the kernel cannot write it.
+    /// Checks that the kernel can write every reference.
     pub(super) fn relocatable(&self) -> Result<(), BatchError> {
         let mut all = self.buffers.iter().flat_map(|buffer| &buffer.relocations);
         let wrong = all.find(|relocation| !relocation.whole || relocation.delta > MAX_DELTA);
@@ -192,8 +192,9 @@ impl Submission {
         }
     }
 
-    /// What breaks the rules in the batch and in all that it points to, and which state draws use
-    /// that it does not set, if it is all that its context runs.
+    /// The violations of the rules in the batch and in everything that it points to. The batch is
+    /// checked as the only one of its context: state that a draw uses and the batch does not set is
+    /// a finding too.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -240,7 +241,7 @@ impl Submission {
     }
 }
 
-/// No two buffers share addresses, each being at the address with it.
+/// Checks that no two buffers overlap; each is given with its address.
 fn disjoint<'a>(buffers: impl Iterator<Item = (&'a Buffer, u64)>) -> Result<(), BatchError> {
     let mut sorted: Vec<_> = buffers.collect();
     sorted.sort_by_key(|(_, address)| *address);

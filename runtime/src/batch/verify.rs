@@ -1,4 +1,4 @@
-//! Offsets lead to where something was put.
+//! Checks that offsets lead to structures in heaps.
 
 use super::buffer::{Buffer, Content};
 use super::error::BatchError;
@@ -29,8 +29,8 @@ const SPACES: [SpaceKind; 5] = [
     SpaceKind::Instruction,
 ];
 
-/// State that may lie behind a pointer to another structure: pointer's target, first part of the
-/// names.
+/// State that a pointer to another structure may lead to: the pointer's target, and the prefix of
+/// the names.
 const KINDS: [(&str, &str); 3] = [
     // Media samplers (AVS, convolve, erode and so on) are in the same tables.
     ("SAMPLER_STATE", "SAMPLER_STATE_8x8"),
@@ -45,8 +45,8 @@ fn slot(space: SpaceKind) -> Option<usize> {
     SPACES.iter().position(|one| *one == space)
 }
 
-/// Checks the packets of the batch, as the command streamer would run them, and the state that they
-/// lead to.
+/// Checks the packets of the batch in the order of the command streamer, and the state that they
+/// point to.
 pub(super) fn offsets(submission: &Submission) -> Result<(), BatchError> {
     let mut checker =
         Checker { submission, seen: BTreeSet::new(), state: BTreeSet::new(), open: Vec::new() };
@@ -57,31 +57,31 @@ pub(super) fn offsets(submission: &Submission) -> Result<(), BatchError> {
     Ok(())
 }
 
-/// Where the command streamer is.
+/// A position of the command streamer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Point {
     /// Address of the next packet.
     at: u64,
-    /// Where it goes on after a second-level batch, if it is in one.
+    /// The return address, in a second-level batch.
     back: Option<u64>,
     bases: Bases,
 }
 
-/// State that lies in a heap.
+/// State in a heap.
 type State<'a> = (&'a Buffer, &'a Content);
 
 struct Checker<'a> {
     submission: &'a Submission,
-    /// Where jumps led to and where they were not taken: nothing is looked at twice from there on.
+    /// Targets of jumps, and positions after jumps that are not taken: each is checked only once.
     seen: BTreeSet<Point>,
     /// State that was checked: address and bases.
     state: BTreeSet<(u64, Bases)>,
-    /// Points to go on from.
+    /// Positions that are still to be checked.
     open: Vec<Point>,
 }
 
 impl<'a> Checker<'a> {
-    /// Goes on at a point too, if it is in the submission and was not seen.
+    /// Adds a position to be checked, if it is in the submission and is new.
     fn go(&mut self, mut point: Point) {
         let Some(buffer) = self.submission.find(point.at) else { return };
         for (space, base) in &buffer.assumed {
@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Packets one behind the other, to the end of the batch or a jump.
+    /// Checks consecutive packets, to the end of the batch or a jump.
     fn packets(&mut self, point: Point) -> Result<(), BatchError> {
         let Some(buffer) = self.submission.find(point.at) else { return Ok(()) };
         let Point { at: start, back, mut bases } = point;
@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
                     start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH && back.is_none();
                 let back = if call { Some(next.at) } else { back };
                 self.go(Point { at: target, back, bases });
-                // A routine that is elsewhere comes back.
+                // A routine outside the submission returns.
                 let unknown = call && self.submission.find(target).is_none();
                 if start.predication_enable || unknown {
                     self.go(next);
@@ -188,8 +188,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let address = base.va48();
-            // A base of 0 with offsets that are addresses is usual for spaces that the batch does
-            // not use.
+            // Base 0, with addresses for offsets, is common for spaces that the batch does not use.
             if address != 0 && self.submission.find(address).is_none() {
                 return Err(BatchError::NoBuffer { place: place().into(), field, address });
             }
@@ -198,7 +197,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The offsets that a packet holds, and what is behind them.
+    /// Checks the offsets in a packet, and the state that they lead to.
     fn pointers(
         &mut self,
         container: &'static Container,
@@ -223,8 +222,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The offsets inside of state; spaces without a base are left out. What they lead to is added
-    /// to `behind`.
+    /// Checks the offsets inside state; spaces without a base are skipped. The state that they lead
+    /// to is added to `behind`.
     fn state_in(
         &self,
         heap: &'a Buffer,
@@ -249,7 +248,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// What an offset leads to, if it is known; wrong ones are errors.
+    /// The state that an offset leads to, if it is known; a wrong offset is an error.
     fn pointer(
         &self,
         found: &Found,
@@ -268,7 +267,7 @@ impl<'a> Checker<'a> {
         };
         let contents = heap.contents.as_deref().unwrap_or_default();
         let there = &contents[..contents.partition_point(|content| content.offset <= at)];
-        // Of an empty array nothing is expected.
+        // An empty array has no contents to compare with.
         if there
             .iter()
             .rev()
@@ -280,7 +279,7 @@ impl<'a> Checker<'a> {
         if at >= heap.bytes.len() as u64 {
             return Err(wrong(format!("only {} bytes are", heap.bytes.len())));
         }
-        // Only heaps know what was put where.
+        // Only heaps record their contents.
         if heap.contents.is_none() {
             return Ok(None);
         }
@@ -294,7 +293,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// True if state called `what` may lie behind a pointer to `target`.
+/// True if a pointer to `target` may lead to state called `what`.
 fn fits(target: &str, what: &str) -> bool {
     let also = |(pointer, start): &(&str, &str)| *pointer == target && what.starts_with(start);
     target.is_empty() || target == what || KINDS.iter().any(also)

@@ -284,39 +284,8 @@ impl Loader<'_> {
             self.needed(&at("objects"), event.objects.as_ref())?.iter().enumerate()
         {
             let at = |field: &str| format!("events[{index}].objects[{number}]{field}");
-            let address = self.address(&at(".address"), &object.address)?;
-            if address % PAGE != 0 {
-                return self.refuse(
-                    at(".address"),
-                    &object.address,
-                    "objects start on a page of 4096 bytes",
-                );
-            }
-            if object.size == 0 {
-                return self.refuse(at(".size"), 0, "an object has at least one byte");
-            }
-            if object.size > MAX_BYTES {
-                return self.refuse(
-                    at(".size"),
-                    object.size,
-                    format!("more than the limit, {MAX_BYTES}"),
-                );
-            }
-            if address + object.size > 1 << VA_BITS {
-                return self.refuse(
-                    at(".size"),
-                    object.size,
-                    "the object ends beyond 48-bit addresses",
-                );
-            }
-            let exec_object = ExecObject {
-                object: self.id(&object.object),
-                address,
-                size: object.size,
-                tiling: self.tiling(at(".tiling"), object.tiling)?,
-                stride: object.stride,
-                writes: self.writes(&at(""), &object.writes, object.size)?,
-            };
+            let exec_object = self.exec_object(&at(""), object)?;
+            let address = exec_object.address;
             if !seen.insert(exec_object.object) {
                 return self.refuse(
                     at(".object"),
@@ -360,6 +329,48 @@ impl Loader<'_> {
             ),
             Some(_) => Ok(Exec { seq, context, engine, batch_address, batch_length, objects }),
         }
+    }
+
+    /// An object of a submission, at `path` in the manifest, by itself.
+    fn exec_object(
+        &mut self,
+        path: &str,
+        object: &manifest::Object,
+    ) -> Result<ExecObject, CaptureError> {
+        let at = |field: &str| format!("{path}{field}");
+        let address = self.address(&at(".address"), &object.address)?;
+        if address % PAGE != 0 {
+            return self.refuse(
+                at(".address"),
+                &object.address,
+                "objects start on a page of 4096 bytes",
+            );
+        }
+        if object.size == 0 {
+            return self.refuse(at(".size"), 0, "an object has at least one byte");
+        }
+        if object.size > MAX_BYTES {
+            return self.refuse(
+                at(".size"),
+                object.size,
+                format!("more than the limit, {MAX_BYTES}"),
+            );
+        }
+        if address + object.size > 1 << VA_BITS {
+            return self.refuse(
+                at(".size"),
+                object.size,
+                "the object ends beyond 48-bit addresses",
+            );
+        }
+        Ok(ExecObject {
+            object: self.id(&object.object),
+            address,
+            size: object.size,
+            tiling: self.tiling(at(".tiling"), object.tiling)?,
+            stride: object.stride,
+            writes: self.writes(&at(""), &object.writes, object.size)?,
+        })
     }
 
     fn expect(

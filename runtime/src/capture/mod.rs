@@ -195,7 +195,7 @@ impl Source for &Capture {
         Capture::submissions(self, each)
     }
 
-    fn from_start(&self) -> bool {
+    fn is_from_start(&self) -> bool {
         true
     }
 }

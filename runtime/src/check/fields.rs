@@ -1,8 +1,7 @@
-//! What is wrong with single fields: values outside their ranges, reserved bits, values without a
-//! name.
+//! Rules about single fields: values out of range, reserved bits, values without a name.
 //!
-//! The decoder sees these as [`Issue`]s. Here each kind of issue has a rule of its own, so that
-//! findings, levels and explanations work as they do for the rules of the specification.
+//! The decoder reports these as [`Issue`]s. Each kind of issue has a rule here, so that findings,
+//! levels and explanations work as for the rules of the specification.
 
 use super::finding::Operand;
 use crate::decode::{Issue, Item};
@@ -49,11 +48,11 @@ const fn rule(
     text: &'static str,
     message: &'static str,
 ) -> Rule {
-    // The decoder finds what breaks it.
+    // The decoder finds the violations.
     Rule { id, severity, require: Cond::Number(1), text, message, source: "" }
 }
 
-/// The index in [`RULES`] of what an issue breaks.
+/// The index in [`RULES`] of the rule that an issue violates.
 pub(super) fn index(issue: Issue) -> usize {
     match issue {
         Issue::OutOfRange { .. } => 0,
@@ -64,8 +63,8 @@ pub(super) fn index(issue: Issue) -> usize {
     }
 }
 
-/// Of messages, reserved bits do not count, in which encoders differ, nor the numbers of surfaces,
-/// which need no name.
+/// In messages, two issues do not count: reserved bits, in which encoders differ, and surface
+/// indices without a name.
 pub(super) fn of_message(item: &mut Item) {
     match item.issue {
         Some(Issue::ReservedSet) => item.issue = None,
@@ -92,7 +91,7 @@ pub(super) fn operand(items: &[Item], at: usize, inside: &[&'static str]) -> Ope
     Operand { name: format!("[{}]", path.join(".")), value: Some(item.stored), text: None }
 }
 
-/// The name of an item, with its number in an array; its bits if many have that name.
+/// The name of an item, with its index in an array; with its bits if several items have that name.
 fn part(item: &Item) -> String {
     let mut name = item.name.to_owned();
     if let Some(index) = item.index {
@@ -105,7 +104,7 @@ fn part(item: &Item) -> String {
     name
 }
 
-/// The condition that the field does not fulfil.
+/// The condition that the field does not meet.
 pub(super) fn required(issue: Issue, name: &str) -> String {
     match issue {
         Issue::OutOfRange { min, max } => format!("{name} in {{{min}..{max}}}"),

@@ -1,4 +1,4 @@
-//! A violation: where it is, and the values that make it one.
+//! A violation: its position, and the values that cause it.
 
 use super::fields;
 use super::quote::Quote;
@@ -11,47 +11,47 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A rule is violated.
+/// A violation of a rule.
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// How severe it counts: as the rule says, unless told otherwise.
+    /// Its severity: the rule's, unless it was changed.
     pub severity: Severity,
-    /// What violates it.
+    /// The container that violates it.
     pub container: &'static Container,
     /// Number of the submission, in captures.
     pub submission: Option<u64>,
     /// The engine.
     pub engine: EngineId,
-    /// GPU address of what violates the rule; of a register its offset; of a part of an
-    /// instruction, the instruction's.
+    /// GPU address of the violation; the offset of a register; for a part of an instruction the
+    /// address of the instruction.
     pub address: u64,
-    /// Position in the array, if it is an element of one.
+    /// Index in the array, if it is an element of one.
     pub index: Option<u32>,
-    /// Where the batch starts.
+    /// Start address of the batch.
     pub batch: u64,
-    /// Name and address of the packet itself, or of the one that led here.
+    /// Name and address of the packet itself, or of the one that points here.
     pub packet: (&'static str, u64),
-    /// The values that the condition looked at.
+    /// The values that the condition uses.
     pub operands: Vec<Operand>,
-    /// Of the rules about single fields (`FIELD-RANGE` and so on): what is wrong with the field,
-    /// the only operand.
+    /// For the rules about single fields (`FIELD-RANGE` and so on): the issue of the field, which
+    /// is the only operand.
     pub issue: Option<Issue>,
-    /// Of an instruction: which one.
+    /// The instruction, if the violation is in one.
     pub instruction: Option<InKernel>,
-    /// Of the validator of instructions: the values in words, and what to do.
+    /// For the validator of instructions: the values in words, and a hint.
     pub validated: Option<Validated>,
-    /// The packets around; none of what stands in no batch.
+    /// The packets around it; `None` outside a batch.
     pub quote: Option<Arc<Quote>>,
 }
 
-/// What the validator of instructions ([`genxml_eu::validate`]) says of a violation.
+/// A violation reported by the validator of instructions ([`genxml_eu::validate`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validated {
     /// The operand and its values.
     pub values: String,
-    /// What to do.
+    /// A hint what to do.
     pub hint: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl Finding {
         }
     }
 
-    /// Volume and page of the manual; of a single field, those of its container.
+    /// Volume and page of the manual; for a single field those of its container.
     pub fn source(&self) -> &'static str {
         match self.issue {
             Some(_) => self.container.source,
@@ -80,7 +80,7 @@ pub struct InKernel {
     pub kernel: u64,
     /// Bytes from there to the instruction.
     pub offset: u64,
-    /// The instruction, disassembled; or why it cannot be.
+    /// The disassembled instruction, or why it cannot be disassembled.
     pub text: String,
 }
 
@@ -104,12 +104,12 @@ impl fmt::Display for InKernel {
     }
 }
 
-/// A value that a condition looked at.
+/// A value that a condition uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
-    /// The field as the condition writes it, elements of groups with their number; or a function.
+    /// The field as in the condition, elements of groups with their index; or a function.
     pub name: String,
-    /// The stored bits, or the function's value; none if it is not known.
+    /// The stored bits, or the function's value; `None` if it is unknown.
     pub value: Option<u64>,
     /// The name of the value.
     pub text: Option<&'static str>,
@@ -127,7 +127,7 @@ impl fmt::Display for Operand {
     }
 }
 
-/// One line: severity, id, place and what is wrong.
+/// One line: severity, id, position and problem.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}: {}", self.severity.name(), self.rule.id, self.container.name)?;
@@ -150,23 +150,23 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Where the checker is.
+/// The position of the checker.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub submission: Option<u64>,
     pub engine: EngineId,
     pub batch: u64,
     pub packet: (&'static str, u64),
 }
 
-impl Place {
-    pub fn new(engine: EngineId) -> Place {
-        Place { submission: None, engine, batch: 0, packet: ("", 0) }
+impl Position {
+    pub fn new(engine: EngineId) -> Position {
+        Position { submission: None, engine, batch: 0, packet: ("", 0) }
     }
 }
 
-/// The values that a violated rule looked at; `inside` names the fields that hold the container,
-/// outermost first. Behind them the bits of the container's own fields among them.
+/// The values that a violated rule uses, and the bits of the container's own fields among them.
+/// `inside` names the fields that hold the container, outermost first.
 pub(super) fn operands(
     rule: &Rule,
     frame: &Frame<'_>,
@@ -192,7 +192,7 @@ impl Operands<'_> {
         }
     }
 
-    /// `path` names the elements around, outermost first.
+    /// `path` names the enclosing elements, outermost first.
     fn collect(&mut self, cond: &Cond, frame: &Frame<'_>, path: &[String]) {
         match cond {
             Cond::Number(_) | Cond::Index => {}
@@ -216,7 +216,7 @@ impl Operands<'_> {
                 self.push(format!("role({})", role.name()), value, None);
             }
             Cond::Over(what, group, body) => {
-                // The element that decides it, if one does.
+                // Only the element that decides the result, if there is one.
                 let mut decided = false;
                 if *what == Quantifier::All {
                     let facts = self.facts;

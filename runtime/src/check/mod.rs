@@ -1,19 +1,19 @@
-//! The rules engine: what the manual forbids, looked for in a dump.
+//! The rules engine: checks dumps against the restrictions of the manual.
 //!
 //! The specification's `rule` elements are conditions over the fields of a packet or structure, and
-//! over what came before it. The decoder walks the dump; every packet, register write and structure
-//! that it meets is checked against the rules of its container and then remembered, for each
-//! context and engine by itself. What was never seen is unknown, and a rule is violated only if its
-//! condition is known to be false ([`genxml_core::rule`]).
+//! over earlier packets. The decoder walks the dump. Every packet, register write and structure is
+//! checked against the rules of its container and then recorded, separately for each context and
+//! engine. Values that were never seen are unknown, and a rule is violated only if its condition is
+//! known to be false ([`genxml_core::rule`]).
 //!
 //! Single fields are checked too: ranges, bits that must be zero or one, reserved bits and values
-//! without a name ([`Rules::of_fields`]). And of each context that is seen from its beginning,
-//! whether a draw uses state that nothing has set ([`Rules::of_draws`]).
+//! without a name ([`Rules::of_fields`]). In a context that is seen from its beginning, draws that
+//! use state that nothing has set are findings too ([`Rules::of_draws`]).
 //!
-//! Kernels that packets lead to are checked too: the fields of each instruction, the descriptor of
-//! the message that it sends if that stands in the instruction, and all that the validator
-//! [`genxml_eu::validate`] looks at. A restriction that both know has one id and is told once. What
-//! is in registers (message headers and payloads, computed descriptors) is not checked.
+//! Kernels that packets point to are checked too: the fields of each instruction, the descriptor of
+//! its message if that is in the instruction, and everything that the validator
+//! [`genxml_eu::validate`] checks. A restriction that both check has one id and is reported once.
+//! Contents of registers (message headers and payloads, computed descriptors) are not checked.
 //!
 //! ```no_run
 //! use genxml::check;
@@ -25,9 +25,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * [`Rules`]: the rules of a generation, and how severe each one counts
-//! * [`dump()`], [`memory`], [`only_batch`], [`raw`], [`kernel`]: the whole job
-//! * [`Finding`]: a violation with its place, the values that make it one, and the packets around
+//! * [`Rules`]: the rules of a generation, with the severity of each
+//! * [`dump()`], [`memory`], [`only_batch`], [`raw`], [`kernel`]: a complete check in one call
+//! * [`Finding`]: a violation with its position, the values that cause it, and the packets around
 //!   it
 
 mod fields;
@@ -50,29 +50,29 @@ use crate::decode::{
 use crate::engine::EngineId;
 use crate::memory::{Memory, bytes_of};
 use crate::submission::{Source, Submission};
-use finding::Place;
+use finding::Position;
 use genxml_core::Packed;
 use genxml_core::reflect::Container;
 use genxml_core::rule::{Frame, Rule, Severity};
 use quote::Last;
-use rules::{Inside, Known, Plan, Reads};
+use rules::{Inside, Plan, Reads, RuleReads};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use tracker::{Before, Now, Tracker};
 use undefined::Part;
 
-/// What was checked and found, in numbers.
+/// Numbers of what was checked and found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Packets, unknown ones included.
     pub packets: u64,
-    /// Packets that the tables do not know: not checked.
+    /// Packets that are not in the tables; they are not checked.
     pub unknown: u64,
-    /// Kernels that were checked, each once for the same address and contents.
+    /// Kernels that were checked; kernels with the same address and contents are checked once.
     pub kernels: u64,
     /// Instructions of these kernels.
     pub instructions: u64,
-    /// Kernels without an end of thread: not checked, since they may be something else.
+    /// Kernels without an end of thread; they are not checked, because they may be other data.
     pub unfinished: u64,
     /// Findings of severity error.
     pub errors: u64,
@@ -94,10 +94,10 @@ impl Summary {
     }
 }
 
-/// Checks every submission of a dump; `each` gets what is found, in order.
+/// Checks every submission of a dump; `each` gets the findings in order.
 pub fn dump(dump: &mut dyn Source, rules: &Rules, each: &mut dyn FnMut(&Finding)) -> Summary {
     let mut checker = Checker::new(rules, each);
-    checker.seen.from_start = dump.from_start();
+    checker.seen.from_start = dump.is_from_start();
     let mut contexts = Contexts::default();
     // The checker is a sink that never fails.
     _ = dump.submissions(&mut |submission| {
@@ -107,8 +107,8 @@ pub fn dump(dump: &mut dyn Source, rules: &Rules, each: &mut dyn FnMut(&Finding)
     checker.end()
 }
 
-/// Checks the batch of `length` bytes at `address` with what it points to in `memory`; what came
-/// before is not known.
+/// Checks the batch of `length` bytes at `address` with everything that it points to in `memory`;
+/// earlier state is unknown.
 pub fn memory(
     engine: EngineId,
     memory: &dyn Memory,
@@ -123,7 +123,7 @@ pub fn memory(
     checker.end()
 }
 
-/// Checks the only batch that its context runs, as [`memory`] does: what draws use and nothing has
+/// Checks the only batch of its context, as [`memory`] does. State that a draw uses and nothing has
 /// set is a finding too.
 pub fn only_batch(
     engine: EngineId,
@@ -139,7 +139,7 @@ pub fn only_batch(
     checker.end()
 }
 
-/// Checks dwords that stand at `address`, of which nothing else is known.
+/// Checks dwords at `address`, without other memory and earlier state.
 pub fn raw(
     engine: EngineId,
     address: u64,
@@ -151,7 +151,7 @@ pub fn raw(
     memory(engine, &(address, &bytes[..]), address, bytes.len() as u64, rules, each)
 }
 
-/// Checks the instructions of a kernel at `address`, to the last of its bytes.
+/// Checks all instructions in the bytes of a kernel at `address`.
 pub fn kernel(
     address: u64,
     bytes: &[u8],
@@ -160,38 +160,38 @@ pub fn kernel(
 ) -> Summary {
     let mut checker = Checker::new(rules, each);
     checker.begin(None, 0, EngineId::Render, address);
-    checker.seen.place.packet = ("kernel", address);
+    checker.seen.position.packet = ("kernel", address);
     checker.kernel(address, bytes);
     checker.end()
 }
 
-/// A rule, where it is violated, and of a single field its first bit.
-type Told = (usize, u64, u32);
+/// A violation that was reported: the rule, the address, and for a single field its first bit.
+type Reported = (usize, u64, u32);
 
-/// Checks records as a decoder yields them. What is found at a packet is told with the packet
-/// behind it, so that it can be quoted; [`Sink::finish`] tells the rest.
+/// Checks the records of a decoder. Findings at a packet are reported when the next packet comes,
+/// so that it can be quoted; [`Sink::finish`] reports the rest.
 pub struct Checker<'a> {
     rules: &'a Rules,
     each: &'a mut dyn FnMut(&Finding),
     seen: Seen,
 }
 
-/// What a checker remembers.
+/// What a checker has recorded.
 struct Seen {
     trackers: HashMap<(u32, EngineId), Tracker>,
-    /// Of the batch under way; the tracker is in `current` meanwhile.
-    place: Place,
+    /// The position in the current batch, whose tracker is in `current`.
+    position: Position,
     context: u32,
     current: Tracker,
     /// Contexts are seen from their beginning.
     from_start: bool,
-    /// Structures are met once for every pointer to them: the same violation is told once a
-    /// submission.
-    told: HashSet<Told>,
+    /// Violations that were reported in this submission: a structure comes once for every pointer
+    /// to it, and is reported once.
+    reported: HashSet<Reported>,
     /// Kernels that were checked: address and contents.
     kernels: HashSet<(u64, Box<[u32]>)>,
     summary: Summary,
-    /// What was found at the packet at hand.
+    /// Findings at the current packet.
     found: Vec<Finding>,
     last: Last,
 }
@@ -200,11 +200,11 @@ impl Seen {
     fn new(rules: &Rules) -> Seen {
         Seen {
             trackers: HashMap::new(),
-            place: Place::new(EngineId::Render),
+            position: Position::new(EngineId::Render),
             context: 0,
             current: Tracker::new(rules),
             from_start: false,
-            told: HashSet::new(),
+            reported: HashSet::new(),
             kernels: HashSet::new(),
             summary: Summary::default(),
             found: Vec::new(),
@@ -214,37 +214,37 @@ impl Seen {
 }
 
 impl<'a> Checker<'a> {
-    /// A checker that has seen nothing yet; `each` gets what is found.
+    /// A checker that has seen nothing yet; `each` gets the findings.
     pub fn new(rules: &'a Rules, each: &'a mut dyn FnMut(&Finding)) -> Self {
         Checker { rules, each, seen: Seen::new(rules) }
     }
 
-    /// The same for contexts that it sees from their beginning: what they use and nothing has set
-    /// is a finding too.
+    /// The same for contexts that it sees from their beginning: state that a draw uses and nothing
+    /// has set is a finding too.
     #[must_use]
     pub fn from_start(mut self) -> Self {
         self.seen.from_start = true;
         self
     }
 
-    /// The records that follow are of this submission.
+    /// The following records belong to this submission.
     pub fn begin(&mut self, submission: Option<u64>, context: u32, engine: EngineId, batch: u64) {
-        self.tell(None);
+        self.report(None);
         let seen = &mut self.seen;
         let next = seen.trackers.remove(&(context, engine));
-        let before = (seen.context, seen.place.engine);
+        let before = (seen.context, seen.position.engine);
         if (context, engine) != before {
             let next = next.unwrap_or_else(|| Tracker::new(self.rules));
             seen.trackers.insert(before, std::mem::replace(&mut seen.current, next));
         }
         seen.context = context;
-        seen.place = Place { submission, batch, ..Place::new(engine) };
-        seen.told.clear();
+        seen.position = Position { submission, batch, ..Position::new(engine) };
+        seen.reported.clear();
         seen.last.clear();
     }
 
-    /// Tells what was found at the packet at hand; `after` comes behind it.
-    fn tell(&mut self, after: Option<&Record>) {
+    /// Reports the findings at the current packet; `after` is the next packet.
+    fn report(&mut self, after: Option<&Record>) {
         if self.seen.found.is_empty() {
             return;
         }
@@ -255,9 +255,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Nothing follows.
+    /// Reports the rest; nothing follows.
     fn end(mut self) -> Summary {
-        self.tell(None);
+        self.report(None);
         self.seen.summary
     }
 
@@ -266,8 +266,8 @@ impl<'a> Checker<'a> {
         self.seen.summary
     }
 
-    /// Checks a submission; `contexts` is the state that earlier ones left. What is found at its
-    /// last packet is told with the next one.
+    /// Checks a submission; `contexts` is the state after earlier ones. Findings at its last packet
+    /// are reported with the next submission.
     pub fn submission(&mut self, contexts: &mut Contexts, submission: &Submission<'_>) {
         let Submission { number, context, engine, address, .. } = *submission;
         self.begin(Some(number), context, engine, address);
@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
     }
 
     fn decoder(&self) -> Decoder<'a> {
-        // Rules compare what a draw uses with all that was set since the last one.
+        // Rules compare what a draw uses with the state set since the last draw.
         let options =
             Options { kernels: false, data: false, every_draw: true, ..Options::default() };
         Decoder::new(self.rules.tables(), options)
@@ -292,15 +292,15 @@ impl<'a> Checker<'a> {
 
     fn batch(&mut self, state: &mut State, memory: &dyn Memory, length: u64) {
         let decoder = self.decoder();
-        let (engine, address) = (self.seen.place.engine, self.seen.place.batch);
+        let (engine, address) = (self.seen.position.engine, self.seen.position.batch);
         // The checker is a sink that never fails.
         if let Ok(summary) = decoder.batch(state, engine, memory, address, length, self) {
             self.count(&summary);
         }
     }
 
-    /// Every instruction by itself, in its 16-byte form, and its message if the descriptor stands
-    /// in it; with what the validator finds.
+    /// Checks every instruction, in its 16-byte form, and its message if the descriptor is in it;
+    /// then adds the findings of the validator.
     fn kernel(&mut self, address: u64, bytes: &[u8]) {
         self.seen.summary.kernels += 1;
         let found =
@@ -308,22 +308,22 @@ impl<'a> Checker<'a> {
         let mut found = found.iter().peekable();
         for native in genxml_eu::natives(bytes) {
             self.seen.summary.instructions += 1;
-            // What stands between instructions that have a 16-byte form.
+            // Findings between instructions that have a 16-byte form.
             while let Some(finding) = found.next_if(|finding| finding.position < native.position) {
                 self.validated(address, bytes, finding, &[]);
             }
             let container = native.container();
             let plan = container.and_then(|container| self.rules.instruction(container));
-            let told =
+            let reported =
                 plan.map(|plan| self.native(address, bytes, &native, plan)).unwrap_or_default();
             while let Some(finding) = found.next_if(|finding| finding.position == native.position) {
-                self.validated(address, bytes, finding, &told);
+                self.validated(address, bytes, finding, &reported);
             }
         }
         found.for_each(|finding| self.validated(address, bytes, finding, &[]));
     }
 
-    /// The fields of an instruction and its message; gives the rules that are broken.
+    /// Checks the fields of an instruction and its message; returns the violated rules.
     fn native(
         &mut self,
         address: u64,
@@ -343,11 +343,11 @@ impl<'a> Checker<'a> {
             address: address + native.position,
             kernel: Some((address, bytes)),
             inside: Vec::new(),
-            place: &seen.place,
+            position: &seen.position,
             facts: Now::nothing(self.rules),
             before: None,
             once: false,
-            told: &mut seen.told,
+            reported: &mut seen.reported,
             summary: &mut seen.summary,
             found: &mut seen.found,
         };
@@ -356,17 +356,17 @@ impl<'a> Checker<'a> {
         self.seen.found[before..].iter().map(|finding| finding.rule.id).collect()
     }
 
-    /// Tells what the validator found, unless the specification's rule of the same id has. That an
-    /// instruction cannot be decoded goes without saying if a rule has said why.
+    /// Adds a finding of the validator, unless a rule of the specification with the same id was
+    /// violated. That an instruction cannot be decoded is left out if a violated rule explains it.
     fn validated(
         &mut self,
         kernel: u64,
         bytes: &[u8],
         found: &genxml_eu::validate::Finding,
-        told: &[&'static str],
+        reported: &[&'static str],
     ) {
         let Some((rule, severity)) = self.rules.of_validator(found.rule.id) else { return };
-        if told.contains(&rule.id) || (rule.id == "EU-DECODE" && !told.is_empty()) {
+        if reported.contains(&rule.id) || (rule.id == "EU-DECODE" && !reported.is_empty()) {
             return;
         }
         let container =
@@ -375,12 +375,12 @@ impl<'a> Checker<'a> {
             rule,
             severity,
             container: container.unwrap_or(genxml_eu::gen8::eu::EuInstructionHeader::INFO),
-            submission: self.seen.place.submission,
-            engine: self.seen.place.engine,
+            submission: self.seen.position.submission,
+            engine: self.seen.position.engine,
             address: kernel + found.position,
             index: None,
-            batch: self.seen.place.batch,
-            packet: self.seen.place.packet,
+            batch: self.seen.position.batch,
+            packet: self.seen.position.packet,
             operands: Vec::new(),
             issue: None,
             instruction: Some(InKernel::new(kernel, bytes, found.position)),
@@ -394,7 +394,7 @@ impl<'a> Checker<'a> {
         self.seen.found.push(finding);
     }
 
-    /// What the packet sets, and what it needs that nothing has set.
+    /// Records the state that the packet sets, and checks that the state it needs is set.
     fn defined(&mut self, plan: &Plan, record: &Record) {
         let Part { sets, needs } = plan.part;
         let seen = &mut self.seen;
@@ -412,12 +412,12 @@ impl<'a> Checker<'a> {
             rule,
             severity,
             container: plan.container,
-            submission: seen.place.submission,
-            engine: seen.place.engine,
+            submission: seen.position.submission,
+            engine: seen.position.engine,
             address: record.address,
             index: None,
-            batch: seen.place.batch,
-            packet: seen.place.packet,
+            batch: seen.position.batch,
+            packet: seen.position.packet,
             operands: undefined::names(missing).map(never).collect(),
             issue: None,
             instruction: None,
@@ -426,18 +426,18 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// A packet begins.
+    /// Starts a packet.
     fn next_packet(&mut self, record: &Record) {
-        self.tell(Some(record));
+        self.report(Some(record));
         let container = record.plan.map(|plan| self.rules.plan(plan).container);
         self.seen.last.packet(record, container);
         self.seen.current.next_packet();
-        self.seen.place.packet = (record.name, record.address);
+        self.seen.position.packet = (record.name, record.address);
     }
 
-    /// Checks what a record is made of, and remembers it. If the fields of a packet are `sound`,
-    /// which they are only if the last one of its kind was right, no more than what has changed
-    /// since is looked at.
+    /// Checks the contents of a record, and records them. `sound` means that the fields of a packet
+    /// have no issue and that the last packet of its kind had no finding; then only the differences
+    /// to that packet are checked.
     fn contents(&mut self, record: &Record, plan: PlanId, packet: bool, sound: bool) {
         let index = plan.index();
         let plan = self.rules.plan(plan);
@@ -455,11 +455,11 @@ impl<'a> Checker<'a> {
             address: record.address,
             kernel: None,
             inside: Vec::new(),
-            place: &seen.place,
+            position: &seen.position,
             facts: seen.current.facts(self.rules, record.uses),
             before: if sound { seen.current.before(index, &record.dwords) } else { None },
             once: !packet,
-            told: &mut seen.told,
+            reported: &mut seen.reported,
             summary: &mut seen.summary,
             found: &mut seen.found,
         };
@@ -502,11 +502,11 @@ impl Sink for Checker<'_> {
         if packet {
             self.next_packet(record);
         }
-        // Each engine has registers of its own; of long or several ones, the first dword is looked
-        // at.
+        // Only registers of the own engine are checked, and of long or repeated registers only the
+        // first dword.
         if let Some(at) = record.register {
             let other = at.engine.is_some_and(|engine| {
-                engine.name.to_ascii_lowercase().parse() != Ok(self.seen.place.engine)
+                engine.name.to_ascii_lowercase().parse() != Ok(self.seen.position.engine)
             });
             if other || at.dword != 0 || at.index.unwrap_or(0) != 0 {
                 return Ok(());
@@ -530,17 +530,17 @@ impl Sink for Checker<'_> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.tell(None);
+        self.report(None);
         Ok(())
     }
 }
 
-/// A violation before its place is known.
+/// A violation before its position is known.
 struct Found {
     rule: &'static Rule,
     severity: Severity,
     container: &'static Container,
-    /// First bit of the container in the record, of a single field that of the field.
+    /// First bit of the container in the record; for a single field the first bit of the field.
     base: u32,
     index: Option<u32>,
     operands: Vec<Operand>,
@@ -551,34 +551,34 @@ struct Found {
 struct Pass<'a> {
     /// Issues of single fields, with their bits in the record.
     fields: Vec<((u32, u32), Found)>,
-    /// Of an instruction: where its message starts.
+    /// For an instruction: the first bit of its message.
     message: Option<u32>,
-    /// Bits of fields that violated rules looked at.
+    /// Bits of the fields that violated rules use.
     blamed: Vec<(u32, u32)>,
     rules: &'a Rules,
     dwords: &'a [u32],
     address: u64,
-    /// Of an instruction: its kernel.
+    /// For an instruction: its kernel.
     kernel: Option<(u64, &'a [u8])>,
-    /// Of an instruction: the fields that hold the structure at hand. A closer view of all of it
-    /// does not count.
+    /// For an instruction: the fields that hold the current structure. A view of the whole
+    /// structure is not included.
     inside: Vec<&'static str>,
-    place: &'a Place,
+    position: &'a Position,
     facts: Now<'a>,
-    /// Of a packet: what it is compared with.
+    /// For a packet: the packet that it is compared with.
     before: Option<Before<'a>>,
-    /// The same violation is told once.
+    /// The same violation is reported once.
     once: bool,
-    told: &'a mut HashSet<Told>,
+    reported: &'a mut HashSet<Reported>,
     summary: &'a mut Summary,
     found: &'a mut Vec<Finding>,
 }
 
 impl Pass<'_> {
-    /// The container that starts at this bit of the record, and the structures inside it.
+    /// Checks the container that starts at this bit of the record, and the structures inside it.
     fn container(&mut self, plan: &Plan, base: u32, index: Option<u32>) {
         let frame = Frame::inside(self.dwords, base);
-        for Known { rule, severity, reads } in &plan.rules {
+        for RuleReads { rule, severity, reads } in &plan.rules {
             if !self.touched(reads, base) || !rule.require.violated(&frame, &self.facts) {
                 continue;
             }
@@ -597,7 +597,7 @@ impl Pass<'_> {
         self.parts(plan.container, &plan.inside, base);
     }
 
-    /// True if a rule over this need not hold as it did for the last packet of the kind.
+    /// True if the result of a rule over these values may differ from the last packet of the kind.
     #[inline]
     fn touched(&self, reads: &Reads, base: u32) -> bool {
         match (&self.before, self.facts.tracker) {
@@ -606,9 +606,9 @@ impl Pass<'_> {
         }
     }
 
-    /// What describes an instruction's message or operand: its rules, and of a message for later
-    /// its fields one by one. Of operands no single fields, for encoders differ in bits that do not
-    /// matter there.
+    /// Checks the description of an instruction's message or operand with its rules. For a message
+    /// also collects the issues of single fields; not for operands, because encoders differ in
+    /// their unused bits.
     fn described(&mut self, plan: &Plan, base: u32) {
         if self.message == Some(base) {
             let mut items = Vec::new();
@@ -619,7 +619,7 @@ impl Pass<'_> {
         self.container(plan, base, None);
     }
 
-    /// Keeps the issues of single fields until the rules have spoken.
+    /// Collects the issues of single fields until the rules are checked.
     fn note_items(&mut self, container: &'static Container, items: &[Item], index: Option<u32>) {
         for (at, item) in items.iter().enumerate() {
             let Some(issue) = item.issue else { continue };
@@ -631,20 +631,20 @@ impl Pass<'_> {
         }
     }
 
-    /// Tells the issues of single fields, apart from fields of which a rule has told more, or a
-    /// wider description the same.
+    /// Reports the issues of single fields, except for fields that a violated rule uses, and for
+    /// issues that another description of the same bits has.
     fn finish(mut self) {
-        let mut told: Vec<((u32, u32), usize)> = Vec::new();
+        let mut reported: Vec<((u32, u32), usize)> = Vec::new();
         for (bits, found) in std::mem::take(&mut self.fields) {
             let rule = std::ptr::from_ref(found.rule).addr();
-            if !self.blamed.contains(&bits) && !told.contains(&(bits, rule)) {
-                told.push((bits, rule));
+            if !self.blamed.contains(&bits) && !reported.contains(&(bits, rule)) {
+                reported.push((bits, rule));
                 self.found(found);
             }
         }
     }
 
-    /// Tells a violation.
+    /// Reports a violation.
     fn found(&mut self, found: Found) {
         let Found { rule, severity, container, base, index, operands, issue } = found;
         let dword = match (self.kernel, issue) {
@@ -655,12 +655,12 @@ impl Pass<'_> {
             rule,
             severity,
             container,
-            submission: self.place.submission,
-            engine: self.place.engine,
+            submission: self.position.submission,
+            engine: self.position.engine,
             address: self.address + 4 * u64::from(dword),
             index,
-            batch: self.place.batch,
-            packet: self.place.packet,
+            batch: self.position.batch,
+            packet: self.position.packet,
             operands,
             issue,
             instruction: self.kernel.map(|(kernel, bytes)| {
@@ -670,7 +670,9 @@ impl Pass<'_> {
             quote: None,
         };
         let bit = if issue.is_some() { base } else { 0 };
-        if self.once && !self.told.insert((std::ptr::from_ref(rule).addr(), finding.address, bit)) {
+        if self.once
+            && !self.reported.insert((std::ptr::from_ref(rule).addr(), finding.address, bit))
+        {
             return;
         }
         self.summary.count(severity);
@@ -715,14 +717,14 @@ impl Pass<'_> {
         }
     }
 
-    /// A part of an instruction that has a description of its own.
+    /// Checks a part of an instruction that has a description of its own.
     fn view(&mut self, name: &'static str, plan: usize, base: u32) {
         self.inside.push(name);
         self.described(self.rules.inner(plan), base);
         self.inside.pop();
     }
 
-    /// A structure in a field.
+    /// Checks a structure in a field.
     fn held(&mut self, field: &'static str, plan: usize, base: u32) {
         if self.kernel.is_some() {
             self.inside.push(field);
@@ -733,7 +735,7 @@ impl Pass<'_> {
         }
     }
 
-    /// An element of a group; if it is one structure, the structure has the element's number.
+    /// Checks an element of a group; if it is one structure, the structure has the element's index.
     fn element(&mut self, container: &'static Container, parts: &[Inside], base: u32, index: u32) {
         match parts {
             [Inside::Struct { field, plan }] => {

@@ -1,12 +1,12 @@
-//! What stands around a violation: the packets before, the offending one with its dwords, the one
-//! behind it.
+//! The packets around a violation: those before it, the offending one with its dwords, and the one
+//! after it.
 
 use crate::decode::Record;
 use genxml_core::members::Level;
 use genxml_core::reflect::Container;
 use std::sync::Arc;
 
-/// Packets before the offending one that are kept.
+/// Number of packets stored before the offending one.
 const BEFORE: usize = 3;
 
 /// The packets around a violation.
@@ -14,19 +14,18 @@ const BEFORE: usize = 3;
 pub struct Quote {
     /// Up to three packets before, in order.
     pub before: Vec<Line>,
-    /// The packet that violates the rule, or that leads to what does.
+    /// The packet that violates the rule, or that points to the structure that does.
     pub packet: Line,
-    /// Its dwords, as far as they are there.
+    /// Its dwords, as far as they are in memory.
     pub dwords: Vec<u32>,
-    /// What it is; none of a packet that the tables do not know.
+    /// Its container; `None` if it is not in the tables.
     pub container: Option<&'static Container>,
-    /// The packet behind it, if the batch goes on.
+    /// The packet after it, if there is one.
     pub after: Option<Line>,
 }
 
 impl Quote {
-    /// The offending packet's fields by their paths, with their values as text: those that are not
-    /// zero.
+    /// Paths and values, as text, of the offending packet's fields that are not zero.
     pub fn fields(&self) -> Vec<(String, String)> {
         let mut out = Vec::new();
         if let Some(container) = self.container {
@@ -59,7 +58,7 @@ impl Line {
 /// The last packets of a submission.
 #[derive(Debug, Default)]
 pub(super) struct Last {
-    /// The newest at `count - 1`, around the end.
+    /// A ring of lines; the newest has the number `count - 1`.
     lines: [Line; BEFORE + 1],
     count: usize,
     dwords: Vec<u32>,
@@ -81,7 +80,7 @@ impl Last {
         self.container = container;
     }
 
-    /// The newest packet with those around it; `after` comes behind it. None before the first
+    /// The newest packet with those around it; `after` is the next packet. `None` before the first
     /// packet.
     pub fn quote(&self, after: Option<&Record>) -> Option<Arc<Quote>> {
         let newest = self.count.checked_sub(1)?;

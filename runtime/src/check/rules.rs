@@ -1,5 +1,5 @@
-//! The rules of a generation, prepared: those of each container, and what must be remembered for
-//! their sake.
+//! The rules of a generation, prepared by container, with the list of what they need to have
+//! recorded.
 
 use super::fields;
 use super::undefined::{self, Part};
@@ -12,12 +12,12 @@ use genxml_eu::validate;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The rules of the validator of instructions, with what must hold as message.
+/// The rules of the validator of instructions, with the condition in words as message.
 static OF_INSTRUCTIONS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let as_rule = |rule: &'static validate::Rule| Rule {
         id: rule.id,
         severity: rule.severity,
-        // The validator finds what breaks it.
+        // The validator finds the violations.
         require: Cond::Number(1),
         text: rule.text,
         message: rule.text,
@@ -33,58 +33,58 @@ pub struct Rules {
     plans: Vec<Plan>,
     containers: &'static [&'static Container],
     pub(super) lasts: &'static [Last],
-    /// For every container where it is remembered, if a rule asks for it.
+    /// For every container the slot where it is recorded, if a rule uses it.
     slots: Vec<Option<u16>>,
     pub(super) slot_count: usize,
-    /// What describes instructions of kernels and their messages.
+    /// The containers that describe instructions of kernels and their messages.
     kernels: &'static [&'static Container],
-    /// Plans by where what they are of lies, as far as instructions may be.
+    /// Plans by the address of their container, for those that describe instructions.
     instructions: HashMap<usize, usize>,
     /// The fields of instructions and messages.
     kernel_tables: Tables,
-    /// How severe the rules about single fields count, in their order; none if not at all.
+    /// Severities of the rules about single fields, in their order; `None` if a rule is off.
     of_fields: [Option<Severity>; fields::RULES.len()],
-    /// The same of the rule about undefined state.
+    /// The same for the rule about undefined state.
     of_draws: Option<Severity>,
-    /// The same of the validator's rules; empty without it.
+    /// The same for the validator's rules; empty without it.
     of_instructions: Vec<Option<Severity>>,
 }
 
-/// What is to be done with one container.
+/// How one container is checked and recorded.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub container: &'static Container,
     /// Its rules.
-    pub rules: Vec<Known>,
-    /// Entries of `LASTS` that it may be the answer to.
+    pub rules: Vec<RuleReads>,
+    /// Entries of `LASTS` that it may match.
     pub lasts: Vec<u16>,
     pub slot: Option<u16>,
     pub forgets: Forgets,
-    /// Structures inside it that have rules, or hold some that have.
+    /// Structures inside it that have rules, or contain structures that have.
     pub inside: Vec<Inside>,
-    /// State that draws need: which it sets, and which it needs.
+    /// The state for draws that it sets, and that it needs.
     pub part: Part,
 }
 
-/// A rule with what can be known of it before.
+/// A rule with the values that it reads.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct RuleReads {
     pub rule: &'static Rule,
-    /// How severe it counts.
+    /// Its severity.
     pub severity: Severity,
     pub reads: Reads,
 }
 
-/// What a condition looks at.
+/// What a condition reads.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
     /// Bits of the container's dwords.
     pub own: Vec<(u32, u32)>,
     /// Elements of groups in the container.
     pub groups: bool,
-    /// Slots where other containers are remembered.
+    /// Slots of other containers.
     pub slots: Vec<u16>,
-    /// What may differ from packet to packet: the order of packets, uses of surfaces.
+    /// It reads what may differ for every packet: the order of packets, uses of surfaces.
     pub order: bool,
 }
 
@@ -127,7 +127,7 @@ impl Reads {
     }
 
     fn state(&mut self, container: u16, slots: &[Option<u16>]) {
-        // What has no slot is never remembered, and so never known.
+        // A container without a slot is never recorded, so it is always unknown.
         if let Some(Some(slot)) = slots.get(usize::from(container)) {
             self.slots.push(*slot);
         }
@@ -145,21 +145,21 @@ pub(super) enum Inside {
     View { view: &'static View, plan: usize },
 }
 
-/// Which register a packet gives a value that the dump does not tell.
+/// The register that a packet loads with a value that is not in the dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Forgets {
     Nothing,
-    /// The one at the offset in this field.
+    /// The register at the offset in this field.
     Register {
         start: u32,
         end: u32,
     },
 }
 
-/// How a rule counts instead of how the specification has it.
+/// A severity that replaces the one of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Not at all.
+    /// Off.
     Allow,
     /// As a warning.
     Warn,
@@ -182,9 +182,9 @@ impl Rules {
         Rules { of_instructions, ..rules }
     }
 
-    /// The rules of `containers`, of which `tables` were made, with their `LASTS`; and those of
+    /// The rules of `containers`, from which `tables` were made, with their `LASTS`; and those of
     /// `kernels`, which describe instructions and messages. Without the validator of instructions,
-    /// which knows Broadwell only.
+    /// which supports only Broadwell.
     pub fn new(
         tables: &'static Tables,
         containers: &'static [&'static Container],
@@ -269,7 +269,7 @@ impl Rules {
         &undefined::RULE
     }
 
-    /// That rule, unless it does not count.
+    /// That rule, unless it is off.
     pub(super) fn of_undefined(&self) -> Option<(&'static Rule, Severity)> {
         self.of_draws.map(|severity| (&undefined::RULE[0], severity))
     }
@@ -281,7 +281,7 @@ impl Rules {
 
     /// Every rule of a container with it, in the order of the specification; then those of the
     /// validator of instructions ([`genxml_eu::validate`]) that the specification does not have,
-    /// with what all instructions have in common.
+    /// with the container that is common to all instructions.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
         let header = genxml_eu::gen8::eu::EuInstructionHeader::INFO;
         let more = OF_INSTRUCTIONS.iter().take(self.of_instructions.len());
@@ -300,11 +300,11 @@ impl Rules {
         self.all().find(|(_, rule)| rule.id == id)
     }
 
-    /// Lets rules count differently: the one with this id, or if it ends with `*` all that start
-    /// so.
+    /// Changes the severity of the rule with this id, or if the id ends with `*` of all rules with
+    /// this prefix.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such rule.
     pub fn set(&mut self, id: &str, level: Level) -> Result<(), UnknownRule> {
         let means = |rule: &Rule| match id.strip_suffix('*') {
             Some(start) => rule.id.starts_with(start),
@@ -344,7 +344,7 @@ impl Rules {
         Ok(())
     }
 
-    /// How many packets and structures there are: one more than the greatest [`PlanId::index`].
+    /// Number of packets and structures: one more than the largest [`PlanId::index`].
     pub(super) fn plan_count(&self) -> usize {
         self.plans.len() - self.kernels.len()
     }
@@ -361,23 +361,23 @@ impl Rules {
         &self.plans[plan]
     }
 
-    /// What is to be done with an instruction that this container describes.
+    /// The plan for an instruction that this container describes.
     pub(super) fn instruction(&self, container: &'static Container) -> Option<&Plan> {
         self.instructions.get(&address(container)).map(|plan| &self.plans[*plan])
     }
 
-    /// The rule that an issue of a field breaks, unless it does not count.
+    /// The rule that an issue of a field violates, unless it is off.
     pub(super) fn of_issue(&self, issue: Issue) -> Option<(&'static Rule, Severity)> {
         let index = fields::index(issue);
         self.of_fields[index].map(|severity| (&fields::RULES[index], severity))
     }
 
-    /// True if the validator looks at kernels.
+    /// True if the validator checks kernels.
     pub(super) fn validates(&self) -> bool {
         !self.of_instructions.is_empty()
     }
 
-    /// A rule of the validator, unless it does not count.
+    /// A rule of the validator, unless it is off.
     pub(super) fn of_validator(&self, id: &str) -> Option<(&'static Rule, Severity)> {
         let index = OF_INSTRUCTIONS.iter().position(|rule| rule.id == id)?;
         self.of_instructions
@@ -395,7 +395,7 @@ impl Rules {
         self.slots.get(usize::from(container)).copied().flatten()
     }
 
-    /// Where the register at this offset is remembered.
+    /// The slot of the register at this offset.
     pub(super) fn register(&self, offset: u32) -> Option<u16> {
         self.tables.register_plan(offset).and_then(|(_, plan)| self.plan(plan).slot)
     }
@@ -408,9 +408,9 @@ impl Rules {
     }
 }
 
-/// The rules of a container, with what they look at.
-fn known(container: &'static Container, slots: &[Option<u16>]) -> Vec<Known> {
-    let known = |rule: &'static Rule| Known {
+/// The rules of a container, with what they read.
+fn known(container: &'static Container, slots: &[Option<u16>]) -> Vec<RuleReads> {
+    let known = |rule: &'static Rule| RuleReads {
         rule,
         severity: rule.severity,
         reads: Reads::of(&rule.require, slots),
@@ -418,7 +418,7 @@ fn known(container: &'static Container, slots: &[Option<u16>]) -> Vec<Known> {
     container.rules.iter().map(known).collect()
 }
 
-/// Calls `each` with every other container that a condition looks at.
+/// Calls `each` with every other container that a condition reads.
 fn states(cond: &Cond, each: &mut dyn FnMut(u16)) {
     let mut base = |base: Base| {
         if let Base::State(container) = base {
@@ -440,7 +440,7 @@ fn states(cond: &Cond, each: &mut dyn FnMut(u16)) {
     }
 }
 
-/// Tells containers apart; a number, so that threads may share rules.
+/// Identifies a container; a number, so that threads can share rules.
 fn address(container: &'static Container) -> usize {
     std::ptr::from_ref(container).addr()
 }
@@ -457,10 +457,10 @@ fn inside(container: &'static Container, places: &HashMap<usize, usize>) -> Vec<
     parts
 }
 
-/// The place of a structure that has rules, or holds some that have.
+/// The plan of a structure that has rules, or contains structures that have.
 fn of_interest(inner: &'static Container, places: &HashMap<usize, usize>) -> Option<usize> {
     let plan = *places.get(&address(inner))?;
-    // A view is a description that no field has.
+    // A view is a description of bits that no field has.
     let more = !inner.rules.is_empty() || !inner.views.is_empty();
     (more || !inside(inner, places).is_empty()).then_some(plan)
 }
@@ -486,7 +486,7 @@ fn members(
     parts
 }
 
-/// Registers that are loaded from memory or from other registers are not known afterwards.
+/// Registers that are loaded from memory or from other registers are unknown afterwards.
 fn forgets(container: &Container) -> Forgets {
     let field = match container.name {
         "MI_LOAD_REGISTER_MEM" => "Register Address",

@@ -1,4 +1,4 @@
-//! What one engine of one context has seen so far.
+//! The state that one engine of one context has seen so far.
 
 use super::rules::{Forgets, Plan, Reads, Rules};
 use crate::decode::{Kind, Record, Uses};
@@ -6,52 +6,51 @@ use genxml_core::bits;
 use genxml_core::reflect;
 use genxml_core::rule::{Facts, Frame, Role};
 
-/// What was seen.
+/// The recorded state.
 #[derive(Debug)]
 pub(super) struct Tracker {
     /// By plan of [`Rules`].
     checked: Vec<Checked>,
-    /// How often something else came to be remembered.
+    /// Number of changes of the recorded state.
     changes: u64,
-    /// Packets so far, the one at hand included.
+    /// Number of packets so far, with the current one.
     place: u64,
     /// By slot of [`Rules`].
     seen: Vec<Seen>,
     /// By entry of `LASTS`.
     lasts: Vec<u64>,
-    /// Entries of `LASTS` that the packet at hand is the answer to, once another one comes: what it
-    /// leads to belongs to it.
+    /// Entries of `LASTS` that the current packet matches. They take effect at the next packet,
+    /// because structures that it points to belong to it.
     pending: Vec<u16>,
-    /// What was set of what draws need, and what of it draws were told to lack: bits of
+    /// State for draws that was set, and state that was reported as missing: bits of
     /// [`Part`](super::undefined::Part).
     pub defined: u64,
     pub missed: u64,
 }
 
-/// The last packet of a kind, if nothing was wrong with it: what did not change since is still
-/// right.
+/// The last packet of a kind, if it had no finding: what did not change since then need not be
+/// checked again.
 #[derive(Debug, Default, Clone)]
 struct Checked {
     right: bool,
     dwords: Vec<u32>,
-    /// Changes of the tracker until then.
+    /// Value of the tracker's `changes` at that time.
     changes: u64,
 }
 
-/// What a packet is compared with: one of its kind with as many dwords, with which nothing was
-/// wrong.
+/// The packet to compare with: the last one of the same kind and length, without findings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Before<'a> {
     pub dwords: &'a [u32],
     changes: u64,
-    /// The packet at hand is not the same.
+    /// The current packet differs from it.
     differs: bool,
 }
 
 /// The last container of a kind.
 #[derive(Debug, Default, Clone)]
 struct Seen {
-    /// Changes of the tracker when this was the last.
+    /// Value of the tracker's `changes` when it was recorded.
     changed: u64,
     dwords: Vec<u32>,
     known: Known,
@@ -59,12 +58,12 @@ struct Seen {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// There was none.
+    /// None was seen.
     #[default]
     Nothing,
-    /// Everything.
+    /// All bits.
     All,
-    /// Of a masked register, the bits that were ever written.
+    /// For a masked register: the bits that were written.
     Bits(u32),
 }
 
@@ -82,7 +81,7 @@ impl Tracker {
         }
     }
 
-    /// Another packet begins.
+    /// Starts the next packet.
     pub fn next_packet(&mut self) {
         for last in self.pending.drain(..) {
             self.lasts[usize::from(last)] = self.place;
@@ -90,7 +89,7 @@ impl Tracker {
         self.place += 1;
     }
 
-    /// The last packet of this kind, if nothing was wrong with it and it was as long as this one.
+    /// The last packet of this kind, if it had no finding and the same length.
     pub fn before(&self, plan: usize, dwords: &[u32]) -> Option<Before<'_>> {
         let last = self
             .checked
@@ -100,7 +99,7 @@ impl Tracker {
         Some(Before { dwords: &last.dwords, changes: last.changes, differs })
     }
 
-    /// A packet of this kind was checked, before it takes effect.
+    /// Records that a packet of this kind was checked, before it takes effect.
     pub fn checked(&mut self, plan: usize, dwords: &[u32], right: bool) {
         let Some(last) = self.checked.get_mut(plan) else { return };
         last.right = right;
@@ -111,12 +110,12 @@ impl Tracker {
         }
     }
 
-    /// What is known at the packet at hand, before it takes effect.
+    /// The facts at the current packet, before it takes effect.
     pub fn facts<'a>(&'a self, rules: &'a Rules, uses: Option<Uses>) -> Now<'a> {
         Now { rules, tracker: Some(self), uses }
     }
 
-    /// Remembers a container.
+    /// Records a container.
     pub fn latch(&mut self, rules: &Rules, plan: &Plan, record: &Record) {
         for &last in &plan.lasts {
             let condition = rules.lasts[usize::from(last)].condition;
@@ -134,7 +133,7 @@ impl Tracker {
                 (seen.known, seen.changed) = (Known::Nothing, self.changes);
             }
         }
-        // Of an array of structures the first one stands for all.
+        // The first structure of an array stands for all.
         if record.kind == Kind::Struct && record.index.is_some_and(|index| index > 0) {
             return;
         }
@@ -174,8 +173,8 @@ impl Seen {
 }
 
 impl Reads {
-    /// True if the value of the condition, of the container that starts at bit `base` of the
-    /// packet, may be another than it was before.
+    /// True if the value of the condition, for the container that starts at bit `base` of the
+    /// packet, may differ from before.
     pub fn touched(
         &self,
         before: &Before<'_>,
@@ -203,13 +202,13 @@ impl Reads {
 /// The facts at one packet.
 pub(super) struct Now<'a> {
     pub rules: &'a Rules,
-    /// None: nothing is known, since what is looked at stands outside the stream of packets.
+    /// `None` outside the stream of packets: nothing is known.
     pub tracker: Option<&'a Tracker>,
     uses: Option<Uses>,
 }
 
 impl<'a> Now<'a> {
-    /// Nothing.
+    /// No facts.
     pub fn nothing(rules: &'a Rules) -> Now<'a> {
         Now { rules, tracker: None, uses: None }
     }
@@ -234,7 +233,7 @@ impl Facts for Now<'_> {
 
     fn role(&self, role: Role) -> Option<bool> {
         let uses = self.uses?;
-        // That some other message uses it so cannot be excluded unless all are known.
+        // Unless all messages are known, another one may use the surface in this way.
         match uses.roles.contains(role) {
             true => Some(true),
             false => uses.complete.then_some(false),

@@ -1,8 +1,9 @@
 //! State that draws need and that nothing in the context has set.
 //!
-//! A draw is done with whatever the units of the pipeline have. What is never set is what the last
-//! user of the hardware left, what the kernel driver set up, or zero: the same program works here
-//! and not there. Only contexts that a dump shows from their beginning are looked at.
+//! A draw uses whatever state the units of the pipeline have. State that is never set comes from
+//! the last user of the hardware or from the kernel driver, or is zero: so the same program may
+//! work on one machine and fail on another. Only contexts that a dump has from their beginning are
+//! checked.
 
 use genxml_core::rule::{Cond, Rule, Severity};
 
@@ -10,15 +11,15 @@ use genxml_core::rule::{Cond, Rule, Severity};
 pub(super) static RULE: [Rule; 1] = [Rule {
     id: "STATE-UNDEFINED",
     severity: Severity::Warning,
-    // The checker finds what breaks it.
+    // The checker finds the violations.
     require: Cond::Number(1),
     text: "each state packet that the pipeline of a draw needs came before it in the context",
     message: "the draw uses state that nothing in the context has set",
     source: "",
 }];
 
-/// Packets that every draw of the 3D pipeline needs: what tells each unit whether it is on, and
-/// what units need that are never off.
+/// Packets that every draw of the 3D pipeline needs: those that switch a unit on or off, and the
+/// state of units that are always on.
 const THREE_D: &[&str] = &[
     "STATE_BASE_ADDRESS",
     "3DSTATE_VF_TOPOLOGY",
@@ -57,22 +58,22 @@ const THREE_D: &[&str] = &[
 const MEDIA: &[&str] =
     &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
 
-/// What a packet has to do with undefined state.
+/// The state that a packet sets and needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Part {
-    /// Bits of what it sets.
+    /// Bits of the state that it sets.
     pub sets: u64,
-    /// Bits of what it needs.
+    /// Bits of the state that it needs.
     pub needs: u64,
 }
 
-/// The names that have bits.
+/// The names of all bits.
 fn all() -> impl Iterator<Item = &'static str> {
     THREE_D.iter().chain(&MEDIA[1..]).copied()
 }
 
 impl Part {
-    /// Of the packet with this name.
+    /// The state that the packet of this name sets and needs.
     pub fn of(name: &str) -> Part {
         let bits = |names: &[&str]| {
             let bit = |name: &&str| all().position(|other| other == *name).map_or(0, |at| 1 << at);

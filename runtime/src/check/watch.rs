@@ -1,10 +1,10 @@
-//! Checks packets as a batch is built.
+//! Checks packets while a batch is built.
 
 use super::{Checker, Finding, Rules, Seen};
 use crate::decode::{Decoder, Options, State, Tables};
 use crate::engine::EngineId;
 
-/// The rules, and what was seen and found so far.
+/// The rules, the recorded state and the findings so far.
 pub(crate) struct Watch {
     rules: Rules,
     engine: EngineId,
@@ -14,21 +14,21 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Nothing is seen yet.
+    /// A watch that has seen nothing yet.
     pub fn new(engine: EngineId, rules: Rules) -> Watch {
         let mut seen = Seen::new(&rules);
-        seen.place.engine = engine;
+        seen.position.engine = engine;
         Watch { seen: Some(seen), rules, engine, state: State::default(), found: Vec::new() }
     }
 
-    /// Checks more packets, which stand at `address`. What they point to is not looked at.
+    /// Checks further packets, which are at `address`. What they point to is not checked.
     pub fn packets(&mut self, address: u64, dwords: &[u32]) {
         let found = &mut self.found;
         let mut each = |finding: &Finding| found.push(finding.clone());
         let seen = self.seen.take().unwrap_or_else(|| Seen::new(&self.rules));
         let mut checker = Checker { rules: &self.rules, each: &mut each, seen };
-        if checker.seen.place.batch == 0 {
-            checker.seen.place.batch = address;
+        if checker.seen.position.batch == 0 {
+            checker.seen.position.batch = address;
         }
         let options = Options { kernels: false, follow: false, ..Options::default() };
         let decoder = Decoder::new(Tables::gen8(), options);
@@ -36,11 +36,11 @@ impl Watch {
         let (memory, length) = ((address, &bytes[..]), bytes.len() as u64);
         // The checker is a sink that never fails.
         _ = decoder.batch(&mut self.state, self.engine, &memory, address, length, &mut checker);
-        checker.tell(None);
+        checker.report(None);
         self.seen = Some(checker.seen);
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub fn found(&self) -> &[Finding] {
         &self.found
     }

@@ -1,19 +1,19 @@
-//! Output on its way: bytes collected in a buffer, and text as it was written before.
+//! Buffered output, and a memo of text that was written before.
 //!
-//! The formatting machinery of the standard library takes most of the time of decoding otherwise,
-//! and so do calls that copy a few bytes: pieces go into the buffer in blocks of a constant size,
-//! of which the next piece overwrites what is too much.
+//! Without it, formatting by the standard library and calls that copy a few bytes take most of the
+//! time of decoding. Pieces are copied in blocks of constant size; the next piece overwrites the
+//! excess bytes.
 
 use genxml_core::reflect::RegisterAt;
 use std::io::{self, Write};
 
-/// Bytes collected before they are written.
+/// Number of bytes collected before they are written.
 const FULL: usize = 64 << 10;
 
 /// Bytes to be written.
 #[derive(Debug)]
 pub(super) struct Buffer {
-    /// As long as there is room; what counts ends at `at`.
+    /// The allocated bytes; the contents end at `at`.
     bytes: Vec<u8>,
     at: usize,
 }
@@ -28,7 +28,7 @@ impl Buffer {
         self.at >= FULL
     }
 
-    /// Writes all to `out`; nothing is left, whether that succeeds or not.
+    /// Writes everything to `out`; the buffer is empty afterwards, also after an error.
     pub fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         let result = out.write_all(&self.bytes[..self.at]);
         self.at = 0;
@@ -51,7 +51,7 @@ impl Buffer {
         self.bytes.resize(2 * self.bytes.len() + room, 0);
     }
 
-    /// The next `N` bytes, of which `length` count from now on.
+    /// The next `N` bytes, of which `length` are added to the contents.
     #[inline(always)]
     pub fn room<const N: usize>(&mut self, length: usize) -> &mut [u8; N] {
         let (start, end) = (self.at, self.at + N);
@@ -62,7 +62,7 @@ impl Buffer {
         self.bytes[start..end].first_chunk_mut().expect("it is as long")
     }
 
-    /// The first `length` bytes of a block.
+    /// Adds the first `length` bytes of a block.
     #[inline(always)]
     pub fn block<const N: usize>(&mut self, block: &[u8; N], length: usize) {
         *self.room(length) = *block;
@@ -99,7 +99,7 @@ impl Buffer {
         true
     }
 
-    /// The first `length` bytes of these blocks, all of which are copied.
+    /// Adds the first `length` bytes of these blocks, all of which are copied.
     #[inline(always)]
     fn blocks(&mut self, blocks: &[Block], length: usize) {
         let room = size_of_val(blocks);
@@ -183,7 +183,7 @@ impl Buffer {
         self.hex(value, width);
     }
 
-    /// As it displays itself.
+    /// A register, as its `Display` writes it.
     pub fn register(&mut self, at: &RegisterAt) {
         self.text(at.register.name);
         if let Some(index) = at.index {
@@ -241,9 +241,9 @@ const HEX: [[u8; 2]; 256] = {
     pairs
 };
 
-/// Writes the last `N` of the sixteen digits of `value`. They go where they belong at once: to
-/// collect them elsewhere and copy them is slow, for a load has to wait for the short stores before
-/// it.
+/// Writes the last `N` of the sixteen digits of `value`. They go directly to their position:
+/// collecting them elsewhere and copying them is slow, because a load has to wait for the short
+/// stores before it.
 #[inline(always)]
 pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
     let bytes = value.to_be_bytes();
@@ -252,15 +252,15 @@ pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
     }
 }
 
-/// What a piece of text was made of, such that the same key always means the same text.
+/// The inputs of a piece of text: the same key always means the same text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// Address of what is static: the field, or the name.
+    /// Address of the static input: the field, or the name.
     pub what: usize,
     pub value: u64,
-    /// Where it stands.
+    /// Its position.
     pub place: u64,
-    /// Tells uses apart.
+    /// The kind of piece.
     pub kind: u64,
 }
 
@@ -271,7 +271,7 @@ impl Key {
         what | self.value ^ other.value | self.place ^ other.place | self.kind ^ other.kind == 0
     }
 
-    /// One of the chains: Fibonacci hashing, with multipliers without pattern.
+    /// The chain of the key: Fibonacci hashing, with multipliers without pattern.
     fn chain(&self) -> usize {
         let mixed = (self.what as u64)
             .wrapping_add(self.value.wrapping_mul(0xd6e8_feb8_6659_fd93))
@@ -280,14 +280,14 @@ impl Key {
     }
 }
 
-/// Pieces of text are kept in blocks of this size.
+/// Pieces of text are stored in blocks of this size.
 type Block = [u8; 32];
 
-/// Pieces of text as they were written, found again by what they were made of.
+/// A cache of written pieces of text, by key.
 ///
-/// Packets of a kind come again with most of their fields as before, so behind a piece comes mostly
-/// the one that came behind it the last time: that is looked at first, and pieces lie in memory in
-/// the order in which they are needed.
+/// Packets of a kind repeat with most of their fields unchanged. So a piece is usually followed by
+/// the same piece as the last time: that one is tried first, and pieces are stored in the order in
+/// which they are needed.
 #[derive(Debug)]
 pub(super) struct Memo {
     pieces: Vec<Piece>,
@@ -295,7 +295,7 @@ pub(super) struct Memo {
     text: Vec<Block>,
     /// First piece of each chain and one, or zero.
     chains: Vec<u16>,
-    /// The piece that was written last, and the one that came behind it then.
+    /// The piece that was written last.
     last: u16,
     next: u16,
 }
@@ -307,19 +307,19 @@ struct Piece {
     /// The first block of the text, and its length in bytes.
     first: u32,
     length: u32,
-    /// How much is wrong with what the text tells.
+    /// Number of problems in the text.
     problems: u32,
-    /// The piece that came behind this one.
+    /// The piece that followed this one the last time.
     next: u16,
     /// The next one in the chain and one, or zero.
     chained: u16,
 }
 
-/// Pieces and blocks that are kept. When there are more, all are forgotten.
+/// Largest number of stored pieces, and of blocks. When it is reached, all are dropped.
 const PIECES: usize = 4096;
 const BLOCKS: usize = (1 << 20) / size_of::<Block>();
 
-/// Most bytes of a piece that is kept.
+/// Largest size in bytes of a stored piece.
 const LONGEST: usize = 8192;
 
 /// Chains of a memo, as a power of two.
@@ -336,7 +336,8 @@ impl Memo {
         }
     }
 
-    /// Writes the piece again and tells how much is wrong with what it tells, if it is there.
+    /// Writes the stored piece again and returns its number of problems; `None` if it is not
+    /// stored.
     #[inline(always)]
     pub fn again(&mut self, key: &Key, buffer: &mut Buffer) -> Option<u32> {
         let mut number = self.next;
@@ -364,7 +365,7 @@ impl Memo {
         None
     }
 
-    /// The piece with this number comes behind the last one.
+    /// Records that the piece with this number follows the last one.
     fn follows(&mut self, number: u16) {
         if let Some(last) = self.pieces.get_mut(usize::from(self.last)) {
             last.next = number;
@@ -372,7 +373,7 @@ impl Memo {
         self.last = number;
     }
 
-    /// Keeps the piece, which is not there, if it is short enough.
+    /// Stores a new piece, if it is short enough.
     #[inline(never)]
     pub fn keep(&mut self, key: &Key, text: &[u8], problems: u32) {
         if text.len() > LONGEST {
@@ -432,7 +433,7 @@ mod tests {
         }
     }
 
-    /// Oracle: what registers display.
+    /// Oracle: the `Display` of registers.
     #[test]
     fn registers() {
         use genxml_core::reflect;
@@ -441,7 +442,7 @@ mod tests {
         }
     }
 
-    /// Pieces of every length, one behind the other, across what there is room for at first.
+    /// Pieces of every length, one after the other, beyond the first allocation.
     #[test]
     fn pieces() {
         let long: String = ('!'..='~').cycle().take(200).collect();
@@ -456,7 +457,7 @@ mod tests {
         assert_eq!(buffer.since(0), whole.as_bytes());
     }
 
-    /// A piece comes again for its own key only, and one that is too long never.
+    /// A piece is returned only for its own key, and one that is too long never.
     #[test]
     fn memo() {
         let mut memo = Memo::new();
@@ -475,7 +476,7 @@ mod tests {
             memo.keep(&other, &[b' '; LONGEST + 1], 0);
             assert_eq!(again(&mut memo, &other), "");
         }
-        // In any order, and when more came than are kept.
+        // In any order, and with more pieces than are stored.
         let key = |value: u64| Key { what: 8, value: value * value % 7919, ..Key::default() };
         for value in (0..3 * PIECES as u64).flat_map(|value| [value, value / 2, value / 3]) {
             let (key, text) = (key(value), (value * value % 7919).to_string());

@@ -1,10 +1,10 @@
-//! Conditions of fields, prepared: nearly all look at one small field, and a table of its values
-//! answers them.
+//! Conditions of fields, prepared: nearly all test one small field, so a table of its values gives
+//! the result.
 
 use genxml_core::bits;
 use genxml_core::reflect::Expr;
 
-/// Bits of a field whose values fit the table.
+/// Largest width in bits of a field whose values fit the table.
 const SMALL: u32 = 6;
 
 /// When a field exists.
@@ -12,12 +12,12 @@ const SMALL: u32 = 6;
 pub(super) enum Exists {
     Always,
     If(Test),
-    /// Unless one of these holds.
+    /// It exists unless one of these holds.
     Unless(Box<[Test]>),
 }
 
 impl Exists {
-    /// True if a field of the container that starts at bit `base` of `dwords` is there.
+    /// True if a field of the container that starts at bit `base` of `dwords` exists.
     #[inline]
     pub fn holds(&self, dwords: &[u32], base: u32) -> bool {
         match self {
@@ -27,7 +27,7 @@ impl Exists {
         }
     }
 
-    /// The bits of the container that it looks at.
+    /// The bits of the container that it reads.
     pub fn reads(&self, each: &mut dyn FnMut(u32, u32)) {
         let tests = match self {
             Exists::Always => &[],
@@ -85,7 +85,7 @@ impl Test {
     }
 }
 
-/// Every field that the condition looks at.
+/// Every field that the condition reads.
 fn fields(condition: &Expr, each: &mut dyn FnMut(u32, u32)) {
     match *condition {
         Expr::Number(_) => {}
@@ -98,7 +98,7 @@ fn fields(condition: &Expr, each: &mut dyn FnMut(u32, u32)) {
     }
 }
 
-/// True if the condition looks at one field only, and which.
+/// True if the condition reads one field only; `field` gets it.
 fn only(condition: &Expr, field: &mut Option<(u32, u32)>) -> bool {
     match *condition {
         Expr::Number(_) => true,

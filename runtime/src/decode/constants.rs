@@ -30,7 +30,7 @@ pub(super) fn body(container: &Container) -> Option<(&'static Container, u32)> {
 }
 
 impl Follower<'_> {
-    /// The buffers of a 3DSTATE_CONSTANT_*: as much of each as is pushed.
+    /// Emits the pushed part of each buffer of a 3DSTATE_CONSTANT_*.
     pub fn push_constants(
         &mut self,
         record: &Record,
@@ -62,14 +62,14 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// True if the pointer of constant buffer 0 is an address; otherwise, which is what hardware
-    /// begins with, it counts from the dynamic state base (2d p.1; facts: INSTPM).
+    /// True if the pointer of constant buffer 0 is an address; otherwise (the initial state of
+    /// hardware) it is relative to the dynamic state base (2d p.1; facts: INSTPM).
     fn constant_buffer_is_absolute(&self) -> bool {
         let field = "CONSTANT_BUFFER Address Offset Disable";
         self.state.registers.field(self.tables, "INSTPM", field) == Some(1)
     }
 
-    /// Where a 3DSTATE_GATHER_CONSTANT_* puts the constants.
+    /// Emits where a 3DSTATE_GATHER_CONSTANT_* puts the constants.
     pub fn gathered(
         &mut self,
         record: &Record,
@@ -85,7 +85,7 @@ impl Follower<'_> {
             return Ok(());
         };
         let offset = field.stored.decode(bits::get(&record.dwords, field.start, field.end));
-        match self.state.kept.gather_pool {
+        match self.state.draw.gather_pool {
             Some(pool) => {
                 let at = pool.wrapping_add(offset);
                 self.note(depth, at, format_args!("gather buffer at {at:#x}"))

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 pub(super) struct Cursor<'a> {
     code: &'a dyn Memory,
     at: u64,
-    /// Where the batch ends at the latest, if that is given.
+    /// The end of the batch, if its length is given.
     end: Option<u64>,
-    /// The piece of memory that was looked up last, and its address: most packets follow in it.
+    /// The piece of memory that was looked up last, and its address: most next packets are in it.
     piece: &'a [u8],
     piece_at: u64,
     /// Targets of jumps, and the start.
@@ -59,7 +59,7 @@ impl<'a> Cursor<'a> {
         self.at = (self.at + 4 * dwords) & VA_MASK;
     }
 
-    /// Moves to `target` in `code`; false, and nothing, if the level was there before.
+    /// Moves to `target` in `code`. Returns false without moving if the level was there before.
     pub fn jump(&mut self, target: u64, code: &'a dyn Memory) -> bool {
         if !self.visited.insert(target) {
             return false;

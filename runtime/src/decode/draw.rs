@@ -1,12 +1,12 @@
-//! What a draw uses: the binding tables and samplers of every stage that runs kernels, as far as
-//! the kernels name them.
+//! The state that a draw uses: the binding tables and samplers of every stage that runs kernels, as
+//! far as the kernels use them.
 //!
 //! Stages, binding tables and samplers come in packets of their own and in any order, so they are
-//! kept until the draw.
+//! stored until the draw.
 
+use super::draw_state::ARRAYS;
 use super::fields::Bases;
 use super::follow::{BLEND_STATE, Follower};
-use super::kept::ARRAYS;
 use super::kernel::Used;
 use super::record::Record;
 use genxml_core::address::SpaceKind;
@@ -16,17 +16,17 @@ use std::io;
 /// Stages that run kernels, in the order of the pipeline.
 pub(super) const STAGES: [&str; 5] = ["VS", "HS", "DS", "GS", "PS"];
 
-/// Where stages have the addresses of their kernels, in the order of [`Stage::kernels`].
+/// The fields with the addresses of kernels, in the order of [`Stage::kernels`].
 const KERNELS: [[&str; 2]; 3] = [
     ["Kernel Start Pointer", "Kernel Start Pointer 0"],
     ["Kernel Start Pointer 1", "Kernel Start Pointer 1"],
     ["Kernel Start Pointer 2", "Kernel Start Pointer 2"],
 ];
 
-/// What packets said of one stage.
+/// The state of one stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Stage {
-    /// Offsets from the instruction base; none where the stage has no kernel.
+    /// Offsets from the instruction base; `None` where the stage has no kernel.
     kernels: [Option<u64>; 3],
     /// Counts for prefetching, in entries.
     surfaces: u32,
@@ -45,8 +45,8 @@ impl Stage {
             ["8 Pixel Dispatch Enable", "16 Pixel Dispatch Enable", "32 Pixel Dispatch Enable"]
                 .map(on);
         let one = !sixteen || !wide;
-        // Of pixel shaders, the first kernel is that of 8 pixels or of the only width; the others
-        // are those of 32 and of 16 pixels where there are several widths (2a p.154, p.157-158).
+        // For pixel shaders, the first kernel is the one for 8 pixels or for the only width; with
+        // several widths the others are those for 32 and for 16 pixels (2a p.154, p.157-158).
         let uses = [
             on("Enable") || on("Function Enable") || eight || (sixteen || wide) && one,
             wide && (eight || sixteen),
@@ -77,7 +77,7 @@ impl Stage {
         self.sampler_table = pointer(record, container);
     }
 
-    /// The stage as it is with these bases; what has no base stays away.
+    /// The stage with absolute addresses; those without a base are `None`.
     fn resolved(&self, bases: &Bases) -> Stage {
         let at =
             |space, offset: Option<u64>| offset.and_then(|offset| bases.absolute(space, offset));
@@ -97,7 +97,7 @@ pub(super) fn pointer(record: &Record, container: &Container) -> Option<u64> {
 }
 
 impl Follower<'_> {
-    /// Shows what the stages of a draw use, each table once for the same kernels.
+    /// Emits what the stages of a draw use, each table once for the same kernels.
     pub fn draw(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         if self.options.data {
             self.vertices(record, container, depth)?;
@@ -145,8 +145,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Blending of further targets than the first, which was shown where it was pointed to: as many
-    /// as the pixel shader writes, for drivers allocate no more.
+    /// Emits the blend state for as many targets as the pixel shader writes, because drivers
+    /// allocate no more. The first target was emitted at the pointer.
     fn blend_state(&mut self, used: &Used, depth: u32) -> io::Result<()> {
         let targets = used.render_targets().count() as u32;
         let Some(offset) = self.state.blend.filter(|_| targets > 1) else { return Ok(()) };
@@ -161,14 +161,14 @@ impl Follower<'_> {
         self.part(id, at, targets, depth + 1)
     }
 
-    /// Viewports and scissors beyond the first, which was shown where it was pointed to: as many as
-    /// the clipper knows.
+    /// Emits viewports and scissors after the first, which was emitted at the pointer: as many as
+    /// the clipper uses.
     fn viewports(&mut self, depth: u32) -> io::Result<()> {
-        let count = self.state.kept.viewports;
+        let count = self.state.draw.viewports;
         if count <= 1 {
             return Ok(());
         }
-        for (offset, (_, name)) in self.state.kept.arrays.into_iter().zip(ARRAYS) {
+        for (offset, (_, name)) in self.state.draw.arrays.into_iter().zip(ARRAYS) {
             let Some(offset) = offset else { continue };
             let Some(at) = self.state.bases.absolute(SpaceKind::DynamicState, offset) else {
                 continue;

@@ -1,4 +1,4 @@
-//! From dwords and a plan to items.
+//! Decodes dwords to items by a plan.
 
 use super::record::{Issue, Item, Origin, Record, Value};
 use super::steps::Step;
@@ -29,7 +29,7 @@ impl Bases {
         }
     }
 
-    /// Another number whenever a base is another one, and in other contexts.
+    /// A number that changes whenever a base changes, and differs between contexts.
     pub fn version(&self) -> u32 {
         self.version
     }
@@ -44,7 +44,7 @@ impl Bases {
     }
 }
 
-/// The fields of a packet before they are read.
+/// The fields of a packet before they are decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Unread<'a> {
     pub(super) tables: &'a Tables,
@@ -66,8 +66,8 @@ impl Unread<'_> {
         record.problems = record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
     }
 
-    /// True if nothing is wrong with the fields of the packet, as it was with the last one of its
-    /// kind, which had the dwords `before`. The record has no items.
+    /// True if the fields of the packet have no issue, given that the last packet of its kind, with
+    /// the dwords `before`, had none. The record gets no items.
     pub(crate) fn sound(&self, record: &mut Record, before: &[u32]) -> bool {
         let Record { dwords, items, .. } = record;
         if before.len() != dwords.len() {
@@ -105,13 +105,13 @@ pub(crate) fn items_at(
 }
 
 impl Fields<'_> {
-    /// All of `plan`, and the dwords behind what it describes.
+    /// All fields of `plan`, and the dwords after what it describes.
     pub fn all(&mut self, plan: &Plan) {
         self.parts(&plan.parts, 0, 0);
         self.beyond(plan);
     }
 
-    /// The dwords behind what `plan` describes.
+    /// The dwords after what `plan` describes.
     pub fn beyond(&mut self, plan: &Plan) {
         let Some(described) = plan.described else { return };
         for dword in described as usize..self.dwords.len() {
@@ -120,8 +120,8 @@ impl Fields<'_> {
         }
     }
 
-    /// A dword of `plan` behind its first, alone: under the name of the field that holds all of it,
-    /// if one does.
+    /// A single dword of `plan`, not the first; with the name of the field that contains all of it,
+    /// if there is one.
     pub fn raw(&mut self, plan: &Plan, dword: u32) {
         let (start, end) = (32 * dword, 32 * dword + 31);
         let whole =
@@ -131,8 +131,8 @@ impl Fields<'_> {
         self.raw_item(name, None, (start, end), stored);
     }
 
-    /// True if nothing is wrong with the fields of `plan`, as it was with as many dwords `before`:
-    /// only what has changed is looked at. What is in the list of items is lost.
+    /// True if the fields of `plan` have no issue, given that the equally long dwords `before` have
+    /// none: only changed parts are checked. The list of items is overwritten.
     fn sound(&mut self, plan: &Plan, before: &[u32]) -> bool {
         before == self.dwords || self.steps_sound(&plan.parts, &plan.steps, 0, before)
     }
@@ -190,7 +190,7 @@ impl Fields<'_> {
         });
     }
 
-    /// Bits that are there.
+    /// Number of bits in the dwords.
     fn total(&self) -> u32 {
         32 * self.dwords.len() as u32
     }
@@ -247,8 +247,8 @@ impl Fields<'_> {
         });
     }
 
-    /// The bits of a field of the container that starts at bit `base`; none if not even the first
-    /// is there, and those further on that are not there are zero.
+    /// The bits of a field of the container that starts at bit `base`; `None` if the first one is
+    /// missing; other missing bits are zero.
     #[inline(always)]
     fn bits(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
         match base.is_multiple_of(32) && !plan.place.far {
@@ -257,8 +257,7 @@ impl Fields<'_> {
         }
     }
 
-    /// The same of fields in unusual places, and nothing meant of those that have more than 64
-    /// bits.
+    /// The same for fields at unusual positions; only the first 64 bits of longer fields.
     fn bits_anywhere(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
         let (start, end) = (base + plan.start, base + plan.end);
         (start < self.total()).then(|| bits::get(self.dwords, start, end.min(start + 63)))
@@ -295,7 +294,7 @@ impl Fields<'_> {
             Shape::Uint(how) => push(stored, Value::Uint(how.decode(stored)), issue),
             Shape::Enum(list) | Shape::OneEnumOf(list) => {
                 let name = self.tables.value_name(list, stored);
-                // Zero is what programs leave where a field does not matter.
+                // Programs leave zero in fields that do not matter.
                 if name.is_none() && stored != 0 && matches!(plan.shape, Shape::Enum(_)) {
                     issue = Some(Issue::UnknownValue);
                 }
@@ -370,7 +369,7 @@ impl Fields<'_> {
 }
 
 impl Limits {
-    /// What is wrong with a value of so many bits, if it is outside the range.
+    /// The issue of a value of `width` bits, if it is outside the range.
     fn broken(&self, stored: u64, width: u32) -> Option<Issue> {
         let (min, max) = self.range?;
         let inside = if self.signed {

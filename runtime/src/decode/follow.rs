@@ -1,17 +1,17 @@
 //! What packets point to: interface descriptors, kernels, binding tables, surfaces, samplers,
 //! constants.
 //!
-//! Any address field whose `target` names a structure is followed to one of them; what needs a
-//! count from elsewhere is spelt out here.
+//! Any address field whose `target` names a structure is followed to one structure. What needs a
+//! count from elsewhere has code here.
 //!
-//! The counts of interface descriptors are hints for prefetching on Gen8: a kernel may use surfaces
-//! beyond, and zero is common. So binding tables and sampler tables are shown as far as the
-//! kernel's own messages name them, plus the binding table entries within the hint that are not
-//! zero. If the kernel cannot tell (it computes its descriptors, or is not there), all entries are
-//! shown up to the hint, or without one as long as they look like what they should be.
+//! The counts of interface descriptors are hints for prefetching on Gen8: a kernel may use more
+//! surfaces, and a count of zero is common. So the entries of binding tables and sampler tables
+//! that the kernel's messages use are emitted, and further binding table entries within the hint
+//! that are not zero. If this is unknown (the kernel computes its descriptors, or is not in the
+//! dump), all entries up to the hint are emitted, or without a hint as long as they look valid.
 
+use super::draw_state::Sets;
 use super::fields::Fields;
-use super::kept::Keeps;
 use super::kernel::{self, MAX_SAMPLERS, Used};
 use super::output::Output;
 use super::record::{Kind, Record, Uses, Value};
@@ -26,15 +26,15 @@ use std::fmt;
 use std::io;
 use std::rc::Rc;
 
-/// Interface descriptors of one load: the field takes no more (2a p.487).
+/// Largest number of interface descriptors in one load: the limit of the field (2a p.487).
 const MAX_DESCRIPTORS: u64 = 64;
-/// Binding table entries shown when nothing says how many there are.
+/// Largest number of emitted binding table entries if their number is unknown.
 const MAX_GUESSED: u32 = 32;
-/// What is as long as there are render targets.
+/// The structure whose length depends on the number of render targets.
 pub(super) const BLEND_STATE: &str = "BLEND_STATE";
-/// What a sampler's border looks like.
+/// The structure with a sampler's border colour.
 const BORDER_COLOR: &str = "SAMPLER_INDIRECT_STATE";
-/// Structures may point to structures this often.
+/// Largest depth of structures that point to structures.
 const MAX_NESTING: u32 = 6;
 
 /// True if a sampler takes its border colour for coordinates outside the surface.
@@ -80,8 +80,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Memory through the context's page tables, or through the global one; the former where the
-    /// dump does not tell them apart.
+    /// Memory through the global page table, or through the context's page tables. The latter also
+    /// if the dump has only one address space.
     pub fn space(&self, global: bool) -> &'a dyn Memory {
         match global {
             true => self.memory.global().unwrap_or(self.memory),
@@ -96,7 +96,7 @@ impl<'a> Follower<'a> {
 }
 
 impl Follower<'_> {
-    /// Shows what the packet in `record` points to.
+    /// Emits what the packet in `record` points to.
     pub fn follow(
         &mut self,
         record: &Record,
@@ -108,7 +108,7 @@ impl Follower<'_> {
         let plan = tables.plan(id);
         let container = plan.container;
         match follow {
-            Follow::Keep(Keeps::Array(_))
+            Follow::DrawState(Sets::Array(_))
             | Follow::Targets
             | Follow::Stage(_)
             | Follow::BlendState => self.targets(plan, record, depth + 1, 0),
@@ -119,7 +119,7 @@ impl Follower<'_> {
             | Follow::Blit
             | Follow::BindingTable(_)
             | Follow::SamplerTable(_)
-            | Follow::Keep(_) => Ok(()),
+            | Follow::DrawState(_) => Ok(()),
             Follow::Draw => self.draw(record, container, depth + 1),
             Follow::LoadRegisterImm => self.load_immediate(record, container, depth + 1),
             Follow::MoveRegister => self.move_register(record, container, depth + 1),
@@ -174,7 +174,7 @@ impl Follower<'_> {
         )
     }
 
-    /// The structure at `at` with what it points to.
+    /// Emits the structure at `at` with what it points to.
     pub fn structure(
         &mut self,
         id: PlanId,
@@ -187,7 +187,7 @@ impl Follower<'_> {
         self.dwords(id, at, bits.div_ceil(32), index, depth, nesting)
     }
 
-    /// The structure at `at` with the first `elements` elements of its array, and no more.
+    /// Emits the structure at `at` with only the first `elements` elements of its array.
     pub fn part(&mut self, id: PlanId, at: u64, elements: u32, depth: u32) -> io::Result<()> {
         let container = self.tables.plan(id).container;
         let end = container
@@ -197,7 +197,7 @@ impl Follower<'_> {
         self.dwords(id, at, end.unwrap_or(container.bits).div_ceil(32), None, depth, 1)
     }
 
-    /// The first dwords of a structure with what they point to.
+    /// Emits the first dwords of a structure with what they point to.
     fn dwords(
         &mut self,
         id: PlanId,
@@ -243,7 +243,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Follows every address field of the container itself that names what lies there.
+    /// Follows every address field of the container itself that has a target.
     fn targets(
         &mut self,
         plan: &Plan,
@@ -252,7 +252,7 @@ impl Follower<'_> {
         nesting: u32,
     ) -> io::Result<()> {
         let container = plan.container;
-        // A stage that is off points nowhere.
+        // The pointers of a disabled stage are not used.
         if ["Enable", "Function Enable"]
             .iter()
             .any(|name| record.stored(container, name) == Some(0))
@@ -287,8 +287,8 @@ impl Follower<'_> {
                 }
                 continue;
             };
-            // Zero where nothing is mapped is how drivers say that there is nothing, and a border
-            // that is not used has no colour.
+            // Drivers use zero, where nothing is mapped, for no pointer; an unused border has no
+            // colour.
             let none =
                 self.memory.tail(at).is_empty() || target == BORDER_COLOR && !has_border(record);
             if value == 0 && none {
@@ -307,7 +307,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Kernel, samplers and surfaces of an interface descriptor.
+    /// Emits kernel, surfaces and samplers of an interface descriptor.
     fn descriptor(
         &mut self,
         plan: &Plan,
@@ -339,8 +339,8 @@ impl Follower<'_> {
         self.sampler_table(at, samplers, &used, depth, nesting)
     }
 
-    /// The samplers that are set in `samplers`. They are held against the surface before them if a
-    /// message names both.
+    /// Emits the samplers that are set in `samplers`. A sampler is checked together with the last
+    /// surface if a message uses both.
     pub fn sampler_table(
         &mut self,
         at: Option<u64>,
@@ -418,7 +418,7 @@ impl Follower<'_> {
         self.surface_entry = None;
     }
 
-    /// The kernel at `at`, disassembled once per batch.
+    /// Emits the kernel at `at`, once per batch.
     fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
         if let Some(used) = self.seen.kernel(at) {
             self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
@@ -447,7 +447,7 @@ impl Follower<'_> {
         Ok(used)
     }
 
-    /// What the kernel at `at` uses; shows it only if it was not shown before.
+    /// What the kernel at `at` uses; emits it only if it was not emitted before.
     pub fn kernel_used(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
         match self.seen.kernel(at) {
             Some(used) => Ok(used),
@@ -455,7 +455,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Memory without structure.
+    /// Emits memory without structure.
     pub fn data(
         &mut self,
         name: &'static str,

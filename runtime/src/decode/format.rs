@@ -1,7 +1,7 @@
-//! Surface formats of vertex elements: which components, of how many bits and of which kind, by the
-//! format's name.
+//! Surface formats of vertex elements: the components with their bits and kinds, from the format's
+//! name.
 //!
-//! The names of the manual say it all: channels with their bits, lowest first, then the kind of
+//! The manual's names are sufficient: channels with their bits, lowest first, then the kind of
 //! number (2b p.36-42).
 
 use super::record::Value;
@@ -16,7 +16,7 @@ pub(super) struct Component {
     pub number: Number,
 }
 
-/// How the bits of a component are a number.
+/// The kind of number in the bits of a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
     Unorm,
@@ -28,11 +28,12 @@ pub(super) enum Number {
     Float,
     /// 16 bits of fraction.
     Sfixed,
-    /// Passed through as they are.
+    /// Bits without conversion.
     Bits,
 }
 
-/// The components of a format, lowest bits first; none if the format is not made of plain ones.
+/// The components of a format, lowest bits first; `None` if the format does not consist of plain
+/// components.
 pub(super) fn components(format: &str) -> Option<Vec<Component>> {
     let mut found = Vec::new();
     let mut typed = 0;
@@ -86,10 +87,10 @@ fn channel_bits(word: &str, found: &mut Vec<Component>) -> Option<()> {
 }
 
 impl Component {
-    /// What the bits mean.
+    /// The value of the bits.
     pub fn value(&self, stored: u64) -> Value {
         let signed = bits::sign_extend(stored, self.bits);
-        // As single floats, which is what vertex fetch makes of them and what reads well.
+        // As single floats, like in vertex fetch; they are also short to print.
         let single = |value: f64| Value::Float(f64::from(value as f32));
         match self.number {
             Number::Unorm => single(stored as f64 / bits::ones(self.bits) as f64),
@@ -145,7 +146,7 @@ mod tests {
         )
     }
 
-    /// Oracle: the sizes of the formats, which the specification has from the manual's table (2b
+    /// Oracle: the sizes of the formats, which the specification takes from the manual's table (2b
     /// p.36-42).
     #[test]
     fn components_are_as_wide_as_the_format() {

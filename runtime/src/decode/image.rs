@@ -9,13 +9,13 @@ use std::io;
 /// Bytes of the status page, which comes first (2d p.305).
 const STATUS_PAGE: u64 = 4096;
 
-/// Bytes looked at if nobody says how long the image is: the page of registers (facts:
+/// Bytes decoded if the length of the image is not given: the page of registers (facts:
 /// context_image).
 const REGISTER_PAGE: u64 = 4096;
 
 impl Walker<'_> {
-    /// The image at `address`, of `length` bytes with the status page; 0 if that is not known. Ends
-    /// where a dword is no command.
+    /// Decodes the image at `address`, of `length` bytes with the status page; 0 if the length is
+    /// unknown. Ends at a dword that is not a command.
     pub fn image(&mut self, address: u64, length: u64) -> io::Result<()> {
         if let Some(id) = self.follower.tables.named("PPHWSP_LAYOUT") {
             self.follower.structure(id, address, None, 0, 0)?;
@@ -32,7 +32,7 @@ impl Walker<'_> {
                 break;
             }
             let header = u32::from_le_bytes(header);
-            // MI_NOOP: room between the commands.
+            // MI_NOOP: space between the commands.
             let dwords = if header == 0 {
                 self.follower.out.spend(1);
                 1
@@ -41,7 +41,7 @@ impl Walker<'_> {
                     0,
                     at,
                     format_args!(
-                        "{header:#010x} is no command: the rest of the image is not described"
+                        "{header:#010x} is not a command: the rest of the image is not described"
                     ),
                 )?;
                 break;

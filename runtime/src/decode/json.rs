@@ -1,12 +1,11 @@
 //! Records as JSON: one object per line.
 //!
-//! A line is a `submission` object that says which batch follows, or a packet of the first level
-//! with everything that it points to inside it.
+//! A line is a `submission` object, which starts a batch, or a packet of the first level with
+//! everything that it points to inside it.
 //!
-//! A submission: `name`, `number` (its place in the dump), `context`, `engine`, `address` of its
-//! first dword as text, `length` in bytes (0: to its end), `global` (the address is one of the
-//! global page table), and of a ring `ring` with `start` as text, `size`, `head` and `tail` in
-//! bytes.
+//! A submission: `name`, `number` (its position in the dump), `context`, `engine`, `address` of its
+//! first dword as text, `length` in bytes (0: to its end), `global` (the address is in the global
+//! page table), and for a ring `ring` with `start` as text, `size`, `head` and `tail` in bytes.
 //!
 //! The keys of a record:
 //!
@@ -27,9 +26,9 @@
 //! A field: `name`, `index` in an array, `dword` and `bits` (`"16:0"`; more than 31 where it goes
 //! into the next dword), `stored` bits, `value`, `unit`, `issue`, or `fields` if it holds others.
 //! `value` is a number, a boolean, the name of an enumeration's value, or for addresses text; then
-//! `space` says what it counts from, `absolute` is the GPU address if it is known and `register`
-//! the register as text. Integers above 2^53 are text in hexadecimal, since many readers cannot
-//! hold them.
+//! `space` is the address space, `absolute` the GPU address if it is known, and `register` the
+//! register as text. Integers above 2^53 are text in hexadecimal, since many readers cannot hold
+//! them.
 
 use super::buffer::{Buffer, Key, Memo};
 use super::record::{Item, Record, Value};
@@ -38,7 +37,7 @@ use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Fields of more bits than this have too many values to keep them.
+/// Fields with more bits have too many values for the memo.
 const NARROW: u32 = 16;
 
 /// Writes records as lines of JSON.
@@ -46,7 +45,7 @@ const NARROW: u32 = 16;
 pub struct JsonWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Fields with few values, and starts of others.
+    /// Text of fields with few values, and the start of others.
     memo: Memo,
     /// Records that are open, outermost first: whether their `children` have begun.
     open: Vec<bool>,
@@ -60,7 +59,7 @@ impl<W: Write> JsonWriter<W> {
         JsonWriter { out, buffer, memo, open: Vec::new(), headers: options.headers }
     }
 
-    /// Ends all records deeper than the outermost `keep`.
+    /// Ends all open records except the outermost `keep`.
     fn close(&mut self, keep: usize) {
         while self.open.len() > keep {
             if self.open.pop() == Some(true) {
@@ -306,7 +305,7 @@ impl<W: Write> Sink for JsonWriter<W> {
             self.buffer.text(",\"instructions\":[");
             let mut before = None;
             for (offset, text) in &record.lines {
-                // The message of the instruction before belongs into the same object.
+                // A message belongs to the object of the instruction before it.
                 if before == Some(offset) {
                     self.buffer.text(",\"message\":");
                 } else {

@@ -1,4 +1,4 @@
-//! Kernels: where they end, what they use, how they read.
+//! Kernels: their length, the surfaces and samplers that they use, and their disassembly.
 
 use super::message::message;
 use super::record::{Record, Uses};
@@ -12,47 +12,47 @@ use std::fmt::Write as _;
 /// Samplers that a message can address without a pointer of its own (4 bits).
 pub(super) const MAX_SAMPLERS: u32 = 16;
 
-/// Longest kernel that is read.
+/// Largest size in bytes of a kernel.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
 
-/// First piece that is read; doubled until the kernel's end is in it.
+/// Size of the first read; doubled until it contains the kernel's end.
 const FIRST_BYTES: usize = 4096;
 
-/// Instructions that make no sense after which it is taken for something else than a kernel.
+/// Number of invalid instructions after which the data count as something other than a kernel.
 const MAX_NONSENSE: u32 = 8;
 
-/// Binding table entries and samplers that a kernel's messages name.
+/// Binding table entries and samplers that a kernel's messages use.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Used {
-    /// What messages do with each binding table index, as far as any is named.
+    /// The roles of each binding table index that a message uses.
     pub surfaces: Vec<Option<Roles>>,
     /// One bit per sampler.
     pub samplers: u16,
-    /// Binding table indices and samplers that one message names together.
+    /// Pairs of binding table index and sampler that one message uses.
     pub meetings: BTreeSet<(u8, u8)>,
     /// The kernel was read to its end and every message has its descriptor in the instruction.
     pub complete: bool,
 }
 
 impl Used {
-    /// True if a message names this binding table index.
+    /// True if a message uses this binding table index.
     pub fn surface(&self, index: u32) -> bool {
         self.surfaces.get(index as usize).is_some_and(Option::is_some)
     }
 
-    /// What messages do with this binding table index.
+    /// The roles of this binding table index in messages.
     pub fn uses(&self, index: u32) -> Uses {
         let roles = self.surfaces.get(index as usize).copied().flatten().unwrap_or_default();
         Uses { roles, complete: self.complete }
     }
 
-    /// True if one message names both the binding table index and the sampler.
+    /// True if one message uses both the binding table index and the sampler.
     pub fn meet(&self, surface: u32, sampler: u32) -> bool {
         let pair = u8::try_from(surface).ok().zip(u8::try_from(sampler).ok());
         pair.is_some_and(|pair| self.meetings.contains(&pair))
     }
 
-    /// One more than the greatest index used, 0 if none is.
+    /// One more than the largest index used, 0 if none is used.
     pub fn surfaces_end(&self) -> u32 {
         self.surfaces.len() as u32
     }
@@ -71,8 +71,8 @@ impl Used {
             .map(|(index, _)| index as u32)
     }
 
-    /// The samplers that messages name, and if that is not all, as many as the count for
-    /// prefetching says.
+    /// The samplers that messages use. If some messages are unknown, also those within the count
+    /// for prefetching.
     pub fn samplers_or(&self, count: u32) -> u16 {
         match self.complete {
             true => self.samplers,
@@ -80,7 +80,7 @@ impl Used {
         }
     }
 
-    /// What both kernels use.
+    /// Adds what the other kernel uses.
     pub fn add(&mut self, other: &Used) {
         for (index, roles) in other.surfaces.iter().enumerate() {
             if let Some(roles) = roles {
@@ -103,7 +103,8 @@ impl Used {
 
 /// Reads the kernel at `at` into `record`: its dwords, and if `show` a line for each instruction.
 ///
-/// It ends with the first end of thread that no jump leads beyond, or where memory or sense ends.
+/// It ends with the first end of thread beyond which no jump leads, at the end of memory, or where
+/// instructions are invalid.
 pub(super) fn read(
     memory: &dyn Memory,
     at: u64,
@@ -195,7 +196,7 @@ fn scan(bytes: &[u8]) -> (Used, usize, bool) {
 }
 
 impl Used {
-    /// Notes the surface and the sampler that a message names.
+    /// Records the surface and the sampler that a message uses.
     fn message(&mut self, function: SharedFunction, descriptor: u32) {
         let surface = surface::binding_table_index(function, descriptor);
         if let Some(index) = surface {

@@ -1,11 +1,11 @@
-//! MI_MATH as expressions: what each step that stores writes, over the registers as they were
-//! before the packet.
+//! MI_MATH as expressions: what each storing step writes, in terms of the registers before the
+//! packet.
 //!
 //! ```text
 //! R2 = R0 + R1
 //! R3 = carry(R0 + R1)
 //! ```
-//! A register that the packet has written since its value was taken is `old R0`.
+//! A register that the packet has written after its value was read is printed as `old R0`.
 
 use super::follow::Follower;
 use super::record::Record;
@@ -15,20 +15,20 @@ use std::fmt;
 use std::io;
 use std::rc::Rc;
 
-/// Nodes of an expression that are shown; a packet can build any number by adding sums to
-/// themselves.
+/// Largest number of printed nodes of an expression; a packet can build any number by adding sums
+/// to themselves.
 const MAX_NODES: u32 = 64;
 
 /// What a register of the arithmetic unit holds.
 #[derive(Debug, Clone)]
 enum Expr {
-    /// A general register with the number of writes that the packet had done to it.
+    /// A general register with the number of writes to it by the packet before.
     Register(u32, u32),
     Word(&'static str),
     Not(Rc<Expr>),
     Binary(&'static str, Rc<Expr>, Rc<Expr>),
     Flag(&'static str, Rc<Expr>),
-    /// Longer than what is shown.
+    /// Longer than the limit.
     Long,
 }
 
@@ -47,7 +47,7 @@ impl Expr {
     }
 }
 
-/// An expression with the writes that were done to each register, for `old`.
+/// An expression with the number of writes to each register, for `old`.
 struct Shown<'a>(&'a Expr, &'a [u32; REGISTERS]);
 
 /// General registers of a command streamer (facts: CS_GPR).
@@ -56,7 +56,7 @@ const REGISTERS: usize = 16;
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shown(expr, writes) = *self;
-        // Whatever binds weaker than a complement or an operator stands in parentheses.
+        // Operands that bind weaker than a complement or an operator get parentheses.
         let inner = |f: &mut fmt::Formatter<'_>, inner: &Expr| match inner {
             Expr::Binary(..) => write!(f, "({})", Shown(inner, writes)),
             _ => Shown(inner, writes).fmt(f),
@@ -120,7 +120,7 @@ impl Alu {
         }
     }
 
-    /// One step; gives what it stores, as text.
+    /// Executes one step; returns what it stores, as text.
     fn step(
         &mut self,
         op: &'static str,
@@ -167,8 +167,7 @@ impl Alu {
                     Some(number) => format!("R{number}"),
                     None => first.to_owned(),
                 };
-                // Read before it is written: what it says of its own target is what was there
-                // before.
+                // Formatted before the write: the target's own name means its previous value.
                 let text = format!("{target} = {}", Shown(&value, &self.writes));
                 if let Some(writes) =
                     register(first).and_then(|number| self.writes.get_mut(number as usize))
@@ -219,7 +218,7 @@ pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
 }
 
 impl Follower<'_> {
-    /// What the packet computes; the registers that it writes are not known from here on.
+    /// Emits what the packet computes; the registers that it writes are unknown afterwards.
     pub fn math(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         self.state.registers.forget_named(self.tables, "CS_GPR");
         for statement in statements(container, &record.dwords) {

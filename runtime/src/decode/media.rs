@@ -1,5 +1,5 @@
-//! What media and video commands read from memory beside state: indirect data, constants, coded
-//! data, scratch space.
+//! Data other than state that media and video commands read from memory: indirect data, constants,
+//! coded data, scratch space.
 
 use super::follow::Follower;
 use super::record::Record;
@@ -7,8 +7,8 @@ use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, Field, Type};
 use std::io;
 
-/// Data that a packet locates: the field with the start, the field with the length in bytes, what
-/// they are called.
+/// Data that a packet locates: the field with the start, the field with the length in bytes, and
+/// the name of the data.
 pub(super) fn located(
     container: &'static Container,
 ) -> impl Iterator<Item = (&'static Field, &'static Field, &'static str)> {
@@ -27,7 +27,7 @@ pub(super) fn located(
 }
 
 impl Follower<'_> {
-    /// The data that the packet locates, each as long as it says.
+    /// Emits the data that the packet locates.
     pub fn located_data(
         &mut self,
         record: &Record,
@@ -54,7 +54,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// The scratch space that MEDIA_VFE_STATE gives to threads.
+    /// Emits the position of the scratch space that MEDIA_VFE_STATE gives to threads.
     pub fn scratch(
         &mut self,
         record: &Record,
@@ -63,7 +63,7 @@ impl Follower<'_> {
     ) -> io::Result<()> {
         let pointer = record.address_of(container, "Scratch Space Base Pointer").unwrap_or(0);
         let size = record.stored(container, "Per Thread Scratch Space").unwrap_or(0);
-        // A pointer of 0 is how drivers say that there is none.
+        // Drivers use pointer 0 for no scratch space.
         if pointer == 0 {
             return Ok(());
         }

@@ -7,11 +7,11 @@ use genxml_core::rule::Frame;
 use genxml_eu::native::Native;
 use std::fmt::Write as _;
 
-/// Closer and closer descriptions of one message: sender, data port, message.
+/// Largest number of nested descriptions of one message: sender, data port, message.
 const MAX_VIEWS: usize = 4;
 
-/// The message of a send whose descriptor stands in the instruction: the name of the descriptor and
-/// its fields.
+/// The message of a send with the descriptor in the instruction: the name of the descriptor and its
+/// fields.
 pub(super) fn message(native: &Native) -> Option<String> {
     let send = native.container()?;
     let field = send.fields.iter().find(|field| field.name == "Message")?;
@@ -28,8 +28,8 @@ pub(super) fn message(native: &Native) -> Option<String> {
     Some(text)
 }
 
-/// The closest description of these bits of a container that starts at bit `base` of `dwords`: the
-/// last that holds.
+/// The most specific description of these bits of a container that starts at bit `base` of
+/// `dwords`: the last one whose condition holds.
 fn view(
     container: &'static Container,
     dwords: &[u32],
@@ -45,15 +45,15 @@ fn view(
     structures.next()
 }
 
-/// The fields that say something: no reserved bits, no switches that are off.
+/// The informative fields: no reserved bits, no switches that are off.
 fn fields(container: &Container, dwords: &[u32], base: u32, text: &mut String, first: &mut bool) {
-    // From the lowest bits up, which is where the message's own fields are.
+    // From the lowest bits up: the message's own fields are the lowest.
     let mut sorted: Vec<_> = container.fields.iter().collect();
     sorted.sort_by_key(|field| field.start);
     for field in sorted {
         let stored = bits::get(dwords, base + field.start, base + field.end);
-        // Of alternatives in the same bits, the one whose condition holds, or the one that has
-        // none.
+        // Of alternatives in the same bits, the one whose condition holds, otherwise the one
+        // without a condition.
         let other = |other: &Field| {
             other.start <= field.end
                 && other.end >= field.start

@@ -1,13 +1,13 @@
-//! Decoding: what a batch says and what it points to, as records, text or JSON.
+//! The decoder: batches and everything that they point to, as records, text or JSON.
 //!
-//! The decoder knows packets only through the tables of [`genxml_core::reflect`], so it shows every
-//! field of every container that the specification describes, and takes tables of other generations
-//! ([`Tables::new`]). It follows jumps, second-level batches and rings, and what packets point to,
-//! with sizes from the state that packets before have set: interface descriptors, kernels
-//! (disassembled, with the messages that they send), binding tables, surfaces, samplers, viewports,
-//! vertices and indices, constants, thread data, coded video. Arithmetic of the command streamer is
-//! shown as expressions, registers by name with their fields. It reads only what [`Memory`] has,
-//! ends on every input and never panics.
+//! The decoder reads packets only by the tables of [`genxml_core::reflect`]. So it shows every
+//! field of every container in the specification, and works with the tables of other generations
+//! ([`Tables::new`]). It follows jumps, second-level batches and rings, and everything that packets
+//! point to, with sizes from the state that earlier packets have set: interface descriptors,
+//! kernels (disassembled, with the messages that they send), binding tables, surfaces, samplers,
+//! viewports, vertices and indices, constants, thread data, coded video. Arithmetic of the command
+//! streamer is shown as expressions, registers by name with their fields. It reads only memory in
+//! [`Memory`], terminates on every input and never panics.
 //!
 //! ```no_run
 //! use genxml::decode;
@@ -17,23 +17,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * [`Decoder::dump`], [`capture`], [`raw`]: the whole job, to any [`Write`]
+//! * [`Decoder::dump`], [`dump()`], [`raw`]: complete decoding in one call, to any [`Write`]
 //! * [`Decoder`]: batches one by one, into a [`Sink`]; [`Decoder::context_image`] for the image of
 //!   a context
-//! * [`Record`]: what a sink gets
-//! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`]: the sinks that there are
+//! * [`Record`]: the unit that a sink gets
+//! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`](crate::html::HtmlWriter): sinks that write
 
 mod buffer;
 mod condition;
 mod constants;
 mod cursor;
 mod draw;
+mod draw_state;
 mod fields;
 mod follow;
 mod format;
 mod image;
 mod json;
-mod kept;
 mod kernel;
 mod math;
 mod media;
@@ -69,32 +69,36 @@ use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use walk::Walker;
 
-/// How to decode and show.
+/// Options for decoding and printing.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What the decoder writes itself.
+    /// The format in which [`Decoder::dump`] and [`Decoder::raw`] write.
     pub format: Format,
     /// ANSI colours in text; see [`Color::enabled`].
     pub color: bool,
     /// Only the name of each packet.
     pub headers: bool,
-    /// Addresses of records and positions of fields in text; without, two dumps can be compared.
+    /// Print addresses of records and bit positions of fields in text. Without them, the text of
+    /// two dumps can be compared.
     pub offsets: bool,
     /// Follow what packets point to, jumps included.
     pub follow: bool,
-    /// Disassemble kernels; without, they are read only for what they use.
+    /// Disassemble kernels; otherwise they are only searched for the surfaces and samplers that
+    /// they use.
     pub kernels: bool,
-    /// Show what is in buffers, beside structures: vertices, indices, constants, thread data, coded
-    /// video; and registers whose values commands take from memory or from other registers.
+    /// Show the contents of buffers, not only structures: vertices, indices, constants, thread
+    /// data, coded video; and registers whose values commands take from memory or from other
+    /// registers.
     pub data: bool,
-    /// Vertices, and indices, that are shown of a draw; how many more there are is said.
+    /// Largest number of vertices, and of indices, shown for a draw; the number of the others is
+    /// shown.
     pub max_vertices: u32,
-    /// Bytes of constants, thread data or coded video that are shown at one place.
+    /// Largest number of bytes of constants, thread data or coded video shown at one address.
     pub max_data: u32,
-    /// Show the tables and structures of every draw, those too that an earlier draw of the batch
+    /// Show the tables and structures of every draw, also those that an earlier draw of the batch
     /// used in the same way.
     pub every_draw: bool,
-    /// Dwords to decode per batch before giving up, whatever loops there may be.
+    /// Largest number of dwords decoded per batch, in case of loops.
     pub max_dwords: u64,
 }
 
@@ -139,7 +143,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// The choice for this output.
+    /// True if colours are used for this output.
     pub fn enabled(self, output: &impl IsTerminal) -> bool {
         match self {
             Color::Auto => {
@@ -154,7 +158,7 @@ impl Color {
 
 /// Takes records as they are decoded.
 pub trait Sink {
-    /// What follows is of this submission.
+    /// A submission starts.
     ///
     /// # Errors
     /// Whatever stops the output; decoding ends.
@@ -169,8 +173,8 @@ pub trait Sink {
     /// Whatever stops the output; decoding ends.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// The next record, a packet whose fields are not read yet. For sinks that know most packets by
-    /// their dwords: others let `unread` fill in [`Record::items`].
+    /// The next record, a packet whose fields are not decoded yet. For sinks that cache packets by
+    /// their dwords; other sinks let `unread` fill in [`Record::items`].
     ///
     /// # Errors
     /// Whatever stops the output; decoding ends.
@@ -179,8 +183,8 @@ pub trait Sink {
         self.record(record)
     }
 
-    /// The next record, a structure, with the memory that it lies in: for sinks that look at what
-    /// it points to.
+    /// The next record, a structure, with the memory that holds it, for sinks that read what it
+    /// points to.
     ///
     /// # Errors
     /// Whatever stops the output; decoding ends.
@@ -189,7 +193,7 @@ pub trait Sink {
         self.record(record)
     }
 
-    /// All is said.
+    /// Nothing follows.
     ///
     /// # Errors
     /// If what was collected cannot be written.
@@ -205,19 +209,19 @@ impl<F: FnMut(&Record) -> io::Result<()>> Sink for F {
     }
 }
 
-/// What was decoded, in numbers.
+/// Counts of what was decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Packets, unknown ones included.
     pub packets: u64,
-    /// Packets that the tables do not know.
+    /// Packets that are not in the tables.
     pub unknown: u64,
     /// Fields with reserved bits set, values out of range and so on, and packets that are cut
     /// short.
     pub problems: u64,
     /// The limit of dwords was reached and something was left out.
     pub limited: bool,
-    /// The reader of the output went away and the rest was not decoded.
+    /// The output was closed, and the rest was not decoded.
     pub cut: bool,
 }
 
@@ -258,10 +262,11 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes the batch at `address`. `length` is in bytes, 0 if the batch runs to its
-    /// MI_BATCH_BUFFER_END. `state` is what earlier batches of the context left, and is updated.
+    /// MI_BATCH_BUFFER_END. `state` is the state of the context after earlier batches, and is
+    /// updated.
     ///
     /// # Errors
-    /// Only those of the sink: whatever is wrong with the batch is in the records.
+    /// Only those of the sink; problems of the batch are in the records.
     pub fn batch(
         &self,
         state: &mut State,
@@ -274,9 +279,9 @@ impl<'a> Decoder<'a> {
         self.submission(state, &Submission::of_batch(engine, memory, address, length), sink)
     }
 
-    /// Decodes a submission, as [`batch`](Self::batch) does a batch. Of a ring, the commands from
-    /// its head to its tail, across its end, with the batches that they start; of a global address,
-    /// what the global page table has there.
+    /// Decodes a submission, as [`batch`](Self::batch) does a batch. For a ring, decodes the
+    /// commands from its head to its tail, across its end, with the batches that they start. Global
+    /// addresses go through the global page table.
     ///
     /// # Errors
     /// Only those of the sink.
@@ -301,8 +306,8 @@ impl<'a> Decoder<'a> {
 
     /// Decodes the image of an execlist context of `engine`, at `address` of `memory` (the global
     /// page table): its status page, and the registers that follow as the commands that load them,
-    /// by name. `length` is in bytes, with the status page, or 0 if it is not known. Whatever is
-    /// loaded is known in `state` from then on.
+    /// by name. `length` is in bytes, with the status page, or 0 if it is unknown. The loaded
+    /// values are stored in `state`.
     ///
     /// # Errors
     /// Only those of the sink.
@@ -320,8 +325,8 @@ impl<'a> Decoder<'a> {
         Ok(walker.summary())
     }
 
-    /// Decodes every submission of a dump into a sink, with the state of each context. The sink is
-    /// not told of the end: [`Sink::finish`] is up to the caller.
+    /// Decodes every submission of a dump into a sink, with the state of each context. The caller
+    /// calls [`Sink::finish`].
     ///
     /// # Errors
     /// Only those of the sink.
@@ -336,8 +341,8 @@ impl<'a> Decoder<'a> {
         Ok(summary)
     }
 
-    /// Decodes every submission of a dump to `out`. If the reader of `out` goes away (a closed
-    /// pipe), the rest is not decoded and [`Summary::cut`] is set.
+    /// Decodes every submission of a dump to `out`. If `out` is a closed pipe, the rest is not
+    /// decoded and [`Summary::cut`] is set.
     ///
     /// # Errors
     /// If `out` cannot be written for another reason.
@@ -345,11 +350,11 @@ impl<'a> Decoder<'a> {
         with_writer(&self.options, out, |sink| self.submissions(dump, sink))
     }
 
-    /// Decodes dwords that stand at `address`, of which nothing else is known, to `out`. Jumps are
-    /// followed inside the dwords. See [`dump`](Self::dump) for a reader that goes away.
+    /// Decodes dwords at `address` to `out`, without other memory. Jumps are followed inside the
+    /// dwords. See [`dump`](Self::dump) for a closed pipe.
     ///
     /// # Errors
-    /// If `out` cannot be written for another reason than that nobody reads it.
+    /// If `out` cannot be written; a closed pipe is not an error.
     pub fn raw(
         &self,
         engine: EngineId,
@@ -374,7 +379,7 @@ impl<'a> Decoder<'a> {
 pub struct Contexts(HashMap<(u32, EngineId), State>);
 
 impl Contexts {
-    /// What earlier submissions of the same context left.
+    /// The state after earlier submissions of the same context.
     pub fn of(&mut self, submission: &Submission<'_>) -> &mut State {
         self.0.entry((submission.context, submission.engine)).or_default()
     }
@@ -388,11 +393,10 @@ pub fn dump(dump: &mut dyn Source, options: &Options, out: impl Write) -> io::Re
     Decoder::new(Tables::gen8(), options.clone()).dump(dump, out)
 }
 
-/// Decodes dwords that stand at `address` to `out` with the tables of Broadwell; see
-/// [`Decoder::raw`].
+/// Decodes dwords at `address` to `out` with the tables of Broadwell; see [`Decoder::raw`].
 ///
 /// # Errors
-/// If `out` cannot be written for another reason than that nobody reads it.
+/// If `out` cannot be written; a closed pipe is not an error.
 pub fn raw(
     engine: EngineId,
     address: u64,

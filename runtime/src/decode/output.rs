@@ -1,4 +1,4 @@
-//! What a walk emits: records into the sink, counts, and the budget of dwords.
+//! The output of a walk: records into the sink, counts, and the budget of dwords.
 
 use super::fields::Unread;
 use super::record::{Kind, Record};

@@ -1,9 +1,9 @@
-//! What decoding yields: one [`Record`] per packet, state structure, kernel, piece of data or
+//! The output of the decoder: one [`Record`] per packet, state structure, kernel, piece of data or
 //! remark.
 //!
-//! Records come in the order in which a reader wants them: a packet, then what it points to with a
-//! greater [`depth`](Record::depth). A record is reused for the next packet, so that decoding does
-//! not allocate.
+//! Records come in reading order: a packet, then what it points to with a larger
+//! [`depth`](Record::depth). A record is reused for the next packet, so that decoding does not
+//! allocate.
 
 use super::tables::PlanId;
 use genxml_core::address::SpaceKind;
@@ -11,74 +11,73 @@ use genxml_core::reflect::{Container, RegisterAt};
 use genxml_core::rule::Roles;
 use std::fmt;
 
-/// One thing found in a batch, or where a batch points to.
+/// A packet of a batch, or something that a batch points to.
 #[derive(Debug, Default, Clone)]
 pub struct Record {
     /// Nesting: 0 for packets of the first level, one more for what a packet points to, and so on.
     pub depth: u32,
     /// GPU address of the first byte.
     pub address: u64,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Name of the packet or structure, or of what the data are.
+    /// Name of the packet, structure or data.
     pub name: &'static str,
-    /// Which element of a table it is.
+    /// Index in its table, if it is an element of one.
     pub index: Option<u32>,
-    /// The register, of a record of that kind: of which engine, which of an array.
+    /// For a register: the register with its engine and index.
     pub register: Option<RegisterAt>,
-    /// Length in dwords as the header says.
+    /// Length in dwords from the header.
     pub length: u32,
-    /// The dwords that are there: fewer than `length` if memory ends before; the header alone in an
-    /// overview.
+    /// The dwords: fewer than `length` if memory ends before; only the header in an overview.
     pub dwords: Vec<u32>,
-    /// The fields, nested ones after the one that holds them, with a greater [`Item::depth`].
+    /// The fields; nested ones follow the one that holds them, with a larger [`Item::depth`].
     pub items: Vec<Item>,
-    /// Disassembly: byte offset in the kernel and text. Behind a send stands its message, with the
+    /// Disassembly: byte offset in the kernel and text. A send is followed by its message, with the
     /// same offset.
     pub lines: Vec<(u32, String)>,
     /// The remark, or a remark on the packet; empty if there is none.
     pub note: String,
-    /// Of what a binding table entry leads to: how kernels use it, if that is known.
+    /// For the target of a binding table entry: how kernels use it, if known.
     pub uses: Option<Uses>,
     /// The container in the tables.
     pub(crate) plan: Option<PlanId>,
-    /// Of a register: the command reads it, and does not give it the value.
+    /// For a register: the command reads it instead of writing the value.
     pub(crate) read: bool,
-    /// How much is wrong with the fields, as far as they were looked at.
+    /// Number of fields with an issue, as far as they were decoded.
     pub(crate) problems: u64,
-    /// Of a kernel: its dwords reach to the end of thread.
+    /// For a kernel: its dwords include the end of thread.
     pub(crate) whole: bool,
 }
 
 /// How kernels use a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uses {
-    /// What their messages do with it.
+    /// The roles of the surface in their messages.
     pub roles: Roles,
-    /// There are no other messages: the kernels were read to their ends, and every descriptor is in
-    /// the instruction.
+    /// All messages are known: the kernels were read to their ends, and every descriptor is in the
+    /// instruction.
     pub complete: bool,
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A command that the tables describe.
     #[default]
     Packet,
-    /// A command of which the tables describe the header only.
+    /// A command of which the tables describe only the header.
     Partial,
-    /// A command that the tables do not know; skipped by the length rules of its kind.
+    /// A command that is not in the tables; skipped by the length rules of its kind.
     Unknown,
     /// A structure in memory.
     Struct,
-    /// A register and the value that a command gives it; of a command that stores it, what it was
-    /// given before.
+    /// A register with the value that a command writes to it; for a command that stores the
+    /// register, the value written before.
     Register,
     /// Memory without structure: constants, thread data.
     Data,
-    /// A row of a table in memory: a vertex as the draw's elements read it, indices. The items are
-    /// the columns: of a vertex the elements, each with its components.
+    /// A row of a table in memory: a vertex as the draw's elements read it, or indices. The items
+    /// are the columns; for a vertex the elements, each with its components.
     Row,
     /// Instructions of the execution units.
     Kernel,
@@ -110,7 +109,7 @@ pub struct Item {
     pub depth: u8,
     /// The manual's name of the field, group or structure.
     pub name: &'static str,
-    /// Which element of an array it is.
+    /// Index in its array, if it is an element of one.
     pub index: Option<u32>,
     /// First bit, from the start of the record.
     pub start: u32,
@@ -122,14 +121,14 @@ pub struct Item {
     pub value: Value,
     /// Unit of the value; may be empty.
     pub unit: &'static str,
-    /// What is wrong with it.
+    /// Its issue, if there is one.
     pub issue: Option<Issue>,
     /// The field in the tables.
     pub(crate) origin: Origin,
 }
 
-/// The field or group that an item shows, if it is one: all of the item but its bits and the base
-/// addresses follows from it, its place and its depth.
+/// The field or group of an item, if there is one. With position, depth, bits and base addresses it
+/// determines the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin(usize);
 
@@ -143,7 +142,7 @@ impl Origin {
         Origin(std::ptr::from_ref(what).addr())
     }
 
-    /// The address of the field or group, which no other has; 0 if there is none.
+    /// The address of the field or group, which is unique; 0 if there is none.
     #[inline]
     pub fn address(self) -> usize {
         self.0
@@ -153,7 +152,7 @@ impl Origin {
 /// What the bits of a field mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// Unsigned, as meant: with the one that is stored less added, shifted back and so on.
+    /// Unsigned, as meant: for example one more than stored, or shifted back.
     Uint(u64),
     /// Signed.
     Int(i64),
@@ -168,16 +167,16 @@ pub enum Value {
     },
     /// An address or offset.
     Address {
-        /// The bytes from the start of the space, as stored at their place.
+        /// The offset in bytes from the start of the space.
         value: u64,
-        /// What it counts from.
+        /// The address space.
         space: SpaceKind,
         /// The GPU address, 48 bits, if the base of the space is known.
         absolute: Option<u64>,
         /// The register if it is an offset in the register space.
         register: Option<RegisterAt>,
     },
-    /// Nothing of its own: the items that follow with a greater depth belong to it.
+    /// No value of its own: the following items with a larger depth belong to it.
     Nested,
     /// Bits that carry no meaning.
     Reserved,
@@ -196,9 +195,9 @@ pub enum Issue {
     MustBeOne,
     /// Outside the range that the manual allows.
     OutOfRange {
-        /// Least stored value allowed.
+        /// Smallest stored value allowed.
         min: u64,
-        /// Greatest stored value allowed.
+        /// Largest stored value allowed.
         max: u64,
     },
     /// The manual gives this value no name.
@@ -220,7 +219,7 @@ impl fmt::Display for Issue {
 }
 
 impl Record {
-    /// Empties the record for the next thing.
+    /// Empties the record for reuse.
     pub(super) fn reset(&mut self, kind: Kind, depth: u32, address: u64, name: &'static str) {
         self.depth = depth;
         self.address = address;
@@ -245,7 +244,7 @@ impl Record {
         self.items.iter().find(|item| item.name == name)
     }
 
-    /// The address in a field of `container`: its bits at their place in the pointer.
+    /// The address in a field of `container`: its bits at their positions in the pointer.
     pub(super) fn address_of(&self, container: &Container, name: &str) -> Option<u64> {
         let field = container.fields.iter().find(|field| field.name == name)?;
         Some(genxml_core::bits::get(&self.dwords, field.start, field.end) << (field.start % 32))
@@ -258,15 +257,14 @@ impl Record {
     }
 }
 
-/// First bit, and index in an array with 0 for none: where something is, for others to be told
-/// from.
+/// A number that identifies a position: the first bit, and the index in an array with 0 for none.
 #[inline]
 pub(super) fn place(index: Option<u32>, start: u32) -> u64 {
     u64::from(index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(start)
 }
 
 impl Item {
-    /// Where the field is.
+    /// The position of the field.
     #[inline]
     pub(super) fn place(&self) -> u64 {
         place(self.index, self.start)

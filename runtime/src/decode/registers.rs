@@ -1,5 +1,4 @@
-//! Registers that commands load, copy and store: by name, with their fields where the value is
-//! known.
+//! Registers that commands load, copy and store: by name, with their fields if the value is known.
 
 use super::fields::Fields;
 use super::follow::Follower;
@@ -11,10 +10,10 @@ use genxml_core::reflect;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Registers whose values are kept; more are written by nothing but a damaged dump.
+/// Largest number of registers whose values are stored; only damaged dumps write more.
 const MAX_KNOWN: usize = 4096;
 
-/// What registers hold as far as commands have said it.
+/// The values of registers, as far as commands have set them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registers {
     /// By byte offset.
@@ -29,8 +28,8 @@ struct Known {
 }
 
 impl Registers {
-    /// The register at `offset` is written. Of a masked one, bits 31:16 say which of bits 15:0
-    /// change.
+    /// Records a write to the register at `offset`. In a masked register, bits 31:16 select which
+    /// of bits 15:0 change.
     fn write(&mut self, tables: &Tables, offset: u32, value: u32) {
         let masked = tables.register(offset).is_some_and(|at| {
             matches!(at.register.kind, reflect::Kind::Register { masked: true, .. })
@@ -51,7 +50,7 @@ impl Registers {
         self.values.remove(&offset);
     }
 
-    /// Nothing is known of the registers of this name any more.
+    /// Forgets the values of the registers of this name.
     pub fn forget_named(&mut self, tables: &Tables, name: &str) {
         self.values
             .retain(|offset, _| tables.register(*offset).is_none_or(|at| at.register.name != name));
@@ -62,7 +61,7 @@ impl Registers {
         self.values.get(&offset).filter(|known| known.bits == u32::MAX).map(|known| known.value)
     }
 
-    /// The value of a register of which there is one, if all of it is known.
+    /// The value of a register that exists once, if all of it is known.
     pub fn named(&self, tables: &Tables, name: &str) -> Option<u32> {
         match tables.container(name)?.kind {
             reflect::Kind::Register { offset, .. } => self.value(offset),
@@ -70,7 +69,7 @@ impl Registers {
         }
     }
 
-    /// A field of a register of which there is one, if its bits are known.
+    /// A field of a register that exists once, if its bits are known.
     pub fn field(&self, tables: &Tables, name: &str, field: &str) -> Option<u64> {
         let register = tables.container(name)?;
         let reflect::Kind::Register { offset, .. } = register.kind else { return None };
@@ -85,11 +84,11 @@ impl Registers {
 /// Remark on a register that is read.
 const STORED: &str = "as it was loaded before";
 
-/// Where a command has a register's offset.
+/// Fields of commands with a register's offset.
 const LOADED: [&str; 2] = ["Register Address", "Destination Register Address"];
 
 impl Follower<'_> {
-    /// The registers that MI_LOAD_REGISTER_IMM writes, as far as they are described.
+    /// Emits the registers that MI_LOAD_REGISTER_IMM writes, as far as they are described.
     pub fn load_immediate(
         &mut self,
         packet: &Record,
@@ -98,7 +97,7 @@ impl Follower<'_> {
     ) -> io::Result<()> {
         let pairs = packet.dwords.get(1..).unwrap_or_default().as_chunks::<2>().0;
         let offsets = packet.items.iter().filter_map(|item| item.register_offset());
-        // What is left of a register of which some bytes are not written is not kept.
+        // A register that is written in part becomes unknown.
         let whole = packet.stored(container, "Byte Write Disables").unwrap_or(0) == 0;
         for (offset, pair) in offsets.zip(pairs) {
             match whole {
@@ -110,8 +109,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// MI_LOAD_REGISTER_MEM, MI_LOAD_REGISTER_REG, MI_STORE_REGISTER_MEM: the register with its
-    /// fields, if its value is known.
+    /// Emits the register of MI_LOAD_REGISTER_MEM, MI_LOAD_REGISTER_REG or MI_STORE_REGISTER_MEM
+    /// with its fields, if its value is known.
     pub fn move_register(
         &mut self,
         packet: &Record,
@@ -155,7 +154,7 @@ impl Follower<'_> {
         }
     }
 
-    /// A register with a value, if it is described.
+    /// Emits a register with a value, if it is described.
     fn register(&mut self, offset: u32, value: u32, note: &str, depth: u32) -> io::Result<()> {
         let tables = self.tables;
         let Some((at, id)) = tables.register_plan(offset) else { return Ok(()) };

@@ -25,7 +25,7 @@ impl<'a> Walker<'a> {
         }
         let mut record = self.follower.out.new_record(Kind::Packet, 0, start, "");
         let mut joined = Vec::new();
-        // More than once around is the same commands again.
+        // After one round the same commands repeat.
         let (mut at, mut left) = (start, length.min(ring.size));
         while left >= 4 {
             if self.follower.out.is_exhausted(0, at)? {
@@ -44,7 +44,7 @@ impl<'a> Walker<'a> {
             let length = 4 * self.length_of(u32::from_le_bytes(header)).min(left / 4);
             let tail = code.tail(at);
             let tail = if length > here {
-                // The packet goes on at the start of the ring.
+                // The packet continues at the start of the ring.
                 joined.resize(length as usize, 0);
                 let (before, behind) = joined.split_at_mut(here as usize);
                 let there = code.bytes(at, before) + code.bytes(first, behind);

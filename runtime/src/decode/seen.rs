@@ -8,7 +8,7 @@ use std::rc::Rc;
 /// Stages of draws that are remembered. When there are more, all are forgotten, and emitted again.
 const MAX_DRAWS: usize = 1 << 16;
 
-/// What was emitted.
+/// The set of what was emitted.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Tables and structures of draws count as new every time.

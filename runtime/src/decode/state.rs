@@ -1,8 +1,8 @@
 //! State of a context that batches leave and later ones use.
 
 use super::draw::{STAGES, Stage};
+use super::draw_state::DrawState;
 use super::fields::Bases;
-use super::kept::Kept;
 use super::registers::Registers;
 
 /// State of a context that batches leave and later ones use.
@@ -12,6 +12,6 @@ pub struct State {
     pub(super) stages: [Stage; STAGES.len()],
     /// Blending of all targets: offset from the dynamic state base.
     pub(super) blend: Option<u64>,
-    pub(super) kept: Kept,
+    pub(super) draw: DrawState,
     pub(super) registers: Registers,
 }

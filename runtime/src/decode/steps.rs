@@ -1,68 +1,69 @@
-//! What can be told again from few bits.
+//! Memoisation units: runs of fields whose text depends on at most 64 bits.
 //!
-//! Programs set the same state again and again, most of it as before. What a part of a packet shows
-//! follows from its bits, its place and the base addresses alone, unless it has a condition that
-//! looks elsewhere. So the parts of a container are cut into steps, mostly one a dword: whoever
-//! remembers what a step of these bits came to need not look at its fields again.
+//! Programs set the same state again and again, with key changes. The text of a part of a packet
+//! depends only on its bits, its position and the base addresses, unless it has a condition on
+//! other bits. So the parts of a container are grouped into steps, usually one per dword: with a
+//! memo of the text for a step's bits, its fields need not be decoded again.
 
 use super::fields::Bases;
-use super::tables::{FieldPlan, GroupPlan, Part, Place, Plan, Shape};
+use super::tables::{BitPosition, FieldPlan, GroupPlan, Part, Plan, Shape};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Numbers of more bits than this have too many values to remember what they came to.
+/// Numbers with more bits have too many values for a memo.
 const NARROW: u32 = 16;
 
-/// The number of the next step of any tables.
+/// The number of the next step, unique over all tables.
 static NUMBERS: AtomicUsize = AtomicUsize::new(1);
 
-/// Neighbouring parts, in the dwords of which no other part of the same container lies.
+/// Adjacent parts that share no dword with other parts of the container.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// Index of its first part, and of the one behind its last.
+    /// Index of its first part, and of the one after its last.
     pub first: usize,
     pub end: usize,
     /// The first and last dword.
     pub dwords: (u32, u32),
-    /// Of how many values it is worth to remember what they came to.
-    pub few: Option<Few>,
-    /// Conditions look at these dwords only.
+    /// The key of the memo, if the text depends on key bits.
+    pub key: Option<MemoKey>,
+    /// Its conditions read only these dwords.
     pub alone: bool,
-    /// Nothing can be wrong with any value.
+    /// No value of its fields can have an issue.
     pub sound: bool,
 }
 
 impl Step {
-    /// True if two containers, which start at bit `base` of as many dwords, have the same here.
+    /// True if two containers, which start at bit `base` of equally many dwords, are equal in this
+    /// step.
     pub fn same(&self, one: &[u32], other: &[u32], base: u32) -> bool {
         let first = (base / 32 + self.dwords.0) as usize;
         let end = (base / 32)
             .saturating_add(self.dwords.1)
             .saturating_add(2 - u32::from(base.is_multiple_of(32)));
         let end = (end as usize).min(one.len());
-        // Where nothing is there, nothing differs.
+        // Missing dwords do not differ.
         first >= end || one.get(first..end) == other.get(first..end)
     }
 }
 
-/// Up to 64 bits from which all follows that parts show, with their place and, if they are `based`,
-/// the base addresses.
+/// The bits, up to 64, on which the text of parts depends, together with their position and, if
+/// `based`, the base addresses.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Few {
-    /// No other step has it; not zero.
+pub(super) struct MemoKey {
+    /// Unique number of the step; not zero.
     pub number: usize,
     start: u32,
     end: u32,
-    place: Place,
-    /// Addresses and long numbers: worth to remember only where they are zero.
+    place: BitPosition,
+    /// Bits of addresses and long numbers: only zero is memoised.
     wide: u64,
     based: bool,
 }
 
-impl Few {
-    /// The bits, of a container that starts at bit `base`, if they are all there and worth to
-    /// remember what they came to.
+impl MemoKey {
+    /// The bits, of a container that starts at bit `base`, if none is missing and the value is
+    /// memoised.
     #[inline(always)]
     pub fn value(&self, dwords: &[u32], base: u32) -> Option<u64> {
         if ((base + self.end) / 32) as usize >= dwords.len() {
@@ -75,14 +76,14 @@ impl Few {
         (value & self.wide == 0).then_some(value)
     }
 
-    /// Tells base addresses apart, if they matter.
+    /// The version of the base addresses, if the text depends on them.
     #[inline(always)]
     pub fn version(&self, bases: &Bases) -> u32 {
         if self.based { bases.version() } else { 0 }
     }
 }
 
-/// What parts look at.
+/// The bits that parts read.
 struct Reach {
     start: u32,
     end: u32,
@@ -112,11 +113,11 @@ pub(super) fn steps(parts: &[Part], plans: &[Plan]) -> Vec<Step> {
     steps
 }
 
-/// The same of an element of a group as a whole, or none.
-pub(super) fn whole(parts: &[Part], plans: &[Plan]) -> Option<Few> {
+/// The key for an element of a group as a whole, if there is one.
+pub(super) fn whole(parts: &[Part], plans: &[Plan]) -> Option<MemoKey> {
     let bits =
         parts.iter().map(range).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
-    step(parts, (0, parts.len()), bits, plans).few
+    step(parts, (0, parts.len()), bits, plans).key
 }
 
 fn step(
@@ -129,19 +130,19 @@ fn step(
     let mut reach =
         Reach { start, end: last, wide: Vec::new(), based: false, alone: true, sound: true };
     reach.parts(&parts[first..end], 0, dwords, plans);
-    let few = (reach.alone && reach.end - reach.start < 64).then(|| {
+    let key = (reach.alone && reach.end - reach.start < 64).then(|| {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let mut wide = 0;
         for (start, end) in reach.wide {
             wide |= bits::ones(end - start + 1) << (start - reach.start);
         }
         let (start, end, based) = (reach.start, reach.end, reach.based);
-        Few { number, start, end, place: Place::new(start, end), wide, based }
+        MemoKey { number, start, end, place: BitPosition::new(start, end), wide, based }
     });
-    Step { first, end, dwords, few, alone: reach.alone, sound: reach.sound }
+    Step { first, end, dwords, key, alone: reach.alone, sound: reach.sound }
 }
 
-/// First and last bit of a part; of what has no end the greatest number.
+/// First and last bit of a part; the last is the largest number if it has no end.
 fn range(part: &Part) -> (u32, u32) {
     match part {
         Part::Field(field) => (field.start, field.end),
@@ -163,7 +164,7 @@ impl Reach {
         for part in parts {
             match part {
                 Part::Field(field) => self.field(field, base, dwords, plans),
-                // What is long is not remembered as a whole: one element stands for the others.
+                // A long group is not memoised as a whole: one element stands for the others.
                 Part::Group(plan) => {
                     let (start, end) = range(part);
                     let short = end - start < 64;

@@ -1,6 +1,7 @@
-//! Surfaces that packets themselves describe, or of which they have no more than the address: depth
-//! and stencil buffers, buffers of the stream output, pictures of the video engines. Each is told
-//! with size, format and pitch, which other packets may have set, and whether its memory is there.
+//! Surfaces that packets describe directly, or of which they have only the address: depth and
+//! stencil buffers, buffers of the stream output, pictures of the video engines. Each is emitted
+//! with size, format and pitch, which other packets may have set, and with a remark if its memory
+//! is missing.
 
 use super::follow::Follower;
 use super::record::{Item, Origin, Record};
@@ -12,7 +13,7 @@ use std::io;
 
 /// Packets that use surfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum SurfaceUse {
     Depth,
     Hierarchical,
     Stencil,
@@ -21,28 +22,28 @@ pub(super) enum Shown {
     Enhancement,
 }
 
-impl Shown {
-    /// What the packet of this name uses.
-    pub fn of(name: &str) -> Option<Shown> {
+impl SurfaceUse {
+    /// The surfaces that the packet of this name uses.
+    pub fn of(name: &str) -> Option<SurfaceUse> {
         Some(match name {
-            "3DSTATE_DEPTH_BUFFER" => Shown::Depth,
-            "3DSTATE_HIER_DEPTH_BUFFER" => Shown::Hierarchical,
-            "3DSTATE_STENCIL_BUFFER" => Shown::Stencil,
-            "3DSTATE_STREAMOUT" => Shown::StreamOut,
-            "MFX_PIPE_BUF_ADDR_STATE" => Shown::Codec,
-            "VEB_DI_IECP" => Shown::Enhancement,
+            "3DSTATE_DEPTH_BUFFER" => SurfaceUse::Depth,
+            "3DSTATE_HIER_DEPTH_BUFFER" => SurfaceUse::Hierarchical,
+            "3DSTATE_STENCIL_BUFFER" => SurfaceUse::Stencil,
+            "3DSTATE_STREAMOUT" => SurfaceUse::StreamOut,
+            "MFX_PIPE_BUF_ADDR_STATE" => SurfaceUse::Codec,
+            "VEB_DI_IECP" => SurfaceUse::Enhancement,
             _ => return None,
         })
     }
 }
 
-/// Buffers of the stream output that there are (2a p.216).
+/// Number of buffers of the stream output (2a p.216).
 const STREAM_BUFFERS: usize = 4;
-/// Pictures that MFX_SURFACE_STATE tells apart, and VEBOX_SURFACE_STATE.
+/// Number of pictures that MFX_SURFACE_STATE and VEBOX_SURFACE_STATE distinguish.
 const PICTURES: usize = 6;
 
-/// Addresses of pictures, what they are called, and which picture of the packets before describes
-/// them.
+/// Addresses of pictures, their names, and the index of the picture that an earlier packet
+/// describes.
 const CODEC: [(&str, &str, usize); 3] = [
     ("Pre Deblocking Destination - Address", "picture before deblocking", DECODED),
     ("Post Deblocking Destination - Address", "picture after deblocking", DECODED),
@@ -62,7 +63,7 @@ const SOURCE: usize = 4;
 const INPUT: usize = 0;
 const OUTPUT: usize = 1;
 
-/// The rows of a picture.
+/// The layout of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Picture {
     width: u64,
@@ -90,14 +91,14 @@ struct StreamBuffer {
     size: u64,
 }
 
-/// What packets before have set.
+/// The surfaces that earlier packets have set.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Surfaces {
     stream: [Option<StreamBuffer>; STREAM_BUFFERS],
     pictures: [Option<Picture>; PICTURES],
 }
 
-/// The value of a field: stored less one, for instance, put right.
+/// The value of a field as meant, for example one more than stored.
 fn number(record: &Record, container: &Container, name: &str) -> Option<u64> {
     let field = container.fields.iter().find(|field| field.name == name)?;
     Some(field.stored.decode(bits::get(&record.dwords, field.start, field.end)))
@@ -144,7 +145,7 @@ impl Surfaces {
     }
 }
 
-/// A pitch of a tiled surface of the blitter counts dwords (2d p.49, p.54): its unit is put right.
+/// A pitch of a tiled surface of the blitter counts dwords (2d p.49, p.54): its unit is corrected.
 pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
     for (pitch, tiled) in
         [("Destination Pitch", "Dest Tiling Enable"), ("Source Pitch", "Src Tiling Enable")]
@@ -153,13 +154,13 @@ pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
             continue;
         }
         for item in record.items.iter_mut().filter(|item| item.name == pitch) {
-            // No longer as the field says.
+            // No longer the unit of the field.
             *item = Item { unit: "dwords", origin: Origin::NONE, ..*item };
         }
     }
 }
 
-/// True of commands of the blitter with surfaces that may be tiled.
+/// True for commands of the blitter with surfaces that may be tiled.
 pub(super) fn may_be_tiled(container: &Container) -> bool {
     container
         .fields
@@ -171,7 +172,7 @@ impl Follower<'_> {
     /// The surfaces that the packet uses.
     pub fn surfaces(
         &mut self,
-        shown: Shown,
+        shown: SurfaceUse,
         record: &Record,
         container: &'static Container,
         depth: u32,
@@ -179,7 +180,7 @@ impl Follower<'_> {
         let value = |name| number(record, container, name).unwrap_or(0);
         let base = record.address_of(container, "Surface Base Address").unwrap_or(0);
         match shown {
-            Shown::Depth => {
+            SurfaceUse::Depth => {
                 let kind = name_of(record, container, "Surface Type").unwrap_or("");
                 if kind == "SURFTYPE_NULL" {
                     return Ok(());
@@ -195,7 +196,7 @@ impl Follower<'_> {
                 );
                 self.surface(depth, base, text)
             }
-            Shown::Hierarchical => {
+            SurfaceUse::Hierarchical => {
                 let pitch = value("Surface Pitch");
                 self.surface(
                     depth,
@@ -203,22 +204,22 @@ impl Follower<'_> {
                     format_args!("hierarchical depth buffer, pitch {pitch} bytes"),
                 )
             }
-            Shown::Stencil if record.stored(container, "Stencil Buffer Enable") == Some(0) => {
+            SurfaceUse::Stencil if record.stored(container, "Stencil Buffer Enable") == Some(0) => {
                 Ok(())
             }
-            Shown::Stencil => {
+            SurfaceUse::Stencil => {
                 let pitch = value("Surface Pitch");
                 let rows = pitch / 2;
                 let text =
                     format_args!("stencil buffer, pitch {pitch} bytes for two rows of {rows}");
                 self.surface(depth, base, text)
             }
-            Shown::StreamOut => self.stream_out(record, container, depth),
-            Shown::Codec => {
+            SurfaceUse::StreamOut => self.stream_out(record, container, depth),
+            SurfaceUse::Codec => {
                 self.pictures(&CODEC, record, container, depth)?;
                 self.references(record, container, depth)
             }
-            Shown::Enhancement => self.pictures(&ENHANCEMENT, record, container, depth),
+            SurfaceUse::Enhancement => self.pictures(&ENHANCEMENT, record, container, depth),
         }
     }
 
@@ -233,7 +234,7 @@ impl Follower<'_> {
             return Ok(());
         }
         for (index, pitch) in PITCHES.into_iter().enumerate() {
-            let Some(buffer) = self.state.kept.surfaces.stream[index] else { continue };
+            let Some(buffer) = self.state.draw.surfaces.stream[index] else { continue };
             let pitch = number(record, container, pitch).unwrap_or(0);
             let StreamBuffer { address, size } = buffer;
             match size.checked_div(pitch) {
@@ -268,7 +269,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// The pictures that others are predicted from; several that are the same once.
+    /// Emits the reference pictures; equal neighbours once.
     fn references(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         let Some(group) = container.groups.iter().find(|group| group.name == "Reference Picture")
         else {
@@ -308,7 +309,7 @@ impl Follower<'_> {
         name: fmt::Arguments<'_>,
         id: usize,
     ) -> io::Result<()> {
-        match self.state.kept.surfaces.pictures[id] {
+        match self.state.draw.surfaces.pictures[id] {
             Some(picture) => self.surface(depth, at, format_args!("{name} of {picture}")),
             None => {
                 self.surface(depth, at, format_args!("{name}, which no packet before describes"))
@@ -316,11 +317,11 @@ impl Follower<'_> {
         }
     }
 
-    /// Says where the surface is, and whether there is memory.
+    /// Emits the address of the surface, and whether its memory is in the dump.
     fn surface(&mut self, depth: u32, at: u64, text: fmt::Arguments<'_>) -> io::Result<()> {
         let at = at & VA_MASK;
         let there = match self.memory.tail(at).is_empty() {
-            // That is how drivers say that there is none.
+            // Drivers use address 0 for no surface.
             true if at == 0 => return Ok(()),
             true => ": nothing is mapped there",
             false => "",

@@ -12,11 +12,11 @@ use std::sync::OnceLock;
 use super::condition::{Exists, Test};
 use super::constants;
 use super::draw::STAGES;
-use super::kept::Keeps;
+use super::draw_state::Sets;
 use super::media;
 use super::record::Issue;
-use super::steps::{self, Few, Step};
-use super::surfaces::{self, Shown};
+use super::steps::{self, MemoKey, Step};
+use super::surfaces::{self, SurfaceUse};
 use crate::engine::EngineId;
 
 /// The containers of a generation, ready for a decoder.
@@ -24,43 +24,44 @@ use crate::engine::EngineId;
 pub struct Tables {
     plans: Vec<Plan>,
     by_name: HashMap<&'static str, PlanId>,
-    /// By the address of the container, as the builder has it.
+    /// By the address of the container.
     by_container: HashMap<usize, PlanId>,
     /// By byte offset, in order, each dword once.
     registers: Vec<(u32, RegisterAt, PlanId)>,
-    /// Where the registers of each [`PAGE`] bytes start in `registers`, as far as [`PAGES`] go.
+    /// Start index in `registers` for each [`PAGE`] bytes of registers, up to [`PAGES`].
     pages: Vec<u32>,
     enums: Vec<EnumPlan>,
     engines: [HeaderIndex; 4],
 }
 
-/// Bytes of the register space that are looked up together.
+/// Size in bytes of a page of the register space.
 const PAGE: u32 = 256;
 
-/// The register space that is looked up by page: 8 MiB. What lies beyond is searched for.
+/// Number of pages with an index: 8 MiB of registers. Registers beyond are searched.
 const PAGES: usize = (8 << 20) / PAGE as usize;
 
-/// Values of enumerations below this are looked up, others are searched for.
+/// Values of enumerations below this are indexed, others are searched.
 const DENSE: u64 = 1024;
 
 /// Index into [`Tables::plans`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlanId(u32);
 
-/// A container with its fields and groups in the order of their bits and all that can be known
-/// before decoding.
+/// A container with its fields and groups in the order of their bits, and everything that can be
+/// prepared before decoding.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub container: &'static Container,
     pub parts: Vec<Part>,
     pub steps: Vec<Step>,
     pub follow: Follow,
-    /// Dwords that the parts describe; none if there are as many as the packet is long.
+    /// Number of dwords that the parts describe; `None` if they describe the whole packet, whatever
+    /// its length.
     pub described: Option<u32>,
     pub length: Length,
 }
 
-/// The length of a packet in dwords: of its header these bits and a constant.
+/// The length of a packet in dwords: these bits of its header plus a constant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Length {
     shift: u32,
@@ -92,8 +93,7 @@ pub(super) enum Part {
     Group(GroupPlan),
 }
 
-/// A field that is shown. Opcode and length are not: they are fixed by the packet's name and told
-/// in its header line.
+/// A visible field. Opcode and length are not: they follow from the packet's name and header line.
 #[derive(Debug)]
 pub(super) struct FieldPlan {
     pub field: &'static Field,
@@ -102,18 +102,18 @@ pub(super) struct FieldPlan {
     /// First and last bit, as in the field.
     pub start: u32,
     pub end: u32,
-    /// Where the bits are if the container starts with a dword.
-    pub place: Place,
+    /// Position of the bits if the container starts on a dword.
+    pub place: BitPosition,
     pub shape: Shape,
-    /// What few fields have.
+    /// Properties that key fields have.
     pub limits: Option<Box<Limits>>,
 }
 
-/// When a field exists, and which values it may have.
+/// The condition and the range of a field.
 #[derive(Debug)]
 pub(super) struct Limits {
     pub exists: Exists,
-    /// Least and greatest stored values that the manual allows.
+    /// Smallest and largest stored value that the manual allows.
     pub range: Option<(u64, u64)>,
     /// The values of the range are two's complement.
     pub signed: bool,
@@ -121,27 +121,27 @@ pub(super) struct Limits {
 
 /// Bits in one or two dwords.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BitPosition {
     pub dword: u32,
     pub shift: u8,
-    /// How many of 64 bits are not the field's.
+    /// 64 minus the width of the field.
     pub unused: u8,
-    /// The field goes on in the next dword.
+    /// The field continues in the next dword.
     pub two: bool,
-    /// It goes on further: these numbers do not describe it.
+    /// It is longer: these numbers do not describe it.
     pub far: bool,
 }
 
-impl Place {
-    pub fn new(start: u32, end: u32) -> Place {
+impl BitPosition {
+    pub fn new(start: u32, end: u32) -> BitPosition {
         let (shift, width) = (start % 32, end - start + 1);
         let far = shift + width > 64;
         let unused = if far { 0 } else { 64 - width as u8 };
-        Place { dword: start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
+        BitPosition { dword: start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
     }
 
-    /// The bits, of a container that starts at bit `base`, where these numbers describe them and
-    /// the first of them is there; those further on that are not there are zero.
+    /// The bits, of a container that starts at bit `base`. Only for positions that these numbers
+    /// describe. `None` if the first bit is missing; other missing bits are zero.
     #[inline(always)]
     pub fn bits(self, dwords: &[u32], base: u32) -> Option<u64> {
         if !base.is_multiple_of(32) || self.far {
@@ -157,14 +157,14 @@ impl Place {
     }
 }
 
-/// How the bits of a field are read, with all that is known before.
+/// How the bits of a field are decoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
     /// A structure.
     Nested(PlanId),
-    /// More than 64 bits; what is wrong with those that are set.
+    /// More than 64 bits; the issue if any is set.
     Wide(Option<Issue>),
-    /// Not worth a word if all bits are zero, and otherwise wrong.
+    /// Must be zero: hidden if it is, otherwise an issue.
     Zeros(Issue),
     /// The same for ones.
     Ones,
@@ -173,13 +173,13 @@ pub(super) enum Shape {
     Bool,
     Single,
     Double,
-    /// Fixed point: what one stands for.
+    /// Fixed point: the value of one unit.
     UFixed(f64),
     SFixed(f64),
     /// Index into [`Tables::enums`].
     Enum(u32),
-    /// The same, with another one in the same bits: which of them holds depends on other packets,
-    /// so a value without a name in one of them is none that is wrong.
+    /// The same, with another enumeration in the same bits: other packets decide which one applies,
+    /// so a value without a name is not an issue.
     OneEnumOf(u32),
     Address(SpaceKind),
 }
@@ -214,13 +214,13 @@ pub(super) struct GroupPlan {
     pub parts: Vec<Part>,
     pub steps: Vec<Step>,
     /// An element as one step.
-    pub whole: Option<Few>,
+    pub whole: Option<MemoKey>,
     /// The group is an array of one field: no level of nesting.
     pub flat: bool,
 }
 
 impl FieldPlan {
-    /// True if the field is there, of the container that starts at bit `base`.
+    /// True if the field exists in the container that starts at bit `base`.
     pub fn exists(&self, dwords: &[u32], base: u32) -> bool {
         let there = ((base + self.start) / 32) < dwords.len() as u32;
         there && self.limits.as_ref().is_none_or(|limits| limits.exists.holds(dwords, base))
@@ -228,7 +228,7 @@ impl FieldPlan {
 }
 
 impl GroupPlan {
-    /// The first bit of each element that is there, of the container that starts at bit `base`.
+    /// The first bit of each element that exists in the container that starts at bit `base`.
     pub fn elements(&self, dwords: &[u32], base: u32) -> impl Iterator<Item = u32> + use<> {
         let Group { start, bits, count, .. } = *self.group;
         let start = base + start;
@@ -237,7 +237,7 @@ impl GroupPlan {
     }
 }
 
-/// What to do behind a packet besides following the addresses that have a target.
+/// What to do after a packet, besides following addresses with a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
     Nothing,
@@ -247,30 +247,30 @@ pub(super) enum Follow {
     BatchEnd,
     BaseAddresses,
     InterfaceDescriptorLoad,
-    /// Data of which the packet has start and length.
+    /// Data with start and length in the packet.
     LocatedData,
     LoadRegisterImm,
-    /// A register that comes from elsewhere, or goes to memory.
+    /// A register that is loaded from memory or another register, or stored.
     MoveRegister,
     Math,
-    /// Constants that are pushed.
+    /// Pushed constants.
     Constants,
-    /// Constants that are gathered.
+    /// Gathered constants.
     Gather,
     Scratch,
-    /// Surfaces of which it has the addresses.
-    Surfaces(Shown),
+    /// Surfaces with addresses in the packet.
+    Surfaces(SurfaceUse),
     /// Surfaces of the blitter, whose pitches count dwords if they are tiled.
     Blit,
-    /// State that the next draw looks back at.
-    Keep(Keeps),
+    /// State for the next draw.
+    DrawState(Sets),
     /// A stage of the 3D pipeline; its kernels are followed as targets.
     Stage(usize),
-    /// Where a stage's binding table is: looked at with the draw that uses it.
+    /// The address of a stage's binding table, followed at the draw that uses it.
     BindingTable(usize),
-    /// Where a stage's samplers are.
+    /// The address of a stage's samplers.
     SamplerTable(usize),
-    /// Where blending is: its length is known with the draw.
+    /// The address of the blend state, whose length is known at the draw.
     BlendState,
     Draw,
 }
@@ -303,8 +303,8 @@ impl Follow {
             }
             "MI_MATH" => Follow::Math,
             name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
-            name if Shown::of(name).is_some() => {
-                Shown::of(name).map_or(Follow::Nothing, Follow::Surfaces)
+            name if SurfaceUse::of(name).is_some() => {
+                SurfaceUse::of(name).map_or(Follow::Nothing, Follow::Surfaces)
             }
             _ if surfaces::may_be_tiled(container) => Follow::Blit,
             _ if !matches!(container.kind, Kind::Instruction { .. }) => {
@@ -315,8 +315,8 @@ impl Follow {
             }
             _ if constants::body(container).is_some() => Follow::Constants,
             _ if media::located(container).next().is_some() => Follow::LocatedData,
-            name if Keeps::of(name).is_some() => {
-                Keeps::of(name).map_or(Follow::Nothing, Follow::Keep)
+            name if Sets::of(name).is_some() => {
+                Sets::of(name).map_or(Follow::Nothing, Follow::DrawState)
             }
             _ if container.fields.iter().any(is_target) => Follow::Targets,
             _ => Follow::Nothing,
@@ -324,7 +324,7 @@ impl Follow {
     }
 }
 
-/// True if a decoder should look where the field points to.
+/// True if the decoder follows the field.
 pub(super) fn is_target(field: &Field) -> bool {
     match field.ty {
         Type::Address { space, target, .. } => {
@@ -351,8 +351,8 @@ impl PlanId {
 }
 
 impl Tables {
-    /// Prepares the tables of `containers`, and of the registers that each of `engines` has. Where
-    /// names repeat, the first counts.
+    /// Prepares the tables of `containers`, and of the registers that each of `engines` has. If
+    /// names repeat, the first is used.
     pub fn new(
         containers: &'static [&'static Container],
         engines: &'static [EngineBase],
@@ -368,7 +368,7 @@ impl Tables {
             let id = builder.plan(container);
             by_name.entry(container.name).or_insert(id);
         }
-        // The closer description of one engine's register goes first.
+        // The specific description of one engine's register goes first.
         let mut registers: Vec<_> = registers(containers, engines)
             .map(|(at, found)| (at, found, builder.plan(found.register)))
             .collect();
@@ -378,7 +378,7 @@ impl Tables {
         let by_container =
             builder.known.iter().map(|(container, id)| (container.addr(), *id)).collect();
         let last = registers.last().map_or(0, |register| (register.0 / PAGE) as usize);
-        // One more than the last, where that one ends.
+        // One more entry, the end of the last page.
         let pages = (0..=last.saturating_add(1).min(PAGES)).map(|page| page as u32 * PAGE);
         let first = |start| registers.partition_point(|register| register.0 < start) as u32;
         let pages = pages.map(first).collect();
@@ -412,7 +412,7 @@ impl Tables {
         self.named(name).map(|id| self.plan(id).container)
     }
 
-    /// What the register space has at this offset.
+    /// The register at this offset.
     pub fn register(&self, offset: u32) -> Option<RegisterAt> {
         self.register_plan(offset).map(|(at, _)| at)
     }
@@ -477,8 +477,7 @@ impl HeaderIndex {
         let mut index = HeaderIndex { first: vec![0; 1 << 16], candidates: Vec::new() };
         for (mask, opcode, plan) in entries {
             let (high_mask, high) = ((mask >> 16) as u16, (opcode >> 16) as u16);
-            // All values of the upper half that agree with the opcode: count through the bits that
-            // are free.
+            // All values of the upper half that match the opcode: count through the free bits.
             let mut free = 0u16;
             loop {
                 let slot = usize::from(high | free);
@@ -508,8 +507,7 @@ impl Builder {
         }
         let parts = self.parts(container, container.fields, container.groups, true);
         let id = PlanId(self.plans.len() as u32);
-        // Of partial containers only what fields cover is described, however long they are said to
-        // be.
+        // Partial containers describe only what their fields cover, whatever their length.
         let covered = container.fields.iter().map(|field| field.end + 1);
         let described = if container.partial { covered.max().unwrap_or(0) } else { container.bits };
         let open = container.groups.iter().any(|group| group.count == 0);
@@ -526,7 +524,7 @@ impl Builder {
         id
     }
 
-    /// Those of the container itself (`own`), or of the elements of a group in it.
+    /// The parts of the container itself (`own`), or of the elements of a group in it.
     fn parts(
         &mut self,
         container: &'static Container,
@@ -569,8 +567,7 @@ impl Builder {
         let exists = match field.exists_if {
             Some(condition) => Exists::If(Test::new(condition)),
             None => {
-                // Where alternatives stand in the same bits, this one exists unless one of them
-                // does.
+                // If alternatives share the bits, this field exists unless one of them does.
                 let shared = |other: &&Field| other.start <= field.end && other.end >= field.start;
                 let others = all.iter().filter(shared).filter_map(|other| other.exists_if);
                 let others: Box<[Test]> = others.map(Test::new).collect();
@@ -605,7 +602,16 @@ impl Builder {
         let signed = matches!(field.ty, Type::Int | Type::SFixed(_));
         let limits = (!plain).then(|| Box::new(Limits { exists, range: field.range, signed }));
         let Field { name, unit, start, end, .. } = *field;
-        FieldPlan { field, name, unit, start, end, place: Place::new(start, end), shape, limits }
+        FieldPlan {
+            field,
+            name,
+            unit,
+            start,
+            end,
+            place: BitPosition::new(start, end),
+            shape,
+            limits,
+        }
     }
 
     fn list(&mut self, list: &'static Enumeration) -> u32 {

@@ -8,20 +8,20 @@
 //!       dw0 47:6    Kernel Start Pointer: 0x8c0 (instruction) = 0x1008c0
 //! ```
 //! Packets start at the margin, what they point to is indented. Reserved bits appear only if they
-//! are set, opcode and length fields never: the header line says them. Values are the meant ones (a
-//! count that is stored less one is shown as the count).
+//! are set; opcode and length fields never appear, because the header line has them. Values are
+//! printed as meant (a count that is stored minus one is printed as the count).
 
 use super::buffer::{Buffer, Key, Memo, hex_digits};
 use super::fields::{Fields, Unread};
 use super::record::{Item, Kind, Record, Value, place};
-use super::steps::{Few, Step};
+use super::steps::{MemoKey, Step};
 use super::tables::{Follow, GroupPlan, Part, Shape};
 use super::{Options, Sink};
 use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Fields of more bits than this have too many values to keep their lines.
+/// Fields with more bits have too many values for the memo.
 const NARROW: u32 = 16;
 
 /// Writes records as text.
@@ -29,14 +29,14 @@ const NARROW: u32 = 16;
 pub struct TextWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Steps and lines of fields with few values, starts of lines of others, and ends of header
+    /// Text of steps and of fields with key values, starts of other lines, and ends of header
     /// lines.
     memo: Memo,
     color: bool,
     headers: bool,
     offsets: bool,
     sections: u64,
-    /// Room for the items of a field.
+    /// Buffer for the items of a field.
     items: Vec<Item>,
 }
 
@@ -87,7 +87,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// The header line of a packet of which there is nothing to remark.
+    /// The header line of a packet without a remark.
     fn plain_header(&mut self, record: &Record) {
         self.buffer.spaces(2 * record.depth as usize);
         if self.offsets {
@@ -173,34 +173,34 @@ impl<W: Write> TextWriter<W> {
         self.buffer.byte(b'\n');
     }
 
-    /// Fields of a packet. `depth` is that of their items.
+    /// The fields of a packet; `depth` is the depth of their items.
     fn steps(&mut self, at: &mut At<'_>, parts: &[Part], steps: &[Step], base: u32, depth: u8) {
         for step in steps {
             let parts = &parts[step.first..step.end];
-            self.step(at, step.few.as_ref(), base, depth, None, |text, at| {
+            self.step(at, step.key.as_ref(), base, depth, None, |text, at| {
                 text.parts(at, parts, base, depth);
             });
         }
     }
 
-    /// What a step shows: as it was written before, or else `write` does it.
+    /// The text of a step: from the memo, or written by `write`.
     #[inline(always)]
     fn step(
         &mut self,
         at: &mut At<'_>,
-        few: Option<&Few>,
+        key: Option<&MemoKey>,
         base: u32,
         depth: u8,
         index: Option<u32>,
         write: impl FnOnce(&mut Self, &mut At<'_>),
     ) {
-        let value = few.and_then(|few| few.value(at.dwords, base).map(|value| (few, value)));
-        let Some((few, value)) = value else { return write(self, at) };
+        let value = key.and_then(|key| key.value(at.dwords, base).map(|value| (key, value)));
+        let Some((key, value)) = value else { return write(self, at) };
         let key = Key {
-            what: few.number,
+            what: key.number,
             value,
             place: place(index, base),
-            kind: u64::from(few.version(at.unread.bases)) << 32
+            kind: u64::from(key.version(at.unread.bases)) << 32
                 | (at.indent as u64) << 16
                 | u64::from(depth) << 8
                 | STEP,
@@ -265,7 +265,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// The items that `read` gives.
+    /// Writes the items that `read` returns.
     #[inline(always)]
     fn shown(&mut self, at: &mut At<'_>, read: impl FnOnce(&mut Fields<'_>)) {
         let mut items = std::mem::take(&mut self.items);
@@ -376,7 +376,7 @@ impl<W: Write> TextWriter<W> {
             }
             Value::Bool(value) => self.buffer.text(if value { "true" } else { "false" }),
             Value::Float(value) => {
-                // The shorter of the two spellings that mean this value.
+                // The shorter of the two texts for this value.
                 let single = value as f32;
                 _ = if f64::from(single) == value {
                     write!(self.buffer, "{single:?}")
@@ -422,7 +422,7 @@ impl<W: Write> TextWriter<W> {
         if item.unit.is_empty() {
             return;
         }
-        // What stands behind a semicolon is an explanation for other cases.
+        // The text after a semicolon explains other cases.
         let unit = item.unit.split(';').next().unwrap_or_default();
         if unit.starts_with("log2") || unit.starts_with(|first: char| first.is_ascii_digit()) {
             self.buffer.text(" (");
@@ -456,7 +456,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Rows of dwords: hexadecimal, then the same as floats where all of a row look like floats.
+    /// Rows of dwords in hexadecimal, also as floats if all of a row look like floats.
     fn data(&mut self, record: &Record, indent: usize) {
         for (number, row) in record.dwords.chunks(8).enumerate() {
             self.buffer.spaces(indent);
@@ -480,7 +480,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Dwords that no field describes, of packets that the tables know by header at most.
+    /// Dwords that no field describes, for packets of which the tables have at most the header.
     fn raw(&mut self, record: &Record, indent: usize) {
         for (dword, value) in record.dwords.iter().enumerate() {
             self.buffer.spaces(indent);
@@ -493,16 +493,16 @@ impl<W: Write> TextWriter<W> {
     }
 }
 
-/// A packet on its way to text.
+/// A packet that is being written.
 struct At<'a> {
     unread: &'a Unread<'a>,
     dwords: &'a [u32],
     indent: usize,
-    /// How much was wrong with its fields so far.
+    /// Number of problems of its fields so far.
     problems: u64,
 }
 
-/// Kinds of pieces that are kept.
+/// Kinds of memoised pieces.
 const LINE_OF_FIELD: u64 = 0;
 const START_OF_LINE: u64 = 1;
 const HEADER: u64 = 2;
@@ -517,7 +517,7 @@ fn packet_color(name: &str) -> &'static [u8] {
     }
 }
 
-/// Zero, or a magnitude that people write.
+/// True for zero, or a usual magnitude.
 fn looks_like_float(dword: u32) -> bool {
     dword == 0 || (1e-6..1e9).contains(&f32::from_bits(dword).abs())
 }
@@ -550,7 +550,7 @@ impl<W: Write> Sink for TextWriter<W> {
     }
 
     fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
-        // What a pitch counts depends on another field.
+        // The unit of a pitch depends on another field.
         if self.headers || unread.plan.follow == Follow::Blit {
             unread.items(record);
             return self.record(record);
@@ -577,7 +577,7 @@ impl<W: Write> Sink for TextWriter<W> {
                     let mut before = None;
                     for (offset, line) in &record.lines {
                         self.buffer.spaces(indent);
-                        // The message of the instruction before.
+                        // The message of the previous instruction.
                         if before == Some(offset) {
                             self.buffer.spaces(11);
                         } else {

@@ -1,9 +1,8 @@
-//! Vertices and indices of a draw, in columns: as many as the draw takes, of the formats of the
-//! vertex elements.
+//! Vertices and indices of a draw as tables, in the formats of the vertex elements.
 
+use super::draw_state::{Element, VertexBuffer, named};
 use super::follow::Follower;
 use super::format::{Component, components};
-use super::kept::{Element, VertexBuffer, named};
 use super::record::{Issue, Item, Kind, Origin, Record, Value};
 use crate::memory::VA_MASK;
 use genxml_core::bits;
@@ -13,12 +12,12 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 
-/// Rows shown at most, whatever the options say.
+/// Largest number of rows, whatever the options say.
 const MAX_ROWS: u32 = 1 << 20;
 /// Indices in a row.
 const INDICES_PER_ROW: usize = 16;
 
-/// What a 3DPRIMITIVE says, or the registers in its place.
+/// The parameters of a 3DPRIMITIVE, from the packet or from registers.
 #[derive(Debug, Clone, Copy, Hash)]
 struct Parameters {
     indexed: bool,
@@ -29,12 +28,12 @@ struct Parameters {
     base: i64,
 }
 
-/// Data of one vertex buffer, as a draw reads them: elements that move together.
+/// Elements of one vertex buffer that advance together.
 #[derive(Debug)]
 struct Columns {
     number: u32,
     buffer: VertexBuffer,
-    /// Instances that have the same data; none if the data belong to vertices.
+    /// Number of instances with the same data; `None` if the data belong to vertices.
     step: Option<u64>,
     elements: Vec<Element>,
 }
@@ -64,14 +63,14 @@ impl Rows {
 }
 
 impl Follower<'_> {
-    /// Shows the index buffer and the vertex buffers of the draw in `record`.
+    /// Emits the index buffer and the vertex buffers of the draw in `record`.
     pub fn vertices(
         &mut self,
         record: &Record,
         container: &Container,
         depth: u32,
     ) -> io::Result<()> {
-        if self.state.kept.elements.is_empty() && self.state.kept.index.is_none() {
+        if self.state.draw.elements.is_empty() && self.state.draw.index.is_none() {
             return Ok(());
         }
         let Some(drawn) = self.parameters(record, container, depth)? else { return Ok(()) };
@@ -106,22 +105,22 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// The same for draws that read the same data.
+    /// A number that is equal for draws that read the same data.
     fn fingerprint(&self, drawn: &Parameters) -> u64 {
-        let kept = &self.state.kept;
+        let draw = &self.state.draw;
         let mut hasher = DefaultHasher::new();
         drawn.hash(&mut hasher);
         if drawn.indexed {
-            (kept.index, kept.cut).hash(&mut hasher);
+            (draw.index, draw.cut).hash(&mut hasher);
         }
-        for element in &kept.elements {
-            let buffer = kept.buffers.get(element.buffer as usize);
-            (element, buffer, kept.instancing.get(element.number as usize)).hash(&mut hasher);
+        for element in &draw.elements {
+            let buffer = draw.buffers.get(element.buffer as usize);
+            (element, buffer, draw.instancing.get(element.number as usize)).hash(&mut hasher);
         }
         hasher.finish()
     }
 
-    /// What is drawn, if the dump tells.
+    /// The parameters of the draw, if they are known.
     fn parameters(
         &mut self,
         record: &Record,
@@ -178,17 +177,17 @@ impl Follower<'_> {
         Ok(Some(drawn))
     }
 
-    /// What is read together: for each buffer its elements that belong to vertices, and those of
-    /// each step of instances.
+    /// The elements grouped by buffer and step: those of vertices, and those of each step of
+    /// instances.
     fn columns(&self) -> Vec<Columns> {
-        let kept = &self.state.kept;
+        let draw = &self.state.draw;
         let mut found: Vec<Columns> = Vec::new();
-        for element in &kept.elements {
-            let Some(buffer) = kept.buffers.get(element.buffer as usize).copied().flatten() else {
+        for element in &draw.elements {
+            let Some(buffer) = draw.buffers.get(element.buffer as usize).copied().flatten() else {
                 continue;
             };
             let instancing =
-                kept.instancing.get(element.number as usize).copied().unwrap_or_default();
+                draw.instancing.get(element.number as usize).copied().unwrap_or_default();
             let step = instancing.enable.then_some(instancing.step);
             let together =
                 |columns: &&mut Columns| columns.number == element.buffer && columns.step == step;
@@ -203,9 +202,9 @@ impl Follower<'_> {
         found
     }
 
-    /// Shows the indices; gives the vertices that they name.
+    /// Emits the indices; returns the vertices that they select.
     fn indices(&mut self, drawn: &Parameters, depth: u32) -> io::Result<Option<Rows>> {
-        let Some(buffer) = self.state.kept.index else {
+        let Some(buffer) = self.state.draw.index else {
             self.note(
                 depth,
                 0,
@@ -249,7 +248,7 @@ impl Follower<'_> {
             record.length = record.dwords.len() as u32;
             for (place, &stored) in values.iter().enumerate() {
                 let start = 8 * (place as u32) * buffer.bytes as u32;
-                let value = match self.state.kept.cut == Some(stored) {
+                let value = match self.state.draw.cut == Some(stored) {
                     true => Value::Enum { name: Some("cut") },
                     false => Value::Uint(stored),
                 };
@@ -260,14 +259,14 @@ impl Follower<'_> {
         }
         self.out.reuse(record);
         self.left_out(depth + 1, first, "indices", drawn.vertices, taken, values.len() as u64)?;
-        let cut = self.state.kept.cut;
+        let cut = self.state.draw.cut;
         let named = values.into_iter().filter(|index| cut != Some(*index));
         let vertices = named.map(|index| (index as i64).wrapping_add(drawn.base));
         Ok(Some(Rows::Some(vertices.filter_map(|vertex| u64::try_from(vertex).ok()).collect())))
     }
 
-    /// Says how many of `wanted` things are not shown and why: `there` are in the buffer, `shown`
-    /// were shown.
+    /// Emits how many of `wanted` rows are left out and why: `there` are in the buffer, `shown`
+    /// were emitted.
     fn left_out(
         &mut self,
         depth: u32,
@@ -323,7 +322,7 @@ impl Follower<'_> {
         let end =
             |element: &Element| u64::from(element.offset) + u64::from(element.bits.div_ceil(8));
         let length = elements.iter().map(end).max().unwrap_or(0);
-        // Without a pitch, all vertices are the same.
+        // With pitch 0, all vertices are the same.
         let wanted = if buffer.pitch == 0 { rows.count().min(1) } else { rows.count() };
         let limit = u64::from(self.options.max_vertices.min(MAX_ROWS));
         let inside =
@@ -384,7 +383,7 @@ fn cells(record: &mut Record, element: &Element, format: Option<&[Component]>) {
     let mut start = first;
     for (place, component) in format.unwrap_or_default().iter().enumerate() {
         let end = start + component.bits - 1;
-        // Padding is not shown, nor what the element has from elsewhere.
+        // Padding and components that are not from the buffer are left out.
         if !component.name.is_empty() && element.components >> place.min(31) & 1 != 0 {
             let stored = bits::get(dwords, start, end);
             items.push(item(
@@ -419,7 +418,7 @@ fn item(
     Item { depth, name, index, start, end, stored, value, unit: "", issue, origin: Origin::NONE }
 }
 
-/// Bytes as dwords, the last one filled up with zeros.
+/// Bytes as dwords, the last one padded with zeros.
 fn dwords(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     let dword =
         |bytes: &[u8]| bytes.iter().rev().fold(0, |dword, byte| dword << 8 | u32::from(*byte));

@@ -20,7 +20,7 @@ use genxml_core::reflect;
 use std::fmt;
 use std::io;
 
-/// How deep second-level and conditional batches may nest. Hardware knows two levels.
+/// Largest depth of nested second-level and conditional batches. Hardware has two levels.
 const MAX_DEPTH: u32 = 8;
 
 /// A walk over batches, packet after packet.
@@ -109,8 +109,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Decodes the packet at `at` for the overview, if its header is all that is needed, and gives
-    /// its length. `record` is one that the last packet of the level left.
+    /// Decodes the packet at `at` for the overview, if only its header is needed, and returns its
+    /// length. `record` is the one of the last packet of the level.
     #[inline]
     fn overview(
         &mut self,
@@ -146,8 +146,7 @@ impl<'a> Walker<'a> {
         Ok(Some(length))
     }
 
-    /// Decodes the packet at `at` in `code`, of which `tail` is the start or all, and what it
-    /// points to.
+    /// Decodes the packet at `at` in `code`, which starts with `tail`, and what it points to.
     pub fn packet(
         &mut self,
         record: &mut Record,
@@ -172,7 +171,7 @@ impl<'a> Walker<'a> {
         record.length = length as u32;
         self.follower.out.count_packet(length);
 
-        // In the overview only what is needed to go on is read.
+        // In the overview only what is needed to continue is read.
         let follow = plan.map_or(Follow::Nothing, |plan| plan.follow);
         if !self.follower.options.headers || follow == Follow::BatchStart {
             let want = length.min(room) as usize;
@@ -209,28 +208,8 @@ impl<'a> Walker<'a> {
         record.name = container.name;
         record.plan = Some(id);
         record.kind = if container.partial { Kind::Partial } else { Kind::Packet };
-        match follow {
-            // The overview has the header only.
-            _ if self.follower.options.headers => {}
-            Follow::BaseAddresses => self.latch_bases(record, container),
-            Follow::Stage(stage) => self.follower.state.stages[stage].latch(record, container),
-            Follow::BindingTable(stage) => {
-                self.follower.state.stages[stage].latch_binding_table(record, container)
-            }
-            Follow::SamplerTable(stage) => {
-                self.follower.state.stages[stage].latch_sampler_table(record, container)
-            }
-            Follow::BlendState
-                if record.stored(container, "Blend State Pointer Valid") == Some(1) =>
-            {
-                self.follower.state.blend = draw::pointer(record, container);
-            }
-            Follow::Keep(keeps) if !self.follower.options.headers => {
-                self.follower.state.kept.keep(keeps, record, container)
-            }
-            _ => {}
-        }
         if !self.follower.options.headers {
+            self.latch(record, container, follow);
             let described = u64::from(container.bits.div_ceil(32));
             let fixed =
                 !matches!(container.kind, reflect::Kind::Instruction { variable: true, .. });
@@ -267,47 +246,25 @@ impl<'a> Walker<'a> {
         Ok((length, next))
     }
 
-    /// STATE_BASE_ADDRESS and MFX_IND_OBJ_BASE_ADDR_STATE: each base counts from now on, of the
-    /// former if its modify enable is set.
-    fn latch_bases(&mut self, record: &Record, container: &reflect::Container) {
-        use genxml_core::address::SpaceKind::*;
-        for (space, base, enable) in [
-            (
-                GeneralState,
-                "General State Base Address",
-                Some("General State Base Address Modify Enable"),
-            ),
-            (
-                SurfaceState,
-                "Surface State Base Address",
-                Some("Surface State Base Address Modify Enable"),
-            ),
-            (
-                DynamicState,
-                "Dynamic State Base Address",
-                Some("Dynamic State Base Address Modify Enable"),
-            ),
-            (
-                IndirectObject,
-                "Indirect Object Base Address",
-                Some("Indirect Object Base Address Modify Enable"),
-            ),
-            (
-                Instruction,
-                "Instruction Base Address",
-                Some("Instruction Base Address Modify Enable"),
-            ),
-            (MfxBitstream, "MFX Indirect Bitstream Object - Address", None),
-            (MfxMv, "MFX Indirect MV Object - Address", None),
-            (MfdItCoeff, "MFD Indirect IT-COEFF Object - Address", None),
-            (MfdItDblk, "MFD Indirect IT-DBLK Object - Address", None),
-            (MfcPakBse, "MFC Indirect PAK-BSE Object - Address", None),
-        ] {
-            if enable.is_none_or(|enable| record.stored(container, enable) == Some(1))
-                && let Some(address) = record.address_of(container, base)
-            {
-                self.follower.state.bases.set(space, address);
+    /// Applies the state that a packet sets.
+    fn latch(&mut self, record: &Record, container: &reflect::Container, follow: Follow) {
+        let state = &mut *self.follower.state;
+        match follow {
+            Follow::BaseAddresses => latch_bases(state, record, container),
+            Follow::Stage(stage) => state.stages[stage].latch(record, container),
+            Follow::BindingTable(stage) => {
+                state.stages[stage].latch_binding_table(record, container)
             }
+            Follow::SamplerTable(stage) => {
+                state.stages[stage].latch_sampler_table(record, container)
+            }
+            Follow::BlendState
+                if record.stored(container, "Blend State Pointer Valid") == Some(1) =>
+            {
+                state.blend = draw::pointer(record, container);
+            }
+            Follow::DrawState(sets) => state.draw.set(sets, record, container),
+            _ => {}
         }
     }
 
@@ -324,12 +281,12 @@ impl<'a> Walker<'a> {
         let target = target & VA_MASK;
         let second_level = flag("Second Level Batch Buffer");
         let predicated = flag("Predication Enable");
-        // Where the jump is not taken or comes back, the batch goes on.
+        // If the jump may not be taken, or returns, the batch continues.
         let not_followed = if second_level || predicated { Next::On } else { Next::Return };
         if !self.follower.options.follow {
             return Ok(not_followed);
         }
-        // Bit 8 is the name of the page table: 0 is the global one.
+        // Bit 8 selects the page table: 0 is the global one.
         let global = record.stored(container, "Address Space Indicator") == Some(0);
         let code = self.follower.space(global);
         if global && code.tail(target).is_empty() {
@@ -384,8 +341,47 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// True if the manual lets the packet end there, before all that is described: its length has a
-/// range.
+/// STATE_BASE_ADDRESS and MFX_IND_OBJ_BASE_ADDR_STATE: sets each base; for the former only
+/// those whose modify enable is set.
+fn latch_bases(state: &mut State, record: &Record, container: &reflect::Container) {
+    use genxml_core::address::SpaceKind::*;
+    for (space, base, enable) in [
+        (
+            GeneralState,
+            "General State Base Address",
+            Some("General State Base Address Modify Enable"),
+        ),
+        (
+            SurfaceState,
+            "Surface State Base Address",
+            Some("Surface State Base Address Modify Enable"),
+        ),
+        (
+            DynamicState,
+            "Dynamic State Base Address",
+            Some("Dynamic State Base Address Modify Enable"),
+        ),
+        (
+            IndirectObject,
+            "Indirect Object Base Address",
+            Some("Indirect Object Base Address Modify Enable"),
+        ),
+        (Instruction, "Instruction Base Address", Some("Instruction Base Address Modify Enable")),
+        (MfxBitstream, "MFX Indirect Bitstream Object - Address", None),
+        (MfxMv, "MFX Indirect MV Object - Address", None),
+        (MfdItCoeff, "MFD Indirect IT-COEFF Object - Address", None),
+        (MfdItDblk, "MFD Indirect IT-DBLK Object - Address", None),
+        (MfcPakBse, "MFC Indirect PAK-BSE Object - Address", None),
+    ] {
+        if enable.is_none_or(|enable| record.stored(container, enable) == Some(1))
+            && let Some(address) = record.address_of(container, base)
+        {
+            state.bases.set(space, address);
+        }
+    }
+}
+
+/// True if the manual allows a shorter packet than described: its length field has a range.
 fn may_be_shorter(container: &reflect::Container, header: u32) -> bool {
     let reflect::Kind::Instruction { length_field: Some((start, end)), .. } = container.kind else {
         return false;

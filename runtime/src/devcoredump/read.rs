@@ -13,7 +13,7 @@ const PAGE: u64 = 4096;
 
 /// The section that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Current {
     Device,
     Contexts,
     Job,
@@ -41,7 +41,7 @@ const REGISTERS: &[(&str, &str)] = &[
 struct Reader {
     dump: Devcoredump,
     notes: Notes,
-    place: Place,
+    section: Current,
     engine: Option<usize>,
     line: u64,
     room: usize,
@@ -56,7 +56,7 @@ impl Devcoredump {
         let mut reader = Reader {
             dump: Devcoredump::default(),
             notes: Notes::default(),
-            place: Place::Device,
+            section: Current::Device,
             engine: None,
             line: 0,
             room: MAX_BYTES,
@@ -110,7 +110,7 @@ impl Reader {
             self.note(format_args!("[{name}] has no length before its bytes"));
         }
         // Logs and messages of the GuC are not memory of programs.
-        if matches!(self.place, Place::Other(_))
+        if matches!(self.section, Current::Other(_))
             && parse::hex(name).is_none_or(|(_, rest)| !rest.is_empty())
         {
             return;
@@ -188,18 +188,18 @@ impl Reader {
         }
         // Some kernels print the queues under the title of the GuC's messages.
         if line.starts_with("GuC ID: ") {
-            self.place = Place::Contexts;
+            self.section = Current::Contexts;
         }
-        match self.place {
-            Place::Device => self.device(line),
-            Place::Contexts => self.queue(text),
-            Place::Job => self.job(text),
-            Place::Engines => self.engine(text),
-            Place::Memory => {
+        match self.section {
+            Current::Device => self.device(line),
+            Current::Contexts => self.queue(text),
+            Current::Job => self.job(text),
+            Current::Engines => self.engine(text),
+            Current::Memory => {
                 self.note(format_args!("no line of memory: kept as it is"));
                 self.keep(text);
             }
-            Place::Other(at) => {
+            Current::Other(at) => {
                 let number = self.line;
                 self.dump.sections[at].lines.push(Line { number, text: text.to_owned() });
             }
@@ -213,18 +213,18 @@ impl Reader {
 
     fn section(&mut self, title: &str) {
         self.engine = None;
-        self.place = match title {
-            "Xe Device Coredump" => Place::Device,
-            "Contexts" => Place::Contexts,
-            "Job" => Place::Job,
-            "HW Engines" => Place::Engines,
-            "VM state" => Place::Memory,
+        self.section = match title {
+            "Xe Device Coredump" => Current::Device,
+            "Contexts" => Current::Contexts,
+            "Job" => Current::Job,
+            "HW Engines" => Current::Engines,
+            "VM state" => Current::Memory,
             _ => {
                 if !self.text_fits(title.len()) {
                     return;
                 }
                 self.dump.sections.push(Section { title: title.to_owned(), lines: Vec::new() });
-                Place::Other(self.dump.sections.len() - 1)
+                Current::Other(self.dump.sections.len() - 1)
             }
         };
     }

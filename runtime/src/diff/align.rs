@@ -1,21 +1,21 @@
 //! The longest common subsequence of two lists, by Myers' method (An O(ND) difference algorithm,
-//! 1986); and which elements of two lists belong together, the same ones first, then those of the
-//! same kind.
+//! 1986), and the pairing of the elements of two lists: equal ones first, then those of the same
+//! kind.
 
 use std::collections::HashMap;
 
-/// Differences after which lists count as unlike: memory grows with the square.
+/// Number of differences from which on lists count as unlike: memory grows with its square.
 const MOST: usize = 2000;
 
-/// How often lists that are unlike are cut into parts at elements that each has once.
+/// Largest depth at which unlike lists are cut into parts at elements that occur once in each.
 const MAX_CUTS: u32 = 32;
 
 /// An element of both lists, or of one.
 pub type Pair = (Option<usize>, Option<usize>);
 
-/// What became of each element: elements with the same number in `contents` belong together;
-/// between them, elements with the same number in `kinds`. Each of the two is the number of every
-/// element, of the first and of the second list.
+/// Pairs the elements: first those with the same number in `contents`, between them those with the
+/// same number in `kinds`. Both parameters have the numbers of the elements of the first and of the
+/// second list.
 pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
     let (mut x, mut y) = (0, 0);
     let mut out = Vec::with_capacity(contents.0.len().max(contents.1.len()));
@@ -37,13 +37,14 @@ pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
     out
 }
 
-/// Positions of the elements that the lists have in common, in order; as many as possible. Of lists
-/// that differ in more than [`MOST`] places, those between elements that each list has once.
+/// Positions of the elements that the lists have in common, in order; as many as possible. For
+/// lists with more than [`MOST`] differences only those found between elements that occur once in
+/// each list.
 pub fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     cut(a, b, MAX_CUTS)
 }
 
-/// As [`common`]; lists are cut at most so often.
+/// As [`common`]; lists are cut at most `cuts` times.
 fn cut(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a_rest, b_rest) = (&a[start..], &b[start..]);
@@ -56,11 +57,11 @@ fn cut(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What lists have in common between elements that each has once, the most of these that are in
-/// order.
+/// The common elements of lists, found between the longest ordered sequence of elements that occur
+/// once in each.
 fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let Some(cuts) = cuts.checked_sub(1) else { return Vec::new() };
-    // How often each list has it, and where.
+    // Count and last position of each element in both lists.
     let mut places: HashMap<u32, [(u32, usize); 2]> = HashMap::new();
     for (side, list) in [a, b].into_iter().enumerate() {
         for (at, element) in list.iter().enumerate() {
@@ -92,7 +93,7 @@ fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
 
 /// The longest part of the list in which the second numbers rise too (patience sorting).
 fn rising(list: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // Of the best runs of each length the last element; of each element the one before it in its
+    // The last element of the best run of each length; for each element the one before it in its
     // run.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
     for (at, (_, y)) in list.iter().enumerate() {
@@ -113,13 +114,13 @@ fn rising(list: &[(usize, usize)]) -> Vec<(usize, usize)> {
     run
 }
 
-/// As [`common`], without a common start or end; none if there are too many differences.
+/// As [`common`], without a common start or end; `None` if there are too many differences.
 fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
     if a.is_empty() || b.is_empty() {
         return Some(Vec::new());
     }
-    // `reached[k + offset]`: how far in `a` one gets on diagonal k = x - y with so many
-    // differences. Kept for each number.
+    // `reached[k + offset]`: the furthest position in `a` on diagonal k = x - y with this number of
+    // differences. Stored for each number.
     let most = (a.len() + b.len()).min(MOST);
     let offset = most as isize + 1;
     let mut reached = vec![0usize; 2 * most + 3];
@@ -145,7 +146,7 @@ fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
     None
 }
 
-/// Goes back from the end, by what was reached before each difference.
+/// Traces the path back from the end, with the positions reached before each difference.
 fn back(kept: &[Vec<usize>], a: usize, b: usize) -> Vec<(usize, usize)> {
     let (mut x, mut y) = (a as isize, b as isize);
     let mut pairs = Vec::new();
@@ -218,7 +219,7 @@ mod tests {
         let pairs = common(&a, &b);
         assert_eq!(pairs.len(), 15_000);
         assert!(pairs.iter().all(|(x, y)| x == y));
-        // Without anything that is there once, nothing is found, and soon.
+        // Without elements that occur once nothing is found, and quickly.
         let (c, d) = ([1, 2, 3].repeat(4000), [3, 2, 2, 4].repeat(4000));
         assert!(common(&c, &d).iter().all(|(x, y)| c[*x] == d[*y]));
     }

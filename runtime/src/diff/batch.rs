@@ -1,4 +1,4 @@
-//! Two batches.
+//! The differences of two batches.
 
 use super::align::pairs;
 use super::packet::{PacketDiff, packets};
@@ -9,7 +9,7 @@ use genxml_core::reflect::Container;
 use std::collections::HashMap;
 use std::fmt;
 
-/// What leads from one batch to another.
+/// The differences of two batches.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BatchDiff<'a> {
     /// In order of both batches.
@@ -36,7 +36,7 @@ pub struct Place<'a> {
     pub at: usize,
     /// Its dwords.
     pub dwords: &'a [u32],
-    /// Its kind; nothing for dwords that are no packet.
+    /// Its kind; `None` for dwords that are not a packet.
     pub container: Option<&'static Container>,
 }
 
@@ -54,7 +54,7 @@ impl BatchDiff<'_> {
     }
 }
 
-/// Only what differs: `-` removed, `+` added, `~` changed, with places in bytes.
+/// Only what differs: `-` removed, `+` added, `~` changed, with offsets in bytes.
 impl fmt::Display for BatchDiff<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
@@ -71,9 +71,9 @@ impl fmt::Display for BatchDiff<'_> {
     }
 }
 
-/// Compares two batches of `engine` packet by packet. Packets that are the same are paired first,
-/// as many as can be in order; between them packets of the same kind; what is left was removed or
-/// added. Jumps are not followed.
+/// Compares two batches of `engine` packet by packet. Equal packets are paired first, as many as
+/// possible in order; between them packets of the same kind. The others were removed or added.
+/// Jumps are not followed.
 ///
 /// ```
 /// use genxml::diff::{Step, batches};

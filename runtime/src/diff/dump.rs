@@ -1,4 +1,4 @@
-//! Two dumps.
+//! The differences of two dumps.
 
 use super::align::{common, pairs};
 use super::packet::{Change, packets};
@@ -8,7 +8,7 @@ use genxml_core::bits;
 use genxml_core::reflect;
 use std::collections::HashMap;
 
-/// What leads from one dump to another.
+/// The differences of two dumps.
 #[derive(Debug)]
 pub struct DumpDiff<'a> {
     pub(super) old: &'a Tree,
@@ -17,41 +17,41 @@ pub struct DumpDiff<'a> {
     pub(super) steps: Vec<TreeStep>,
 }
 
-/// What became of a submission, a packet, or something that one points to: it is in the first dump,
-/// in the second, or in both.
+/// A submission, a packet, or something that a packet points to, in the first dump, in the second,
+/// or in both.
 #[derive(Debug)]
 pub(super) struct TreeStep {
     pub old: Option<usize>,
     pub new: Option<usize>,
-    /// It is in both, but not the same: what differs.
+    /// What differs, if it is in both and not equal.
     pub changed: Option<Box<Changed>>,
 }
 
-/// What differs in something that both dumps have.
+/// The differences of something that both dumps have.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
     /// Fields.
     pub fields: Vec<Change>,
-    /// Of what has no fields: lines or dwords that are only in the first (false) or only in the
-    /// second (true).
+    /// Without fields: lines or dwords that are only in the first (false) or only in the second
+    /// (true).
     pub lines: Vec<(bool, String)>,
-    /// What it leads to.
+    /// What it points to.
     pub inner: Vec<TreeStep>,
 }
 
-/// How many packets, structures and so on.
+/// Numbers of packets, structures and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// In both, with other contents of their own.
     pub changed: u64,
-    /// Only in the first, and not part of something that is.
+    /// Only in the first; its parts are not counted.
     pub removed: u64,
-    /// Only in the second, and not part of something that is.
+    /// Only in the second; its parts are not counted.
     pub added: u64,
 }
 
-/// Compares two dumps: submissions, then packets, then what packets point to. What is the same is
-/// paired first, as much as can be in order; between them what has the same name; what is left was
+/// Compares two dumps: submissions, then packets, then what packets point to. Equal ones are paired
+/// first, as many as possible in order; between them those with the same name. The others were
 /// removed or added. Both trees must be complete ([`Sink::finish`](crate::decode::Sink::finish)).
 pub fn dumps<'a>(old: &'a Tree, new: &'a Tree) -> DumpDiff<'a> {
     let mut walk = Walk { old, new, contents: HashMap::new(), kinds: HashMap::new() };
@@ -62,16 +62,16 @@ pub fn dumps<'a>(old: &'a Tree, new: &'a Tree) -> DumpDiff<'a> {
 /// Deeper than any record is nested.
 const MAX_DEPTH: u32 = 64;
 
-/// Of lines and dwords that differ, so many are told.
+/// Largest number of different lines or dwords that are listed.
 const MAX_LINES: usize = 400;
 
 impl DumpDiff<'_> {
-    /// True if the dumps hold the same.
+    /// True if the dumps are equal.
     pub fn is_empty(&self) -> bool {
         self.steps.iter().all(TreeStep::is_same)
     }
 
-    /// How much differs.
+    /// The number of differences.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         self.steps.iter().for_each(|step| step.count(&mut counts));
@@ -106,7 +106,7 @@ struct Walk<'a> {
     kinds: HashMap<Name, u32>,
 }
 
-/// What the pair of a changed thing has in common with it.
+/// The properties that a pair must share.
 type Name = (Option<u8>, &'static str, Option<u32>, Option<u32>);
 
 fn name(node: &Node, dwords: &[u32]) -> Name {
@@ -159,7 +159,7 @@ impl Walk<'_> {
         Some(Box::new(changed))
     }
 
-    /// What differs in two of the same name, apart from what they lead to.
+    /// Fills in the differences of two nodes of the same name, without what they point to.
     fn own(&self, a: &Node, b: &Node, changed: &mut Changed) {
         let (old, new) = (self.old.dwords(a), self.new.dwords(b));
         match (a.kind, a.container) {
@@ -179,13 +179,13 @@ impl Walk<'_> {
             _ => changed.lines = dwords(old, new),
         }
         if changed.fields.is_empty() && changed.lines.is_empty() {
-            // Of packets cut short, what is there.
+            // For truncated packets the dwords that exist.
             changed.lines = dwords(old, new);
         }
     }
 }
 
-/// True if the bits differ; what one side lacks is zero.
+/// True if the bits differ; missing bits are zero.
 fn differs(old: &[u32], new: &[u32], (start, end): (u32, u32)) -> bool {
     let parts = (start..=end).step_by(64).map(|first| (first, end.min(first + 63)));
     let mut parts = parts
@@ -225,7 +225,7 @@ fn lines(old: &[String], new: &[String]) -> Vec<(bool, String)> {
     out
 }
 
-/// Dwords that differ, by their places.
+/// Dwords that differ, with their positions.
 fn dwords(old: &[u32], new: &[u32]) -> Vec<(bool, String)> {
     let mut out = Vec::new();
     for at in 0..old.len().max(new.len()) {
@@ -250,7 +250,7 @@ fn shorten(lines: &mut Vec<(bool, String)>) {
     }
 }
 
-/// True if the container describes what is in memory or in a batch, and not in a register.
+/// True if the container describes memory or a packet, not a register.
 pub(super) fn has_fields(node: &Node) -> bool {
     let described = |container: &reflect::Container| {
         !container.fields.is_empty() || !container.groups.is_empty()

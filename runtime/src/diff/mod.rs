@@ -1,4 +1,4 @@
-//! What differs between two packets, field by field, and between two batches or dumps, packet by
+//! Differences between two packets, field by field, and between two batches or dumps, packet by
 //! packet.
 //!
 //! ```
@@ -14,12 +14,12 @@
 //!
 //! * [`Diff`]: two values of one generated type; [`packets`]: two packets as dwords, of any
 //!   container
-//! * [`batches`]: two batches: packets are paired, what was added and removed is found
-//! * [`dumps`]: two dumps, with all that packets point to; each is a [`Tree`] that a decoder fills.
-//!   [`write_text`] and [`write_json`] show what differs
+//! * [`batches`]: two batches; packets are paired, added and removed ones are found
+//! * [`dumps`]: two dumps, with everything that packets point to; each is a [`Tree`] that a decoder
+//!   fills. [`write_text`] and [`write_json`] print the differences
 //!
-//! Values are compared as stored and shown as meant, enumerations with their names. Where a field
-//! exists on one side only, because another field's value says so, the other side is absent.
+//! Values are compared as stored and printed as meant, enumerations with their names. If a
+//! condition makes a field exist on one side only, the other side is absent.
 
 mod align;
 mod batch;
@@ -39,7 +39,7 @@ use genxml_core::read::Codec;
 
 /// Comparison of two values of a generated type, field by field.
 pub trait Diff {
-    /// What is different in `other`.
+    /// The differences in `other`.
     fn diff(&self, other: &Self) -> PacketDiff;
 }
 
@@ -49,7 +49,7 @@ impl<'a, T: Codec<'a>> Diff for T {
     }
 }
 
-/// The dwords of any container; none if its tail is longer than its length field can say.
+/// The dwords of any container; none if its tail is longer than its length field allows.
 fn packed<'a, T: Codec<'a>>(value: &T) -> Vec<u32> {
     let mut out = vec![0; value.encoded_dwords()];
     let length = value.encode(&mut out).unwrap_or(0);

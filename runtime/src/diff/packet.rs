@@ -1,4 +1,4 @@
-//! Two packets of one kind.
+//! The differences of two packets of one kind.
 
 use genxml_core::bits;
 use genxml_core::members::{Element, Level, Member, Value};
@@ -6,12 +6,12 @@ use genxml_core::reflect::{Container, Field};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What differs between two packets of one kind.
+/// The differences of two packets of one kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PacketDiff {
     /// Their kind.
     pub container: &'static Container,
-    /// In order of the bits.
+    /// The changes, in order of the bits.
     pub changes: Vec<Change>,
 }
 
@@ -33,16 +33,16 @@ impl fmt::Display for PacketDiff {
 /// A field, or bits outside all fields, that differ.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
-    /// The field's name, behind those of the structures and arrays that it is in:
-    /// `Entry[3].Color Clamp Range`. Of bits that are no field with a value, what they are.
+    /// The field's name, after the names of the structures and arrays that hold it: `Entry[3].Color
+    /// Clamp Range`. For bits without a field with a value, their meaning.
     pub path: String,
     /// The structure that the field belongs to, which may be nested in the packet.
     pub container: &'static str,
     /// First and last bit, counted from the start of the packet.
     pub bits: (u32, u32),
-    /// What the first packet has; nothing if the field does not exist there.
+    /// The value in the first packet; `None` if the field does not exist there.
     pub old: Option<Side>,
-    /// What the second packet has.
+    /// The value in the second packet.
     pub new: Option<Side>,
 }
 
@@ -51,7 +51,7 @@ pub struct Change {
 pub struct Side {
     /// As stored.
     pub stored: u64,
-    /// As meant; nothing for bits that have no meaning.
+    /// As meant; `None` for bits without a meaning.
     pub value: Option<Value>,
 }
 
@@ -110,7 +110,7 @@ pub fn packets(info: &'static Container, a: &[u32], b: &[u32]) -> PacketDiff {
     PacketDiff { container: info, changes }
 }
 
-/// A field with its place, as one side has it.
+/// A field on one side.
 struct Leaf {
     container: &'static str,
     side: Side,
@@ -119,7 +119,7 @@ struct Leaf {
 /// All fields of a packet, by first bit, last bit and path.
 struct Leaves {
     leaves: BTreeMap<(u32, u32, String), Leaf>,
-    /// Bits that a field has.
+    /// Bits that fields cover.
     covered: Vec<u32>,
 }
 
@@ -174,8 +174,8 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// Adds the bits that differ and are no field with a value: opcode, length, reserved, or nothing at
-/// all.
+/// Adds the differing bits that are not a field with a value: opcode, length, reserved or
+/// undescribed bits.
 fn meaningless(
     info: &'static Container,
     (a, b): (&[u32], &[u32]),
@@ -204,7 +204,7 @@ fn meaningless(
         let inside = |field: &&Field| (field.start..=field.end).contains(&bit);
         let (path, start, end) = match info.fields.iter().find(inside) {
             Some(field) if field.end - field.start < 64 => (field.name, field.start, field.end),
-            // Of what is wider, the dword.
+            // For a wider field, the dword.
             Some(field) => {
                 (field.name, field.start.max(bit / 32 * 32), field.end.min(bit / 32 * 32 + 31))
             }

@@ -1,8 +1,8 @@
 //! Differences of dumps as text and as JSON.
 //!
-//! Text is as of other programs that compare: a mark in the first column, `-` only in the first
-//! dump, `+` only in the second, `~` in both with other contents, and a blank for what is the same
-//! and shown to find one's way. What differs inside something is indented below it.
+//! Text looks as in other diff programs. The first column has a mark: `-` only in the first dump,
+//! `+` only in the second, `~` in both with different contents, and a blank for equal context.
+//! Differences inside something are indented below it.
 //!
 //! JSON has a line for each difference:
 //!
@@ -30,7 +30,7 @@ use std::io::{self, Write};
 pub struct Show {
     /// ANSI colours.
     pub color: bool,
-    /// So many that are the same are named before and behind each that is not.
+    /// Number of equal entries that are named before and after each difference.
     pub context: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for Show {
     }
 }
 
-/// Which dump something is in.
+/// The dump that has an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Same,
@@ -78,10 +78,10 @@ impl Mark {
     }
 }
 
-/// What differs, as text; nothing if nothing does.
+/// Writes the differences as text; nothing if there are none.
 ///
 /// # Errors
-/// Those of `out`.
+/// Those returned by `out`.
 pub fn write_text(diff: &DumpDiff<'_>, show: Show, out: &mut dyn Write) -> io::Result<()> {
     Text { diff, show, out }.steps(&diff.steps, 0)
 }
@@ -117,7 +117,8 @@ impl Text<'_, '_> {
         Ok(())
     }
 
-    /// What is the same between two differences: some names next to them, and how many there are.
+    /// Equal entries between two differences: the names of the nearest, and the number of the
+    /// others.
     fn same(
         &mut self,
         run: &[TreeStep],
@@ -146,7 +147,7 @@ impl Text<'_, '_> {
         old.or(step.new.map(|at| (self.diff.new, at)))
     }
 
-    /// The name, and where it is.
+    /// The name and the position.
     fn title(&mut self, step: &TreeStep, mark: Mark, depth: usize) -> io::Result<()> {
         let Some((tree, at)) = self.node(step) else { return Ok(()) };
         let mut text = name(&tree.nodes[at]);
@@ -166,7 +167,7 @@ impl Text<'_, '_> {
         let mark = Mark::of(step);
         match &step.changed {
             Some(changed) => {
-                // What is the same but for what it leads to is there to find one's way.
+                // An entry that differs only in what it points to is printed as context.
                 let own = !changed.fields.is_empty() || !changed.lines.is_empty();
                 self.title(step, if own { mark } else { Mark::Same }, depth)?;
                 for field in &changed.fields {
@@ -199,7 +200,7 @@ fn name(node: &Node) -> String {
     }
 }
 
-/// Where it is; remarks and registers are nowhere.
+/// Its position; remarks and registers have none.
 fn place(node: &Node) -> Option<String> {
     match node.kind {
         Some(Kind::Note | Kind::Register) => None,
@@ -262,7 +263,7 @@ pub(crate) fn values(level: Level<'_>, path: &mut String, out: &mut Vec<(String,
     }
 }
 
-/// What something leads to, by name and depth below it.
+/// What a node points to, by name and depth below it.
 fn inside(tree: &Tree, of: usize) -> Vec<(usize, String)> {
     let mut out = Vec::new();
     let mut open = vec![tree.nodes[of].end];
@@ -278,10 +279,10 @@ fn inside(tree: &Tree, of: usize) -> Vec<(usize, String)> {
     out
 }
 
-/// What differs, as JSON: a line for each difference, and one with the numbers.
+/// Writes the differences as JSON: a line for each difference, and one with the counts.
 ///
 /// # Errors
-/// Those of `out`.
+/// Those returned by `out`.
 pub fn write_json(diff: &DumpDiff<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut inside = Vec::new();
     json_steps(diff, &diff.steps, &mut inside, out)?;

@@ -11,12 +11,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::ops::Range;
 
-/// What is not compared.
+/// What is ignored in a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Ignore {
-    /// Addresses. Where the decoder shows what an address leads to, that is compared instead. Of
-    /// other addresses it counts whether they are zero, and their place in their page; offsets from
-    /// a base do not count at all.
+    /// Addresses. If the decoder shows the target of an address, the target is compared instead. Of
+    /// other addresses only two properties are compared: whether they are zero, and the offset in
+    /// the page. Offsets from a base are ignored.
     pub addresses: bool,
     /// Fields by their names, or as `PACKET.FIELD`.
     pub fields: Vec<Glob>,
@@ -40,49 +40,48 @@ pub struct Tree {
     tables: &'static Tables,
     ignore: Ignore,
     pub(super) nodes: Vec<Node>,
-    /// Of all nodes: the dwords, and what of them is compared.
+    /// The dwords of all nodes, with the bits that are compared.
     dwords: Vec<u32>,
     compared: Vec<u32>,
-    /// Nodes whose end is not reached.
+    /// Nodes whose end is not reached yet.
     open: Vec<Open>,
-    /// Contents of the kernels so far, by address: later ones are remarks.
+    /// Contents of the kernels so far, by address: a repeated kernel is only a remark.
     kernels: HashMap<u64, u64>,
     /// Depth of the last packet.
     packet: u32,
 }
 
-/// What is still to be known of a node.
+/// What is still open for a node.
 #[derive(Debug)]
 struct Open {
     node: usize,
-    /// First and last bit of addresses in memory, and where they lead to.
+    /// First and last bit of addresses in memory, and their targets.
     addresses: Vec<(u32, u32, u64)>,
 }
 
 /// A submission, or a record.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// None: a submission.
+    /// `None` for a submission.
     pub kind: Option<Kind>,
     pub name: &'static str,
     pub index: Option<u32>,
     pub register: Option<RegisterAt>,
     pub container: Option<&'static Container>,
     pub address: u64,
-    /// Of a remark its text, of a submission what it is.
+    /// The text of a remark, or the description of a submission.
     pub text: Box<str>,
     depth: u32,
     dwords: Range<usize>,
-    /// Contents of its own, and with all it leads to.
+    /// Hash of its own contents, and with everything that it points to.
     pub own: u64,
     pub all: u64,
-    /// The node behind the last one that it leads to.
+    /// The index after the last node that it points to.
     pub end: usize,
 }
 
 impl Tree {
-    /// An empty tree of what `tables` describe; what is to be ignored must be known from the start,
-    /// and be the same for both dumps.
+    /// An empty tree for the containers of `tables`. `ignore` must be the same for both dumps.
     pub fn new(tables: &'static Tables, ignore: Ignore) -> Tree {
         let (dwords, compared, kernels) = (Vec::new(), Vec::new(), HashMap::new());
         Tree {
@@ -109,7 +108,7 @@ impl Tree {
         }
     }
 
-    /// The nodes right below one, or the submissions.
+    /// The nodes directly below one, or the submissions.
     pub(super) fn children(&self, of: Option<usize>) -> Vec<usize> {
         let (mut at, end) = match of {
             Some(node) => (node + 1, self.nodes[node].end),
@@ -180,7 +179,8 @@ impl Tree {
         out
     }
 
-    /// What of the record is compared, and addresses whose targets are to be looked for.
+    /// Masks the parts of the record that are not compared, and collects addresses whose targets
+    /// may follow.
     fn mask(&mut self, record: &Record, start: usize) -> Vec<(u32, u32, u64)> {
         self.compared.resize(start, 0);
         self.compared.extend_from_slice(&record.dwords);
@@ -195,7 +195,8 @@ impl Tree {
             match space {
                 _ if !self.ignore.addresses || space == SpaceKind::Mmio => {}
                 SpaceKind::Graphics => {
-                    // Bit 12 of the address, and the bit that stands for any address but zero.
+                    // The bits from 12 on are cleared; the last bit of the field is then set unless
+                    // the address is zero.
                     let page = (item.start / 32 * 32 + 12).max(item.start);
                     if page <= item.end {
                         put(dwords, page, item.end, 0);
@@ -215,7 +216,7 @@ impl Tree {
     }
 }
 
-/// Replaces bits, of fields of any width.
+/// Replaces the bits of a field of any width.
 fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     for bit in start..=end {
         if let Some(dword) = dwords.get_mut((bit / 32) as usize) {
@@ -252,8 +253,8 @@ impl Sink for Tree {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        // Packets of a batch that another one calls follow the call: the same batch may stand in a
-        // ring or by itself.
+        // Packets of a called batch count as following the call: so a batch in a ring and the same
+        // batch by itself are equal.
         if is_packet(record.kind) {
             self.packet = record.depth;
         }

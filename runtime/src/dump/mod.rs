@@ -206,7 +206,7 @@ impl Dump {
                 match reader {
                     Ok(reader) => aub::submissions(reader, name, notes, each),
                     Err(error) => {
-                        notes.push(Note { place: String::new(), text: error.to_string() });
+                        notes.push(Note { position: String::new(), text: error.to_string() });
                         Ok(())
                     }
                 }
@@ -221,7 +221,7 @@ impl Source for Dump {
     }
 
     /// Captures, AUB files and built batches have every submission of their contexts.
-    fn from_start(&self) -> bool {
+    fn is_from_start(&self) -> bool {
         matches!(self.kind(), Kind::Capture | Kind::Aub | Kind::Built)
     }
 }

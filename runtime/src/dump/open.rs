@@ -99,7 +99,7 @@ impl Dump {
             }
             // The start of a truncated compressed file can be used.
             let text = format!("the file cannot be read further: {error}");
-            notes.push(Note { place: String::new(), text });
+            notes.push(Note { position: String::new(), text });
         }
         let look = Look::at(&start);
         let stream = io::Cursor::new(start).chain(stream);
@@ -125,7 +125,7 @@ impl Dump {
 fn notes_of(state: &ErrorState) -> Vec<Note> {
     let platform = state.platform().filter(|platform| !platform.is_described());
     let other = platform.map(|platform| Note {
-        place: String::new(),
+        position: String::new(),
         text: format!(
             "the file is from {platform}: it is decoded as Broadwell, which may be wrong"
         ),
@@ -133,7 +133,7 @@ fn notes_of(state: &ErrorState) -> Vec<Note> {
     let said = state
         .notes
         .iter()
-        .map(|note| Note { place: format!("line {}", note.line), text: note.text.clone() });
+        .map(|note| Note { position: format!("line {}", note.line), text: note.text.clone() });
     other.into_iter().chain(said).collect()
 }
 

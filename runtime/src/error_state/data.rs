@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_and_the_rest_is_kept() {
+    fn damage_is_reported_and_the_rest_is_read() {
         let data = [7u8; 5000];
         let mut text = Vec::new();
         encode(&data, &mut text).unwrap();

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_lines_are_streamed_and_ends_are_told() {
+    fn long_lines_are_streamed_and_ends_are_reported() {
         let long = "x".repeat(MAX_LINE + 10);
         let text = format!("a\r\n\n{long}\nlast");
         // A tiny buffer: every read crosses its end.

@@ -20,7 +20,7 @@ const PAGE: usize = 4096;
 
 /// The section that the reader is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Current {
     Header,
     /// Registers of this engine.
     Engine(usize),
@@ -39,7 +39,7 @@ enum Place {
 struct Reader {
     state: ErrorState,
     notes: Notes,
-    place: Place,
+    section: Current,
     /// The number of the line.
     line: u64,
     /// Bytes of memory that may still be stored.
@@ -60,7 +60,7 @@ impl ErrorState {
         let mut reader = Reader {
             state: ErrorState::default(),
             notes: Notes::default(),
-            place: Place::Header,
+            section: Current::Header,
             line: 0,
             room: MAX_BYTES,
             holes_room: MAX_HOLES,
@@ -111,8 +111,8 @@ impl Reader {
 
     /// A line of memory in base 85.
     fn data<R: BufRead>(&mut self, lines: &mut Lines<R>) {
-        let at = match self.place {
-            Place::Buffer(at) if self.state.buffers[at].data.is_empty() => at,
+        let at = match self.section {
+            Current::Buffer(at) if self.state.buffers[at].data.is_empty() => at,
             _ => {
                 self.note(format_args!("memory that no line announces: skipped"));
                 return;
@@ -151,7 +151,7 @@ impl Reader {
         }
         if let Some((pages, _)) =
             text.strip_prefix("gtt_page_sizes = ").and_then(parse::hex_prefixed)
-            && let Place::Buffer(at) = self.place
+            && let Current::Buffer(at) = self.section
         {
             self.state.buffers[at].page_sizes = Some(pages as u32);
             return;
@@ -159,7 +159,7 @@ impl Reader {
         if let Some(number) = text.strip_prefix("vm[").and_then(|rest| rest.strip_suffix(']')) {
             self.leave();
             self.vm = number.parse().ok();
-            self.place = Place::Tail;
+            self.section = Current::Tail;
             return;
         }
         if self.list_begins(text) {
@@ -174,14 +174,14 @@ impl Reader {
             }
             self.note(format_args!("the fence has no number"));
         }
-        match self.place {
-            Place::Engine(at) if text.starts_with([' ', '\t']) => self.of_engine(at, text),
-            Place::Requests(at, left) if text.starts_with([' ', '\t']) => {
+        match self.section {
+            Current::Engine(at) if text.starts_with([' ', '\t']) => self.of_engine(at, text),
+            Current::Requests(at, left) if text.starts_with([' ', '\t']) => {
                 self.request(at, left, text)
             }
-            Place::Waiters(at) if text.starts_with([' ', '\t']) => self.keep(Some(at), text),
-            Place::List(at, left) if text.starts_with([' ', '\t']) => self.listed(at, left, text),
-            Place::Buffer(at) if text.starts_with('\t') => {
+            Current::Waiters(at) if text.starts_with([' ', '\t']) => self.keep(Some(at), text),
+            Current::List(at, left) if text.starts_with([' ', '\t']) => self.listed(at, left, text),
+            Current::Buffer(at) if text.starts_with('\t') => {
                 let engine = self.state.buffers[at].engine.clone();
                 let engine = engine.map(|name| self.engine(&name));
                 self.keep(engine, text);
@@ -207,9 +207,9 @@ impl Reader {
         if !self.text_fits(text.len()) {
             return;
         }
-        if self.place != Place::Header {
+        if self.section != Current::Header {
             self.leave();
-            self.place = Place::Tail;
+            self.section = Current::Tail;
         }
         let line = text.trim();
         if let Some(rest) = line.strip_prefix(spelling::PROCESSES)
@@ -228,11 +228,11 @@ impl Reader {
         let known = spelling::knows(GLOBAL, &name) || name.starts_with("INSTDONE_");
         match numbers(value) {
             Some(register) if known => self.global(Register { name, ..register }),
-            _ if known && self.place == Place::Header => {
+            _ if known && self.section == Current::Header => {
                 self.note(format_args!("the register {name} has no number"));
                 self.keep(None, text);
             }
-            _ if self.place == Place::Header && !self.engine_seen => {
+            _ if self.section == Current::Header && !self.engine_seen => {
                 self.state.header.push(Entry { key: key.to_owned(), value: value.to_owned() });
             }
             _ => self.keep(None, text),
@@ -249,7 +249,7 @@ impl Reader {
         self.leave();
         let at = self.engine(name);
         self.engine_seen = true;
-        self.place = Place::Engine(at);
+        self.section = Current::Engine(at);
     }
 
     /// A line in the section of an engine.
@@ -317,16 +317,18 @@ impl Reader {
         let at = engine.as_deref().map(|name| self.engine(name));
         let count = what.split_once(' ').map(|(count, what)| (parse::decimal(count), what));
         match (at, count) {
-            (Some(at), Some((Some(count), "requests"))) => self.place = Place::Requests(at, count),
+            (Some(at), Some((Some(count), "requests"))) => {
+                self.section = Current::Requests(at, count)
+            }
             (Some(at), Some((_, what))) if what.starts_with("waiters") => {
-                self.place = Place::Waiters(at);
+                self.section = Current::Waiters(at);
                 self.keep(
                     Some(at),
                     &format!("{name} --- {}", what_of(what, count.and_then(|(count, _)| count))),
                 );
             }
             _ => {
-                self.place = Place::Tail;
+                self.section = Current::Tail;
                 self.keep(None, &format!("{name} --- {what}"));
             }
         }
@@ -336,7 +338,7 @@ impl Reader {
     fn buffer(&mut self, engine: Option<String>, kind: BufferKind, rest: &str) {
         self.leave();
         if !self.text_fits(rest.len()) {
-            self.place = Place::Tail;
+            self.section = Current::Tail;
             return;
         }
         let address = match parse::address(rest) {
@@ -351,7 +353,7 @@ impl Reader {
         }
         let line = self.line;
         self.state.buffers.push(Buffer { engine, kind, address, line, ..Buffer::default() });
-        self.place = Place::Buffer(self.state.buffers.len() - 1);
+        self.section = Current::Buffer(self.state.buffers.len() - 1);
     }
 
     /// A line of memory as numbers: `OFFSET :  VALUE`, or `[OFFSET] VALUE VALUE VALUE VALUE`. False
@@ -359,7 +361,7 @@ impl Reader {
     fn memory_row(&mut self, text: &str) -> bool {
         let row = memory_row(text);
         let Some((offset, dwords, count)) = row else { return false };
-        let Place::Buffer(at) = self.place else {
+        let Current::Buffer(at) = self.section else {
             self.note(format_args!("memory that no line announces: skipped"));
             return true;
         };
@@ -387,8 +389,8 @@ impl Reader {
         if end > length {
             data.resize(end, 0);
         }
-        for (place, dword) in data[offset..end].chunks_exact_mut(4).zip(dwords) {
-            place.copy_from_slice(&dword.to_le_bytes());
+        for (section, dword) in data[offset..end].chunks_exact_mut(4).zip(dwords) {
+            section.copy_from_slice(&dword.to_le_bytes());
         }
         true
     }
@@ -416,7 +418,7 @@ impl Reader {
                 None => name.to_owned(),
             };
             self.state.lists.push(List { name, vm: self.vm, rows: Vec::new() });
-            self.place = Place::List(self.state.lists.len() - 1, count);
+            self.section = Current::List(self.state.lists.len() - 1, count);
         }
         true
     }
@@ -433,7 +435,7 @@ impl Reader {
         });
         match parsed {
             Some(row) => {
-                self.place = Place::List(at, left - 1);
+                self.section = Current::List(at, left - 1);
                 self.state.lists[at].rows.push(row);
             }
             None => self.of_device(text),
@@ -446,7 +448,7 @@ impl Reader {
         }
         match request_of(text.trim()) {
             Some(request) => {
-                self.place = Place::Requests(at, left - 1);
+                self.section = Current::Requests(at, left - 1);
                 self.state.engines[at].requests.push(request);
             }
             None => self.keep(Some(at), text),
@@ -455,8 +457,8 @@ impl Reader {
 
     /// Ends the section; adds a note if it is incomplete.
     fn leave(&mut self) {
-        match self.place {
-            Place::Buffer(at) => {
+        match self.section {
+            Current::Buffer(at) => {
                 let buffer = &self.state.buffers[at];
                 let (line, length) = (buffer.line, buffer.data.len());
                 let name = buffer.kind.name();
@@ -467,17 +469,17 @@ impl Reader {
                     self.notes.add(line, text);
                 }
             }
-            Place::List(at, left) if left > 0 => {
+            Current::List(at, left) if left > 0 => {
                 let name = self.state.lists[at].name.clone();
                 self.note(format_args!("the list {name} lacks {left} buffers"));
             }
-            Place::Requests(at, left) if left > 0 => {
+            Current::Requests(at, left) if left > 0 => {
                 let name = self.state.engines[at].name.clone();
                 self.note(format_args!("the requests of {name} lack {left}"));
             }
             _ => {}
         }
-        self.place = Place::Tail;
+        self.section = Current::Tail;
     }
 
     fn finish(mut self) -> ErrorState {

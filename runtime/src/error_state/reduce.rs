@@ -123,11 +123,11 @@ fn reduce_engine(engine: &Engine, spelling: Spelling, left_out: &mut Vec<String>
     let (ported, listed): (Vec<_>, Vec<_>) =
         engine.requests.iter().partition(|request| request.port.is_some());
     for request in ported.into_iter().chain(listed) {
-        let told = match request.port {
+        let printed = match request.port {
             Some(_) => spelling >= Spelling::Linux4_10,
             None => spelling < Spelling::Linux6_1,
         };
-        match told {
+        match printed {
             true => requests.push(reduce_request(request, spelling)),
             false => left_out.push(format!("the request {:#x} of {name}", request.seqno)),
         }

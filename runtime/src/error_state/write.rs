@@ -337,8 +337,8 @@ impl<W: Write> Writer<'_, W> {
         self.out.write_all(b"\n")
     }
 
-    /// Memory as lines of numbers: four in a line for the pages of the driver (status, context),
-    /// otherwise one.
+    /// Memory as lines of numbers: four in a line for status pages, semaphores and contexts (the
+    /// latter only in the oldest spelling), otherwise one.
     fn rows(&mut self, kind: &BufferKind, data: &[u8]) -> io::Result<()> {
         let rows_of_four = match kind {
             BufferKind::Status | BufferKind::WorkaroundContext | BufferKind::Semaphores => true,

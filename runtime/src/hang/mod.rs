@@ -22,7 +22,7 @@ mod walk;
 
 pub use fault::{Fault, Near};
 pub use registers::{Flags, Units};
-pub use show::{Shown, Style};
+pub use show::{ShownLine, Style};
 
 use crate::decode::Tables;
 use crate::devcoredump::Devcoredump;
@@ -62,7 +62,7 @@ pub struct Hang {
     /// but the value of the head register.
     pub acthd: Option<u64>,
     /// The buffer that holds that address.
-    pub place: Place,
+    pub location: Location,
     /// The commands before it, the nearest last.
     pub before: Vec<Quoted>,
     /// The command that it points into.
@@ -72,9 +72,9 @@ pub struct Hang {
     /// The header of the command that ran (IPEHR).
     pub ipehr: Option<Header>,
     /// The next command of the ring, from the head register.
-    pub head: Option<RingPlace>,
+    pub head: Option<RingPosition>,
     /// The end of software's last command, from the tail register.
-    pub tail: Option<RingPlace>,
+    pub tail: Option<RingPosition>,
     /// Units that are busy.
     pub units: Vec<Units>,
     /// Bits of other registers that are relevant for a hang.
@@ -89,7 +89,7 @@ pub struct Hang {
 
 /// The position of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Place {
+pub enum Location {
     /// In a buffer of the file: its name, its address, and the offset in it.
     Buffer(String, u64, u64),
     /// In no buffer of the file.
@@ -128,7 +128,7 @@ pub struct Header {
 
 /// A position in a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RingPlace {
+pub struct RingPosition {
     /// Offset in bytes.
     pub offset: u64,
     /// The command that it points into; for a tail, the command before it.

@@ -97,23 +97,28 @@ pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
 
 /// The bits that are set in an engine's registers.
 pub(super) fn flags(tables: &Tables, engine: &Engine) -> Vec<Flags> {
-    let told = FLAGS.iter().filter_map(|(kernel, described)| {
+    let flags = FLAGS.iter().filter_map(|(kernel, described)| {
         let value = engine.value(kernel)?;
-        told(tables, kernel, describe(tables, Some(engine), described)?, value)
+        flags_of(tables, kernel, describe(tables, Some(engine), described)?, value)
     });
-    told.collect()
+    flags.collect()
 }
 
 /// The bits that are set in the device's registers.
 pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Vec<Flags> {
-    let told = OF_DEVICE.iter().filter_map(|(kernel, described)| {
+    let flags = OF_DEVICE.iter().filter_map(|(kernel, described)| {
         let value = state.register(kernel)?.value;
-        told(tables, kernel, describe(tables, None, described)?, value)
+        flags_of(tables, kernel, describe(tables, None, described)?, value)
     });
-    told.collect()
+    flags.collect()
 }
 
-fn told(tables: &Tables, kernel: &str, container: &'static Container, value: u64) -> Option<Flags> {
+fn flags_of(
+    tables: &Tables,
+    kernel: &str,
+    container: &'static Container,
+    value: u64,
+) -> Option<Flags> {
     let mut set = Vec::new();
     for item in items(tables, container, value) {
         match item.value {

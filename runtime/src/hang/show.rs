@@ -1,11 +1,11 @@
 //! A summary as lines of text.
 
-use super::{Fault, Flags, Hang, Header, Near, Place, Quoted, RingPlace, Semaphore, Summary};
+use super::{Fault, Flags, Hang, Header, Location, Near, Quoted, RingPosition, Semaphore, Summary};
 use std::fmt;
 
 /// A line of a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownLine {
     /// What kind of line it is.
     pub style: Style,
     /// Its text.
@@ -29,17 +29,17 @@ pub enum Style {
     Note,
 }
 
-struct Lines(Vec<Shown>);
+struct Lines(Vec<ShownLine>);
 
 impl Lines {
     fn add(&mut self, style: Style, text: impl Into<String>) {
-        self.0.push(Shown { style, text: text.into() });
+        self.0.push(ShownLine { style, text: text.into() });
     }
 }
 
 impl Summary {
     /// The summary as lines.
-    pub fn lines(&self) -> Vec<Shown> {
+    pub fn lines(&self) -> Vec<ShownLine> {
         let mut lines = Lines(Vec::new());
         let platform = self
             .platform
@@ -62,8 +62,8 @@ impl Summary {
         for hang in &self.engines {
             hang.lines(&mut lines);
         }
-        let told = self.engines.iter().any(|hang| hang.fault.is_some());
-        if let Some(fault) = self.fault.as_ref().filter(|_| !told) {
+        let reported = self.engines.iter().any(|hang| hang.fault.is_some());
+        if let Some(fault) = self.fault.as_ref().filter(|_| !reported) {
             lines.add(Style::Plain, format!("last page fault: {fault}"));
             near(fault, &mut lines);
         }
@@ -113,9 +113,9 @@ impl Hang {
         if let Some(ipehr) = self.ipehr {
             lines.add(Style::Plain, format!("  IPEHR: {ipehr}"));
         }
-        for (name, place, what) in [("HEAD", self.head, "at"), ("TAIL", self.tail, "behind")] {
-            if let Some(place) = place {
-                lines.add(Style::Plain, format!("  {name}: {}", place.text(what)));
+        for (name, location, what) in [("HEAD", self.head, "at"), ("TAIL", self.tail, "behind")] {
+            if let Some(location) = location {
+                lines.add(Style::Plain, format!("  {name}: {}", location.text(what)));
             }
         }
         if let Some(semaphore) = &self.semaphore {
@@ -160,8 +160,8 @@ impl Hang {
         let Some(acthd) = self.acthd else {
             return lines.add(Style::Note, "  the file does not say at which command");
         };
-        match &self.place {
-            Place::Buffer(name, start, offset) => {
+        match &self.location {
+            Location::Buffer(name, start, offset) => {
                 lines.add(
                     Style::Plain,
                     format!("  ACTHD: {acthd:#014x}, {offset:#x} bytes into {name} at {start:#x}"),
@@ -173,7 +173,7 @@ impl Hang {
                     );
                 }
             }
-            Place::Nowhere => {
+            Location::Nowhere => {
                 lines.add(
                     Style::Problem,
                     format!("  ACTHD: {acthd:#014x}, in no buffer that the file has"),
@@ -249,7 +249,7 @@ impl fmt::Display for Header {
     }
 }
 
-impl RingPlace {
+impl RingPosition {
     fn text(&self, what: &str) -> String {
         match self.command {
             Some((address, name)) => format!("{:#x}, {what} {name} at {address:#x}", self.offset),

@@ -1,6 +1,6 @@
 //! The walk from the start of an engine's work to the command that it was executing.
 
-use super::{Hang, Header, Place, Quoted, RingPlace, Semaphore, Submissions, Violation};
+use super::{Hang, Header, Location, Quoted, RingPosition, Semaphore, Submissions, Violation};
 use crate::check::{Checker, Finding, Rules};
 use crate::decode::{Contexts, Decoder, Kind, Options, Record, Sink, Tables, TextWriter};
 use crate::error_state::{Engine, ErrorState};
@@ -40,9 +40,10 @@ pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &
         }
         done += length;
     }
-    hang.head = engine.value("HEAD").map(|_| RingPlace { offset: at.ring.head, command: head_at });
+    hang.head =
+        engine.value("HEAD").map(|_| RingPosition { offset: at.ring.head, command: head_at });
     let last = last.filter(|_| tail > 0);
-    hang.tail = engine.value("TAIL").map(|_| RingPlace { offset: at.ring.tail, command: last });
+    hang.tail = engine.value("TAIL").map(|_| RingPosition { offset: at.ring.tail, command: last });
 }
 
 /// Fills in everything that is found up to the command that the engine was executing.
@@ -61,7 +62,7 @@ pub(super) fn batches(
     let head = engine.value("HEAD").filter(|head| *head != 0 && Some(*head & !3) == acthd);
     if let (Some(_), Some(at)) = (head, state.ring(engine)) {
         let name = format!("{} ring", engine.name);
-        hang.place = Place::Buffer(name, at.ring.start, at.ring.head);
+        hang.location = Location::Buffer(name, at.ring.start, at.ring.head);
         acthd = Some(at.ring.start + at.ring.head);
         in_batch = false;
     } else if let Some(acthd) = acthd {
@@ -78,7 +79,7 @@ pub(super) fn batches(
         if let Some(buffer) = best {
             let name =
                 format!("{} {}", buffer.engine.as_deref().unwrap_or("global"), buffer.kind.name());
-            hang.place = Place::Buffer(name, buffer.address, acthd - buffer.address);
+            hang.location = Location::Buffer(name, buffer.address, acthd - buffer.address);
             in_batch = !buffer.kind.is_global();
         }
     }

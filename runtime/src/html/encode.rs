@@ -46,7 +46,7 @@ impl Strings {
 }
 
 impl Piece {
-    /// Bytes that there are to write, roughly.
+    /// Approximate number of bytes to be written.
     pub fn len(&self) -> usize {
         self.strings.text.len() + self.items.len() + self.records.len() + self.pictures.len()
     }
@@ -111,7 +111,8 @@ impl Piece {
         _ = write!(self.records, "\n[{kind},{},", record.depth);
         integer(&mut self.records, record.address);
         _ = write!(self.records, ",{name}");
-        // What follows is often empty: it is left out, unless something stands behind it.
+        // Trailing values are often empty and left out; empty values are written only before
+        // others.
         let mut skipped: Vec<&str> = Vec::new();
         let mut begin = |out: &mut Vec<u8>, there: bool, empty: &'static str| {
             if !there {
@@ -177,7 +178,7 @@ impl Piece {
     }
 }
 
-/// The number of an item, which is written if it is new.
+/// The number of an item; a new item is written.
 fn number_of(
     item: &Item,
     strings: &mut Strings,
@@ -247,7 +248,7 @@ fn comma(list: &mut Vec<u8>) {
     }
 }
 
-/// A number, or text in hexadecimal where a double would lose bits.
+/// A number, or hexadecimal text if a double would lose bits.
 fn integer(out: &mut Vec<u8>, value: u64) {
     _ = if value < EXACT { write!(out, "{value}") } else { write!(out, "\"{value:#x}\"") };
 }
@@ -258,7 +259,7 @@ fn hex8(out: &mut Vec<u8>, value: u32) {
     }
 }
 
-/// Text of JSON that no HTML parser takes for the end of the element, or for anything else.
+/// Text as JSON, without characters that have a meaning in HTML, such as the end of the element.
 pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     for byte in text.bytes() {
@@ -273,7 +274,7 @@ pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Text of HTML outside of scripts; control characters, which it cannot hold, become marks.
+/// Text as HTML outside scripts; control characters, which HTML cannot contain, are replaced.
 pub(super) fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -290,7 +291,7 @@ pub(super) fn escape_html(text: &str) -> String {
     out
 }
 
-/// Characters that turn the direction of text around, with which a name may look like another.
+/// Characters that change the direction of text: with them a name may look like another one.
 fn is_direction(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -328,8 +329,7 @@ mod tests {
         }
     }
 
-    /// Oracle: serde_json reads back what was quoted; no character is left that means something in
-    /// HTML.
+    /// Oracle: serde_json reads back the quoted text; no character with a meaning in HTML is left.
     #[test]
     fn quoted_text_comes_back() {
         for text in [

@@ -1,15 +1,14 @@
-//! One page of HTML that shows a decoded dump: to look around in, to send to somebody, to keep
-//! beside a bug report.
+//! A decoded dump as one HTML page, for example to attach to a bug report.
 //!
-//! The page needs nothing but itself: style, script and data are inside, and its content security
-//! policy forbids it to fetch anything. It has a tree of submissions, packets and what they point
-//! to, search, filters, links from addresses to what lies there and back, the state at every draw,
-//! kernels and pictures of surfaces.
+//! The page is self-contained: style, script and data are inside, and its content security policy
+//! forbids it to fetch anything. It has a tree of submissions, packets and what they point to;
+//! search and filters; links from addresses to their targets and back; the state at every draw;
+//! kernels; and pictures of surfaces.
 //!
-//! [`HtmlWriter`] is a [`Sink`] that writes the page as records come: first the frame with style
-//! and script, then the data in pieces of about a mebibyte, at last what only the end tells. It
-//! keeps one piece, and the pictures so that none is written twice; both are bounded. The same
-//! records give the same bytes.
+//! [`HtmlWriter`] is a [`Sink`] that writes the page while records come: first the frame with style
+//! and script, then the data in pieces of about 1 MiB, and finally the counts. It stores one piece,
+//! and the pictures so that none is written twice; the size of both is limited. The same records
+//! give the same bytes.
 //!
 //! ```no_run
 //! use genxml::decode::{Decoder, Options, Sink, Tables};
@@ -38,20 +37,19 @@
 //! `end` are bits from the start of the record. By `type`, `value` is: 0 none (holds the fields
 //! that follow with a greater depth), 1 an unsigned integer, 2 a signed one, 3 true or false, 4 a
 //! float, 5 the number of a string or -1 (enumeration), 6 `[value, space, absolute, register]`
-//! (address; `absolute` -1 where it is not known), 7 none (reserved bits), 8 none (bits that the
-//! tables do not describe). Integers that a double cannot hold are text, unsigned ones in
-//! hexadecimal; infinities and NaN are text.
+//! (address; `absolute` is -1 if unknown), 7 none (reserved bits), 8 none (bits that the tables do
+//! not describe). Integers that a double cannot hold are text, unsigned ones in hexadecimal;
+//! infinities and NaN are text.
 //!
-//! A record is
-//! `[kind, depth, address, name, index, length, dwords, items, note, register, lines, picture]`,
-//! with what is empty left out at the end: kind, name, note and register are numbers of strings,
-//! `dwords` is text of eight hexadecimal digits each, `items` are numbers of items of the same
-//! piece, `lines` are offset and string in turn, `picture` counts all pictures of the page. The
-//! begin of a submission is `[-1, {...}]` with what [`JsonWriter`](crate::decode::JsonWriter) says
-//! of it.
+//! A record is `[kind, depth, address, name, index, length, dwords, items, note, register, lines,
+//! picture]`, without empty values at the end: kind, name, note and register are numbers of
+//! strings, `dwords` is text of eight hexadecimal digits each, `items` are numbers of items of the
+//! same piece, `lines` alternates offsets and strings, `picture` is an index of all pictures of the
+//! page. The start of a submission is `[-1, {...}]` with the object that
+//! [`JsonWriter`](crate::decode::JsonWriter) writes for it.
 //!
-//! The last element of class `end` has an object: `input`, `hang`, `remarks`, `counts`. Without it
-//! the page was cut.
+//! The last element of class `end` has an object: `input`, `hang`, `remarks`, `counts`. A page
+//! without it is incomplete.
 
 mod encode;
 
@@ -66,7 +64,7 @@ use std::io::{self, Write};
 
 const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// In the order in which they build on each other.
+/// In the order of their dependencies.
 const SCRIPTS: [&str; 6] = [
     include_str!("data.js"),
     include_str!("rows.js"),
@@ -76,43 +74,43 @@ const SCRIPTS: [&str; 6] = [
     include_str!("main.js"),
 ];
 
-/// Bytes of data after which a piece is written.
+/// Size in bytes at which a piece of data is written.
 const PIECE: usize = 1 << 20;
-/// Pictures in a page.
+/// Largest number of pictures in a page.
 const MAX_PICTURES: usize = 200;
-/// Bytes of all pictures of a page.
+/// Largest total size in bytes of the pictures of a page.
 const MAX_PICTURE_BYTES: usize = 16 << 20;
-/// Surfaces for which a picture is asked for: those whose memory is not there cost time too.
+/// Largest number of attempts to make a picture: surfaces without memory cost time too.
 const MAX_LOOKS: usize = 2000;
-/// Bytes of remarks that are kept for the end.
+/// Largest total size in bytes of the remarks.
 const MAX_REMARKS: usize = 256 << 10;
 
-/// What the top of the page says.
+/// The text at the top of the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// What was decoded: the name of a file, for instance.
+    /// The name of what was decoded, for example a file.
     pub input: String,
-    /// Of an error state: what hung, as lines of text; empty if nothing is known to.
+    /// For an error state: the summary of the hang as lines of text; empty if there is none.
     pub hang: String,
 }
 
-/// What a surface looks like.
+/// A picture of a surface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Picture {
     /// The file: a PNG.
     pub png: Vec<u8>,
-    /// Width of the surface in texels; that of the file may be less.
+    /// Width of the surface in texels; the file may be smaller.
     pub width: u32,
     /// Height of the surface in texels.
     pub height: u32,
-    /// What should be known to judge it: format, tiling, what was left out.
+    /// A remark for the viewer: format, tiling, what was left out.
     pub note: String,
 }
 
-/// Makes pictures of surfaces from memory: formats and tilings are not this crate's.
+/// Makes pictures of surfaces from memory; this crate has no code for formats and tilings.
 pub type Pictures<'a> = &'a dyn Fn(&RenderSurfaceState, &dyn Memory) -> Option<Picture>;
 
-/// What is in a page, in numbers.
+/// Counts of the contents of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     submissions: u64,
@@ -173,13 +171,13 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         }
     }
 
-    /// With pictures of the surfaces whose memory is there: at most 200, and 16 MiB of files.
+    /// Adds pictures of the surfaces whose memory is in the dump: at most 200, and 16 MiB of files.
     pub fn with_pictures(self, pictures: Pictures<'a>) -> Self {
         HtmlWriter { pictures: Some(pictures), ..self }
     }
 
-    /// Something to know about the whole, for the top of the page: what was skipped, and where.
-    /// Very many are cut off.
+    /// Adds a remark about the whole dump to the top of the page, for example what was skipped.
+    /// Remarks over the size limit are dropped.
     pub fn remark(&mut self, text: &str) {
         if self.remarks_bytes + text.len() <= MAX_REMARKS {
             self.remarks_bytes += text.len() + 1;
@@ -187,19 +185,19 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         }
     }
 
-    /// What hung, as lines of text, if it is known only now: any time before [`Sink::finish`].
+    /// Sets the summary of the hang as lines of text, any time before [`Sink::finish`].
     pub fn hang(&mut self, text: &str) {
         text.clone_into(&mut self.page.hang);
     }
 
-    /// The frame, once.
+    /// Writes the frame, once.
     fn begin(&mut self) -> io::Result<()> {
         if self.begun {
             return Ok(());
         }
         self.begun = true;
         let mut rest = FRAME;
-        // The frame has no other braces in pairs than these.
+        // The frame has no other double braces than placeholders.
         while let Some((before, (name, after))) =
             rest.split_once("{{").and_then(|(before, tail)| Some((before, tail.split_once("}}")?)))
         {

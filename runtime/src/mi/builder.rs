@@ -1,4 +1,4 @@
-//! The builder: operations on a batch.
+//! The builder of expressions.
 
 use super::MiError;
 use super::emit::{Emit, MiEngine, MiPacket, PostSync, Predication, Reference};
@@ -16,10 +16,10 @@ use std::marker::PhantomData;
 ///
 /// An operation has emitted all its packets when it returns, so other packets can follow at any
 /// time, through [`batch`](Self::batch) or after the builder. If an operation fails, the batch may
-/// hold a part of its packets: it is of no use any more.
+/// hold a part of its packets: it cannot be used any more.
 ///
-/// General registers are used as they are free, and belong to the builder between its first and its
-/// last operation; see [`with_gprs`](Self::with_gprs).
+/// The builder uses free general registers, and owns them between its first and its last operation;
+/// see [`with_gprs`](Self::with_gprs).
 #[derive(Debug)]
 pub struct Builder<'b, E: MiEngine, B: Emit<E>> {
     pub(super) batch: &'b mut B,
@@ -28,13 +28,13 @@ pub struct Builder<'b, E: MiEngine, B: Emit<E>> {
 }
 
 impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
-    /// A builder that takes all general registers for its own.
+    /// A builder that owns all general registers.
     pub fn new(batch: &'b mut B) -> Self {
         Self::with_gprs(batch, Gprs::new())
     }
 
-    /// A builder that shares general registers with whoever has clones of `gprs`: builders before
-    /// and after it, or other code that [took](Gprs::take) some.
+    /// A builder that shares general registers with all owners of clones of `gprs`: other builders,
+    /// or code that [took](Gprs::take) some registers.
     pub fn with_gprs(batch: &'b mut B, gprs: Gprs) -> Self {
         Builder { batch, gprs, engine: PhantomData }
     }
@@ -49,7 +49,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         &self.gprs
     }
 
-    /// A register of the specification: of this engine, if each has one.
+    /// A register of the specification; this engine's, if each engine has one.
     ///
     /// ```
     /// # use genxml::{batch::Batch, engine::Blitter, mi::Builder};
@@ -71,7 +71,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     /// The `index`th of the registers of one kind.
     ///
     /// # Errors
-    /// [`MiError::NoSuchRegister`] if there are fewer.
+    /// [`MiError::NoSuchRegister`] if there is no register with this index.
     pub fn register_of<R: Fixed<Dwords: RegisterDwords>>(
         &self,
         index: u32,
@@ -91,10 +91,11 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         Ok(E::emit(self.batch, packet, references)?)
     }
 
-    /// Stores a value in memory, a register or a variable. 32 bits stored as 64 have zeros above.
+    /// Stores a value in memory, a register or a variable. A 32-bit value stored as 64 bits is
+    /// extended with zeros.
     ///
     /// # Errors
-    /// [`MiError`], also for what is wrong inside the expression.
+    /// [`MiError`], also for errors inside the expression.
     pub fn store<W: Width>(
         &mut self,
         to: impl Into<Target<W>>,
@@ -103,8 +104,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.lower().store(&to.into().place, W::WIDE, &value.storable().node)
     }
 
-    /// Evaluates a value now, into a general register which it keeps until the result and all
-    /// expressions made of it are dropped.
+    /// Evaluates a value now into a general register, which stays in use until the result and all
+    /// expressions made from it are dropped.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -118,7 +119,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         Ok(Value::new(node::gpr(gpr, bits)))
     }
 
-    /// Evaluates a condition now, as [`keep`](Self::keep) does a value.
+    /// Evaluates a condition now, as [`keep`](Self::keep) does for a value.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -126,8 +127,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         Ok(Condition { mask: self.keep(condition.mask())?.node })
     }
 
-    /// A general register with a first value, to be read and [stored](Self::store) to until it is
-    /// dropped.
+    /// A variable: a general register with an initial value, for reading and [storing](Self::store)
+    /// until it is dropped.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -135,7 +136,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.lower().keep(&value.value().node, None)
     }
 
-    /// Sets the predicate (MI_PREDICATE_RESULT) of this engine: what predicated commands look at.
+    /// Sets the predicate (MI_PREDICATE_RESULT) of this engine, which predicated commands test.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -145,8 +146,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         lower.predicate(&condition.mask)
     }
 
-    /// From here on, commands that the streamer allows there (few: see the manual) do nothing as
-    /// the mode says.
+    /// From here on, the streamer skips commands as the mode defines. Only few commands are allowed
+    /// there (see the manual).
     ///
     /// # Errors
     /// [`MiError::Batch`].
@@ -154,9 +155,9 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.emit(&MiPacket::SetPredicate(MiSetPredicate { predicate_enable: mode }), None)
     }
 
-    /// Writes a value or the time when all work before it is done. On the render engine caches are
-    /// written back before (render target, depth, data cache), so that results are in memory when
-    /// the value is.
+    /// Writes a value or the time when all earlier work is done. On the render engine caches are
+    /// written back first (render target, depth, data cache), so that results are in memory before
+    /// the value.
     ///
     /// # Errors
     /// [`MiError::Range`] if the address is not a multiple of 8.
@@ -167,9 +168,9 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     }
 }
 
-/// What looks at the predicate: on the render engine only.
+/// Operations that use the predicate: only on the render engine.
 impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
-    /// Stores a value in memory if the predicate is set; it is evaluated anyway.
+    /// Stores a value in memory if the predicate is set; the value is evaluated in any case.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -183,8 +184,8 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
         lower.store_predicated(to.location, W::WIDE, &value.node)
     }
 
-    /// Stores a value in memory if a condition holds. Sets the predicate. What condition and value
-    /// share is evaluated once.
+    /// Stores a value in memory if a condition holds. Sets the predicate. Common parts of condition
+    /// and value are evaluated once.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -207,14 +208,14 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
         }
     }
 
-    /// Packets that run only if a condition holds: otherwise the streamer jumps over them. Sets the
-    /// predicate.
+    /// Emits packets that run only if a condition holds: otherwise the streamer jumps over them.
+    /// Sets the predicate.
     ///
-    /// Nothing is emitted for a condition that is known to be false. What `body` keeps in registers
-    /// has no value behind it unless the condition held.
+    /// Nothing is emitted for a condition that is known to be false. Registers that `body` sets are
+    /// undefined after it unless the condition held.
     ///
     /// # Errors
-    /// Those of `body`, and as [`store`](Self::store).
+    /// Those returned by `body`, and as [`store`](Self::store).
     pub fn if_true(
         &mut self,
         condition: &Condition,
@@ -231,11 +232,11 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
         Ok(self.batch.bind(behind)?)
     }
 
-    /// Packets that run once, and again as long as the condition that they return holds. Sets the
-    /// predicate.
+    /// Emits packets that run once, and again while the condition that `body` returns holds. Sets
+    /// the predicate.
     ///
     /// # Errors
-    /// Those of `body`, and as [`store`](Self::store).
+    /// Those returned by `body`, and as [`store`](Self::store).
     pub fn repeat_while(
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<Condition, MiError>,

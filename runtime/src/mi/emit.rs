@@ -1,4 +1,4 @@
-//! Batches as the builder sees them, and what differs from engine to engine.
+//! The interface between builder and batch, and the differences between engines.
 
 use crate::batch::{Access, Batch, BatchError, Label};
 use crate::engine::{Blitter, Command, Engine, Render, Video, VideoEnhance};
@@ -9,43 +9,43 @@ use genxml_core::address::Graphics;
 use genxml_core::reflect::EngineBase;
 use genxml_core::{Address, U, U64};
 
-/// An address in a packet that follows an object.
+/// An address in a packet that is relocated with an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reference {
     /// Address of the object.
     pub object: u64,
     /// The address that the packet holds.
     pub address: u64,
-    /// What the GPU does there.
+    /// The GPU's access.
     pub access: Access,
 }
 
-/// Something that takes the packets of engine `E`, one behind the other: a [`Batch`] in any
-/// pipeline, or what wraps one. The packets are those that every pipeline takes.
+/// A sink for consecutive packets of engine `E`: a [`Batch`] in any pipeline, or a wrapper of one.
+/// The packets are valid in every pipeline.
 pub trait Emit<E: Engine> {
-    /// A place to jump to.
+    /// A target of jumps.
     type Label: Copy;
 
     /// Appends a packet that holds these references.
     ///
     /// # Errors
-    /// If it does not fit.
+    /// If the packet does not fit.
     fn emit<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
         packet: &C,
         references: impl IntoIterator<Item = Reference>,
     ) -> Result<(), BatchError>;
 
-    /// A place that is nowhere yet.
+    /// A label that is not bound yet.
     fn label(&mut self) -> Self::Label;
 
-    /// The label is at the next packet.
+    /// Binds the label to the next packet.
     ///
     /// # Errors
-    /// If it is somewhere already.
+    /// If it is bound already.
     fn bind(&mut self, label: Self::Label) -> Result<(), BatchError>;
 
-    /// Goes on at the label if the predicate is set, at the level of the batch.
+    /// Jumps to the label if the predicate is set, at the level of the batch.
     ///
     /// # Errors
     /// As [`emit`](Self::emit).
@@ -77,7 +77,7 @@ impl<E: Engine, P: Pipeline> Emit<E> for Batch<E, P> {
     }
 }
 
-/// What is written when all work before it is done.
+/// What is written when all earlier work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PostSync {
     /// This value.
@@ -88,7 +88,7 @@ pub enum PostSync {
 
 macro_rules! packets {
     ($($name:ident: $type:ty,)*) => {
-        /// The packets that a [`Builder`](super::Builder) emits and every engine takes.
+        /// The packets that a [`Builder`](super::Builder) emits on every engine.
         #[derive(Clone, Copy, Debug)]
         pub enum MiPacket<'a> {
             $(#[doc = concat!("[`", stringify!($type), "`].")] $name($type),)*
@@ -96,7 +96,7 @@ macro_rules! packets {
 
         /// An engine whose command streamer has general registers and MI_MATH: all of them.
         pub trait MiEngine: Engine {
-            /// Where its registers start.
+            /// Base of its registers.
             const BASE: EngineBase;
 
             /// Appends a packet.
@@ -109,7 +109,7 @@ macro_rules! packets {
                 references: impl IntoIterator<Item = Reference>,
             ) -> Result<(), BatchError>;
 
-            /// Has a qword written when all work before it is done: PIPE_CONTROL on render,
+            /// Emits the write of a qword when all earlier work is done: PIPE_CONTROL on render,
             /// MI_FLUSH_DW elsewhere.
             ///
             /// # Errors
@@ -122,7 +122,7 @@ macro_rules! packets {
             ) -> Result<(), BatchError>;
         }
 
-        /// An engine: its base and how it writes after work.
+        /// Implements an engine: its base and its write after all work.
         macro_rules! engine {
             ($engine:ident, $base:ident, $post_sync:ident) => {
                 impl MiEngine for $engine {
@@ -167,8 +167,7 @@ packets! {
 }
 
 /// Two packets, as i915 ends a request (gen8_emit_fini_breadcrumb_rcs): one that writes the caches
-/// back, and the write, for which the streamer waits until they have arrived. All in one packet was
-/// found to fail.
+/// back, and one that waits for that and writes the value. A single packet was found to fail.
 macro_rules! pipe_control {
     ($batch:ident, $to:ident, $reference:ident, $what:ident) => {{
         let flush = PipeControl {
@@ -198,7 +197,7 @@ macro_rules! pipe_control {
 
 macro_rules! flush_dw {
     ($batch:ident, $to:ident, $reference:ident, $what:ident) => {{
-        // Two dwords of data make it a write of a qword, and the packet its full length.
+        // Two dwords of data make it a write of a qword, and give the packet its full length.
         let (post_sync_operation, value) = match $what {
             PostSync::Immediate(value) => (MiFlushDwPostSyncOperation::WRITE_IMMEDIATE_DATA, value),
             PostSync::Timestamp => (MiFlushDwPostSyncOperation::WRITE_TIMESTAMP, 0),
@@ -211,9 +210,9 @@ macro_rules! flush_dw {
     }};
 }
 
-/// An engine whose commands can look at the predicate: render. The bits of MI_STORE_REGISTER_MEM
-/// and MI_BATCH_BUFFER_START that ask for it are reserved where other engines' commands are
-/// described (spec-xml/ERRATA.md).
+/// An engine whose commands can use the predicate: render. In the descriptions of other engines'
+/// commands the bits of MI_STORE_REGISTER_MEM and MI_BATCH_BUFFER_START for it are reserved
+/// (spec-xml/ERRATA.md).
 #[diagnostic::on_unimplemented(
     message = "commands of the engine `{Self}` do not look at the predicate",
     label = "`{Self}` has no predicated stores and jumps",

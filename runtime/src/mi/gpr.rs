@@ -1,4 +1,4 @@
-//! The general registers of an engine's command streamer, and who holds which.
+//! The general registers of an engine's command streamer, and their allocation.
 
 use super::MiError;
 use crate::gen8::engine_registers::CsGpr;
@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 /// The general registers of one engine: 16 of 64 bits, each free or in use.
 ///
-/// Clones are the same registers. A [`Builder`](super::Builder) has its own unless it is given
-/// some, which is how values are kept from one builder to the next.
+/// Clones share the registers. A [`Builder`](super::Builder) has registers of its own unless it is
+/// given some; with shared registers, values can pass from one builder to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Gprs {
     /// Bit `n`: register `n` is in use.
@@ -16,13 +16,13 @@ pub struct Gprs {
 }
 
 impl Gprs {
-    /// All are free.
+    /// A set in which all are free.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the register with this number, 0 to 15: one that another program or command uses as
-    /// well.
+    /// Takes the register with this number, 0 to 15, for example because another program or command
+    /// uses it too.
     ///
     /// # Errors
     /// [`MiError::RegisterInUse`], [`MiError::NoSuchRegister`].
@@ -35,12 +35,12 @@ impl Gprs {
         }
     }
 
-    /// How many are free.
+    /// Number of free registers.
     pub fn free(&self) -> u32 {
         self.used.get().count_zeros()
     }
 
-    /// A free register, the highest: atomics want the lowest. One outside `others` if there is one.
+    /// The highest free register (atomics use the lowest), outside `others` if possible.
     pub(super) fn any(&self, others: u16) -> Result<Gpr, MiError> {
         let free = !self.used.get();
         let best = if free & !others != 0 { free & !others } else { free };
@@ -56,8 +56,8 @@ impl Gprs {
     }
 }
 
-/// A general register that is in use until the last clone is dropped, and no expression names it
-/// any more.
+/// A general register. It is in use until the last clone and the last expression with it are
+/// dropped.
 ///
 /// As a destination of [`Builder::store`](super::Builder::store) and as an operand it is a variable
 /// of 64 bits.

@@ -1,7 +1,7 @@
-//! From expressions to packets.
+//! Converts expressions to packets.
 //!
-//! Steps of MI_MATH are collected, and emitted as late as possible: loads into registers that they
-//! do not touch go before them, so that one packet holds a whole expression.
+//! Steps of MI_MATH are collected and emitted as late as possible: loads into registers that they
+//! do not use go before them, so that one packet holds a whole expression.
 
 use super::MiError;
 use super::emit::{Emit, MiEngine, MiPacket, Reference};
@@ -20,8 +20,8 @@ use genxml_core::{Address, U};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-/// Most steps of one MI_MATH: sources disagree on the width of its length field; 6 bits are
-/// certain.
+/// Largest number of steps in one MI_MATH: sources disagree on the width of its length field; 6
+/// bits are certain.
 const MAX_STEPS: usize = 64;
 
 /// One operation of a builder.
@@ -32,33 +32,33 @@ pub(super) struct Lower<'x, E: MiEngine, B: Emit<E>> {
     steps: Vec<MiMathAluInstruction>,
     /// General registers that they read or write.
     touched: u16,
-    /// How often each node is still wanted.
+    /// Number of uses of each node that are still to come.
     uses: HashMap<*const Node, u32>,
-    /// Nodes that are evaluated and will be wanted again.
+    /// Evaluated nodes that will be used again.
     done: HashMap<*const Node, Gpr>,
     engine: PhantomData<E>,
 }
 
-/// Where a dword is found.
+/// The source of a dword.
 #[derive(Clone, Debug)]
 enum Source {
     Immediate(u32),
     Memory(Location),
-    /// With the general register that it is part of, if it is.
+    /// With the general register that it is part of, if any.
     Register(
         Offset,
         #[expect(dead_code, reason = "held, so that nobody else takes it")] Option<Gpr>,
     ),
 }
 
-/// Where a dword goes.
+/// The destination of a dword.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum To {
     Memory(Location),
     Register(Offset),
 }
 
-/// What the ALU can load.
+/// A value that the ALU can load.
 #[derive(Clone, Debug)]
 enum Operand {
     Zero,
@@ -97,12 +97,12 @@ fn number(gpr: &Gpr) -> MiMathOperand {
     MiMathOperand::from_bits(gpr.index().into())
 }
 
-/// What is left of a step of arithmetic.
+/// The output of a step of arithmetic.
 #[derive(Clone, Debug)]
 struct Outcome {
     what: MiMathOperand,
     inverted: bool,
-    /// Where it goes; a free register if nothing is said.
+    /// The destination; `None` for a free register.
     to: Option<Gpr>,
 }
 
@@ -119,9 +119,9 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// Announces an expression, before any is evaluated.
+    /// Counts the uses of an expression's nodes, before any is evaluated.
     pub fn want(&mut self, node: &Link) {
-        // What is inverted is loaded inverted: it is the operand below that is used.
+        // The ALU can load an operand inverted, so the node below the inversion is used.
         let node = peel(node).0;
         let uses = self.uses.entry(std::ptr::from_ref(&**node)).or_insert(0);
         *uses += 1;
@@ -130,7 +130,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// Has an expression stored.
+    /// Stores an expression.
     pub fn store(&mut self, place: &Place, wide: bool, node: &Link) -> Result<(), MiError> {
         self.want(node);
         if let Place::Gpr(gpr) = place {
@@ -146,7 +146,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.flush()
     }
 
-    /// Has the predicate set to a condition that is announced: all ones or zero.
+    /// Sets the predicate to a condition whose uses are counted: all ones or zero.
     pub fn predicate(&mut self, mask: &Link) -> Result<(), MiError> {
         let (below, inverted) = peel(mask);
         let compare_operation = match &below.kind {
@@ -173,8 +173,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
             }
             _ => {
                 let to = register::<MiPredicateResult>(E::BASE, 0)?.place();
-                // The bit is a part of this operation too: what it is made of is announced already,
-                // but for itself.
+                // The bit is a node of this operation too: the uses of its parts are counted
+                // already, but not its own.
                 let bit = node::bit(mask);
                 let (low, _) = self.halves(&bit)?;
                 self.put(To::Register(to), &low, false)?;
@@ -192,14 +192,14 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.emit(&MiPacket::Predicate(packet), None)
     }
 
-    /// Has an expression that is announced stored in memory if the predicate is set.
+    /// Stores an expression whose uses are counted in memory, if the predicate is set.
     pub fn store_predicated(
         &mut self,
         to: Location,
         wide: bool,
         node: &Link,
     ) -> Result<(), MiError> {
-        // Only registers can be stored that way.
+        // Only registers can be stored with a predicate.
         let (low, high) = match self.halves(node)? {
             (low @ Source::Register(..), high @ Source::Register(..)) => (low, high),
             (low @ Source::Register(..), _) if !wide => (low, Source::Immediate(0)),
@@ -216,7 +216,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.flush()
     }
 
-    /// Has an expression evaluated into a register of its own, which is `gpr` if one is given.
+    /// Evaluates an expression into a register of its own: `gpr`, or a free one.
     pub fn keep(&mut self, node: &Link, gpr: Option<Gpr>) -> Result<Gpr, MiError> {
         self.want(node);
         let gpr = self.evaluate(node, gpr)?;
@@ -224,7 +224,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Ok(gpr)
     }
 
-    /// Has expressions evaluated into these registers.
+    /// Evaluates expressions into these registers.
     pub fn keep_all(&mut self, pairs: &[(&Link, Gpr)]) -> Result<(), MiError> {
         pairs.iter().for_each(|(node, _)| self.want(node));
         for (node, gpr) in pairs {
@@ -255,7 +255,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// Where the halves of a value go.
+    /// The destinations of the halves of a value.
     fn to(&self, place: &Place, wide: bool) -> Result<(To, Option<To>), MiError> {
         Ok(match place {
             Place::Memory(location) => {
@@ -298,7 +298,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// A register for a load: if possible one that no waiting step touches.
+    /// A register for a load, if possible one that no waiting step uses.
     fn fresh(&mut self) -> Result<Gpr, MiError> {
         self.gprs.any(self.touched)
     }
@@ -309,9 +309,9 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Ok((Source::Register(low, hold()), Source::Register(upper(low)?, hold())))
     }
 
-    /// Where the halves of an expression are found. What MI_MATH has to calculate is calculated.
+    /// The sources of the halves of an expression. Evaluates what MI_MATH has to calculate.
     fn halves(&mut self, node: &Link) -> Result<(Source, Source), MiError> {
-        // What is wanted again is read once, into a general register.
+        // A value that is used again is read once, into a general register.
         let constant = matches!(node.kind, Kind::Const(_) | Kind::Failed(_));
         if node.calculated()
             || matches!(node.kind, Kind::Gpr(_))
@@ -323,7 +323,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.parts(node)
     }
 
-    /// The same for what MI_MATH has nothing to do with.
+    /// The same for expressions that do not need MI_MATH.
     fn parts(&mut self, node: &Link) -> Result<(Source, Source), MiError> {
         let zero = Source::Immediate(0);
         Ok(match &node.kind {
@@ -360,7 +360,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         })
     }
 
-    /// The general register that holds an expression: evaluated now, or before.
+    /// The general register that holds an expression, evaluated now or before.
     fn gpr(&mut self, node: &Link) -> Result<Gpr, MiError> {
         if let Kind::Gpr(gpr) = &node.kind {
             self.check(gpr)?;
@@ -381,7 +381,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Ok(gpr)
     }
 
-    /// Evaluates an expression into `to`, or else into a free register.
+    /// Evaluates an expression into `to`, or into a free register.
     fn evaluate(&mut self, node: &Link, to: Option<Gpr>) -> Result<Gpr, MiError> {
         let accumulator = |inverted, to| Outcome { what: MiMathOperand::ACCU, inverted, to };
         let (below, inverted) = peel(node);
@@ -430,14 +430,14 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// True if a node is evaluated already, or wanted somewhere else as well.
+    /// True if a node is evaluated already, or is used elsewhere too.
     fn wanted_again(&self, node: &Link) -> bool {
         let key = std::ptr::from_ref(&**node);
         self.done.contains_key(&key) || self.uses.get(&key).is_some_and(|uses| *uses > 1)
     }
 
     fn operands(&mut self, a: &Link, b: &Link) -> Result<(Operand, Operand), MiError> {
-        // What takes more registers goes first, while they are free.
+        // The operand that needs more registers goes first, while they are free.
         if a.need >= b.need {
             let a = self.operand(a)?;
             Ok((a, self.operand(b)?))
@@ -470,7 +470,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
         let (load_a, load_b) = (a.load(MiMathOperand::SRCA), b.load(MiMathOperand::SRCB));
         self.touched |= a.bit() | b.bit();
-        // An operand that nobody wants any more makes room for the result.
+        // The register of an operand without further uses is free for the result.
         drop((a, b));
         let to = match outcome.to {
             Some(gpr) => gpr,
@@ -509,7 +509,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.put_both(To::Register(offset), Some(To::Register(upper(offset)?)), low, high)
     }
 
-    /// Moves both halves of a value, or the lower one alone.
+    /// Moves both halves of a value, or only the lower one.
     fn put_both(
         &mut self,
         to_low: To,
@@ -578,7 +578,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Ok(())
     }
 
-    /// Moves one dword. Only what goes from a register to memory can be predicated.
+    /// Moves one dword. Only a move from a register to memory can be predicated.
     fn put(&mut self, to: To, from: &Source, predicate_enable: bool) -> Result<(), MiError> {
         if is_at(from, to) {
             return Ok(());
@@ -643,7 +643,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Ok(())
     }
 
-    /// Emits the waiting steps if they touch one of these registers, which the next packet reads or
+    /// Emits the waiting steps if they use one of these registers, which the next packet reads or
     /// writes.
     fn before(&mut self, registers: &[Offset]) -> Result<(), MiError> {
         let waiting = |offset: &Offset| {
@@ -653,7 +653,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 }
 
-/// What is below any inversion.
+/// The node below an inversion, and whether there is one.
 fn peel(node: &Link) -> (&Link, bool) {
     match &node.kind {
         Kind::Not(below) => {
@@ -664,7 +664,7 @@ fn peel(node: &Link) -> (&Link, bool) {
     }
 }
 
-/// True if a dword is where it shall go.
+/// True if a dword is already at its destination.
 fn is_at(source: &Source, to: To) -> bool {
     match source {
         Source::Immediate(_) => false,

@@ -20,8 +20,8 @@ use genxml_core::{Address, U};
 /// Dwords of one MI_STORE_DATA_IMM of [`Builder::fill`].
 const FILL: u64 = 64;
 
-/// What memory must be, compared with a constant, unsigned, for a semaphore to let the engine go
-/// on.
+/// The condition on memory, an unsigned comparison with a constant, on which a semaphore lets the
+/// engine continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
     /// Memory is equal.
@@ -38,7 +38,7 @@ pub enum Until {
     AtMost(u32),
 }
 
-/// What an atomic does to memory with its operand.
+/// The operation of an atomic: the new value of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Atomic {
     /// Memory and operand.
@@ -55,11 +55,11 @@ pub enum Atomic {
     Subtract,
     /// Operand - memory.
     ReverseSubtract,
-    /// The greater, as two's complement.
+    /// The larger, as two's complement.
     SignedMaximum,
     /// The smaller, as two's complement.
     SignedMinimum,
-    /// The greater, unsigned.
+    /// The larger, unsigned.
     Maximum,
     /// The smaller, unsigned.
     Minimum,
@@ -87,11 +87,11 @@ impl Atomic {
 }
 
 impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
-    /// Copies dwords, in an order that is right if both places overlap. 5 dwords of batch for each.
+    /// Copies dwords, also between ranges that overlap. Needs 5 dwords of batch for each.
     ///
     /// # Errors
-    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside
-    /// its object.
+    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not completely
+    /// inside its object.
     pub fn copy(
         &mut self,
         to: impl Into<Mem<Dword>>,
@@ -117,11 +117,11 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         Ok(())
     }
 
-    /// Fills dwords with a constant. About a dword of batch for each.
+    /// Fills dwords with a constant. Needs about one dword of batch for each.
     ///
     /// # Errors
-    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not all inside
-    /// its object.
+    /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not completely
+    /// inside its object.
     pub fn fill(
         &mut self,
         to: impl Into<Mem<Dword>>,
@@ -147,7 +147,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         Ok(())
     }
 
-    /// The engine waits until a dword in memory is as wanted, looking again and again.
+    /// Makes the engine wait, by polling, until a dword in memory meets the condition.
     ///
     /// # Errors
     /// [`MiError::Batch`].
@@ -170,7 +170,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit(&MiPacket::SemaphoreWait(packet), semaphore.location.reference(Access::Read))
     }
 
-    /// Tells a context that waits on another engine to look at its semaphore.
+    /// Signals a context that waits on another engine to test its semaphore.
     /// [`Video`](EngineId::Video) is the first video engine.
     ///
     /// # Errors
@@ -189,8 +189,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit(&MiPacket::SemaphoreSignal(packet), None)
     }
 
-    /// Ends the batch here unless a dword in memory is greater than `data`, unsigned. Only a
-    /// first-level batch may do that.
+    /// Ends the batch here unless a dword in memory is greater than `data`, unsigned. Only valid in
+    /// a first-level batch.
     ///
     /// # Errors
     /// [`MiError::Range`] if the address is not a multiple of 8.
@@ -224,8 +224,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit_atomic(memory, opcode, [Some(operand.storable()), None], false)
     }
 
-    /// The same; returns what memory held before. Takes general registers 4 and 5 for it, which
-    /// must be free, and keeps 4 as [`keep`](Self::keep) does.
+    /// The same; returns the previous value of memory. Uses general registers 4 and 5, which must
+    /// be free; 4 stays in use as with [`keep`](Self::keep).
     ///
     /// # Errors
     /// As [`atomic`](Self::atomic).
@@ -239,9 +239,9 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.returned(|mi| mi.emit_atomic(memory, opcode, [Some(operand.storable()), None], true))
     }
 
-    /// Stores `new` if memory holds `expected`, and returns what it held before. Operands and the
-    /// result are in registers as for [`atomic_fetch`](Self::atomic_fetch); `new` takes 2 and 3,
-    /// unless both are constants.
+    /// Stores `new` if memory holds `expected`, and returns the previous value. Operands and the
+    /// result are in registers as for [`atomic_fetch`](Self::atomic_fetch); `new` uses 2 and 3,
+    /// unless both operands are constants.
     ///
     /// # Errors
     /// As [`atomic`](Self::atomic).
@@ -259,7 +259,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.returned(|mi| mi.emit_atomic(memory, opcode, operands, true))
     }
 
-    /// Runs an atomic that returns something, with the registers reserved that it returns it in.
+    /// Emits an atomic that returns a value, with its result registers reserved.
     fn returned<W: Width>(
         &mut self,
         atomic: impl FnOnce(&mut Self) -> Result<(), MiError>,
@@ -290,14 +290,14 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         let packet = MiAtomic {
             atomic_opcode: opcode,
             data_size: size,
-            // Commands behind it read memory, and registers, as it leaves them.
+            // Later commands must see its writes to memory and registers.
             cs_stall: U::MAX,
             return_data_control: if returns { U::MAX } else { U::ZERO },
             memory_address: memory.address(),
             ..MiAtomic::new()
         };
         if let [Some(one), Some(two)] = constants {
-            // Room for 16 bytes each.
+            // Each operand has room for 16 bytes.
             let dword =
                 |value: u64, index: u32| U::from_bits(value.checked_shr(32 * index).unwrap_or(0));
             let inline = [0, 1, 2, 3].map(|index| MiAtomicOperand {

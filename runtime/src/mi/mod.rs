@@ -1,15 +1,15 @@
-//! Arithmetic, predicates and synchronisation by the command streamer itself: what it takes to use
-//! a result of the GPU in the same batch, without the CPU in between.
+//! Arithmetic, predicates and synchronisation on the command streamer: to use a result of the GPU
+//! in the same batch, without the CPU.
 //!
 //! Every engine's command streamer has 16 general registers of 64 bits and a small ALU, MI_MATH,
 //! that adds, subtracts and combines them. Commands move dwords between memory, registers and
-//! constants. A [`Builder`] turns expressions into such commands: it finds free registers, loads
-//! operands, gathers steps in few MI_MATH packets and leaves out what need not be done.
+//! constants. A [`Builder`] turns expressions into such commands: it allocates registers, loads
+//! operands, groups steps in few MI_MATH packets and removes unnecessary work.
 //!
 //! # From nothing to a result
 //!
-//! A query left two counters in memory, as a begin and an end. What lies between, plus a bias, cut
-//! to 40 bits, shall be stored behind them, but only if anything was counted:
+//! Example: a query has left two counters in memory, begin and end. The difference plus a bias, cut
+//! to 40 bits, is stored after them, but only if anything was counted:
 //!
 //! ```
 //! use genxml::batch::{Batch, Buffer};
@@ -44,23 +44,24 @@
 //!
 //! # What can be written
 //!
-//! * Operands: memory of an object ([`Mem::of`]) or at an address that stays ([`mem32`],
-//!   [`mem64`]), registers by their generated type ([`Builder::register`]) or offset ([`Reg::at`]),
-//!   `u64` constants, variables ([`Gpr`]) and values made of them. 32 bits have zeros above.
+//! * Operands: memory of an object ([`Mem::of`]) or at a fixed address ([`mem32`], [`mem64`]),
+//!   registers by their generated type ([`Builder::register`]) or offset ([`Reg::at`]), `u64`
+//!   constants, variables ([`Gpr`]) and values made from them. 32-bit values are extended with
+//!   zeros.
 //! * Operators: `+ - * / % & | ^ << >>` with an operand on either side (the left one not a plain
-//!   `u64`: `5u64.value() - x`), `!x` and `-x`. All count in 64 bits, unsigned, and wrap.
+//!   `u64`: `5u64.value() - x`), `!x` and `-x`. All are unsigned with 64 bits, and wrap.
 //! * Methods of [`Operand`]: halves, sign extension, shifts, minimum and maximum, and comparisons,
-//!   which give a [`Condition`]. Conditions combine by `& | ^ !`, and choose by
+//!   which return a [`Condition`]. Conditions combine with `& | ^ !`, and select a value with
 //!   [`select`](Condition::select).
 //! * Operations of the [`Builder`]: stores; variables; copies and fills; semaphores, atomics, and
-//!   ends of batches; on the render engine, whose commands can look at a predicate
-//!   ([`Predication`]), stores that depend on a condition, jumps over packets and loops.
+//!   ends of batches; on the render engine, whose commands can use a predicate ([`Predication`]),
+//!   conditional stores, jumps over packets, and loops.
 //!
 //! # When things happen
 //!
-//! An expression is a description. It is evaluated where the batch stores it, each time anew, with
-//! what memory and registers hold at that point. What shall be read now, and once, is
-//! [kept](Builder::keep):
+//! An expression is only a description. It is evaluated each time that the batch stores it, with
+//! the values of memory and registers at that point. To evaluate it once and now, use
+//! [`keep`](Builder::keep):
 //!
 //! ```
 //! # use genxml::{batch::Batch, core::Address, engine::Blitter, mi::{Builder, Operand, mem32, mem64}};
@@ -75,17 +76,16 @@
 //!
 //! # What it costs
 //!
-//! In dwords of the batch: an operation of the ALU takes 4. A load of 64 bits takes 8 from memory,
-//! 6 from registers, 5 for a constant other than 0 and -1, which cost nothing. Narrower is cheaper:
-//! `mem64(a).low()` loads 32 bits only. There is no shifter and no multiplier; [`Operand`] says
-//! what takes their place, and what that costs. Constants are folded, whatever of an expression is
-//! known.
+//! Costs, in dwords of the batch: an operation of the ALU takes 4. A load of 64 bits takes 8 from
+//! memory, 6 from registers, 5 for a constant other than 0 and -1, which cost nothing. Narrower is
+//! cheaper: `mem64(a).low()` loads 32 bits only. There is no shifter and no multiplier; [`Operand`]
+//! documents the replacements and their costs. Constant parts of expressions are folded.
 //!
 //! # What goes wrong
 //!
-//! Widths do not compile where they do not fit: 64 bits go to 32 as [`low`](Operand::low) or
-//! [`high`](Operand::high), a condition goes as [`mask`](Condition::mask) or
-//! [`to_bit`](Condition::to_bit). Everything else is an [`MiError`] of the operation that
+//! A wrong width does not compile: convert 64 bits to 32 with [`low`](Operand::low) or
+//! [`high`](Operand::high), a condition with [`mask`](Condition::mask) or
+//! [`to_bit`](Condition::to_bit). All other errors are an [`MiError`] of the operation that
 //! evaluates: too few general registers, a division by zero, an address beyond 48 bits, a batch
 //! that is full.
 //!

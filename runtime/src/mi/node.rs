@@ -1,7 +1,8 @@
-//! Expressions as trees with shared parts, made smaller as they are made.
+//! Expressions as trees with shared parts, simplified while they are built.
 //!
-//! A node knows which of its bits may be set. That is how halves that are zero cost nothing,
-//! comparisons with too great constants vanish and divisions find out that 32 bits are enough.
+//! Each node records which of its bits may be set. So halves that are zero cost nothing,
+//! comparisons with constants out of range are removed, and divisions need only 32 bits where that
+//! is enough.
 
 use super::MiError;
 use super::gpr::Gpr;
@@ -17,9 +18,10 @@ pub(super) type Link = Rc<Node>;
 #[derive(Debug)]
 pub(super) struct Node {
     pub kind: Kind,
-    /// Bits that may be set; so also the greatest value.
+    /// Bits that may be set; as a number also the upper bound of the value.
     pub bits: u64,
-    /// General registers that evaluation takes, about: what takes more goes first.
+    /// Approximate number of general registers for the evaluation: the operand that needs more goes
+    /// first.
     pub need: u8,
     depth: u32,
 }
@@ -50,7 +52,7 @@ pub(super) enum Kind {
     Shift(Link, u32),
     /// All ones or zero.
     Flag(Flag, Link, Link),
-    /// Something that went wrong when the expression was made.
+    /// An error when the expression was built.
     Failed(MiError),
 }
 
@@ -100,7 +102,7 @@ impl Node {
         }
     }
 
-    /// True if it is made by MI_MATH, false if by moving dwords.
+    /// True if MI_MATH computes it, false if it only moves dwords.
     pub fn calculated(&self) -> bool {
         matches!(self.kind, Kind::Not(_) | Kind::Binary(..) | Kind::Shift(..) | Kind::Flag(..))
     }
@@ -216,7 +218,7 @@ fn addend(x: &Link) -> (&Link, u64) {
     (x, 0)
 }
 
-/// `x + value`. 1 and -1 are taken from the ALU's own constants: plus 1 is minus all ones.
+/// `x + value`. 1 and -1 use the ALU's own constants: plus 1 is minus all ones.
 fn add_constant(x: &Link, value: u64) -> Link {
     let (x, before) = addend(x);
     let value = value.wrapping_add(before);
@@ -261,7 +263,7 @@ pub(super) fn binary(op: Binary, a: &Link, b: &Link) -> Link {
     }
 }
 
-/// What is known to be `bits` at most, for other reasons than its operation.
+/// `x` with the information that at most `bits` are set, which its operation does not show.
 fn known(x: Link, bits: u64) -> Link {
     match &x.kind {
         Kind::Binary(op, a, b) if x.bits & !bits != 0 => {
@@ -329,7 +331,7 @@ pub(super) fn select(mask: &Link, a: &Link, b: &Link) -> Link {
     }
 }
 
-/// `x << by`; nothing is left at 64 and more.
+/// `x << by`; zero if `by` is 64 or more.
 pub(super) fn shift_left(x: &Link, by: u64) -> Link {
     match (by, x.constant()) {
         (0, _) => x.clone(),
@@ -341,8 +343,8 @@ pub(super) fn shift_left(x: &Link, by: u64) -> Link {
     }
 }
 
-/// `x >> by`, zeros from above; nothing is left at 64 and more. The ALU shifts to the left only:
-/// what is wanted is shifted into an upper half, and taken from there.
+/// `x >> by` with zeros from above; zero if `by` is 64 or more. The ALU shifts only to the left:
+/// the result is shifted into an upper half and taken from there.
 pub(super) fn shift_right(x: &Link, by: u64) -> Link {
     match (by, x.constant()) {
         (0, _) => x.clone(),
@@ -359,14 +361,14 @@ fn shift_right_low(x: &Link, by: u64) -> Link {
     if by == 0 { x.clone() } else { high(&shift_left(x, 32 - by)) }
 }
 
-/// `x >> by`, copies of bit 63 from above; only those are left at 64 and more.
+/// `x >> by` with copies of bit 63 from above; only those if `by` is 64 or more.
 pub(super) fn shift_right_signed(x: &Link, by: &Link) -> Link {
     let sign = flag(Flag::Carry, x, x);
     xor(&shift(x, by, shift_right, &sign), &sign)
 }
 
-/// `x`, shifted by a value one binary digit after the other, after `invert` was applied and before
-/// it is again.
+/// `x` shifted by a value, one binary digit of the value after the other; `invert` is applied
+/// before and after.
 fn shift(x: &Link, by: &Link, way: fn(&Link, u64) -> Link, invert: &Link) -> Link {
     let mut x = xor(x, invert);
     if let Some(by) = by.constant() {
@@ -393,7 +395,7 @@ pub(super) fn multiply(a: &Link, b: &Link) -> Link {
         (Some(a), Some(b)) => constant(a.wrapping_mul(b)),
         (None, Some(factor)) => known(multiply_constant(a, factor), bits),
         (Some(factor), None) => known(multiply_constant(b, factor), bits),
-        // The fewer digits, the fewer steps.
+        // Fewer digits mean fewer steps.
         (None, None) if a.bits.leading_zeros() >= b.bits.leading_zeros() => {
             known(long_multiply(a, b), bits)
         }
@@ -401,9 +403,11 @@ pub(super) fn multiply(a: &Link, b: &Link) -> Link {
     }
 }
 
-/// By doubling, adding and subtracting, one digit of the factor after the other, the highest first.
+/// Multiplies by doubling, adding and subtracting, one digit of the factor after the other, the
+/// highest first.
 fn multiply_constant(x: &Link, factor: u64) -> Link {
-    // Binary digits, or 1, 0 and -1 without neighbours other than 0: what takes fewer steps.
+    // Binary digits, or digits 1, 0 and -1 of which no two neighbours are nonzero: whichever needs
+    // fewer steps.
     let (mut digits, mut signed) = (Vec::new(), Vec::new());
     let (mut rest, mut signed_rest) = (factor, u128::from(factor));
     while rest != 0 {
@@ -421,7 +425,7 @@ fn multiply_constant(x: &Link, factor: u64) -> Link {
     if steps(&signed) < steps(&digits) {
         digits = signed;
     }
-    // The topmost digit is 1. One that stands for 2^64 is shifted out.
+    // The topmost digit is 1. A digit for 2^64 is shifted out.
     if digits.pop().is_none() {
         return constant(0);
     }
@@ -443,7 +447,7 @@ fn steps(x: &Link) -> u64 {
     (64 - x.bits.leading_zeros()).into()
 }
 
-/// One digit of `a` after the other, the highest first.
+/// Multiplies by one digit of `a` after the other, the highest first.
 fn long_multiply(a: &Link, b: &Link) -> Link {
     let steps = steps(a);
     let mut digits = shift_left(a, 64 - steps);
@@ -456,7 +460,7 @@ fn long_multiply(a: &Link, b: &Link) -> Link {
     product
 }
 
-/// Quotient and remainder, which mean nothing if the divisor is 0 when it runs.
+/// Quotient and remainder; undefined if the divisor is 0 at run time.
 pub(super) fn divide(a: &Link, b: &Link) -> (Link, Link) {
     match (a.constant(), b.constant()) {
         (_, Some(0)) => (failed(MiError::DivisionByZero), failed(MiError::DivisionByZero)),
@@ -474,9 +478,9 @@ pub(super) fn divide(a: &Link, b: &Link) -> (Link, Link) {
     }
 }
 
-/// By a multiplication with 2^(32+s) / divisor, where 2^s is the greatest power of two below it:
-/// one of the two whole numbers next to that fraction gives the right quotient for all 32-bit
-/// numbers (the lower one after 1 was added to them), because the smaller of the two errors is at
+/// Divides by a multiplication with 2^(32+s) / divisor, where 2^s is the largest power of two below
+/// the divisor. One of the two integers next to that fraction gives the right quotient for all
+/// 32-bit numbers (the lower one after 1 was added to them): the smaller of the two errors is at
 /// most half the divisor, so at most 2^s.
 fn divide_low(x: &Link, divisor: u64) -> Link {
     let s = u64::from(divisor.ilog2());
@@ -489,17 +493,17 @@ fn divide_low(x: &Link, divisor: u64) -> Link {
     known(shift_right(&high(&product), s), ones(x.bits / divisor))
 }
 
-/// One digit of the dividend after the other, the highest first. The quotient's digits enter below
-/// as the dividend's leave above.
+/// Divides one digit of the dividend after the other, the highest first. The quotient's digits
+/// enter at the bottom while the dividend's leave at the top.
 fn long_divide(a: &Link, b: &Link) -> (Link, Link) {
     let steps = steps(a);
     let mut digits = shift_left(a, 64 - steps);
     let mut rest = constant(0);
-    // The greatest that `rest` can be, if the divisor is not 0.
+    // The largest possible `rest`, if the divisor is not 0.
     let mut greatest = 0u64;
     for _ in 0..steps {
         let digit = flag(Flag::Carry, &digits, &digits);
-        // A bit that leaves above: more than any divisor.
+        // A bit that leaves at the top: `rest` is then larger than any divisor.
         let over = if greatest >> 63 == 0 { constant(0) } else { flag(Flag::Carry, &rest, &rest) };
         greatest = greatest.checked_mul(2).map_or(u64::MAX, |twice| twice + 1);
         rest = known(sub(&add(&rest, &rest), &digit), ones(greatest));

@@ -1,4 +1,4 @@
-//! Where values come from and go to: memory and registers, of 32 or 64 bits.
+//! Sources and destinations of values: memory and registers of 32 or 64 bits.
 
 use super::MiError;
 use super::emit::Reference;
@@ -39,30 +39,30 @@ mod sealed {
     impl Sealed for super::Qword {}
 }
 
-/// A dword or qword in memory: in an object ([`Mem::of`]), or at an address that stays as it is
-/// ([`mem32`], [`mem64`]).
+/// A dword or qword in memory: in an object ([`Mem::of`]), or at a fixed address ([`mem32`],
+/// [`mem64`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mem<W: Width> {
     pub(super) location: Location,
     width: PhantomData<W>,
 }
 
-/// The dword at `address`, which is where it will be (softpin). [`Mem::of`] is for memory that the
-/// kernel may move.
+/// The dword at the fixed address `address` (softpin). [`Mem::of`] is for memory that the kernel
+/// may move.
 pub const fn mem32(address: MemoryAddress) -> Mem<Dword> {
     Mem { location: Location { address, object: None }, width: PhantomData }
 }
 
-/// The qword at `address`, which is where it will be (softpin); a multiple of 4 is enough.
-/// [`Mem::of`] is for memory that the kernel may move.
+/// The qword at the fixed address `address` (softpin), a multiple of 4. [`Mem::of`] is for memory
+/// that the kernel may move.
 pub const fn mem64(address: MemoryAddress) -> Mem<Qword> {
     Mem { location: Location { address, object: None }, width: PhantomData }
 }
 
 impl<W: Width> Mem<W> {
-    /// What lies `delta` bytes behind the start of an object. Packets that name it are references
-    /// to the object: they follow when it is moved, and the kernel is told that it is written if
-    /// they write.
+    /// Memory `delta` bytes after the start of an object. Packets with it have references to the
+    /// object: they are relocated when it is moved, and a write marks the object as written for the
+    /// kernel.
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer};
@@ -101,11 +101,11 @@ impl<W: Width> Mem<W> {
         self.location.address
     }
 
-    /// What lies `bytes` bytes behind it.
+    /// Memory `bytes` bytes after it.
     ///
     /// # Errors
-    /// [`MiError::Range`] if that is not a multiple of 4, or beyond 48 bits; [`MiError::Batch`] if
-    /// it is not inside the object any more.
+    /// [`MiError::Range`] if that is not a multiple of 4, or the result is beyond 48 bits;
+    /// [`MiError::Batch`] if it is not inside the object.
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
         Ok(Mem { location: self.location.behind(bytes)?, ..self })
     }
@@ -123,21 +123,21 @@ impl From<Mem<Qword>> for Mem<Dword> {
     }
 }
 
-/// An object's place.
+/// Name, address and size of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Extent {
     pub address: u64,
     size: u64,
 }
 
-/// An address, with the object that it is in if it shall follow it.
+/// An address, with its object if it is relocated with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Location {
     pub address: MemoryAddress,
     pub object: Option<Extent>,
 }
 
-/// The same memory, however it was named.
+/// Equal addresses are equal, with or without an object.
 impl PartialEq for Location {
     fn eq(&self, other: &Self) -> bool {
         self.address == other.address
@@ -147,7 +147,7 @@ impl PartialEq for Location {
 impl Eq for Location {}
 
 impl Location {
-    /// The dword `bytes` bytes further on.
+    /// The location `bytes` bytes after this one.
     pub fn behind(self, bytes: u64) -> Result<Self, MiError> {
         let sum = self.address.va48().saturating_add(bytes);
         let address = Address::new(sum).map_err(MiError::range("an address in memory"))?;
@@ -182,7 +182,7 @@ pub struct Reg<W: Width> {
 pub(super) type Offset = Address<Mmio, 4, 23>;
 
 impl<W: Width> Reg<W> {
-    /// The register at a byte offset, for those that the specification does not describe.
+    /// The register at a byte offset, for registers that the specification does not describe.
     ///
     /// # Errors
     /// [`MiError::Range`] if the offset is not a multiple of 4 below 2^23.
@@ -202,15 +202,15 @@ impl<W: Width> Reg<W> {
 }
 
 impl Mem<Qword> {
-    /// Bits 31:0, as a place of their own.
+    /// Bits 31:0 as a dword.
     pub const fn low_half(self) -> Mem<Dword> {
         Mem { location: self.location, width: PhantomData }
     }
 
-    /// Bits 63:32, as a place of their own.
+    /// Bits 63:32 as a dword.
     ///
     /// # Errors
-    /// [`MiError::Range`] if they lie beyond 48 bits.
+    /// [`MiError::Range`] if they are beyond 48 bits.
     pub fn high_half(self) -> Result<Mem<Dword>, MiError> {
         self.low_half().offset(4)
     }
@@ -225,13 +225,13 @@ impl Reg<Qword> {
     /// The register of bits 63:32.
     ///
     /// # Errors
-    /// [`MiError::Range`] if it lies beyond the register space.
+    /// [`MiError::Range`] if it is beyond the register space.
     pub fn high_half(self) -> Result<Reg<Dword>, MiError> {
         Ok(Reg { offset: upper(self.offset)?, width: PhantomData })
     }
 }
 
-/// The dword behind a register, its upper half.
+/// The offset of the dword after a register, its upper half.
 pub(super) fn upper(offset: Offset) -> Result<Offset, MiError> {
     Address::new(offset.get() + 4).map_err(MiError::range("the upper half of a register"))
 }
@@ -264,7 +264,7 @@ pub(super) fn register<R: Fixed<Dwords: RegisterDwords>>(
     }
 }
 
-/// What takes a value of width `W`.
+/// A destination for a value of width `W`.
 #[derive(Clone, Debug)]
 pub struct Target<W: Width> {
     pub(super) place: Place,

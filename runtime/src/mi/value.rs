@@ -1,4 +1,4 @@
-//! Values and conditions: what programs write expressions with.
+//! Values and conditions, from which programs build expressions.
 
 use super::gpr::Gpr;
 use super::node::{self, Binary, Flag, Link};
@@ -6,13 +6,13 @@ use super::place::{Dword, Mem, Qword, Reg, Width};
 use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
-/// An expression that has a value when the batch runs, of 64 bits ([`Qword`]) or, zero above, of 32
-/// ([`Dword`]).
+/// An expression with a value at run time of the batch: 64 bits ([`Qword`]), or 32 bits extended
+/// with zeros ([`Dword`]).
 ///
-/// Nothing is emitted when it is made. A [`Builder`](super::Builder) emits it where it is stored,
-/// and it is at that point of the batch that memory and registers are read, each time anew;
-/// [`Builder::keep`](super::Builder::keep) evaluates it once. Clones are one value: within one
-/// operation of the builder they are evaluated once.
+/// Building it emits nothing. A [`Builder`](super::Builder) emits it each time that it is stored,
+/// and memory and registers are read at that point of the batch;
+/// [`Builder::keep`](super::Builder::keep) evaluates it once. Clones are the same value: one
+/// operation of the builder evaluates them once.
 #[derive(Clone, Debug)]
 pub struct Value<W: Width = Qword> {
     pub(super) node: Link,
@@ -24,13 +24,13 @@ impl<W: Width> Value<W> {
         Value { node, width: PhantomData }
     }
 
-    /// Its value, if it is known already.
+    /// Its value, if it is a constant.
     pub fn constant(&self) -> Option<u64> {
         self.node.constant()
     }
 }
 
-/// Something true or false when the batch runs. What [`Value`] says of evaluation holds here too.
+/// An expression that is true or false at run time of the batch. It is evaluated like a [`Value`].
 #[derive(Clone, Debug)]
 pub struct Condition {
     /// All ones or zero.
@@ -59,10 +59,9 @@ impl Condition {
     }
 }
 
-/// What an expression can be made of: values, memory, registers, variables, and `u64` for
-/// constants.
+/// Parts of expressions: values, memory, registers, variables, and `u64` for constants.
 ///
-/// Arithmetic is of 64 bits, unsigned, and wraps. 32-bit operands have zeros above.
+/// Arithmetic is unsigned with 64 bits, and wraps. 32-bit operands are extended with zeros.
 pub trait Operand {
     /// As a value of 64 bits.
     fn value(&self) -> Value;
@@ -83,20 +82,20 @@ pub trait Operand {
         Value::new(node::sub(&node::xor(&self.low().node, &sign), &sign))
     }
 
-    /// Shifted to the left. 64 and more leave 0. By a constant it takes an addition for each bit
-    /// (32 count as none), by anything else 500 dwords of batch.
+    /// Shifted to the left; 64 and more give 0. A constant shift needs one addition for each bit
+    /// (32 bits are free), any other shift 500 dwords of batch.
     fn shift_left(&self, by: impl Operand) -> Value {
         Value::new(node::shift_left_by(&self.value().node, &by.value().node))
     }
 
-    /// Shifted to the right, with zeros from above. 64 and more leave 0. By a constant it takes up
-    /// to 62 additions (few where the constant is a little below 32 or 64), by anything else 1500
-    /// dwords of batch.
+    /// Shifted to the right with zeros from above; 64 and more give 0. A constant shift needs up to
+    /// 62 additions (few if the constant is a little below 32 or 64), any other shift 1500 dwords
+    /// of batch.
     fn shift_right(&self, by: impl Operand) -> Value {
         Value::new(node::shift_right_by(&self.value().node, &by.value().node))
     }
 
-    /// Shifted to the right, with copies of bit 63 from above. 64 and more leave those only.
+    /// Shifted to the right with copies of bit 63 from above; 64 and more give only those.
     fn shift_right_signed(&self, by: impl Operand) -> Value {
         Value::new(node::shift_right_signed(&self.value().node, &by.value().node))
     }
@@ -107,19 +106,19 @@ pub trait Operand {
         a.less_than(&b).select(a, b)
     }
 
-    /// The greater of two, unsigned.
+    /// The larger of two, unsigned.
     fn maximum(&self, other: impl Operand) -> Value {
         let (a, b) = (self.value(), other.value());
         a.less_than(&b).select(b, a)
     }
 
-    /// Quotient and remainder at once: cheaper than both alone.
+    /// Quotient and remainder together: cheaper than one by one.
     fn divide(&self, by: impl Operand) -> (Value, Value) {
         let (quotient, remainder) = node::divide(&self.value().node, &by.value().node);
         (Value::new(quotient), Value::new(remainder))
     }
 
-    /// True if both are the same.
+    /// True if both are equal.
     fn equal_to(&self, other: impl Operand) -> Condition {
         Condition { mask: node::flag(Flag::Equal, &self.value().node, &other.value().node) }
     }
@@ -166,7 +165,7 @@ pub trait Operand {
 
     /// `<`, both as two's complement.
     fn signed_less_than(&self, other: impl Operand) -> Condition {
-        // What is negative comes first when the sign bit is turned round.
+        // With the sign bit inverted, negative numbers come first in unsigned order.
         let sign = 1u64 << 63;
         (self.value() ^ sign).less_than(other.value() ^ sign)
     }
@@ -193,8 +192,7 @@ impl<T: Operand + ?Sized> Operand for &T {
     }
 }
 
-/// What can be stored where there is place for `W`: 32 bits go anywhere, 64 only where there are
-/// 64.
+/// A value that can be stored to a destination of width `W`: 32 bits to any, 64 bits only to 64.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored as a `{W}`",
     label = "not a value of this width",
@@ -212,7 +210,7 @@ impl<T: Operand> Storable<Qword> for T {
     }
 }
 
-/// What operators can start with.
+/// Implements the operators for a type on their left side.
 macro_rules! operand {
     ($([$($generics:tt)*] $type:ty: |$self:ident| $node:expr;)*) => {$(
         impl<$($generics)*> Operand for $type {

@@ -71,13 +71,13 @@ fn labels_are_checked() {
     let open = one.label();
     assert_eq!(
         one.target(open).unwrap_err().to_string(),
-        "label 1 of one is nowhere yet: `bind` it before others jump to it"
+        "label 1 of one is not bound yet: `bind` it before others jump to it"
     );
     one.emit(&MiNoop::new()).unwrap();
     one.jump(open).unwrap();
     assert_eq!(
         one.finish().unwrap_err().to_string(),
-        "label 1 of one is nowhere, but the MI_BATCH_BUFFER_START at +0x4 of one jumps to it: `bind` it"
+        "label 1 of one is not bound, but the MI_BATCH_BUFFER_START at +0x4 of one jumps to it: `bind` it"
     );
     // A label that nothing jumps to may stay open.
     two.label();
@@ -154,7 +154,7 @@ fn an_open_jump_is_where_it_is_said_to_be() {
     assert_eq!(
         batch.finish().unwrap_err().to_string(),
         format!(
-            "label 0 of batch is nowhere, but the MI_BATCH_BUFFER_START at +{:#x} of batch 2 jumps to it: `bind` it",
+            "label 0 of batch is not bound, but the MI_BATCH_BUFFER_START at +{:#x} of batch 2 jumps to it: `bind` it",
             jump.offset()
         )
     );

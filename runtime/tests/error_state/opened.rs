@@ -48,7 +48,7 @@ fn another_gpu_is_named() {
     let note = dump.notes()[0].to_string();
     assert_eq!(
         note,
-        "the file is of Haswell (Gen7.5): decoded as Broadwell all the same, which may be wrong"
+        "the file is from Haswell (Gen7.5): it is decoded as Broadwell, which may be wrong"
     );
     assert_eq!(dump.error_state().unwrap().pci_id(), Some(0x0a16));
 }

@@ -1,5 +1,5 @@
-//! State that a draw looks back at, as the last packets before it left it: vertex and index
-//! buffers, vertex elements, viewports; and layouts of surfaces that other packets use.
+//! State for draws, from the last packets before them: vertex and index buffers, vertex elements,
+//! viewports; and layouts of surfaces that other packets use.
 
 use super::draw::pointer;
 use super::record::Record;
@@ -8,21 +8,21 @@ use super::tables::Tables;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
 
-/// Vertex buffers that there are (2a p.243).
+/// Number of vertex buffers (2a p.243).
 const BUFFERS: usize = 33;
-/// Vertex elements that there are (2a p.245).
+/// Number of vertex elements (2a p.245).
 pub(super) const ELEMENTS: usize = 34;
 
 /// Packets that set this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keeps {
+pub(super) enum Sets {
     VertexBuffers,
     VertexElements,
     IndexBuffer,
     CutIndex,
     Instancing,
     Clip,
-    /// Array of viewports or scissors: which of [`ARRAYS`].
+    /// Array of viewports or scissors: index of [`ARRAYS`].
     Array(usize),
     GatherPool,
     StreamBuffer,
@@ -37,20 +37,20 @@ pub(super) const ARRAYS: [(&str, &str); 3] = [
     ("3DSTATE_SCISSOR_STATE_POINTERS", "SCISSOR_RECT"),
 ];
 
-impl Keeps {
-    /// What of this state the packet of this name sets.
-    pub fn of(name: &str) -> Option<Keeps> {
+impl Sets {
+    /// The part of this state that the packet of this name sets.
+    pub fn of(name: &str) -> Option<Sets> {
         Some(match name {
-            "3DSTATE_VERTEX_BUFFERS" => Keeps::VertexBuffers,
-            "3DSTATE_VERTEX_ELEMENTS" => Keeps::VertexElements,
-            "3DSTATE_INDEX_BUFFER" => Keeps::IndexBuffer,
-            "3DSTATE_VF" => Keeps::CutIndex,
-            "3DSTATE_VF_INSTANCING" => Keeps::Instancing,
-            "3DSTATE_CLIP" => Keeps::Clip,
-            "3DSTATE_GATHER_POOL_ALLOC" => Keeps::GatherPool,
-            "3DSTATE_SO_BUFFER" => Keeps::StreamBuffer,
-            "MFX_SURFACE_STATE" | "VEBOX_SURFACE_STATE" => Keeps::Picture,
-            name => Keeps::Array(ARRAYS.iter().position(|(packet, _)| *packet == name)?),
+            "3DSTATE_VERTEX_BUFFERS" => Sets::VertexBuffers,
+            "3DSTATE_VERTEX_ELEMENTS" => Sets::VertexElements,
+            "3DSTATE_INDEX_BUFFER" => Sets::IndexBuffer,
+            "3DSTATE_VF" => Sets::CutIndex,
+            "3DSTATE_VF_INSTANCING" => Sets::Instancing,
+            "3DSTATE_CLIP" => Sets::Clip,
+            "3DSTATE_GATHER_POOL_ALLOC" => Sets::GatherPool,
+            "3DSTATE_SO_BUFFER" => Sets::StreamBuffer,
+            "MFX_SURFACE_STATE" | "VEBOX_SURFACE_STATE" => Sets::Picture,
+            name => Sets::Array(ARRAYS.iter().position(|(packet, _)| *packet == name)?),
         })
     }
 }
@@ -61,13 +61,13 @@ pub(super) struct VertexBuffer {
     pub address: u64,
     /// Bytes from one vertex to the next.
     pub pitch: u64,
-    /// Bytes; what lies beyond reads as zero.
+    /// Size in bytes; reads beyond it return zero.
     pub size: u64,
     /// Reads as zero.
     pub null: bool,
 }
 
-/// A vertex element that has data of a buffer.
+/// A vertex element with data from a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Element {
     /// Its number.
@@ -92,35 +92,35 @@ pub(super) struct IndexBuffer {
     pub bytes: u64,
 }
 
-/// How a vertex element moves with the instances.
+/// Instancing of a vertex element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Instancing {
     pub enable: bool,
-    /// Instances that have the same data; 0: all.
+    /// Number of instances with the same data; 0 means all.
     pub step: u64,
 }
 
-/// The state.
+/// The state for draws.
 #[derive(Debug, Clone)]
-pub(super) struct Kept {
+pub(super) struct DrawState {
     pub buffers: [Option<VertexBuffer>; BUFFERS],
-    /// In order of their numbers, without those that no buffer feeds.
+    /// In order of their numbers, without those that use no buffer.
     pub elements: Vec<Element>,
     pub instancing: [Instancing; ELEMENTS],
     pub index: Option<IndexBuffer>,
     /// The index that ends a strip.
     pub cut: Option<u64>,
-    /// How many viewports there are.
+    /// Number of viewports.
     pub viewports: u32,
-    /// Where [`ARRAYS`] are: offsets from the dynamic state base.
+    /// Offsets of [`ARRAYS`] from the dynamic state base.
     pub arrays: [Option<u64>; ARRAYS.len()],
     pub gather_pool: Option<u64>,
     pub surfaces: Surfaces,
 }
 
-impl Default for Kept {
+impl Default for DrawState {
     fn default() -> Self {
-        Kept {
+        DrawState {
             buffers: [None; BUFFERS],
             elements: Vec::new(),
             instancing: [Instancing::default(); ELEMENTS],
@@ -155,7 +155,7 @@ impl Part<'_> {
         self.stored(name) == Some(1)
     }
 
-    /// The elements of the packet's array that are there in full, each as the structure that it is.
+    /// The complete elements of the packet's array, as structures.
     fn elements(&self) -> impl Iterator<Item = Part<'_>> {
         let group = self.container.groups.first().filter(|group| group.bits > 0);
         let inner = group.and_then(|group| match group.fields.first()?.ty {
@@ -173,19 +173,19 @@ impl Part<'_> {
     }
 }
 
-impl Kept {
-    /// Takes over what a packet sets.
-    pub fn keep(&mut self, keeps: Keeps, record: &Record, container: &Container) {
+impl DrawState {
+    /// Stores what a packet sets.
+    pub fn set(&mut self, sets: Sets, record: &Record, container: &Container) {
         let packet = Part { container, dwords: &record.dwords, base: 0 };
-        match keeps {
-            Keeps::VertexBuffers => packet.elements().for_each(|part| self.vertex_buffer(&part)),
-            Keeps::VertexElements => {
+        match sets {
+            Sets::VertexBuffers => packet.elements().for_each(|part| self.vertex_buffer(&part)),
+            Sets::VertexElements => {
                 self.elements.clear();
                 let parts = packet.elements().take(ELEMENTS).enumerate();
                 self.elements
                     .extend(parts.filter_map(|(number, part)| element(number as u32, &part)));
             }
-            Keeps::IndexBuffer => {
+            Sets::IndexBuffer => {
                 self.index = Some(IndexBuffer {
                     address: packet.number("Buffer Starting Address"),
                     size: packet.number("Buffer Size"),
@@ -196,25 +196,25 @@ impl Kept {
                     },
                 });
             }
-            Keeps::CutIndex => {
+            Sets::CutIndex => {
                 let on = packet.on("Indexed Draw Cut Index Enable");
                 self.cut = packet.stored("Cut Index").filter(|_| on);
             }
-            Keeps::Instancing => {
+            Sets::Instancing => {
                 let element = packet.number("Vertex Element Index") as usize;
                 if let Some(instancing) = self.instancing.get_mut(element) {
                     let step = packet.number("Instance Data Step Rate");
                     *instancing = Instancing { enable: packet.on("Instancing Enable"), step };
                 }
             }
-            Keeps::Clip => self.viewports = packet.number("Maximum VP Index") as u32 + 1,
-            Keeps::Array(array) => self.arrays[array] = pointer(record, container),
-            Keeps::GatherPool => {
+            Sets::Clip => self.viewports = packet.number("Maximum VP Index") as u32 + 1,
+            Sets::Array(array) => self.arrays[array] = pointer(record, container),
+            Sets::GatherPool => {
                 let base = record.address_of(container, "Gather Pool Base Address");
                 self.gather_pool = base.filter(|_| packet.on("Gather Pool Enable"));
             }
-            Keeps::StreamBuffer => self.surfaces.stream_buffer(record, container),
-            Keeps::Picture => self.surfaces.picture(record, container),
+            Sets::StreamBuffer => self.surfaces.stream_buffer(record, container),
+            Sets::Picture => self.surfaces.picture(record, container),
         }
     }
 
@@ -234,7 +234,7 @@ impl Kept {
     }
 }
 
-/// The element, if a buffer feeds it.
+/// The element, if it uses a buffer.
 fn element(number: u32, part: &Part<'_>) -> Option<Element> {
     const CONTROLS: [&str; 4] = [
         "Component 0 Control",
@@ -262,7 +262,7 @@ fn element(number: u32, part: &Part<'_>) -> Option<Element> {
     })
 }
 
-/// The value of an enumeration's field by its name, for whom the number is not enough.
+/// The stored value of an enumeration's field for this name.
 pub(super) fn named(tables: &Tables, container: &str, field: &str, name: &str) -> Option<u64> {
     let container = tables.container(container)?;
     let field = container.fields.iter().find(|other| other.name == field)?;
