@@ -85,7 +85,7 @@ fn each_wrong_field_is_named() {
         (
             "genx-capture-1",
             "genx-capture-2",
-            "manifest.json:1: format = \"genx-capture-2\": this reader knows",
+            "manifest.json:1: format = \"genx-capture-2\": this reader supports",
         ),
         (
             "\"data.bin.zst\"",
@@ -110,7 +110,7 @@ fn each_wrong_field_is_named() {
         (
             "\"batch_address\": \"0x1000\"",
             "\"batch_address\": \"0x8000\"",
-            "lies in none of the objects",
+            "is in none of the objects",
         ),
         ("\"batch_address\": \"0x1000\"", "\"batch_address\": \"+0x1\"", "not a number"),
         (
@@ -137,7 +137,7 @@ fn each_wrong_field_is_named() {
         (
             "\"0x10000\"",
             "\"0x0\"",
-            "events[0].objects[1].address = 0x1000: lies in the pages of objects[0]",
+            "events[0].objects[1].address = 0x1000: overlaps the pages of objects[0]",
         ),
         (
             "\"0x10000\"",

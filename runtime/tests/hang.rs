@@ -194,7 +194,7 @@ fn a_page_fault_has_neighbours() {
     assert_eq!(near, [(0x10_0000, 0x10_1000), (0x20_0000, 0x20_1000)]);
     let text = summary.to_string();
     assert!(
-        text.contains("0x0 bytes behind the end of vcs0 user buffer, 0x100000 to 0x101000"),
+        text.contains("0x0 bytes after the end of vcs0 user buffer, 0x100000 to 0x101000"),
         "{text}"
     );
     assert!(text.contains("0xff000 bytes before vcs0 user buffer"), "{text}");

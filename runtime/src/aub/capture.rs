@@ -156,7 +156,7 @@ fn exec(
             }
             None => notes.add(
                 at,
-                format!("{engine}: no place is free for the commands of the ring: left out"),
+                format!("{engine}: no address is free for the commands of the ring: left out"),
             ),
         }
     } else {

@@ -288,7 +288,7 @@ impl<'a> Checker<'a> {
             Some(content) if content.container.is_none() || fits(found.target, content.what) => {
                 Ok(Some((heap, content)))
             }
-            Some(content) => Err(wrong(format!("{} lies and not {}", content.what, found.target))),
+            Some(content) => Err(wrong(format!("{} is instead of {}", content.what, found.target))),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn open(directory: &Path) -> Result<Capture, CaptureError> {
         return loader.refuse(
             "format",
             format!("{format:?}"),
-            format!("this reader knows {FORMAT:?} only"),
+            format!("this reader supports only {FORMAT:?}"),
         );
     }
     let name = loader.needed("name", manifest.name)?;
@@ -307,7 +307,7 @@ impl Loader<'_> {
                     format!("events[{index}].objects[{}].address", pair[1]),
                     format!("{:#x}", high.address),
                     format!(
-                        "lies in the pages of objects[{}], {:#x}+{:#x}",
+                        "overlaps the pages of objects[{}], {:#x}+{:#x}",
                         pair[0], low.address, low.size
                     ),
                 );
@@ -317,7 +317,7 @@ impl Loader<'_> {
             objects.iter().find(|o| (o.address..o.address + o.size).contains(&batch_address));
         match home {
             None => {
-                self.refuse(at("batch_address"), batch, "lies in none of the objects of this exec")
+                self.refuse(at("batch_address"), batch, "is in none of the objects of this exec")
             }
             Some(home) if batch_length > home.address + home.size - batch_address => self.refuse(
                 at("batch_length"),
@@ -541,7 +541,7 @@ impl Loader<'_> {
                         match alive.insert(object.object, (object.address, object.size)) {
                             Some((_, size)) if size != object.size => {
                                 let problem = format!(
-                                    "an earlier exec gave the object {size} bytes; a free must stand between"
+                                    "an earlier exec gave the object {size} bytes; a free event must come between"
                                 );
                                 return self.refuse(at(), object.size, problem);
                             }

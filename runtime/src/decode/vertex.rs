@@ -287,7 +287,7 @@ impl Follower<'_> {
             self.note(
                 depth,
                 at,
-                format_args!("{beyond} more {what} lie behind the end of the buffer: they read 0"),
+                format_args!("{beyond} more {what} are beyond the end of the buffer: they read 0"),
             )?;
         }
         Ok(())
@@ -361,7 +361,7 @@ impl Follower<'_> {
         }
         if beyond > 0 {
             let text =
-                format_args!("{beyond} of them lie behind the end of the buffer: they read 0");
+                format_args!("{beyond} of them are beyond the end of the buffer: they read 0");
             self.note(depth + 1, start, text)?;
         }
         self.left_out(depth + 1, start, plural, wanted, wanted, shown + beyond)

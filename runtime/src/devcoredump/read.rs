@@ -196,7 +196,7 @@ impl Reader {
             Current::Job => self.job(text),
             Current::Engines => self.engine(text),
             Current::Memory => {
-                self.note(format_args!("no line of memory: kept as it is"));
+                self.note(format_args!("no line of memory: stored unchanged"));
                 self.keep(text);
             }
             Current::Other(at) => {
@@ -291,7 +291,7 @@ impl Reader {
         match batch.and_then(|(_, address)| parse::hex_prefixed(address)) {
             Some((address, _)) => self.dump.batches.push(address),
             None => {
-                self.note(format_args!("no address of a batch: kept as it is"));
+                self.note(format_args!("no address of a batch: stored unchanged"));
                 self.keep(text);
             }
         }

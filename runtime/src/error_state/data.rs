@@ -70,7 +70,7 @@ impl Decoder {
                 b' ' | b'\t' | b'\r' if self.digits == 0 => {}
                 _ => {
                     let shown = char::from(character).escape_default();
-                    self.trouble(format_args!("`{shown}` is no character of data"));
+                    self.trouble(format_args!("`{shown}` is not a character of data"));
                     self.stopped = true;
                 }
             }
@@ -245,7 +245,10 @@ mod tests {
         text[20] = b'{';
         let (bytes, problem) = decoded(false, &text);
         assert_eq!(bytes, data[..16]);
-        assert!(problem.unwrap().contains("`{` is no character of data"), "what is wrong is named");
+        assert!(
+            problem.unwrap().contains("`{` is not a character of data"),
+            "what is wrong is named"
+        );
         let (_, problem) = decoded(false, b"uuuuu");
         assert!(problem.unwrap().contains("more than 32 bits"));
 

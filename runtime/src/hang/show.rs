@@ -113,7 +113,7 @@ impl Hang {
         if let Some(ipehr) = self.ipehr {
             lines.add(Style::Plain, format!("  IPEHR: {ipehr}"));
         }
-        for (name, location, what) in [("HEAD", self.head, "at"), ("TAIL", self.tail, "behind")] {
+        for (name, location, what) in [("HEAD", self.head, "at"), ("TAIL", self.tail, "after")] {
             if let Some(location) = location {
                 lines.add(Style::Plain, format!("  {name}: {}", location.text(what)));
             }
@@ -201,7 +201,7 @@ impl Near {
         let at = match self.distance(address) {
             0 => format!("{:#x} bytes into", address - start),
             _ if address < *start => format!("{:#x} bytes before", start - address),
-            distance => format!("{:#x} bytes behind the end of", distance - 1),
+            distance => format!("{:#x} bytes after the end of", distance - 1),
         };
         format!("{at} {name}, {start:#x} to {end:#x}{bytes}")
     }

@@ -64,7 +64,7 @@ fn offsets_of_other_heaps_are_found() {
     let ask = "is the offset of another heap than the base?";
     for (offset, found) in [
         (0x140, "nothing was put"),
-        (0x100, "INTERFACE_DESCRIPTOR_DATA lies and not SAMPLER_STATE"),
+        (0x100, "INTERFACE_DESCRIPTOR_DATA is instead of SAMPLER_STATE"),
         (0x1000, "only 4096 bytes are"),
     ] {
         assert_eq!(

@@ -327,7 +327,7 @@ i915.modeset=-1
     assert_eq!(state.buffers[1].data, [0, 0, 0, 0, 1, 0, 0, 0]);
     assert_eq!(state.buffers[3].data, bytes(&[1, 2, 3, 4]));
     let notes: Vec<_> = state.notes.iter().map(ToString::to_string).collect();
-    assert!(notes.iter().any(|note| note.contains("`x` is no character of data")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("`x` is not a character of data")), "{notes:?}");
     assert_eq!(state.other.len(), 2);
 }
 

@@ -117,7 +117,7 @@ fn what_vertices_and_indices_lack_is_said() {
     let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x2_0000, vertices(4))]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
     assert_eq!(rows(&seen, "vertex"), [vertex(0), vertex(1)]);
-    assert!(notes(&seen).contains(&"2 of them lie behind the end of the buffer: they read 0"));
+    assert!(notes(&seen).contains(&"2 of them are beyond the end of the buffer: they read 0"));
     let (seen, _) = decode(EngineId::Render, &Buffers(vec![(0x1000, bytes(&batch))]), 0x1000);
     assert!(
         notes(&seen).contains(&"vertex buffer at 0x20000: nothing is mapped there"),
