@@ -8,7 +8,7 @@ use genxml::core::reflect::Kind;
 use genxml::decode::Tables;
 use genxml::engine::EngineId;
 use genxml::error_state::{BufferKind, Crash, CrashBuffer, ErrorState, PageFault, Spelling, write};
-use genxml::hang::{self, Hang, Place, Style, Summary};
+use genxml::hang::{self, Hang, Location, Style, Summary};
 
 /// A packet with these stored values.
 fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
@@ -106,7 +106,7 @@ fn a_wait_that_does_not_end() {
         ("rcs0", &["hung: 1".to_owned()][..])
     );
     assert_eq!(hang.process.as_ref().unwrap().name, "waiter");
-    assert_eq!(hang.place, Place::Buffer("rcs0 batch".into(), BATCH, WAIT + 8));
+    assert_eq!(hang.location, Location::Buffer("rcs0 batch".into(), BATCH, WAIT + 8));
     let command = hang.command.as_ref().expect("ACTHD points into the batch");
     assert_eq!((command.name, command.address), ("MI_SEMAPHORE_WAIT", BATCH + WAIT));
     assert!(
@@ -231,7 +231,7 @@ fn an_engine_may_be_in_its_ring() {
     };
     let summary = hang::summary(&crash.error_state());
     let hang = only(&summary);
-    assert_eq!(hang.place, Place::Buffer("rcs0 ring".into(), 0x1000, 4));
+    assert_eq!(hang.location, Location::Buffer("rcs0 ring".into(), 0x1000, 4));
     assert_eq!(hang.head.unwrap().command, Some((0x1004, "MI_SEMAPHORE_WAIT")));
     let command = hang.command.as_ref().expect("the ring is read");
     assert_eq!((command.name, command.address), ("MI_SEMAPHORE_WAIT", 0x1004));
