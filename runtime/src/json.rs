@@ -10,7 +10,7 @@
 //! assert!(text.contains(r#""DC Flush Enable":true"#));
 //! assert_eq!(serde_json::from_str::<PipeControl>(&text)?, flush);
 //!
-//! // By name: what is left out takes its default, and mistakes are told.
+//! // By name: omitted fields get their defaults, and errors are reported.
 //! let fields = serde_json::json!({ "DC Flush Enable": true, "Post Sync Operation": "Write Timestamp", "Address": "0x1000" });
 //! let dwords = json::from_json("PIPE_CONTROL", &fields)?;
 //! assert_eq!(dwords, [0x7a00_0004, 0xc020, 0x1000, 0, 0, 0]);

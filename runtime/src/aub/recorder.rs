@@ -82,7 +82,7 @@ impl<W: Write> Recorder<W> {
         let writer = Writer::new(out, pci_id, application)?;
         Ok(Recorder {
             writer,
-            // Not 0: a root of 0 cannot be told from a register that was never written.
+            // Not 0: a root of 0 would look like a register that was never written.
             frame: 1,
             global: 1,
             objects: HashMap::new(),

@@ -144,7 +144,7 @@ impl<W: Write> Writer<W> {
         self.dwords(&poll.pack())
     }
 
-    /// Ends the file and gives the output back.
+    /// Ends the file and returns the output.
     ///
     /// # Errors
     /// If what is buffered cannot be written.

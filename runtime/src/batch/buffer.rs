@@ -65,13 +65,13 @@ impl Buffer {
     /// of the buffer; with relocations it is the presumed one.
     ///
     /// # Errors
-    /// [`BatchError::Place`] if the address is not a multiple of 4096 or the buffer ends beyond
+    /// [`BatchError::BadAddress`] if the address is not a multiple of 4096 or the buffer ends beyond
     /// 2^48.
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
         let name = name.into();
         let end = address.checked_add(size as u64);
         if !address.is_multiple_of(PAGE) || size == 0 || end.is_none_or(|end| end > 1 << 48) {
-            return Err(BatchError::Place { buffer: name, address, size: size as u64 });
+            return Err(BatchError::BadAddress { buffer: name, address, size: size as u64 });
         }
         Ok(Buffer {
             name,

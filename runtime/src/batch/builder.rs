@@ -3,7 +3,7 @@
 use super::arena::Allocate;
 use super::buffer::{Buffer, Object};
 use super::error::BatchError;
-use super::label::{LabelState, Place};
+use super::label::{BufferExtent, LabelState};
 use super::reloc::{Access, References};
 use crate::engine::{Command, Engine};
 use crate::gen8::mi::{
@@ -537,8 +537,8 @@ impl Core {
     }
 
     /// The address of a buffer, for references to it.
-    pub fn place_of(&self, segment: usize) -> Place {
-        Place::of(&self.full.get(segment).unwrap_or(&self.current).buffer)
+    pub fn extent_of(&self, segment: usize) -> BufferExtent {
+        BufferExtent::of(&self.full.get(segment).unwrap_or(&self.current).buffer)
     }
 
     /// The dwords at `position`, if a packet `C` of that many dwords is there.
@@ -549,17 +549,17 @@ impl Core {
     ) -> Result<&mut [u32], BatchError> {
         let Position { segment, dword, dwords } = position;
         let (dword, dwords) = (dword as usize, dwords as usize);
-        let place = self.segment(segment as usize).and_then(|segment| {
+        let found = self.segment(segment as usize).and_then(|segment| {
             let used = segment.used;
             segment.dwords[..used].get_mut(dword..dword + dwords)
         });
-        let old = place.as_ref().and_then(|place| place.first().copied()).unwrap_or(0);
+        let old = found.as_ref().and_then(|found| found.first().copied()).unwrap_or(0);
         let same = match C::INFO.kind {
             Kind::Instruction { opcode_mask, opcode, .. } => old & opcode_mask == opcode,
             _ => false,
         };
-        match place {
-            Some(place) if same && new_dwords == dwords => Ok(place),
+        match found {
+            Some(found) if same && new_dwords == dwords => Ok(found),
             _ => Err(BatchError::Patch {
                 new: C::NAME,
                 new_dwords,
@@ -581,22 +581,22 @@ impl Core {
     ) -> Result<(), BatchError> {
         // Waiting addresses were taken in the newest segment, whatever segment the packet is in.
         let waiting = self.current.references.take_waiting();
-        let place = self.packet::<C>(position, packet.dwords())?;
-        let old = place.to_vec();
-        place.fill(0);
-        let packed = packet.pack_into(place);
+        let slot = self.packet::<C>(position, packet.dwords())?;
+        let old = slot.to_vec();
+        slot.fill(0);
+        let packed = packet.pack_into(slot);
         let Some(Segment { dwords, references, .. }) = self.segment(position.segment()) else {
             return Ok(());
         };
-        let place = &mut dwords[position.dword as usize..][..old.len()];
+        let slot = &mut dwords[position.dword as usize..][..old.len()];
         let at = position.offset() as u64;
         let placed = packed.map_err(BatchError::from).and_then(|_| match waiting.is_empty() {
             true => Ok(()),
-            false => references.replace(&waiting, C::INFO, place, at),
+            false => references.replace(&waiting, C::INFO, slot, at),
         });
         match &placed {
-            Ok(()) => references.changed(C::INFO, place, at),
-            Err(_) => place.copy_from_slice(&old),
+            Ok(()) => references.changed(C::INFO, slot, at),
+            Err(_) => slot.copy_from_slice(&old),
         }
         placed
     }

@@ -13,7 +13,7 @@ pub enum BatchError {
     #[error(
         "buffer {buffer}: {size} bytes at {address:#x} do not start on a page of 4096 bytes below 2^48"
     )]
-    Place {
+    BadAddress {
         /// The buffer's name.
         buffer: Arc<str>,
         /// The address.
@@ -226,27 +226,27 @@ pub enum BatchError {
     },
     /// A submission is relocated with fewer or more addresses than it has buffers.
     #[error("{given} addresses for {buffers} buffers: each needs one")]
-    Places {
+    AddressCount {
         /// Number of addresses.
         given: usize,
         /// Number of buffers.
         buffers: usize,
     },
     /// Something that packets refer to is not in the submission.
-    #[error("{place} refers to {object} at {address:#x}, which is not in the submission")]
+    #[error("{at} refers to {object} at {address:#x}, which is not in the submission")]
     Missing {
         /// The packet or structure with the reference, and its position.
-        place: Arc<str>,
+        at: Arc<str>,
         /// The object that is missing.
         object: Arc<str>,
         /// The address.
         address: u64,
     },
     /// A base address points to none of the submission's buffers.
-    #[error("{place}: {field} is {address:#x}, where no buffer of the submission is")]
+    #[error("{at}: {field} is {address:#x}, where no buffer of the submission is")]
     NoBuffer {
         /// The packet and its position.
-        place: Arc<str>,
+        at: Arc<str>,
         /// The field.
         field: &'static str,
         /// The address.
@@ -254,11 +254,11 @@ pub enum BatchError {
     },
     /// An offset is relative to a base that no earlier STATE_BASE_ADDRESS has set.
     #[error(
-        "{place}: {field} is an offset of {space} space, whose base was not set before: emit STATE_BASE_ADDRESS, or say `assume_base`"
+        "{at}: {field} is an offset of {space} space, whose base was not set before: emit STATE_BASE_ADDRESS, or say `assume_base`"
     )]
     NoBase {
         /// The packet and its position.
-        place: Arc<str>,
+        at: Arc<str>,
         /// The field.
         field: &'static str,
         /// The space's name in the specification.
@@ -266,11 +266,11 @@ pub enum BatchError {
     },
     /// An offset does not lead to anything in the heap: it is from another heap, or invented.
     #[error(
-        "{place}: {field} is +{offset:#x} of {heap}, where {found}: is the offset of another heap than the base?"
+        "{at}: {field} is +{offset:#x} of {heap}, where {found}: is the offset of another heap than the base?"
     )]
     Dangling {
         /// The packet or structure and its position.
-        place: Arc<str>,
+        at: Arc<str>,
         /// The field.
         field: &'static str,
         /// The offset.

@@ -127,8 +127,8 @@ impl<S: Space> Heap<S> {
         values: &[T],
     ) -> Result<Address<S, A, N>, BatchError> {
         let mut dwords = vec![0; T::DWORDS * values.len()];
-        for (place, value) in dwords.chunks_exact_mut(T::DWORDS.max(1)).zip(values) {
-            if let Err(error) = value.write(place) {
+        for (slot, value) in dwords.chunks_exact_mut(T::DWORDS.max(1)).zip(values) {
+            if let Err(error) = value.write(slot) {
                 self.references.forget();
                 return Err(error.into());
             }
@@ -152,19 +152,19 @@ impl<S: Space> Heap<S> {
         self.place(what, dwords, 1, 0, None)
     }
 
-    /// `behind` bytes after the dwords stay zero. If it fails, the heap is unchanged, but waiting
+    /// `padding` bytes after the dwords stay zero. If it fails, the heap is unchanged, but waiting
     /// addresses are dropped.
     fn place<const A: u64, const N: u32>(
         &mut self,
         what: &'static str,
         dwords: &[u32],
         align: u64,
-        behind: usize,
+        padding: usize,
         container: Option<&'static Container>,
     ) -> Result<Address<S, A, N>, BatchError> {
         let start = self.used.next_multiple_of(LINE.max(align).max(A) as usize);
         let size = self.buffer.bytes.len();
-        let end = start + 4 * dwords.len() + behind;
+        let end = start + 4 * dwords.len() + padding;
         if end > size {
             self.references.forget();
             return Err(BatchError::Full {
@@ -244,8 +244,8 @@ impl Heap<DynamicState> {
         dwords: &[u32],
         unit: usize,
     ) -> Result<Address<DynamicState, A, N>, BatchError> {
-        let behind = 4 * (dwords.len().next_multiple_of(unit) - dwords.len());
-        self.place("constants", dwords, 1, behind, None)
+        let padding = 4 * (dwords.len().next_multiple_of(unit) - dwords.len());
+        self.place("constants", dwords, 1, padding, None)
     }
 
     /// Interface descriptors, and the command that loads them.

@@ -40,8 +40,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
 
     /// A label at the next packet, for jumps back.
     pub fn here(&mut self) -> Label<P> {
-        let place = (self.core.full.len(), self.core.current.used);
-        self.core.labels.push(LabelState { place: Some(place), ..LabelState::default() });
+        let position = (self.core.full.len(), self.core.current.used);
+        self.core.labels.push(LabelState { position: Some(position), ..LabelState::default() });
         Label { batch: self.core.id, index: self.core.labels.len() - 1, pipeline: PhantomData }
     }
 
@@ -53,11 +53,11 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     pub fn bind(&mut self, label: Label<P>) -> Result<(), BatchError> {
         let here = (self.core.full.len(), self.core.current.used);
         let state = self.core.state(label)?;
-        if let Some((segment, dword)) = state.place {
-            let address = self.core.place_of(segment).address + 4 * dword as u64;
+        if let Some((segment, dword)) = state.position {
+            let address = self.core.extent_of(segment).address + 4 * dword as u64;
             return Err(BatchError::Bound { batch: self.core.name(), label: label.index, address });
         }
-        state.place = Some(here);
+        state.position = Some(here);
         for jump in core::mem::take(&mut state.jumps) {
             self.core.lead(jump, here)?;
         }
@@ -86,9 +86,9 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// [`BatchError::Nowhere`] if it is not bound yet, [`BatchError::ForeignLabel`] if it belongs
     /// to another batch.
     pub fn target(&mut self, label: Label<P>) -> Result<Target<E, P>, BatchError> {
-        match self.core.state(label)?.place {
+        match self.core.state(label)?.position {
             Some((segment, dword)) => Ok(Target {
-                buffer: self.core.place_of(segment),
+                buffer: self.core.extent_of(segment),
                 delta: 4 * dword as u64,
                 marker: PhantomData,
             }),
@@ -174,7 +174,7 @@ impl<E: Engine, P: Pipeline> Routine<E, P> {
 
 impl Core {
     fn name(&self) -> Arc<str> {
-        self.place_of(0).name
+        self.extent_of(0).name
     }
 
     fn state<P: Pipeline>(&mut self, label: Label<P>) -> Result<&mut LabelState, BatchError> {
@@ -191,10 +191,10 @@ impl Core {
         predicated: bool,
     ) -> Result<Position, BatchError> {
         let level = self.level;
-        let place = self.state(label)?.place;
-        match place {
+        let position = self.state(label)?.position;
+        match position {
             Some((segment, dword)) => {
-                let buffer = self.place_of(segment);
+                let buffer = self.extent_of(segment);
                 self.start(&buffer, 4 * dword as u64, level, predicated)
             }
             None => {
@@ -228,7 +228,7 @@ impl Core {
 
     /// Sets the target of the jump.
     fn lead(&mut self, jump: Position, (segment, dword): (usize, usize)) -> Result<(), BatchError> {
-        let buffer = self.place_of(segment);
+        let buffer = self.extent_of(segment);
         let mut packet: MiBatchBufferStart = self.read(jump)?;
         packet.batch_buffer_start_address =
             self.current.references.take(&buffer, 4 * dword as u64, Access::Read)?;
@@ -245,7 +245,7 @@ impl Core {
         match open {
             None => Ok(()),
             Some((label, jump)) => {
-                let (batch, buffer) = (self.name(), self.place_of(jump.segment()).name);
+                let (batch, buffer) = (self.name(), self.extent_of(jump.segment()).name);
                 Err(BatchError::Unbound { batch, label, buffer, offset: jump.offset() })
             }
         }

@@ -29,7 +29,7 @@ impl<P: Pipeline> fmt::Debug for Label<P> {
 /// ([`Batch::target`](super::Batch::target), [`Batch::jump_to`](super::Batch::jump_to)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target<E: Engine, P: Pipeline> {
-    pub(super) buffer: Place,
+    pub(super) buffer: BufferExtent,
     pub(super) delta: u64,
     pub(super) marker: PhantomData<(E, P)>,
 }
@@ -43,19 +43,19 @@ impl<E: Engine, P: Pipeline> Target<E, P> {
 
 /// Name, address and size of a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BufferExtent {
     pub name: Arc<str>,
     pub address: u64,
     pub size: u64,
 }
 
-impl Place {
-    pub fn of(object: &impl super::Object) -> Place {
-        Place { name: object.name().clone(), address: object.address(), size: object.size() }
+impl BufferExtent {
+    pub fn of(object: &impl super::Object) -> BufferExtent {
+        BufferExtent { name: object.name().clone(), address: object.address(), size: object.size() }
     }
 }
 
-impl super::Object for Place {
+impl super::Object for BufferExtent {
     fn name(&self) -> &Arc<str> {
         &self.name
     }
@@ -73,7 +73,7 @@ impl super::Object for Place {
 #[derive(Debug, Clone, Default)]
 pub(super) struct LabelState {
     /// Segment and dword, once bound.
-    pub place: Option<(usize, usize)>,
+    pub position: Option<(usize, usize)>,
     /// Jumps that wait for it.
     pub jumps: Vec<Position>,
 }

@@ -111,7 +111,7 @@ impl Submission {
             for relocation in &buffer.relocations {
                 if self.index(relocation.target).is_none() {
                     return Err(BatchError::Missing {
-                        place: format!(
+                        at: format!(
                             "{} at +{:#x} of {}",
                             relocation.packet, relocation.offset, buffer.name
                         )
@@ -131,13 +131,16 @@ impl Submission {
     /// of 48 bits, whose upper 16 bits the kernel writes too if bit 47 is set.
     ///
     /// # Errors
-    /// [`BatchError::Places`] if there is not an address for each buffer, [`BatchError::Place`] for
+    /// [`BatchError::AddressCount`] if there is not an address for each buffer, [`BatchError::BadAddress`] for
     /// an invalid address, [`BatchError::Overlap`] if two buffers would share addresses;
     /// [`BatchError::Missing`], [`BatchError::Unrelocatable`] and [`BatchError::TooFar`] as
     /// [`exec`](Self::exec). Nothing is moved then.
     pub fn relocate(&mut self, addresses: &[u64]) -> Result<(), BatchError> {
         if addresses.len() != self.buffers.len() {
-            return Err(BatchError::Places { given: addresses.len(), buffers: self.buffers.len() });
+            return Err(BatchError::AddressCount {
+                given: addresses.len(),
+                buffers: self.buffers.len(),
+            });
         }
         self.references()?;
         self.relocatable()?;
@@ -145,7 +148,7 @@ impl Submission {
             let end = address.checked_add(buffer.size()).filter(|end| *end <= 1 << 48);
             if !address.is_multiple_of(PAGE) || end.is_none() {
                 let (buffer, size) = (buffer.name.clone(), buffer.size());
-                return Err(BatchError::Place { buffer, address: *address, size });
+                return Err(BatchError::BadAddress { buffer, address: *address, size });
             }
         }
         disjoint(self.buffers.iter().zip(addresses.iter().copied()))?;

@@ -118,11 +118,11 @@ impl<'a> Checker<'a> {
             let end = (at + container.packet_dwords(header)).min(words.len());
             packet.clear();
             packet.extend(words[at..end].iter().copied().map(u32::from_le_bytes));
-            let place = || format!("{} at +{:#x} of {}", container.name, 4 * at, buffer.name);
+            let at_name = || format!("{} at +{:#x} of {}", container.name, 4 * at, buffer.name);
             if container == StateBaseAddress::INFO {
-                self.latch(&StateBaseAddress::read_lossy(&packet), &mut bases, &place)?;
+                self.latch(&StateBaseAddress::read_lossy(&packet), &mut bases, &at_name)?;
             } else {
-                self.pointers(container, &packet, &bases, &place)?;
+                self.pointers(container, &packet, &bases, &at_name)?;
             }
             let next = Point { at: buffer.address + 4 * end as u64, back, bases };
             if container == MiBatchBufferStart::INFO {
@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
         &self,
         packet: &StateBaseAddress,
         bases: &mut Bases,
-        place: &dyn Fn() -> String,
+        at_name: &dyn Fn() -> String,
     ) -> Result<(), BatchError> {
         let fields = [
             (
@@ -190,7 +190,7 @@ impl<'a> Checker<'a> {
             let address = base.va48();
             // Base 0, with addresses for offsets, is common for spaces that the batch does not use.
             if address != 0 && self.submission.find(address).is_none() {
-                return Err(BatchError::NoBuffer { place: place().into(), field, address });
+                return Err(BatchError::NoBuffer { at: at_name().into(), field, address });
             }
             bases[slot] = Some(address);
         }
@@ -203,45 +203,45 @@ impl<'a> Checker<'a> {
         container: &'static Container,
         packet: &[u32],
         bases: &Bases,
-        place: &dyn Fn() -> String,
+        at_name: &dyn Fn() -> String,
     ) -> Result<(), BatchError> {
-        let mut behind = Vec::new();
+        let mut targets = Vec::new();
         for (one, slot) in offsets_in(container, packet) {
             let base = bases[slot].ok_or_else(|| BatchError::NoBase {
-                place: place().into(),
+                at: at_name().into(),
                 field: one.field.name,
                 space: one.space.name(),
             })?;
-            behind.extend(self.pointer(&one, base, place)?);
+            targets.extend(self.pointer(&one, base, at_name)?);
         }
-        while let Some((heap, content)) = behind.pop() {
+        while let Some((heap, content)) = targets.pop() {
             if self.state.insert((heap.address + content.offset, *bases)) {
-                self.state_in(heap, content, bases, &mut behind)?;
+                self.state_in(heap, content, bases, &mut targets)?;
             }
         }
         Ok(())
     }
 
     /// Checks the offsets inside state; spaces without a base are skipped. The state that they lead
-    /// to is added to `behind`.
+    /// to is added to `targets`.
     fn state_in(
         &self,
         heap: &'a Buffer,
         content: &'a Content,
         bases: &Bases,
-        behind: &mut Vec<State<'a>>,
+        targets: &mut Vec<State<'a>>,
     ) -> Result<(), BatchError> {
         let Some(container) = content.container else { return Ok(()) };
         let size = 4 * container.dwords();
         let bytes = &heap.bytes[content.offset as usize..][..content.bytes as usize];
         for (index, element) in bytes.chunks_exact(size.max(4)).enumerate() {
-            let place = || {
+            let at_name = || {
                 let offset = content.offset + (index * size) as u64;
                 format!("{} at +{offset:#x} of {}", container.name, heap.name)
             };
             for (found, slot) in offsets_in(container, &dwords(element)) {
                 if let Some(base) = bases[slot] {
-                    behind.extend(self.pointer(&found, base, &place)?);
+                    targets.extend(self.pointer(&found, base, &at_name)?);
                 }
             }
         }
@@ -253,13 +253,13 @@ impl<'a> Checker<'a> {
         &self,
         found: &Found,
         base: u64,
-        place: &dyn Fn() -> String,
+        at_name: &dyn Fn() -> String,
     ) -> Result<Option<State<'a>>, BatchError> {
         let offset = va(found.value);
         let Some(heap) = self.submission.find(base) else { return Ok(None) };
         let at = base - heap.address + offset;
         let wrong = |what: String| BatchError::Dangling {
-            place: place().into(),
+            at: at_name().into(),
             field: found.field.name,
             offset,
             heap: heap.name.clone(),

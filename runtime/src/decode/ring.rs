@@ -46,8 +46,8 @@ impl<'a> Walker<'a> {
             let tail = if length > here {
                 // The packet continues at the start of the ring.
                 joined.resize(length as usize, 0);
-                let (before, behind) = joined.split_at_mut(here as usize);
-                let there = code.bytes(at, before) + code.bytes(first, behind);
+                let (before, after) = joined.split_at_mut(here as usize);
+                let there = code.bytes(at, before) + code.bytes(first, after);
                 &joined[..there]
             } else {
                 &tail[..tail.len().min(here as usize)]

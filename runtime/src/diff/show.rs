@@ -123,14 +123,14 @@ impl Text<'_, '_> {
         &mut self,
         run: &[TreeStep],
         before: bool,
-        behind: bool,
+        after: bool,
         depth: usize,
     ) -> io::Result<()> {
-        if !before && !behind {
+        if !before && !after {
             return Ok(());
         }
         let first = if before { self.show.context.min(run.len()) } else { 0 };
-        let last = if behind { self.show.context.min(run.len() - first) } else { 0 };
+        let last = if after { self.show.context.min(run.len() - first) } else { 0 };
         for (position, step) in run.iter().enumerate() {
             if position < first || position >= run.len() - last {
                 self.title(step, Mark::Same, depth)?;

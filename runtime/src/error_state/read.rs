@@ -548,13 +548,13 @@ impl Reader {
                 Some(value) => value != register.value,
                 None => {
                     // The position where present kernels print them.
-                    let behind = engine
+                    let previous = engine
                         .registers
                         .iter()
                         .rposition(|register| register.name.contains("INSTDONE"));
                     let ipehr =
                         engine.registers.iter().position(|register| register.name == "IPEHR");
-                    let at = behind.or(ipehr).map_or(engine.registers.len(), |at| at + 1);
+                    let at = previous.or(ipehr).map_or(engine.registers.len(), |at| at + 1);
                     engine.registers.insert(at, Register::new(name, register.value));
                     false
                 }

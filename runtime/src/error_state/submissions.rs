@@ -84,7 +84,7 @@ impl ErrorState {
         let head = field("HEAD", "HEAD_ADDR").unwrap_or(0) % size;
         let tail = field("TAIL", "TAIL_ADDR").unwrap_or(0) % size;
         let ring = Ring { start: buffer.address & VA_MASK, size, head, tail };
-        let behind = |from: u64| (tail + size - from) % size;
+        let to_tail = |from: u64| (tail + size - from) % size;
         // The driver may report where the request starts.
         let said = engine
             .register("HEAD")
@@ -92,13 +92,13 @@ impl ErrorState {
             .filter(|from| *from < size);
         let from = match said {
             // A start after the head is not usable.
-            Some(from) if behind(from) >= behind(head) => from & !3,
+            Some(from) if to_tail(from) >= to_tail(head) => from & !3,
             _ => self
                 .last_jump(engine, buffer, head)
-                .filter(|from| behind(*from) >= behind(head))
+                .filter(|from| to_tail(*from) >= to_tail(head))
                 .unwrap_or(head),
         };
-        Some(RingAt { ring, from, length: behind(from) })
+        Some(RingAt { ring, from, length: to_tail(from) })
     }
 
     /// The last jump before the head of a ring into a batch of the engine: the batch that it was

@@ -92,9 +92,9 @@ impl<W: Write> Writer<'_, W> {
         let mut numbered = numbered.then(|| state.engine("rcs0")).flatten();
         for register in &state.registers {
             let row = spelling::row(GLOBAL, &register.name, self.spelling);
-            let behind =
+            let follows =
                 row.is_none_or(|(_, row)| matches!(row.0, "ERROR" | "FAULT_TLB_DATA" | "DONE_REG"));
-            if behind && let Some(engine) = numbered.take() {
+            if follows && let Some(engine) = numbered.take() {
                 self.numbered(engine)?;
             }
             let Register { name, value, more } = register;

@@ -20,8 +20,8 @@ pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &
     let (Some(at), Some(id)) = (state.ring(engine), engine.id()) else { return };
     let view = state.memory(&engine.name);
     let Some(memory) = view.global() else { return };
-    let behind = |offset: u64| (offset + at.ring.size - at.from) % at.ring.size;
-    let (head, tail) = (behind(at.ring.head), at.length);
+    let distance = |offset: u64| (offset + at.ring.size - at.from) % at.ring.size;
+    let (head, tail) = (distance(at.ring.head), at.length);
     let mut head_at = None;
     let mut last = None;
     let mut done = 0;

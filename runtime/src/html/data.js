@@ -1,23 +1,23 @@
-// The records: read from the data of the page, each with its place in the tree.
+// Reads the records from the data of the page, each with its position in the tree.
 
-/** Records and begins of submissions in the order of the decoder. */
+/** Records and starts of submissions in the order of the decoder. */
 let records = [];
 let pieces = [];
 let pictures = [];
-/** By record: the one that holds it (or -1), the first after all that it holds, its place among its like, their number. */
+/** By record: its parent (or -1), the first record after its descendants, its position among its siblings, their number. */
 let parents, ends, places, widths;
 /** By address: the last record that begins there; by record: the one before it that begins at the same address, or -1. */
 let lastAt = new Map();
 let olderAt;
-/** What only the end of the page tells; null if the page was cut. */
+/** The object at the end of the page; null if the page is incomplete. */
 let end = null;
-/** What could not be read. */
+/** Parts that could not be read. */
 let damaged = false;
 
 const WORK = /^(3DPRIMITIVE|GPGPU_WALKER|GPGPU_OBJECT|MEDIA_OBJECT.*|XY_(?!SETUP_BLT|SETUP_CLIP_BLT|SETUP_MONO).*|COLOR_BLT|SRC_COPY_BLT|MF[CDX]_.*_OBJECT|MFX_STITCH_OBJECT|VEB_DI_IECP)$/;
 const STATE = /^(3DSTATE_|STATE_|PIPELINE_SELECT|MEDIA_(VFE_STATE|CURBE_LOAD|INTERFACE_DESCRIPTOR_LOAD)|XY_SETUP|MF[CDX]_|VEB_|MI_SET_PREDICATE)/;
 
-/** A function of a name that looks at each name once. */
+/** A function of a name that is evaluated once per name. */
 function byName(look) {
   const known = new Map();
   return (name) => {
@@ -34,29 +34,29 @@ const isPacket = (record) => record.kind === "packet" || record.kind === "partia
 const isWork = (record) => workName(record.name) && isPacket(record);
 const isState = (record) => stateName(record.name) && isPacket(record);
 
-/** Bits of an address that count. */
+/** Bits of an address that hardware uses. */
 const MASK = (1n << 48n) - 1n;
 
-/** A number of the data as it is compared: addresses have 48 bits. */
+/** A number of the data in comparable form: addresses have 48 bits. */
 function address(value) {
   return typeof value === "string" ? Number(BigInt(value) & MASK) : value;
 }
 
 const hex = (value) => "0x" + value.toString(16);
 
-/** Control characters and those that turn text around are shown by number: a name must not look like another. */
+/** Shows control characters and those that change the direction of text by number: a name must not look like another one. */
 function clean(text) {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (char) => "\\u{" + char.codePointAt(0).toString(16) + "}");
 }
 
-/** A part of the data. Its fields are made when they are looked at: there are many. */
+/** A piece of the data. Its fields are created at their first use: there are many. */
 class Piece {
   constructor(data) {
     this.strings = data.strings.map(clean);
     this.items = data.items;
     this.made = new Array(data.items.length);
-    /** By item: something is wrong with it. */
+    /** By item: true if it has an issue. */
     this.wrong = Uint8Array.from(data.items, (item) => (item.length > 9 ? 1 : 0));
   }
 
@@ -83,7 +83,7 @@ class Piece {
 
 const NONE = [];
 
-/** A record as the data have it, which is read as it is asked. */
+/** A record of the data, decoded at its first use. */
 class Stored {
   constructor(raw, piece) {
     this.raw = raw;
@@ -109,7 +109,7 @@ class Stored {
   }
   get picture() { return this.raw[11] ?? -1; }
 
-  /** What is wrong with it, in numbers: fields with issues, and that it is unknown or cut short. */
+  /** Number of its problems: fields with issues, plus one if it is unknown or cut short. */
   get wrong() {
     let count = this.kind === "unknown" || this.kind !== "note" && this.note.startsWith("cut short") ? 1 : 0;
     for (const item of this.raw[7] ?? NONE) count += this.piece.wrong[item];
@@ -124,7 +124,7 @@ function readPiece(data) {
   for (const raw of data.records) records.push(raw[0] === -1 ? submission(raw[1]) : new Stored(raw, piece));
 }
 
-/** The begin of a submission as a record: what is said of it are its facts. */
+/** The start of a submission as a record, with its properties as facts. */
 function submission(said) {
   const plain = (value) => (typeof value === "object" ? Object.entries(value).map(([key, inner]) => key + " " + inner).join(", ") : String(value));
   const facts = Object.entries(said).map(([key, value]) => [key, clean(plain(value))]);
@@ -137,7 +137,7 @@ function submission(said) {
   };
 }
 
-/** Reads everything and finds the place of each record. */
+/** Reads everything and determines the position of each record. */
 function readAll() {
   for (const element of document.querySelectorAll("script.data")) {
     try {
@@ -184,7 +184,7 @@ function* recordsAt(to) {
   for (let at = lastAt.get(to) ?? -1; at >= 0; at = olderAt[at]) yield at;
 }
 
-/** The record that a pointer in record `from` leads to, or -1: the first inside it, else the newest before it, else any. */
+/** The target of a pointer in record `from`, or -1: the first inside it, otherwise the last before it, otherwise any. */
 function target(from, to) {
   let inside = -1;
   let after = -1;
@@ -199,7 +199,7 @@ function target(from, to) {
   return inside >= 0 ? inside : after;
 }
 
-/** Bytes that a record takes. */
+/** Size of a record in bytes. */
 const size = (record) => record.dwords.length / 2;
 
 /** Bits as the text output names them. */
@@ -209,7 +209,7 @@ function bits(field) {
   return "dw" + dword + " " + high + (field.start === field.end ? "" : ":" + (field.start & 31));
 }
 
-/** The shortest spelling that means this float, as the text output writes it. */
+/** The shortest text for this float, as in the text output. */
 function float(value) {
   if (typeof value === "string") return value;
   let short = value;
@@ -227,7 +227,7 @@ function float(value) {
 
 const fieldName = (field) => field.name + (field.index >= 0 ? "[" + field.index + "]" : "");
 
-/** The value of a field as the text output writes it. */
+/** The value of a field as in the text output. */
 function valueText(field) {
   if (field.text !== null) return field.text;
   let text = "";
@@ -265,7 +265,7 @@ function valueText(field) {
   return field.text = text;
 }
 
-/** Where a field points to: a GPU address, or -1. */
+/** The target of a field: a GPU address, or -1. */
 function pointer(field) {
   return field.type === 6 && field.space !== "mmio" && field.absolute > 0 ? field.absolute : -1;
 }

@@ -1,6 +1,6 @@
-// Puts the page together when it is there.
+// Builds the page when it is loaded.
 
-/** What the top says. */
+/** Fills the top of the page. */
 function showSummary() {
   const counted = (wanted) => records.reduce((count, record) => count + (wanted(record) ? 1 : 0), 0);
   const facts = document.getElementById("facts");
@@ -37,7 +37,7 @@ function showSummary() {
     hang.querySelector("pre").textContent = end.hang.split("\n").map(clean).join("\n");
   }
   const remarks = (end ? end.remarks : []).map(clean);
-  if (damaged) remarks.unshift("This page is not whole: a part of it is missing or damaged.");
+  if (damaged) remarks.unshift("This page is incomplete: a part of it is missing or damaged.");
   if (remarks.length) {
     document.getElementById("remarks").hidden = false;
     document.querySelector("#remarks ul").append(...remarks.map((text) => element("li", "", text)));
@@ -83,7 +83,7 @@ function setPanel(open) {
   draw();
 }
 
-/** Goes where the address of the page says: `#r12`, `#r12.3`, or `#0x100840`. */
+/** Goes to the fragment of the page's address: `#r12`, `#r12.3`, or `#0x100840`. */
 function toHash() {
   const row = /^#r(\d+)(?:\.(\d+))?$/.exec(location.hash);
   if (row && Number(row[1]) < records.length) {
@@ -96,12 +96,12 @@ function toHash() {
   return found !== undefined;
 }
 
-/** Keys that work everywhere but where text is written. */
+/** Keys that work everywhere except in text fields. */
 function pageKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("help").open) return;
   const inTree = document.activeElement === tree;
   if (event.key === "Escape") {
-    // The browser would clear the search, which n goes on with.
+    // The browser would clear the search, which the key n still uses.
     event.preventDefault();
     if (narrow && panelOpen()) setPanel(false);
     tree.focus();
@@ -144,7 +144,7 @@ function listen() {
     select(at, part);
     if (part < 0) toggle(at);
   });
-  // Links in the tree and in the panel; a plain click keeps the place for Back.
+  // Links in the tree and in the panel; a plain click stores the position for Back.
   document.querySelector("main").addEventListener("click", (event) => {
     const made = event.target.closest("a.link");
     if (!made || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -185,7 +185,7 @@ function listen() {
   addEventListener("afterprint", refresh);
 }
 
-/** All rows at once, for paper: the script draws only those in view otherwise. */
+/** Draws all rows for printing: on screen only those in view are drawn. */
 function printRows() {
   const count = Math.min(rowCount, 5000);
   const made = Array.from({ length: count }, (_, row) => rowElement(row));

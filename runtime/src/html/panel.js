@@ -1,4 +1,4 @@
-// Details of the current record: where it is, what points to it, and the state if it is a draw.
+// Details of the current record: its address, what points to it, and the state if it is a draw.
 
 let panel;
 
@@ -64,13 +64,13 @@ function listed(heading, items) {
   return [element("h3", "", heading), list];
 }
 
-/** The sends of a kernel, with what their descriptors say. */
+/** The sends of a kernel, with their messages. */
 function messages(record) {
   const lines = record.lines;
   const sends = lines.map(([offset, text], index) => [offset, text, index])
     .filter(([offset, text, index]) => /\bsends?c?\b/.test(text.split("//")[0]) && lines[index - 1]?.[0] !== offset);
   return sends.map(([offset, text, index]) => {
-    // Lines behind it with the same place say what it is; else its comment does.
+    // Lines after it with the same offset describe the message; otherwise its comment does.
     const more = lines.slice(index + 1).findIndex(([other]) => other !== offset);
     const said = lines.slice(index + 1, more < 0 ? lines.length : index + 1 + more).map(([, text]) => text.trim()).join("; ");
     const comment = text.lastIndexOf("// ");
@@ -121,7 +121,7 @@ function pointsTo(at) {
 /** True if an item of the data points to an address. */
 const pointsAt = (item, to) => item[6] === 6 && address(item[7][2]) === to;
 
-/** Records with a field that leads to this one. */
+/** Records with a field that points to this one. */
 function pointedToBy(at) {
   const to = records[at].address;
   if (![...recordsAt(to)].includes(at)) return [];
@@ -161,7 +161,7 @@ function workOrder(at) {
   return before + " of " + all + " in this submission";
 }
 
-/** State that does not touch this kind of work. */
+/** State that does not affect this kind of work. */
 function unrelated(work) {
   if (/^3D/.test(work)) return /^(MEDIA_|MF|VEB|XY_)/;
   if (/^(GPGPU|MEDIA)/.test(work)) return /^(3D|MF|VEB|XY_)/;
@@ -169,20 +169,20 @@ function unrelated(work) {
   return /^(3D|MEDIA_|XY_|PIPELINE)/;
 }
 
-/** Of state that comes in several parts, the field that says which part a packet is. */
+/** For state in several parts: the field that selects the part of a packet. */
 const SELECTORS = {
   "3DSTATE_VF_INSTANCING": "Vertex Element Index", "3DSTATE_SO_BUFFER": "SO Buffer Index",
   MFX_QM_STATE: "AVC", MFX_FQM_STATE: "AVC", MFX_JPEG_HUFF_TABLE_STATE: "Huffman Table ID", MFX_AVC_REF_IDX_STATE: "Reference Picture List Select",
 };
 
-/** What of the state a record sets. */
+/** The state that a record sets. */
 function stateKey(record) {
   const selector = SELECTORS[record.name];
   const field = selector && record.items.find((field) => field.name === selector);
   return field ? title(record) + " (" + selector + ": " + valueText(field) + ")" : title(record);
 }
 
-/** The newest of each state packet before a draw, and what is other than at the draw before it. */
+/** The last packet of each kind of state before a draw, and the differences to the previous draw. */
 function stateOf(at) {
   const skip = unrelated(records[at].name);
   const newest = new Map();
@@ -197,9 +197,9 @@ function stateOf(at) {
     if (!newest.has(key)) newest.set(key, old);
     if (last >= 0 && !older.has(key)) older.set(key, old);
   }
-  if (newest.size === 0) return [element("h3", "", "State"), element("p", "dim", "No state packet stands before it.")];
+  if (newest.size === 0) return [element("h3", "", "State"), element("p", "dim", "No state packet comes before it.")];
   const isSame = (key) => last < 0 || newest.get(key) === older.get(key) || older.has(key) && records[older.get(key)].dwords === records[newest.get(key)].dwords;
-  // What is other comes first.
+  // Differences come first.
   const sorted = [...newest.keys()].sort((a, b) => isSame(a) - isSame(b) || (a < b ? -1 : 1));
   const items = sorted.map((key) => {
     const now = newest.get(key);

@@ -1,4 +1,4 @@
-// The rows that are shown: a record's header, and if it is open its dwords, fields, instructions and picture.
+// The visible rows: a record's header, and if it is open its dwords, fields, instructions and picture.
 
 /** By row: the record, and which of its rows (-1 for the header). */
 let rowRecords = new Int32Array(0);
@@ -6,29 +6,29 @@ let rowParts = new Int32Array(0);
 let rowCount = 0;
 /** By record: open or not. */
 let opened;
-/** By record: 0 not shown, 1 shown because of something inside, 2 shown; null if everything is. */
+/** By record: 0 hidden, 1 visible because of something inside, 2 visible; null if everything is visible. */
 let shown = null;
 /** Dwords in a row. */
 let perRow = 8;
-/** Rows that a picture takes. */
+/** Number of rows of a picture. */
 const PICTURE_ROWS = 10;
-/** Rows beyond which no more are opened at once: browsers limit the height of an element. */
+/** Largest number of rows opened at once: browsers limit the height of an element. */
 const MOST_ROWS = 600000;
 
 const isData = (record) => record.kind === "data";
 
-/** Rows of dwords. A register has one, which its header shows. */
+/** Number of rows of dwords. A single dword has none: the header shows it. */
 function dwordRows(record) {
   const count = record.dwords.length / 8;
   return count > 1 && record.kind !== "kernel" ? Math.ceil(count / perRow) : 0;
 }
 
-/** Rows of an open record without those of what it points to. */
+/** Number of rows of an open record without those of what it points to. */
 function partCount(record) {
   return (record.picture >= 0 ? PICTURE_ROWS : 0) + dwordRows(record) + record.itemCount + record.lineCount;
 }
 
-/** What part `part` of a record is: `[kind, index]`. */
+/** The kind of part `part` of a record: `[kind, index]`. */
 function partOf(record, part) {
   for (const [kind, count] of [
     ["picture", record.picture >= 0 ? PICTURE_ROWS : 0],
@@ -49,10 +49,10 @@ function partOfField(record, index) {
 
 const hasInside = (at) => ends[at] > at + 1 || partCount(records[at]) > 0;
 
-/** A record is shown open: it is open, or shown for something inside. */
+/** True if a record is displayed open: it is open, or visible because of something inside. */
 const isOpen = (at) => opened[at] === 1 || shown !== null && shown[at] === 1;
 
-/** Finds the rows anew. */
+/** Recomputes the rows. */
 function layOut() {
   let room = Math.max(4096, rowRecords.length);
   let intoRecords = new Int32Array(room);
@@ -96,7 +96,7 @@ function layOut() {
   rowCount = count;
 }
 
-/** The row of a part of a record, or the last before it. */
+/** The row of a part of a record, or the last one before it. */
 function rowOf(record, part) {
   let low = 0;
   let high = rowCount - 1;
@@ -109,7 +109,7 @@ function rowOf(record, part) {
   return low;
 }
 
-/** Opens what holds a record, so that its row is shown. */
+/** Opens the parents of a record, so that its row is visible. */
 function reveal(at) {
   let changed = false;
   if (shown !== null && shown[at] === 0) {
@@ -125,7 +125,7 @@ function reveal(at) {
   return changed;
 }
 
-/** Decides what is shown: "" everything, "@..." a group, else packets of a name. */
+/** Sets what is visible: "" everything, "@..." a group, otherwise packets of a name. */
 function setFilter(choice) {
   const select = document.getElementById("filter");
   if (select.value !== choice) select.value = choice;

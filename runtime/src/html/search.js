@@ -1,24 +1,24 @@
-// Search: every row whose name, value, address or text has what is sought.
+// Search: every row whose name, value, address or text contains the search text.
 
 let matchRecords = [];
 let matchParts = [];
 let match = -1;
-/** Counts searches, so that an older one ends when a newer begins. */
+/** Counts searches, so that an older one ends when a newer one starts. */
 let searches = 0;
 
-/** Text that is searched, in lower case. */
+/** Searchable text, in lower case. */
 function fieldLow(field) {
   return field.low ??= (fieldName(field) + ": " + valueText(field) + " " + field.issue).toLowerCase();
 }
 
-/** Addresses are written with zeros in front or without. */
+/** Addresses may be written with or without leading zeros. */
 function normal(text) {
   const low = text.trim().toLowerCase();
   const number = /^0x0*([0-9a-f]+)$/.exec(low);
   return number ? "0x" + number[1] : low;
 }
 
-/** Searches a little at a time, so that the page stays alive; goes to the first match from the current row on. */
+/** Searches in steps, so that the page stays responsive; goes to the first match from the current row on. */
 async function search(text) {
   const mine = ++searches;
   const wanted = normal(text);
@@ -37,7 +37,7 @@ async function search(text) {
     matchRecords.push(at);
     matchParts.push(part);
   };
-  // A field stands once in a piece and is looked at once, however many records have it.
+  // A field is stored once per piece and tested once, however many records have it.
   let piece = null;
   let inFields;
   let since = performance.now();
@@ -73,7 +73,7 @@ function showCount() {
   output.textContent = !sought ? "" : match >= 0 ? (match + 1).toLocaleString("en") + " of " + total : matchRecords.length ? total : "no match";
 }
 
-/** Goes on to a match: `by` steps from the one shown; 0 for the first from the current row on. */
+/** Goes to a match: `by` steps from the present one; 0 for the first from the current row on. */
 function toMatch(by) {
   const count = matchRecords.length;
   if (count > 0) {
@@ -91,7 +91,7 @@ function toMatch(by) {
   showCount();
 }
 
-/** Goes to the next record, or the one before, for which `wanted` holds. */
+/** Goes to the next or previous record for which `wanted` holds. */
 function toNext(wanted, by, what) {
   for (let at = currentRecord + by; at >= 0 && at < records.length; at += by) {
     if ((shown === null || shown[at] !== 0) && wanted(records[at])) {

@@ -4,7 +4,7 @@ let tree, rows, rowHeight, narrow;
 /** The current row. */
 let currentRecord = 0;
 let currentPart = -1;
-/** What is sought, in lower case; marked in the rows. */
+/** The search text, in lower case; marked in the rows. */
 let sought = "";
 
 function element(name, className, text) {
@@ -14,7 +14,7 @@ function element(name, className, text) {
   return made;
 }
 
-/** A span with what is sought marked in it. */
+/** A span in which the search text is marked. */
 function span(className, text) {
   const made = element("span", className);
   mark(made, text);
@@ -73,7 +73,7 @@ function rowElement(row) {
   return made;
 }
 
-/** The class of a record's name: what kind of packet it is. */
+/** The CSS class of a record's name: its kind of packet. */
 function nameClass(record) {
   if (record.kind === "unknown") return "name bad";
   if (isWork(record)) return "name work";
@@ -112,7 +112,7 @@ function headerRow(made, at, record) {
   made.setAttribute("aria-label", label);
 }
 
-/** A few values, for a record that is closed: what is zero or false says little. */
+/** A few values for a closed record; zero and false are left out. */
 function preview(record) {
   if (record.kind === "data") return record.dwords.slice(0, 64).replace(/.{8}(?=.)/g, "$& ");
   if (record.kind === "row") return cells(record);
@@ -128,7 +128,7 @@ function preview(record) {
   return said.join(" \u00b7 ");
 }
 
-/** The values of a row of a table: of a vertex by element. */
+/** The values of a row of a table; for a vertex by element. */
 function cells(record) {
   const said = [];
   for (const field of record.items) {
@@ -174,7 +174,7 @@ function partRow(made, at, record, part) {
     const [offset, line] = record.lines[index];
     const text = narrow ? line.replace(/\s+/g, " ").trim() : line;
     const comment = text.lastIndexOf("// ");
-    // What has the place of the line before explains it.
+    // A line with the offset of the line before explains it.
     const message = index > 0 && record.lines[index - 1][0] === offset;
     made.append(span("bits", message ? "" : "+0x" + offset.toString(16).padStart(4, "0")), span(message ? "comment" : "code", comment < 0 ? text : text.slice(0, comment)));
     if (comment >= 0) made.append(span("comment", text.slice(comment)));
@@ -184,7 +184,7 @@ function partRow(made, at, record, part) {
   return depth;
 }
 
-/** Dwords as floats if all of them look like some. */
+/** Dwords as floats if all of them look like floats. */
 function asFloats(text) {
   const words = text.match(/.{8}/g) ?? [];
   const view = new DataView(new ArrayBuffer(4));
@@ -203,12 +203,12 @@ function pictureOf(number, height) {
   made.alt = "Surface of " + picture.width + " x " + picture.height + " texels: " + picture.note;
   made.title = made.alt;
   if (height) made.style.maxHeight = height + "px";
-  // Few texels are shown large, with hard edges.
+  // Small pictures are enlarged, with hard edges.
   if (height && Math.max(picture.width, picture.height) < 100) made.style.height = Math.min(height, 8 * picture.height) + "px";
   return made;
 }
 
-/** Draws the rows in view, and the current one wherever it is, so that it can be named to assistive technology. */
+/** Draws the rows in view, and always the current one, for assistive technology. */
 function draw() {
   const first = Math.max(0, Math.floor(tree.scrollTop / rowHeight) - PICTURE_ROWS);
   const last = Math.min(rowCount, Math.ceil((tree.scrollTop + tree.clientHeight) / rowHeight) + PICTURE_ROWS);
@@ -229,7 +229,7 @@ function drawSoon() {
   });
 }
 
-/** Measures the page, finds the rows anew and draws them. */
+/** Measures the page, recomputes the rows and draws them. */
 function refresh() {
   narrow = matchMedia("(max-width: 640px)").matches;
   perRow = narrow ? 4 : 8;
@@ -269,7 +269,7 @@ function selectRow(row) {
   select(rowRecords[row], rowParts[row]);
 }
 
-/** Shows a record, or one of its parts, wherever it is. */
+/** Shows a record or one of its parts: opens its parents and scrolls to it. */
 function goTo(record, part = -1) {
   let changed = reveal(record);
   if (part >= 0 && !opened[record]) {
@@ -281,7 +281,7 @@ function goTo(record, part = -1) {
   select(record, part);
 }
 
-/** The same, to the row that a hash names, as a step that the browser's Back takes back. */
+/** The same for the row of a fragment, as a step that the browser's Back reverts. */
 function follow(hash) {
   const here = "#" + rowId(currentRecord, currentPart);
   if (location.hash !== here) history.replaceState(null, "", here);
@@ -295,7 +295,7 @@ function toggle(at, open = !opened[at]) {
   refresh();
 }
 
-/** Opens or closes everything, as far as browsers can show it. */
+/** Opens or closes everything, as far as browsers can display it. */
 function openAll(open) {
   const limit = Math.min(MOST_ROWS, Math.floor(15e6 / rowHeight));
   let total = 0;
@@ -310,7 +310,7 @@ function openAll(open) {
   say(cut ? "Only the first " + rowCount.toLocaleString("en") + " rows were opened" : rowCount.toLocaleString("en") + " rows");
 }
 
-/** Where the current row leads, or -1. */
+/** The target of the current row, or -1. */
 function leadsTo() {
   const record = records[currentRecord];
   if (currentPart < 0) return record.kind === "note" && record.address ? target(currentRecord, record.address) : -1;
@@ -319,12 +319,12 @@ function leadsTo() {
   return to >= 0 ? target(currentRecord, to) : -1;
 }
 
-/** Keys in the tree, as the tree pattern of WAI-ARIA has them. True if the key was one. */
+/** Handles keys in the tree, following the tree pattern of WAI-ARIA. True if the key was handled. */
 function treeKey(event) {
   const row = rowOf(currentRecord, currentPart);
   const page = Math.max(1, Math.floor(tree.clientHeight / rowHeight) - 1);
   const inside = currentPart < 0 && hasInside(currentRecord);
-  /** The next row that is no filler of a picture. */
+  /** The next row that is not a filler of a picture. */
   const step = (by) => {
     let to = row + by;
     while (to > 0 && to < rowCount - 1 && rowParts[to] >= 0) {
@@ -374,7 +374,7 @@ function treeKey(event) {
 
 let saying = 0;
 
-/** Says something to assistive technology, and unless it can be seen elsewhere shows it for a moment. */
+/** Announces a text to assistive technology, and displays it briefly unless it is visible elsewhere. */
 function say(text, quietly = false) {
   const status = document.getElementById("status");
   status.textContent = text;

@@ -3,9 +3,9 @@
 use super::MiError;
 use super::emit::{Emit, MiEngine, MiPacket, PostSync, Predication, Reference};
 use super::gpr::{Gpr, Gprs};
+use super::location::{self, Mem, Qword, Reg, RegisterDwords, Target, Width};
 use super::lower::Lower;
 use super::node;
-use super::place::{self, Mem, Qword, Reg, RegisterDwords, Target, Width};
 use super::value::{Condition, Operand, Storable, Value};
 use crate::batch::Access;
 use crate::gen8::mi::{MiSetPredicate, MiSetPredicatePredicateEnable};
@@ -76,7 +76,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         &self,
         index: u32,
     ) -> Result<Reg<<R::Dwords as RegisterDwords>::Width>, MiError> {
-        place::register::<R>(E::BASE, index)
+        location::register::<R>(E::BASE, index)
     }
 
     pub(super) fn lower(&mut self) -> Lower<'_, E, B> {
@@ -101,7 +101,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         to: impl Into<Target<W>>,
         value: impl Storable<W>,
     ) -> Result<(), MiError> {
-        self.lower().store(&to.into().place, W::WIDE, &value.storable().node)
+        self.lower().store(&to.into().destination, W::WIDE, &value.storable().node)
     }
 
     /// Evaluates a value now into a general register, which stays in use until the result and all
@@ -226,10 +226,10 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
             Some(_) => return body(self),
             None => self.set_predicate(&!condition)?,
         }
-        let behind = self.batch.label();
-        self.batch.jump_if(behind)?;
+        let after = self.batch.label();
+        self.batch.jump_if(after)?;
         body(self)?;
-        Ok(self.batch.bind(behind)?)
+        Ok(self.batch.bind(after)?)
     }
 
     /// Emits packets that run once, and again while the condition that `body` returns holds. Sets

@@ -6,8 +6,8 @@
 use super::MiError;
 use super::emit::{Emit, MiEngine, MiPacket, Reference};
 use super::gpr::{Gpr, Gprs};
+use super::location::{Destination, Location, Offset, register, upper};
 use super::node::{self, Binary, Flag, Kind, Link, Node};
-use super::place::{Location, Offset, Place, register, upper};
 use crate::batch::Access;
 use crate::gen8::engine_registers::{CsGpr, MiPredicateResult, MiPredicateSrc0, MiPredicateSrc1};
 use crate::gen8::mi::{
@@ -131,9 +131,14 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 
     /// Stores an expression.
-    pub fn store(&mut self, place: &Place, wide: bool, node: &Link) -> Result<(), MiError> {
+    pub fn store(
+        &mut self,
+        destination: &Destination,
+        wide: bool,
+        node: &Link,
+    ) -> Result<(), MiError> {
         self.want(node);
-        if let Place::Gpr(gpr) = place {
+        if let Destination::Gpr(gpr) = destination {
             self.check(gpr)?;
             if node.calculated() {
                 self.evaluate(node, Some(gpr.clone()))?;
@@ -141,7 +146,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
             }
         }
         let (low, high) = self.halves(node)?;
-        let (to_low, to_high) = self.to(place, wide)?;
+        let (to_low, to_high) = self.to(destination, wide)?;
         self.put_both(to_low, to_high, low, high)?;
         self.flush()
     }
@@ -153,8 +158,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
             Kind::Const(0) => Compare::FALSE,
             Kind::Const(_) => Compare::TRUE,
             Kind::Flag(Flag::Equal, a, b) if !self.wanted_again(below) => {
-                let one = register::<MiPredicateSrc0>(E::BASE, 0)?.place();
-                let two = register::<MiPredicateSrc1>(E::BASE, 0)?.place();
+                let one = register::<MiPredicateSrc0>(E::BASE, 0)?.mmio();
+                let two = register::<MiPredicateSrc1>(E::BASE, 0)?.mmio();
                 let (first, second) = (self.halves(a)?, self.halves(b)?);
                 self.put_both(
                     To::Register(one),
@@ -172,7 +177,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                 Compare::SRCS_EQUAL
             }
             _ => {
-                let to = register::<MiPredicateResult>(E::BASE, 0)?.place();
+                let to = register::<MiPredicateResult>(E::BASE, 0)?.mmio();
                 // The bit is a node of this operation too: the uses of its parts are counted
                 // already, but not its own.
                 let bit = node::bit(mask);
@@ -211,7 +216,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         };
         self.put(To::Memory(to), &low, true)?;
         if wide {
-            self.put(To::Memory(to.behind(4)?), &high, true)?;
+            self.put(To::Memory(to.after(4)?), &high, true)?;
         }
         self.flush()
     }
@@ -256,19 +261,19 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 
     /// The destinations of the halves of a value.
-    fn to(&self, place: &Place, wide: bool) -> Result<(To, Option<To>), MiError> {
-        Ok(match place {
-            Place::Memory(location) => {
-                let high = if wide { Some(To::Memory(location.behind(4)?)) } else { None };
+    fn to(&self, destination: &Destination, wide: bool) -> Result<(To, Option<To>), MiError> {
+        Ok(match destination {
+            Destination::Memory(location) => {
+                let high = if wide { Some(To::Memory(location.after(4)?)) } else { None };
                 (To::Memory(*location), high)
             }
-            Place::Register(offset) => {
+            Destination::Register(offset) => {
                 self.not_managed(*offset)?;
                 let high = if wide { Some(upper(*offset)?) } else { None };
                 high.map_or(Ok(()), |high| self.not_managed(high))?;
                 (To::Register(*offset), high.map(To::Register))
             }
-            Place::Gpr(gpr) => {
+            Destination::Gpr(gpr) => {
                 let low = self.offset(gpr)?;
                 (To::Register(low), Some(To::Register(upper(low)?)))
             }
@@ -331,7 +336,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
                 (Source::Immediate(*value as u32), Source::Immediate((*value >> 32) as u32))
             }
             Kind::Memory { location, wide } => {
-                let high = if *wide { Source::Memory(location.behind(4)?) } else { zero };
+                let high = if *wide { Source::Memory(location.after(4)?) } else { zero };
                 (Source::Memory(*location), high)
             }
             Kind::Register { offset, wide } => {

@@ -3,8 +3,8 @@
 use super::MiError;
 use super::builder::Builder;
 use super::emit::{Emit, MiEngine, MiPacket};
+use super::location::{Dword, Mem, Width};
 use super::node;
-use super::place::{Dword, Mem, Width};
 use super::value::{Storable, Value};
 use crate::batch::Access;
 use crate::engine::EngineId;
@@ -102,7 +102,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         let backwards = to.address.va48() > from.address.va48();
         for index in 0..dwords {
             let offset = 4 * if backwards { dwords - 1 - index } else { index };
-            let (to, from) = (to.behind(offset)?, from.behind(offset)?);
+            let (to, from) = (to.after(offset)?, from.after(offset)?);
             if to == from {
                 continue;
             }
@@ -130,13 +130,13 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
     ) -> Result<(), MiError> {
         let to = to.into().location;
         if let Some(last) = dwords.checked_sub(1) {
-            to.behind(last.saturating_mul(4))?;
+            to.after(last.saturating_mul(4))?;
         }
         let data = [U::from_bits(value.into()); FILL as usize];
         let mut done = 0;
         while done < dwords {
             let now = FILL.min(dwords - done);
-            let here = to.behind(4 * done)?;
+            let here = to.after(4 * done)?;
             let packet = MiStoreDataImm {
                 data_dword: data[..now as usize].into(),
                 ..MiStoreDataImm::new(here.address)

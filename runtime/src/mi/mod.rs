@@ -105,18 +105,18 @@
 mod builder;
 mod emit;
 mod gpr;
+mod location;
 mod lower;
 mod memory;
 mod node;
-mod place;
 mod value;
 
 pub use crate::batch::MiError;
 pub use builder::Builder;
 pub use emit::{Emit, MiEngine, MiPacket, PostSync, Predication, Reference};
 pub use gpr::{Gpr, Gprs};
-pub use memory::{Atomic, Until};
-pub use place::{
+pub use location::{
     Dword, Mem, MemoryAddress, Qword, Reg, RegisterDwords, Target, Width, mem32, mem64,
 };
+pub use memory::{Atomic, Until};
 pub use value::{Condition, Operand, Storable, Value};

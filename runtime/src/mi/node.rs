@@ -6,7 +6,7 @@
 
 use super::MiError;
 use super::gpr::Gpr;
-use super::place::{Location, Offset};
+use super::location::{Location, Offset};
 use std::rc::Rc;
 
 /// Deepest nesting: walking it must not overflow the stack of a thread.

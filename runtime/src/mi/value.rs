@@ -1,8 +1,8 @@
 //! Values and conditions, from which programs build expressions.
 
 use super::gpr::Gpr;
+use super::location::{Dword, Mem, Qword, Reg, Width};
 use super::node::{self, Binary, Flag, Link};
-use super::place::{Dword, Mem, Qword, Reg, Width};
 use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
@@ -268,7 +268,7 @@ macro_rules! operators {
 operand! {
     [W: Width] Value<W>: |self| self.node.clone();
     [W: Width] Mem<W>: |self| node::memory(self.location, W::WIDE);
-    [W: Width] Reg<W>: |self| node::register(self.place(), W::WIDE);
+    [W: Width] Reg<W>: |self| node::register(self.mmio(), W::WIDE);
     [] Gpr: |self| node::gpr(self.clone(), u64::MAX);
 }
 

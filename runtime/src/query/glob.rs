@@ -43,9 +43,9 @@ impl Glob {
                 (Some(one), _) if *one == b'?' || one.eq_ignore_ascii_case(&name[n]) => {
                     (p, n) = (p + 1, n + 1);
                 }
-                (_, Some((behind, until))) => {
-                    star = Some((behind, until + 1));
-                    (p, n) = (behind, until + 1);
+                (_, Some((after, until))) => {
+                    star = Some((after, until + 1));
+                    (p, n) = (after, until + 1);
                 }
                 _ => return false,
             }

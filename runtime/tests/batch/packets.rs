@@ -36,9 +36,9 @@ fn a_full_batch_says_so_and_still_ends() {
         "MI_NOOP takes 4 bytes, 0 of 32 are left in small: give it a larger size"
     );
     assert_eq!(batch.finish().unwrap().length, 32);
-    assert!(matches!(Buffer::new("a", 0x10, 4096), Err(BatchError::Place { .. })));
-    assert!(matches!(Buffer::new("a", 0xffff_ffff_f000, 8192), Err(BatchError::Place { .. })));
-    assert!(matches!(Buffer::new("a", u64::MAX - 4095, 4096), Err(BatchError::Place { .. })));
+    assert!(matches!(Buffer::new("a", 0x10, 4096), Err(BatchError::BadAddress { .. })));
+    assert!(matches!(Buffer::new("a", 0xffff_ffff_f000, 8192), Err(BatchError::BadAddress { .. })));
+    assert!(matches!(Buffer::new("a", u64::MAX - 4095, 4096), Err(BatchError::BadAddress { .. })));
     let error = Buffer::new("a", 0x10, 4096).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -107,7 +107,7 @@ impl<W: Width> Mem<W> {
     /// [`MiError::Range`] if that is not a multiple of 4, or the result is beyond 48 bits;
     /// [`MiError::Batch`] if it is not inside the object.
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
-        Ok(Mem { location: self.location.behind(bytes)?, ..self })
+        Ok(Mem { location: self.location.after(bytes)?, ..self })
     }
 }
 
@@ -148,7 +148,7 @@ impl Eq for Location {}
 
 impl Location {
     /// The location `bytes` bytes after this one.
-    pub fn behind(self, bytes: u64) -> Result<Self, MiError> {
+    pub fn after(self, bytes: u64) -> Result<Self, MiError> {
         let sum = self.address.va48().saturating_add(bytes);
         let address = Address::new(sum).map_err(MiError::range("an address in memory"))?;
         match self.object {
@@ -196,7 +196,7 @@ impl<W: Width> Reg<W> {
         self.offset.get() as u32
     }
 
-    pub(super) const fn place(self) -> Offset {
+    pub(super) const fn mmio(self) -> Offset {
         self.offset
     }
 }
@@ -267,12 +267,12 @@ pub(super) fn register<R: Fixed<Dwords: RegisterDwords>>(
 /// A destination for a value of width `W`.
 #[derive(Clone, Debug)]
 pub struct Target<W: Width> {
-    pub(super) place: Place,
+    pub(super) destination: Destination,
     width: PhantomData<W>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum Destination {
     Memory(Location),
     Register(Offset),
     Gpr(Gpr),
@@ -280,18 +280,18 @@ pub(super) enum Place {
 
 impl<W: Width> From<Mem<W>> for Target<W> {
     fn from(mem: Mem<W>) -> Self {
-        Target { place: Place::Memory(mem.location), width: PhantomData }
+        Target { destination: Destination::Memory(mem.location), width: PhantomData }
     }
 }
 
 impl<W: Width> From<Reg<W>> for Target<W> {
     fn from(register: Reg<W>) -> Self {
-        Target { place: Place::Register(register.offset), width: PhantomData }
+        Target { destination: Destination::Register(register.offset), width: PhantomData }
     }
 }
 
 impl From<&Gpr> for Target<Qword> {
     fn from(gpr: &Gpr) -> Self {
-        Target { place: Place::Gpr(gpr.clone()), width: PhantomData }
+        Target { destination: Destination::Gpr(gpr.clone()), width: PhantomData }
     }
 }
