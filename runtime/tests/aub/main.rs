@@ -270,7 +270,7 @@ fn errors_say_where_and_what() {
     has(error(&[0xe0c1_0004, 1, 0, 0, 6, 0]), &["Size bytes = 0x6"]);
     has(
         error(&[0xf703_0005, 0, 0]),
-        &["ends inside a MEM_TRACE_REGISTER_WRITE block", "24 bytes", "12 are"],
+        &["ends inside a MEM_TRACE_REGISTER_WRITE block", "24 bytes", "has 12"],
     );
 
     for start in [&b""[..], b"ab", b"\x7fELF.....", b"PK\x03\x04"] {
