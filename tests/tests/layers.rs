@@ -21,19 +21,6 @@ struct Layers {
 
 const CRATES: &[Layers] = &[
     Layers {
-        src: "codegen/src",
-        layers: &[
-            &["number", "source", "suggest", "model", "words"],
-            &["diagnostic", "value"],
-            &["expr", "xml"],
-            &["convert", "check", "index"],
-            &["list", "show", "emit"],
-            &["load"],
-            &["generate"],
-            &["embedded", "parts"],
-        ],
-    },
-    Layers {
         src: "runtime/src",
         layers: &[
             &["gen8", "memory", "merge", "read", "submission"],
