@@ -87,7 +87,6 @@ macro_rules! packets {
             MiUserInterrupt => mi::user_interrupt,
             MiArbCheck => mi::arb_check,
             MiArbOnOff => mi::arb_on_off,
-            MiTrial => mi::trial,
             $($name => $execute,)*
         } quiet MiSuspendFlush MiSetAppid MiFlush $($quiet)*)
     };

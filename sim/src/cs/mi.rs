@@ -12,9 +12,7 @@ use crate::machine::memory::{allowed, read, write};
 use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
 use crate::mem::space::GLOBAL_ENTRIES;
-use genxml::gen8::engine_registers::MiPredicateSrc0;
 use genxml::gen8::engine_registers::{RingBbOffset, RingNopid};
-use genxml::gen8::mi::MiTrial;
 use genxml::gen8::mi::{
     MiArbCheck, MiArbOnOff, MiBatchBufferEnd, MiBatchBufferStart,
     MiBatchBufferStartAddressSpaceIndicator, MiBatchBufferStartSecondLevelBatchBuffer,
@@ -311,9 +309,4 @@ pub fn set_context(exec: &mut Exec<'_>, packet: &MiSetContext) -> Result<Flow, F
         address: packet.logical_context_address.get() as u32,
         inhibit: packet.restore_inhibit.get() != 0,
     })
-}
-
-/// MI_TRIAL: MI_PREDICATE_SRC0 gets the value of the packet.
-pub fn trial(exec: &mut Exec<'_>, packet: &MiTrial) -> Result<(), Fault> {
-    exec.write_register(exec.base() + MiPredicateSrc0::OFFSET, packet.value.get() as u32, !0)
 }

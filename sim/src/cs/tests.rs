@@ -532,17 +532,3 @@ fn deadlock() {
     assert_eq!(bench.get(DATA + 8), [3]);
     assert_eq!(bench.gpu.run().unwrap().batches, 1);
 }
-
-/// MI_TRIAL and a register store. Oracle: the value of the packet.
-#[test]
-fn trial() {
-    use genxml::gen8::engine_registers::MiPredicateSrc0;
-    let mut bench = Bench::new();
-    let store = MiStoreRegisterMem {
-        register_address: at((0x2000 + MiPredicateSrc0::OFFSET % 0x1000).into()),
-        memory_address: at(DATA),
-        ..MiStoreRegisterMem::new()
-    };
-    bench.render(&batch![MiTrial { value: u(0x1234) }, store, END]).unwrap();
-    assert_eq!(bench.get(DATA), [0x1234]);
-}
