@@ -89,6 +89,7 @@ mod tests {
     use super::*;
     use genxml::core::{Address, MinusOne, lit};
     use genxml::gen8::state::{RenderSurfaceStateExtent, SurfaceFormat, SurfaceType, TileMode};
+    use genxml_testkit::Random;
 
     fn surface(format: SurfaceFormat, tile_mode: TileMode) -> RenderSurfaceState {
         RenderSurfaceState {
@@ -174,15 +175,10 @@ mod tests {
     /// Random surface states: nothing overflows, and no picture is larger than the limit.
     #[test]
     fn any_surface_state() {
-        let mut random = 0x2545_f491_4f6c_dd1d_u64;
+        let mut random = Random::new(1);
         let mut made = 0;
         for round in 0..5000 {
-            let dwords = std::array::from_fn(|_| {
-                random ^= random << 13;
-                random ^= random >> 7;
-                random ^= random << 17;
-                random as u32
-            });
+            let dwords = std::array::from_fn(|_| random.bits() as u32);
             let state = RenderSurfaceState::unpack_lossy(&dwords);
             let usual = RenderSurfaceState {
                 surface_type: SurfaceType::SURFTYPE_2D,

@@ -1,13 +1,12 @@
 //! The contract of `genx convert`: its outputs can be run and read, and it reports what they cannot
 //! hold.
 
-mod common;
-
-use common::{corpus, fill_capture, finish, genx};
+use crate::common::{fill_capture, finish, genx};
 use genxml::aub::{self, Compression, Reader, Recorder};
 use genxml::capture::{Capture, Event, Playback};
 use genxml::engine::EngineId;
 use genxml_sim::aub::{AubReplay, Step};
+use genxml_testkit::corpus;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
@@ -198,7 +197,7 @@ fn what_cannot_be_done_is_said() {
 /// Converts Mesa's files to captures. Oracle: the capture of the same program.
 #[test]
 fn files_of_mesa() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let place = tempdir().unwrap();
     let output = place.path().join("saxpy");
     let (code, _, err) = convert(&corpus.join("aub/vk_saxpy.aub.xz"), &output, &[]);
@@ -218,7 +217,7 @@ fn files_of_mesa() {
 /// Oracles: the expectations of the captures, from hardware and from tests of other projects.
 #[test]
 fn written_files_leave_what_captures_expect() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     for name in [
         "drivers/vk_saxpy",
         "images/igt_gpgpu_fill",

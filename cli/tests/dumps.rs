@@ -1,9 +1,7 @@
 //! The contract of `genx diff`, `genx query`, the filters of `genx decode` and the formats of
 //! `genx check`.
 
-mod common;
-
-use common::{batch_capture, fill_capture, finish, genx};
+use crate::common::{batch_capture, fill_capture, finish, genx};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiNoop, PipeControl};
 use serde_json::Value;

@@ -1,9 +1,7 @@
 //! `genx run --error-state`: the error state after a fault or hang names the packet and has its
 //! memory. Oracle: the dwords of the batch, which the test writes.
 
-mod common;
-
-use common::{batch_capture, fill_capture, finish, genx};
+use crate::common::{batch_capture, fill_capture, finish, genx};
 use genxml::core::{Address, U};
 use genxml::engine::{Blitter, Render};
 use genxml::error_state::{BufferKind, ErrorState};

@@ -1,8 +1,7 @@
 //! The contract of `genx eu`.
 
-mod common;
-
-use common::{corpus, finish, genx};
+use crate::common::{finish, genx};
+use genxml_testkit::corpus;
 use std::fs;
 use tempfile::tempdir;
 
@@ -142,7 +141,7 @@ fn validation_names_rules() {
 /// Oracle: bytes made by Mesa's assembler.
 #[test]
 fn bytes_equal_mesas() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let mut files = 0;
     for entry in fs::read_dir(corpus.join("eu/asm/gen8")).unwrap() {
         let path = entry.unwrap().path();

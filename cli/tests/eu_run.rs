@@ -1,8 +1,6 @@
 //! `genx eu run`. Oracle: simple kernels, encoded by hand from 2d p.139-182.
 
-mod common;
-
-use common::{finish, genx};
+use crate::common::{finish, genx};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,8 @@
 //! The contract of `genx demo`, `decode`, `check` and `spec`.
 
-mod common;
-
-use common::{corpus, fill_capture, fill_picture, finish, genx, read_png};
+use crate::common::{fill_capture, fill_picture, finish, genx, read_png};
 use genx::demo::{Name, execute};
+use genxml_testkit::corpus;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -232,7 +231,7 @@ fn into_a_closed_pipe(command: &[&str], more: &[&str]) -> (Option<i32>, Vec<u8>)
 /// Every packet of every capture has a name; state, surfaces and kernels are found.
 #[test]
 fn decode_names_the_corpus() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     for (capture, words) in [
         (
             "images/igt_gpgpu_fill",

@@ -1,19 +1,16 @@
 //! The contract of `genx run`: exit codes, messages, dumps.
 
-mod common;
-#[path = "../../runtime/tests/aub/file.rs"]
-mod file;
-
-use common::{
-    EXPECTATION, batch_capture, corpus, fill_capture, fill_picture, finish, genx, read_png,
+use crate::common::{
+    EXPECTATION, batch_capture, fill_capture, fill_picture, finish, genx, read_png,
 };
-use file::AubFile;
 use genx::demo::Name;
 use genxml::core::{Address, U};
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiSemaphoreSignal, MiSemaphoreSignalTargetEngineSelect, MiStoreDataImm};
 use genxml_sim::Gpu;
 use genxml_sim::machine::events::{Event, Now};
+use genxml_testkit::aub::AubFile;
+use genxml_testkit::{Random, corpus};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -232,21 +229,17 @@ fn draws_are_told() {
 #[test]
 fn damaged_draws_are_told() {
     let demo = Name::Texture.demo();
-    let mut state = 1u64;
-    let mut random = move |below: u64| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % below
-    };
+    let mut random = Random::new(1);
     let (mut told, mut problems) = (0, 0);
     for round in 0..150 {
         let mut submission = (demo.submission)().unwrap();
         let small = submission.buffers.iter_mut().filter(|buffer| buffer.bytes().len() <= 4096);
         let mut small: Vec<_> = small.collect();
-        for _ in 0..=random(3) {
+        for _ in 0..=random.below(3) {
             // Batch and heaps; what is behind them is empty.
-            let buffer = random(4) as usize;
-            small[buffer].bytes_mut()[random(if buffer == 0 { 1200 } else { 512 }) as usize] ^=
-                1 << random(8);
+            let buffer = random.index(4);
+            small[buffer].bytes_mut()[random.index(if buffer == 0 { 1200 } else { 512 })] ^=
+                1 << random.below(8);
         }
         let mut gpu = Gpu::new();
         gpu.set_work_limit(1 << 12);
@@ -560,7 +553,7 @@ fn aub_files_that_end_early() {
 /// Oracle: memory from hardware and from IGT's assertions.
 #[test]
 fn corpus_is_byte_exact() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let kinds = [
         "igt_exec",
         "igt_storedw",
@@ -590,7 +583,7 @@ fn corpus_is_byte_exact() {
 /// Files of Mesa's intel_dump_gpu.
 #[test]
 fn aub_files_of_mesa() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (code, out, err) = run(&corpus.join("aub/vk_saxpy.aub.xz"), &[]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     let head = "vk_saxpy.aub.xz: ok: 2 submissions\n  recorded      memory trace of vk_client for PCI id 0x1616\n";
@@ -602,7 +595,7 @@ fn aub_files_of_mesa() {
 /// The hundred thousand iterations of media_spin, including the start of the program.
 #[test]
 fn spinning_takes_less_than_a_second() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let start = Instant::now();
     let (code, out, err) = run(&corpus.join("images/syn_mediaspin_36_100000"), &[]);
     let took = start.elapsed();
@@ -613,7 +606,7 @@ fn spinning_takes_less_than_a_second() {
 /// The error names the first packet that the model does not implement.
 #[test]
 fn corpus_of_other_kinds_names_what_is_missing() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (code, _, err) = run(&corpus.join("drivers/va_jpg"), &[]);
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("not implement") && err.contains("MFX"), "{err}");

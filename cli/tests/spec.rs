@@ -1,8 +1,6 @@
 //! The contract of `genx spec` on files, and of `--spec`.
 
-mod common;
-
-use common::{finish, genx};
+use crate::common::{finish, genx};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::tempdir;

@@ -9,9 +9,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use genxml::check::{self, Rules};
 use genxml::decode::{self, Format, Options};
 use genxml::engine::EngineId;
-
-#[path = "../tests/support/draws.rs"]
-mod draws;
+use genxml_testkit::draws;
 
 const BYTES: usize = 8 << 20;
 

@@ -16,6 +16,7 @@ use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePs};
 use genxml::gen8::render3d_raster::ThreeDStateSbe;
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::{RenderSurfaceState, SamplerState};
+use genxml_testkit::Random;
 
 fn main() {
     divan::main();
@@ -27,23 +28,19 @@ const SAMPLE: u32 = 1000;
 /// Packets of each kind; a power of two.
 const KINDS: usize = 64;
 
-/// xorshift64.
-struct Random(u64);
+/// Well-formed packets of random values.
+trait Packets {
+    fn packet<T: Fixed>(&mut self) -> T::Dwords;
+    fn restrict(&mut self, info: &Container, dwords: &mut [u32]);
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
+impl Packets for Random {
     /// A well-formed container: random dwords, packed anew, with fields that have a range moved
     /// into it.
     fn packet<T: Fixed>(&mut self) -> T::Dwords {
         loop {
             let mut dwords = vec![0u32; T::DWORDS];
-            dwords.iter_mut().for_each(|dword| *dword = self.next() as u32);
+            dwords.iter_mut().for_each(|dword| *dword = self.bits() as u32);
             self.restrict(T::INFO, &mut dwords);
             let packed = T::read_lossy(&dwords).to_dwords();
             if T::from_dwords(&packed).is_ok() {
@@ -59,7 +56,7 @@ impl Random {
                 dwords[(bit / 32) as usize] &= !(1 << (bit % 32));
             }
             let span = max.wrapping_sub(min) & ones(field.end - field.start + 1);
-            let value = min.wrapping_add(self.next() % span.saturating_add(1));
+            let value = min.wrapping_add(self.bits() % span.saturating_add(1));
             put(dwords, field.start, field.end, value & ones(field.end - field.start + 1));
         }
     }
@@ -101,7 +98,7 @@ const MIX_BYTES: usize = 4 * (9 + 12 + 4 + 16 + 4 + 17 + 7 + 6 + 9);
 
 impl Mix {
     fn new() -> Self {
-        let random = &mut Random(0x9e37_79b9_7f4a_7c15);
+        let random = &mut Random::new(1);
         let elements = (0..KINDS).map(|_| {
             let element = [(); 4]
                 .map(|()| VertexElementState::read_lossy(&random.packet::<VertexElementState>()));
@@ -232,7 +229,7 @@ fn batch() -> Vec<u32> {
     use genxml::gen8::render3d_constants::ThreeDStateConstantVs;
     use genxml::gen8::state::StateBaseAddress;
     let mut out = Vec::new();
-    let random = &mut Random(0x2545_f491_4f6c_dd1d);
+    let random = &mut Random::new(2);
     let mut buffer = [0; 64];
     while out.len() < 1 << 20 {
         macro_rules! one {
@@ -240,7 +237,7 @@ fn batch() -> Vec<u32> {
                 out.extend_from_slice(&random.packet::<$type>())
             };
         }
-        match random.next() % 14 {
+        match random.bits() % 14 {
             0 => one!(ThreeDStateVs),
             1 => one!(ThreeDStatePs),
             2 => one!(ThreeDStateSbe),
@@ -252,17 +249,17 @@ fn batch() -> Vec<u32> {
             10 => one!(MiNoop),
             11 => {
                 let pairs = [(); 3].map(|()| MiLoadRegisterImmRegister {
-                    register_offset: genxml::core::Address::from_bits(random.next() & 0x7f_fffc),
-                    data_dword: genxml::core::U::from_bits(random.next()),
+                    register_offset: genxml::core::Address::from_bits(random.bits() & 0x7f_fffc),
+                    data_dword: genxml::core::U::from_bits(random.bits()),
                 });
-                let count = random.next() as usize % 3 + 1;
+                let count = random.bits() as usize % 3 + 1;
                 let packet =
                     MiLoadRegisterImm { register: (&pairs[..count]).into(), ..Default::default() };
                 let length = packet.pack_into(&mut buffer).expect("room");
                 out.extend_from_slice(&buffer[..length]);
             }
             12 => {
-                let address = genxml::core::Address::from_bits(random.next());
+                let address = genxml::core::Address::from_bits(random.bits());
                 let values = [genxml::core::U::from_bits(7)];
                 let packet =
                     MiStoreDataImm { data_dword: (&values).into(), ..MiStoreDataImm::new(address) };

@@ -34,3 +34,25 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     print!("{}", decoded(&std::fs::read_to_string(path.as_deref().unwrap_or(default))?)?);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the comments beside the dwords of the dump.
+    #[test]
+    fn packets_and_state_are_named() {
+        let dump = include_str!("../../tests/cases/decode/media_object.hex");
+        let text = decoded(dump).unwrap();
+        for name in [
+            "MEDIA_OBJECT",
+            "STATE_BASE_ADDRESS",
+            "INTERFACE_DESCRIPTOR_DATA",
+            "RENDER_SURFACE_STATE",
+        ] {
+            assert!(text.contains(name), "{name}");
+        }
+        assert!(decoded("").is_err());
+        assert!(decoded("render 0x1000 zzz").is_err());
+    }
+}

@@ -143,3 +143,46 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     println!("{}", overlap()?);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genxml::core::Fixed;
+    use genxml::gen8::RenderPacket;
+
+    /// Oracle: the packets that make the same in one go, and Mesa's way, an `or`.
+    #[test]
+    fn merged_as_if_made_at_once() {
+        let dwords = two_draws().unwrap();
+        let (ps, raster) = (ThreeDStatePs::DWORDS, ThreeDStateRaster::DWORDS);
+        assert_eq!(dwords.len(), 2 * (ps + raster));
+        let (first, second) = dwords.split_at(ps + raster);
+        assert_eq!(first[..ps], second[..ps]);
+        let read = ThreeDStatePs::read(first).unwrap();
+        assert_eq!(read.kernel_start_pointer_0.get(), 0x1240);
+        assert!(read._16_pixel_dispatch_enable && !read._8_pixel_dispatch_enable);
+        assert_eq!(read.sampler_count.bits(), 1);
+        let [off, on] = [first, second].map(|draw| ThreeDStateRaster::read(&draw[ps..]).unwrap());
+        assert!(!off.scissor_rectangle_enable && on.scissor_rectangle_enable);
+        assert_eq!(off.cull_mode, on.cull_mode);
+        let or: Vec<u32> =
+            ThreeDStateRaster { cull_mode: on.cull_mode, ..ThreeDStateRaster::new() }
+                .pack()
+                .iter()
+                .zip(
+                    ThreeDStateRaster {
+                        scissor_rectangle_enable: true,
+                        ..ThreeDStateRaster::new()
+                    }
+                    .pack(),
+                )
+                .map(|(fixed, draw)| fixed | draw)
+                .collect();
+        assert_eq!(second[ps..], or);
+        assert!(RenderPacket::parse(first).is_ok());
+        assert_eq!(
+            overlap().unwrap().to_string(),
+            "3DSTATE_PS: both parts set 8 Pixel Dispatch Enable (dw6 0:0)"
+        );
+    }
+}

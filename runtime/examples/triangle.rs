@@ -312,3 +312,26 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use genxml::core::rule::Severity;
+
+    /// Oracle: the rules of the manual, and the names of what a draw needs.
+    #[test]
+    fn breaks_no_rule() {
+        let submission = submission().unwrap();
+        let errors: Vec<String> = findings(&submission)
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .map(|finding| finding.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{}", errors.join("\n"));
+        let text = decoded(&submission).unwrap();
+        // What lies in memory is found through the bases.
+        for name in ["3DPRIMITIVE", "BLEND_STATE", "RENDER_SURFACE_STATE", "CC_VIEWPORT"] {
+            assert!(text.contains(name), "{name} is missing in\n{text}");
+        }
+    }
+}

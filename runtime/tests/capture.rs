@@ -1,10 +1,9 @@
 //! The capture format: real captures load, damaged ones are refused with file, line, field and
 //! value.
 
-mod common;
-
 use genxml::capture::*;
 use genxml::engine::EngineId;
+use genxml_testkit::corpus;
 use std::fs;
 use std::path::Path;
 
@@ -376,7 +375,7 @@ fn padding_of_frames_is_not_compared() {
 /// Oracle: the corpus, written by another program.
 #[test]
 fn real_captures_load_and_play() {
-    for path in common::captures() {
+    for path in corpus::captures() {
         let capture = Capture::open(&path).unwrap_or_else(|error| panic!("{error}"));
         let mut playback = Playback::new(&capture);
         let mut execs = 0;

@@ -1,8 +1,6 @@
 //! The decoder: every kind of field, everything that it follows, real captures, and input that is
 //! none.
 
-mod common;
-
 use genxml::batch::{Batch, Buffer, Heap, Submission};
 use genxml::capture::Capture;
 use genxml::core::address::{DynamicState, Instruction, SurfaceState};
@@ -11,6 +9,7 @@ use genxml::decode::{self, Decoder, Format, Issue, Kind, Options, Record, State,
 use genxml::engine::{EngineId, Render};
 use genxml::gen8::{media, mi, registers, state};
 use genxml::pipeline::Gpgpu;
+use genxml_testkit::corpus;
 use proptest::prelude::*;
 use std::io;
 
@@ -587,7 +586,7 @@ fn a_reader_that_goes_away_is_no_error() {
 /// captures.
 #[test]
 fn real_captures_are_read_completely() {
-    for path in common::captures() {
+    for path in corpus::captures() {
         let capture = Capture::open(&path).unwrap();
         let name = capture.name().to_owned();
         let mut out = Vec::new();

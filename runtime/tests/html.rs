@@ -1,8 +1,6 @@
 //! The page: nothing from outside, nothing that a dump says can become part of it, and the same
 //! records as the JSON output. What only a browser can tell is in `tests/browser`.
 
-mod common;
-
 use genxml::batch::{Batch, Heap, Submission};
 use genxml::core::address::{DynamicState, Instruction, SurfaceState};
 use genxml::core::{Address, lit};
@@ -12,6 +10,7 @@ use genxml::engine::{EngineId, Render};
 use genxml::gen8::{media, mi, state};
 use genxml::html::{HtmlWriter, Page, Picture};
 use genxml::pipeline::Gpgpu;
+use genxml_testkit::{Random, corpus};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
@@ -295,19 +294,13 @@ fn the_data_are_the_records_of_json() {
 /// More records than one piece takes, of every kind of packet with random contents.
 #[test]
 fn large_batches_come_in_pieces() {
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
-    let mut next = || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random
-    };
+    let mut random = Random::new(1);
     let bytes: Vec<u8> = (0..300_000)
         .flat_map(|_| {
-            let dword = match next() % 4 {
-                0 => 0x7800_0001 | (next() as u32 & 0x07ff_0003),
+            let dword = match random.below(4) {
+                0 => 0x7800_0001 | (random.bits() as u32 & 0x07ff_0003),
                 1 => 0x1100_0001,
-                _ => next() as u32,
+                _ => random.bits() as u32,
             };
             dword.to_le_bytes()
         })
@@ -321,7 +314,7 @@ fn large_batches_come_in_pieces() {
 /// Oracle: the corpus.
 #[test]
 fn the_data_are_the_records_of_json_for_captures() {
-    for path in common::captures() {
+    for path in corpus::captures() {
         same_as_json(&mut Dump::open(&path, &How::default()).unwrap());
     }
 }

@@ -5,9 +5,7 @@
 use genxml::check::{self, Rules};
 use genxml::decode::{self, Format, Options};
 use genxml::engine::EngineId;
-
-#[path = "support/draws.rs"]
-mod draws;
+use genxml_testkit::draws;
 
 /// Most memory that the process has had so far, in bytes, where the system tells it.
 fn peak() -> Option<usize> {

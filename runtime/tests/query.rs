@@ -1,8 +1,6 @@
 //! Filters, draws, writes of state and differences of dumps. Oracle: the batches are made here, and
 //! real captures hold what their drivers say.
 
-mod common;
-
 use genxml::core::bits;
 use genxml::core::reflect::Kind;
 use genxml::decode::{Decoder, Options, Record, Sink, State, Tables};
@@ -10,6 +8,7 @@ use genxml::diff::{Ignore, Show, Tree, dumps, write_json, write_text};
 use genxml::dump::{Dump, How};
 use genxml::engine::EngineId;
 use genxml::query::{Draw, Draws, Filter, Filtered, Glob, What, Write, Writes, in_effect};
+use genxml_testkit::corpus;
 use std::ops::Range;
 use std::path::Path;
 
@@ -173,7 +172,7 @@ fn filters_by_name_field_address_and_draw() {
 /// What is left of a tree is a tree: no record is deeper than the one before it and one more.
 #[test]
 fn filtered_records_nest() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let mut capture = open(&corpus.join("drivers/vk_triangle"));
     for (name, least) in
         [("RENDER_SURFACE_STATE", 2), ("3DSTATE_PS", 1), ("kernel", 1), ("3DPRIMITIVE", 1)]
@@ -227,7 +226,7 @@ fn draws_with_what_they_draw() {
     assert_eq!(all[0].topology, Some("3DPRIM_TRILIST"));
     assert_eq!(all[2].topology, Some("3DPRIM_TRISTRIP"));
     // A real program: a triangle with a vertex and a pixel shader.
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let mut capture = open(&corpus.join("drivers/vk_triangle"));
     let all = draws_of(|sink| capture_into(&mut capture, sink));
     let triangle = all.iter().find(|draw| draw.topology == Some("3DPRIM_TRILIST"));
@@ -384,7 +383,7 @@ fn what_only_moved_is_the_same() {
 #[test]
 fn captures_are_like_themselves() {
     let mut before: Option<Tree> = None;
-    for path in common::captures() {
+    for path in corpus::captures() {
         let ignore = Ignore { addresses: true, ..Ignore::default() };
         let make = |path: &Path| {
             let mut capture = open(path);
@@ -409,7 +408,7 @@ fn captures_are_like_themselves() {
 /// called from a ring.
 #[test]
 fn a_capture_and_an_aub_file_of_one_program() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let ignore = Ignore { addresses: true, ..Ignore::default() };
     let filter = Filter {
         packets: vec![Glob::new("3DSTATE_CLIP"), Glob::new("3DPRIMITIVE")],

@@ -10,6 +10,7 @@ use genxml::gen8::render3d_fetch::{ThreeDStateVertexElements, VertexElementState
 use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoPacket};
 use genxml::read;
+use genxml_testkit::Random;
 
 fn batch() -> Vec<u32> {
     let mut out = Vec::new();
@@ -120,20 +121,14 @@ fn strict_readers_look_at_every_bit() {
 /// Whatever the dwords, each is in one item, in order, and nothing panics.
 #[test]
 fn random_dwords_are_covered() {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut random = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as u32
-    };
+    let mut random = Random::new(1);
     for round in 0..200 {
         let dwords: Vec<u32> = (0..500)
-            .map(|_| match random() % 4 {
-                0 => random(),
-                1 => 0x7800_0000 | random() & 0x07ff_0007,
-                2 => random() & 0x1f80_0007,
-                _ => 0x5000_0000 | random() & 0x0fff_0007,
+            .map(|_| match random.below(4) {
+                0 => random.bits() as u32,
+                1 => 0x7800_0000 | random.bits() as u32 & 0x07ff_0007,
+                2 => random.bits() as u32 & 0x1f80_0007,
+                _ => 0x5000_0000 | random.bits() as u32 & 0x0fff_0007,
             })
             .collect();
         macro_rules! covered {

@@ -71,3 +71,22 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the copy, pixel by pixel.
+    #[test]
+    fn the_rectangle_is_copied() {
+        let copied = copied().unwrap();
+        for (index, pixel) in copied.iter().enumerate() {
+            let (x, y) = (index % SIZE, index / SIZE);
+            let inside = (40..56).contains(&x) && (32..48).contains(&y);
+            // 40 - 8 and 32 - 4: how far everything moved.
+            let expected = if inside { source(x - 32, y - 28) } else { 0 };
+            assert_eq!(*pixel, expected, "{x}, {y}");
+        }
+        main().unwrap();
+    }
+}

@@ -169,3 +169,15 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     println!("{} pixels, the first is {:#010x}", pixels.len(), pixels[0]);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: every pixel has the colour.
+    #[test]
+    fn every_pixel_is_filled() {
+        assert_eq!(filled(0x0102_0304).unwrap(), [0x0102_0304; SIZE * SIZE]);
+        main().unwrap();
+    }
+}

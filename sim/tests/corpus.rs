@@ -1,33 +1,16 @@
 //! Captures of real batches. Oracle: the memory that the captures expect (intel-gpu-tools' own
 //! assertions among them).
 //!
-//! The corpus stands beside the project, or where GENXML_CORPUS says; without it there is nothing
-//! to run.
+//! Without the corpus there is nothing to run.
 
 use genxml::capture::Capture;
 use genxml_sim::replay;
-use std::path::PathBuf;
-
-fn corpus() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let path =
-        std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    if path.is_dir() {
-        return Some(path);
-    }
-    assert!(
-        std::env::var_os("GENXML_CORPUS").is_none(),
-        "GENXML_CORPUS: nothing at {}",
-        path.display()
-    );
-    eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
-    None
-}
+use genxml_testkit::corpus;
 
 /// Runs every capture of `folder` whose name starts with one of `prefixes`; returns how many there
 /// were.
 fn run(folder: &str, prefixes: &[&str]) -> usize {
-    let Some(corpus) = corpus() else { return 0 };
+    let Some(corpus) = corpus::folder() else { return 0 };
     let mut count = 0;
     let mut entries: Vec<_> = std::fs::read_dir(corpus.join(folder))
         .unwrap()
@@ -53,40 +36,40 @@ fn run(folder: &str, prefixes: &[&str]) -> usize {
 #[test]
 fn command_streamer() {
     let count = run("images", &["igt_exec_nop", "igt_storedw", "igt_pipe_control"]);
-    assert!(count == 3 || corpus().is_none());
+    assert!(count == 3 || corpus::folder().is_none());
 }
 
 /// OpenCL with indirect data, Vulkan with constants in the CURBE, shared memory of OpenGL.
 #[test]
 fn compute_of_real_programs() {
     let count = run("drivers", &["cl_vadd", "vk_saxpy", "pg_cs_shared_atomics"]);
-    assert!(count == 3 || corpus().is_none());
+    assert!(count == 3 || corpus::folder().is_none());
 }
 
 #[test]
 fn blitter() {
     let count = run("images", &["syn_blt_", "igt_tiled_blits"]);
-    assert!(count == 7 || corpus().is_none());
+    assert!(count == 7 || corpus::folder().is_none());
 }
 
 #[test]
 fn blitter_of_a_real_program() {
     let count = run("drivers", &["igt_gem_blt"]);
-    assert!(count == 1 || corpus().is_none());
+    assert!(count == 1 || corpus::folder().is_none());
 }
 
 /// Oracle: what other renderers drew.
 #[test]
 fn frames_of_real_programs() {
     let count = run("drivers", &["kmscube", "gl_iris", "vk_triangle"]);
-    assert!(count == 3 || corpus().is_none());
+    assert!(count == 3 || corpus::folder().is_none());
     let count = run("images", &["syn_rendercopy", "igt_render_copy"]);
-    assert!(count == 5 || corpus().is_none());
+    assert!(count == 5 || corpus::folder().is_none());
 }
 
 /// Tests of piglit run without a fault; pg_xfb takes too long here.
 #[test]
 fn piglit() {
     let count = run("drivers", &["pg_depthstencil", "pg_gs_clip", "pg_tess_barrier"]);
-    assert!(count == 3 || corpus().is_none());
+    assert!(count == 3 || corpus::folder().is_none());
 }

@@ -8,6 +8,7 @@
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use genxml_core::Fixed;
+use genxml_testkit::Random;
 
 fn main() {
     println!("{} bytes out of structs of {}", 4 * DWORDS, size_of::<OneOfEach>());
@@ -61,17 +62,8 @@ const TIMES: usize = 16;
 
 /// Values with every field varied.
 fn varied() -> Box<OneOfEach> {
-    let mut state = 1u64;
-    OneOfEach::read(|| {
-        let mut random = || {
-            // xorshift64*, by Vigna.
-            state ^= state >> 12;
-            state ^= state << 25;
-            state ^= state >> 27;
-            (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-        };
-        (0..1024).map(|_| random()).collect()
-    })
+    let mut random = Random::new(1);
+    OneOfEach::read(|| random.dwords(1024))
 }
 
 #[divan::bench(sample_size = 50)]

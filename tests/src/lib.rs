@@ -3,7 +3,7 @@
 //! * [`toy`]: code generated from `toy/toy.xml`, which uses every feature of the schema
 //! * [`foreign`]: code generated from files in Mesa's schema
 //! * [`ROUND_TRIPS`]: every generated container of the workspace, for tests of the laws of packing
-//! * [`Random`]: random packets of these containers
+//! * [`packed`]: random packets of these containers
 
 pub mod toy {
     //! Code generated from `toy/toy.xml`.
@@ -17,9 +17,9 @@ pub mod foreign {
     include!(concat!(env!("OUT_DIR"), "/foreign/mod.rs"));
 }
 
-mod random;
+mod packets;
 
-pub use random::Random;
+pub use packets::{packed, within};
 
 use genxml_core::round_trip::RoundTrip;
 

@@ -7,7 +7,8 @@ use genxml::json::{Named, from_json, to_json};
 use genxml_core::packet::UnpackError;
 use genxml_core::round_trip::ROOM;
 use genxml_core::serial::{Reason, Tree, build};
-use genxml_tests::Random;
+use genxml_testkit::Random;
+use genxml_tests::packed;
 use serde_json::{Value, json};
 
 /// Converts through text, as in a file.
@@ -19,9 +20,9 @@ fn tree(value: &Value) -> Tree {
 fn every_container_comes_back() {
     let (mut same, mut refused) = (0, 0);
     for trip in genxml_tests::ROUND_TRIPS.iter().copied().flatten() {
-        let mut random = Random::new(trip.info.name);
+        let mut random = Random::of(trip.info.name);
         for round in 0..60u32 {
-            let Some(dwords) = random.packed(trip, round) else { continue };
+            let Some(dwords) = packed(&mut random, trip, round) else { continue };
             let value = to_json(trip.info, &dwords);
             match build(trip.info, &tree(&value)) {
                 Ok(back) => {

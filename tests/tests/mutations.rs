@@ -10,6 +10,7 @@ use genxml::gen8::mi::{MiStoreDataImm, PipeControl, PipeControlPostSyncOperation
 use genxml_sim::mem::Frames;
 use genxml_sim::replay::{Replay, Step};
 use genxml_sim::{Gpu, Memory};
+use genxml_testkit::corpus;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::fs;
@@ -126,30 +127,9 @@ fn real_inputs() -> Vec<Input> {
 
 /// Directories of real captures with little data.
 fn captures() -> Vec<PathBuf> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let corpus =
-        PathBuf::from(std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned()));
-    let mut found = Vec::new();
-    for folder in ["images", "drivers"] {
-        for entry in fs::read_dir(corpus.join(folder)).into_iter().flatten().flatten() {
-            let small = |path: &Path| {
-                fs::metadata(path.join("data.bin.zst")).is_ok_and(|m| m.len() < 20_000)
-            };
-            if small(&entry.path()) {
-                found.push(entry.path());
-            }
-        }
-    }
-    if found.is_empty() {
-        assert!(
-            std::env::var_os("GENXML_CORPUS").is_none(),
-            "GENXML_CORPUS: nothing at {}",
-            corpus.display()
-        );
-        eprintln!("skipped: no corpus of captures at {}; own inputs only", corpus.display());
-    }
-    found.sort();
-    found
+    let small =
+        |path: &Path| fs::metadata(path.join("data.bin.zst")).is_ok_and(|m| m.len() < 20_000);
+    corpus::captures().into_iter().filter(|path| small(path)).collect()
 }
 
 /// Content of unmapped memory before and after the memory of the input.

@@ -1,20 +1,16 @@
 //! Damaged input: a million mutations of valid inputs through every reader, with the functions of
 //! the fuzz targets. None panics, none runs long, and memory does not grow.
 
-#[path = "../../runtime/tests/aub/file.rs"]
-mod aub;
-#[path = "../fuzz/targets/mod.rs"]
-mod targets;
-
-use aub::{AubFile, space};
 use genxml::dump::{Dump, How, Kind};
 use genxml::error_state::{BufferKind, Crash, CrashBuffer, PageFault, Spelling, write};
 use genxml_core::reflect;
+use genxml_testkit::aub::{AubFile, space};
+use genxml_testkit::{Random, corpus, readers};
+use genxml_tests::packed;
 use lzma_rust2::{XzOptions, XzWriter};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;
 use std::io::{Cursor, Write};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Total number of mutations. `GENXML_MUTATIONS` sets another number.
@@ -26,27 +22,11 @@ const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// How much the peak memory of the process may grow after the first tenth of the mutations, in KiB.
 const GROWTH: u64 = 64 << 10;
 
-/// xorshift64*: the same mutations in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-}
-
 /// Changes `bytes` at one to four positions; `other` is another valid input.
 fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
     for _ in 0..=random.below(4) {
-        let at = random.below(bytes.len());
-        let length = 1 + random.below(16);
+        let at = random.index(bytes.len().max(1));
+        let length = 1 + random.index(16);
         let end = (at + length).min(bytes.len());
         match random.below(10) {
             0 => bytes.truncate(at),
@@ -56,18 +36,18 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, other: &[u8], most: usize) {
                 bytes.splice(at..at, again);
             }
             3 => {
-                let from = random.below(other.len());
+                let from = random.index(other.len().max(1));
                 let piece = &other[from..(from + 4 * length).min(other.len())];
                 bytes.splice(at..at, piece.iter().copied());
             }
             4 if bytes.len() >= 4 => {
                 let dword = at.min(bytes.len() - 4) & !3;
-                let value = [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000, random.next() as u32]
-                    [random.below(6)];
+                let value = [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000, random.bits() as u32]
+                    [random.index(6)];
                 bytes[dword..dword + 4].copy_from_slice(&value.to_le_bytes());
             }
             5 => {
-                bytes.iter_mut().skip(at).take(length).for_each(|byte| *byte = random.next() as u8)
+                bytes.iter_mut().skip(at).take(length).for_each(|byte| *byte = random.bits() as u8)
             }
             _ => {
                 if let Some(byte) = bytes.get_mut(at) {
@@ -107,13 +87,13 @@ fn mutations_of_good_inputs() {
     assert_eq!(subjects.iter().map(|subject| subject.share).sum::<u64>(), 100);
     let threads = std::thread::available_parallelism().map_or(2, |count| count.get() as u64);
     let work = |part: u64, from: u64, to: u64| {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (part + 1) ^ from << 32);
+        let mut random = Random::new((part + 1) ^ from << 32);
         for subject in &subjects {
             let (from, to) = (from * subject.share / 100, to * subject.share / 100);
             let begin = Instant::now();
             for _ in (from..to).filter(|n| n % threads == part) {
-                let mut bytes = subject.inputs[random.below(subject.inputs.len())].clone();
-                let other = &subject.inputs[random.below(subject.inputs.len())];
+                let mut bytes = subject.inputs[random.index(subject.inputs.len())].clone();
+                let other = &subject.inputs[random.index(subject.inputs.len())];
                 mutate(&mut random, &mut bytes, other, subject.most);
                 let start = Instant::now();
                 (subject.run)(&bytes);
@@ -149,9 +129,9 @@ fn mutations_of_good_inputs() {
 /// present.
 fn subjects() -> Vec<Subject> {
     vec![
-        Subject { name: "batch", run: targets::batch, inputs: batches(), most: 160, share: 86 },
-        Subject { name: "kernel", run: targets::kernel, inputs: kernels(), most: 128, share: 4 },
-        Subject { name: "file", run: targets::file, inputs: files(), most: 4096, share: 10 },
+        Subject { name: "batch", run: readers::batch, inputs: batches(), most: 160, share: 86 },
+        Subject { name: "kernel", run: readers::kernel, inputs: kernels(), most: 128, share: 4 },
+        Subject { name: "file", run: readers::file, inputs: files(), most: 4096, share: 10 },
     ]
 }
 
@@ -161,14 +141,14 @@ fn batches() -> Vec<Vec<u8>> {
         .iter()
         .filter(|trip| matches!(trip.info.kind, reflect::Kind::Instruction { .. }))
         .collect();
-    let mut random = genxml_tests::Random::new("batches");
+    let mut random = Random::of("batches");
     (0..256)
         .map(|first| {
             let mut bytes = vec![first as u8];
             for _ in 0..4 {
-                let trip = instructions[random.next() as usize % instructions.len()];
-                let round = random.next() as u32;
-                let dwords = random.packed(trip, round).unwrap_or_default();
+                let trip = instructions[random.index(instructions.len())];
+                let round = random.bits() as u32;
+                let dwords = packed(&mut random, trip, round).unwrap_or_default();
                 bytes.extend(dwords.iter().flat_map(|dword| dword.to_le_bytes()));
             }
             bytes
@@ -316,17 +296,10 @@ fn kernels() -> Vec<Vec<u8>> {
         .flat_map(|submission| &submission.buffers)
         .map(|buffer| buffer.bytes().to_vec())
         .collect();
-    for entry in fs::read_dir(corpus().join("eu/kernels")).into_iter().flatten().flatten() {
-        if entry.path().extension().is_some_and(|extension| extension == "bin") {
-            kernels.extend(fs::read(entry.path()));
-        }
+    if let Some(corpus) = corpus::folder() {
+        kernels.extend(corpus::kernels(&corpus).into_iter().map(|(_, bytes)| bytes));
     }
     kernels.sort();
     kernels.retain(|kernel| !kernel.is_empty());
     kernels
-}
-
-fn corpus() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    PathBuf::from(std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned()))
 }

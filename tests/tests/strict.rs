@@ -7,7 +7,8 @@ use genxml_core::bits::put;
 use genxml_core::check::Check;
 use genxml_core::packet::{Fixed, UnpackError};
 use genxml_core::reflect::{Container, Kind};
-use genxml_tests::Random;
+use genxml_testkit::Random;
+use genxml_tests::packed;
 
 /// PIPE_CONTROL may leave out its immediate data: its length field is 2 to 4. Oracle: that range,
 /// and Linux, whose gen8_emit_pipe_control writes 6 dwords where older ones write 4 or 5.
@@ -46,11 +47,11 @@ fn is_length(info: &Container, error: &UnpackError) -> bool {
 fn fast_and_table_checks_agree() {
     let (mut held, mut failed) = (0, 0);
     for trip in genxml_tests::ROUND_TRIPS.iter().copied().flatten() {
-        let mut random = Random::new(trip.info.name);
+        let mut random = Random::of(trip.info.name);
         for round in 0..200u32 {
-            let Some(mut dwords) = random.packed(trip, round) else { continue };
+            let Some(mut dwords) = packed(&mut random, trip, round) else { continue };
             for _ in 0..round % 3 {
-                let bit = random.next() as u32 % (32 * dwords.len() as u32);
+                let bit = random.below(32 * dwords.len() as u64) as u32;
                 let (start, flipped) = (bit, dwords[(bit / 32) as usize] >> (bit % 32) & 1 ^ 1);
                 dwords[(bit / 32) as usize] &= !(1 << (bit % 32));
                 put(&mut dwords, start, start, flipped.into());

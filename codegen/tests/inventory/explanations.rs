@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::here;
-use crate::tsv::{self, Row};
+use crate::inventory::here;
+use crate::inventory::tsv::{self, Row};
 
 /// Structure and line of the manual (or `- field` for a field of ours that has no row; of facts,
 /// first bit and name) -> what is here instead.

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use genxml_codegen::model::{Container, Kind, Spec, Type};
 
-use crate::explanations::Explanations;
-use crate::layout::{self, Place};
-use crate::names::{Item, Names};
-use crate::tsv::{self, Row, number};
-use crate::{finish, here, shared, spec};
+use crate::inventory::explanations::Explanations;
+use crate::inventory::layout::{self, Place};
+use crate::inventory::names::{Item, Names};
+use crate::inventory::tsv::{self, Row, number};
+use crate::inventory::{finish, here, shared, spec};
 
 /// Elements of a variable tail that the tables list one by one.
 const ELEMENTS: u32 = 32;

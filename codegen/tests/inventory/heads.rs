@@ -4,7 +4,7 @@ use std::path::Path;
 
 use genxml_codegen::model::{Container, Spec};
 
-use crate::layout;
+use crate::inventory::layout;
 
 /// Lines of volume 2d, if the folder of the manuals is there.
 pub fn volume(shared: &Path) -> Option<Vec<String>> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use genxml_codegen::model::{Container, Field, Group, Spec, Type};
 
-use crate::tsv::{Row, number, plain};
+use crate::inventory::tsv::{Row, number, plain};
 
 /// A field of a container with the groups laid out; or a group or an element of one as a whole.
 pub struct Place<'a> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use genxml_codegen::model::{Container, Enum, Field, Group, Spec, Type};
 
-use crate::tsv::{self, plain};
+use crate::inventory::tsv::{self, plain};
 
 /// What a row stands for.
 #[derive(Clone, Copy)]

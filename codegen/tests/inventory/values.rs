@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use genxml_codegen::model::Enum;
 
-use crate::names::{Item, Names};
-use crate::tsv::{self, number, plain};
-use crate::{finish, here, shared, spec};
+use crate::inventory::names::{Item, Names};
+use crate::inventory::tsv::{self, number, plain};
+use crate::inventory::{finish, here, shared, spec};
 
 /// Names that are ours: the manual's is a misprint (jmpj), a sentence, or lost.
 const OURS: [(&str, &str); 4] = [

@@ -14,23 +14,15 @@ use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateExtent,
     RenderSurfaceStateView, SamplerState,
 };
+use genxml_testkit::Random;
 
 /// How many of each packet: few enough that sixteen of the mix stay in the first-level cache.
 pub const COUNT: usize = 16;
 
 /// Values of every packet, made by its own reader out of random dwords, so that every field varies.
 pub fn typed<T: Fixed>(seed: u64) -> Vec<T> {
-    let mut state = seed | 1;
-    let mut random = || {
-        // xorshift64*, by Vigna.
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    };
-    (0..COUNT)
-        .map(|_| T::read_lossy(&std::iter::repeat_with(&mut random).take(32).collect::<Vec<_>>()))
-        .collect()
+    let mut random = Random::new(seed);
+    (0..COUNT).map(|_| T::read_lossy(&random.dwords(32))).collect()
 }
 
 /// A struct of `hand` with the values of a generated one.

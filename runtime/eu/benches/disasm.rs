@@ -8,7 +8,7 @@ use genxml_eu::disasm::write_listing;
 use genxml_eu::instruction::*;
 use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, Opcode, compact, instructions, natives};
-use std::path::Path;
+use genxml_testkit::corpus;
 
 fn main() {
     divan::main();
@@ -16,14 +16,8 @@ fn main() {
 
 /// The kernels of the corpus, about a megabyte, or the mix.
 fn kernels() -> Vec<Vec<u8>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let corpus = std::env::var_os("GENXML_CORPUS").map_or(beside, Into::into).join("eu/kernels");
-    let folders = std::fs::read_dir(corpus).into_iter().flatten().flatten();
-    let files =
-        folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok()).flatten().flatten();
-    let paths =
-        files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|e| e == "bin"));
-    let found: Vec<Vec<u8>> = paths.filter_map(|path| std::fs::read(path).ok()).collect();
+    let found = corpus::folder().map_or(Vec::new(), |corpus| corpus::kernels(&corpus));
+    let found: Vec<Vec<u8>> = found.into_iter().map(|(_, bytes)| bytes).collect();
     if found.is_empty() { vec![mix()] } else { found }
 }
 

@@ -1,14 +1,12 @@
 //! Assembles the text of real kernels, and Mesa's assembler tests.
 
-mod common;
-
-use common::{corpus, kernels};
 use genxml_eu::asm::{AsmError, Options, assemble};
 use genxml_eu::instruction::*;
 use genxml_eu::kernel::Located;
 use genxml_eu::ops::Format;
 use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, Opcode, instructions};
+use genxml_testkit::corpus;
 use std::collections::BTreeMap;
 
 /// The instruction without parts that have no meaning (corpus/README.md): the source region of
@@ -55,9 +53,9 @@ fn without(source: &str, errors: &[AsmError]) -> String {
 }
 
 fn run(syntax: Syntax, extension: &str) -> Option<Tally> {
-    let corpus = corpus()?;
+    let corpus = corpus::folder()?;
     let mut tally = Tally::default();
-    for (path, bytes) in kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         let mut source = std::fs::read_to_string(path.with_extension(extension)).unwrap();
         assert_eq!(Syntax::detect(&source), syntax, "{}", path.display());
         tally.kernels += 1;
@@ -161,7 +159,7 @@ fn mesa_texts_assemble() {
 /// Oracle: the output of Mesa's assembler for its own tests, byte for byte.
 #[test]
 fn mesa_tests_are_byte_exact() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (mut files, mut lines) = (0, 0);
     let mut wrong = Vec::new();
     for file in std::fs::read_dir(corpus.join("eu/asm/gen8")).unwrap() {

@@ -1,9 +1,8 @@
 //! Errors of the assembler: position, text and message. Also checks that no text causes a panic.
 
-mod common;
-
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax::{self, Iga, Mesa};
+use genxml_testkit::{Random, corpus};
 use proptest::prelude::*;
 
 /// The errors of `source`, each as `line:column text | message`.
@@ -518,14 +517,10 @@ proptest! {
 /// Lines of real kernels with one character changed, removed or doubled.
 #[test]
 fn damaged_lines_are_survived() {
-    let Some(corpus) = common::corpus() else { return };
-    let mut state = 1u64;
-    let mut random = move |below: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let Some(corpus) = corpus::folder() else { return };
+    let mut random = Random::new(1);
     let mut damaged = 0;
-    for (path, _) in common::kernels(&corpus).into_iter().step_by(7) {
+    for (path, _) in corpus::kernels(&corpus).into_iter().step_by(7) {
         for extension in ["iga.asm", "mesa.asm"] {
             let text = std::fs::read_to_string(path.with_extension(extension)).unwrap();
             for line in text.lines().step_by(11) {
@@ -533,9 +528,9 @@ fn damaged_lines_are_survived() {
                 if letters.is_empty() {
                     continue;
                 }
-                let at = random(letters.len());
-                match random(3) {
-                    0 => letters[at] = char::from(33 + random(94) as u8),
+                let at = random.index(letters.len());
+                match random.below(3) {
+                    0 => letters[at] = char::from(33 + random.below(94) as u8),
                     1 => drop(letters.remove(at)),
                     _ => letters.insert(at, letters[at]),
                 }

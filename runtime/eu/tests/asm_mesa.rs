@@ -2,13 +2,12 @@
 //! grammar of Mesa's assembler for Gen8 and its encoder, read for these cases; kernels of the
 //! corpus where stated.
 
-mod common;
-
 use genxml_eu::asm::{Assembly, Options, assemble};
 use genxml_eu::gen8::eu;
 use genxml_eu::instruction::*;
 use genxml_eu::syntax::Syntax::Mesa;
 use genxml_eu::{Instruction, Opcode, decode, disasm, instructions};
+use genxml_testkit::corpus;
 
 fn ok(source: &str) -> Assembly {
     assemble(source, Mesa, &Options::default())
@@ -62,9 +61,9 @@ fn jumps_to_registers() {
 /// Oracle: kernels of drivers.
 #[test]
 fn jumps_to_registers_of_kernels() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let mut seen = 0;
-    for (path, bytes) in common::kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         for located in instructions(&bytes).flatten() {
             let i = located.instruction;
             if i.opcode != Opcode::Jmpi || i.branch.is_some() || i.compacted {

@@ -1,7 +1,5 @@
 //! The text of our disassemblers, assembled again: real kernels, and random instructions.
 
-mod common;
-
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::disasm::listing;
 use genxml_eu::instruction::*;
@@ -11,6 +9,7 @@ use genxml_eu::ops::Format::{
 use genxml_eu::ops::OPS;
 use genxml_eu::syntax::Syntax::{self, Iga, Mesa};
 use genxml_eu::{Instruction, Opcode, decode, instructions};
+use genxml_testkit::{Random, corpus};
 
 /// The register, changed to one that exists, with its byte offset aligned to elements of `size`
 /// bytes.
@@ -269,15 +268,13 @@ fn whole(register: Register) -> Register {
 }
 
 fn random_instructions(syntax: Syntax) -> impl Iterator<Item = Instruction> {
-    let mut state = 7u64;
-    let mut random = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 32) as u32
-    };
+    let mut random = Random::new(7);
     std::iter::repeat_with(move || {
-        let op = &OPS[random() as usize % OPS.len()];
+        let op = &OPS[random.index(OPS.len())];
+        let mut dwords: [u32; 4] = std::array::from_fn(|_| random.bits() as u32);
         // In the 16-byte form.
-        decode(&[random() & !0x2000_00ff | u32::from(op.code), random(), random(), random()])
+        dwords[0] = dwords[0] & !0x2000_00ff | u32::from(op.code);
+        decode(&dwords)
     })
     .filter_map(move |read| {
         let native = printable(read.ok()?, syntax)?.encode().ok()?;
@@ -319,10 +316,10 @@ fn mesa_text_of_random_instructions() {
 /// The text of real kernels assembles to the original instructions.
 #[test]
 fn kernels_come_back() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     for syntax in [Iga, Mesa] {
         let (mut kernels, mut total, mut equal) = (0, 0, 0);
-        for (path, bytes) in common::kernels(&corpus) {
+        for (path, bytes) in corpus::kernels(&corpus) {
             let text = listing(&bytes, syntax);
             let Ok(kernel) = assemble(&text, syntax, &Options::default()) else {
                 // Mesa's text of some branches and operands is incomplete.

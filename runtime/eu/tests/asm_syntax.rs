@@ -1,12 +1,11 @@
 //! The syntax of the assembler, compared with instructions built by hand. The corpus is needed only
 //! where stated.
 
-mod common;
-
 use genxml_eu::asm::{Assembly, Compaction, Options, assemble};
 use genxml_eu::instruction::*;
 use genxml_eu::syntax::Syntax::{self, Iga, Mesa};
 use genxml_eu::{Instruction, Opcode, instructions};
+use genxml_testkit::corpus;
 
 fn ok(source: &str, syntax: Syntax) -> Assembly {
     assemble(source, syntax, &Options::default())
@@ -511,7 +510,7 @@ fn immediates() {
 /// Oracle: corpus/eu/vf_float.tsv, Mesa's values of the restricted floats.
 #[test]
 fn restricted_floats() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let table = std::fs::read_to_string(corpus.join("eu/vf_float.tsv")).unwrap();
     let mut rows = 0;
     for row in table.lines().skip(1) {

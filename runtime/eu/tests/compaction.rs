@@ -1,14 +1,13 @@
 //! Compaction and expansion.
 
-mod common;
-
-use common::{corpus, dwords, hex, kernels};
 use genxml_eu::instruction::*;
 use genxml_eu::kernel::Located;
 use genxml_eu::{
     CompactError, Instruction, Opcode, compact, compact_kernel, decode, expand, expand_kernel,
     instructions,
 };
+use genxml_testkit::corpus;
+use genxml_testkit::text::{dwords, hex};
 use std::collections::BTreeMap;
 
 fn bytes(forms: &[&[u32]]) -> Vec<u8> {
@@ -207,7 +206,7 @@ fn kernels_that_are_refused() {
 /// compact form.
 #[test]
 fn table_of_forms() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let table = std::fs::read_to_string(corpus.join("eu/compaction.tsv")).unwrap();
     let (mut rows, mut bad, mut typed) = (0, Vec::new(), 0);
     for row in table.lines().skip(1) {
@@ -234,10 +233,10 @@ fn table_of_forms() {
 /// instructions.
 #[test]
 fn forms_chosen_as_in_kernels() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (mut total, mut same, mut typed) = (0, 0, 0);
     let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    for (path, bytes) in kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         let lines: Vec<Located> = instructions(&bytes).map(Result::unwrap).collect();
         if !lines.iter().any(|line| line.instruction.compacted) {
             continue;
@@ -275,10 +274,10 @@ fn forms_chosen_as_in_kernels() {
 /// again, jumps included.
 #[test]
 fn kernels_come_back() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (mut same, mut compacted, mut wide_bytes, mut small_bytes) = (0, 0, 0, 0);
     let (mut refused, mut others) = (Vec::new(), Vec::new());
-    for (path, bytes) in kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         let name = path.display();
         let wide = match expand_kernel(&bytes) {
             Ok(wide) => wide,

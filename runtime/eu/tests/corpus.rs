@@ -1,18 +1,17 @@
 //! Real Gen8 kernels, with Intel's and Mesa's text of them.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{corpus, dwords, hex, kernels, squeeze};
 use genxml_eu::instruction::{AccessMode, Descriptor, Operand};
 use genxml_eu::kernel::Located;
 use genxml_eu::{Instruction, decode, instructions};
+use genxml_testkit::corpus;
+use genxml_testkit::text::{dwords, hex, squeeze};
 
 /// Oracle: full forms that Mesa's compaction produced, from real kernels.
 #[test]
 fn expansion_equals_mesa() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let table = std::fs::read_to_string(corpus.join("eu/compaction.tsv")).unwrap();
     let (mut rows, mut bad) = (0, Vec::new());
     for row in table.lines().skip(1) {
@@ -35,10 +34,10 @@ fn expansion_equals_mesa() {
 /// instructions also have the same bits; unused bits may differ.
 #[test]
 fn encoding_keeps_instructions() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (mut total, mut same_bits) = (0, 0);
     let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    for (path, bytes) in kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         for located in instructions(&bytes) {
             let Located { position, instruction } = located.unwrap();
             let encoded = instruction.encode().unwrap_or_else(|error| {
@@ -76,7 +75,7 @@ fn encoding_keeps_instructions() {
 /// controls of the source, and stays equal when it is encoded again.
 #[test]
 fn assembled_by_mesa() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (mut total, mut different) = (0, Vec::new());
     for file in std::fs::read_dir(corpus.join("eu/asm/gen8")).unwrap() {
         let path = file.unwrap().path();
@@ -130,7 +129,7 @@ fn assembled_by_mesa() {
 /// Kernels may end with padding (corpus/README.md); the first end of thread is before it.
 #[test]
 fn the_end_is_found() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let path = corpus.join("eu/kernels/igt/gpgpu_fill_gen8.bin");
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(genxml_eu::length_until_eot(&bytes).unwrap(), 160);
@@ -143,10 +142,10 @@ fn the_end_is_found() {
 /// Oracle: compilers. The operand types of every instruction in the real kernels are in the table.
 #[test]
 fn types_are_in_the_table() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let mut missing: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut total = 0;
-    for (path, bytes) in kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         for Located { instruction: i, .. } in instructions(&bytes).flatten() {
             let rows = i.math.map_or(i.opcode.signatures(), |math| math.signatures());
             if rows.is_empty() {

@@ -1,23 +1,21 @@
 //! Descriptions of messages of real kernels.
 
-mod common;
-
-use common::{corpus, kernels};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 use genxml_eu::instructions;
 use genxml_eu::message::Span;
 use genxml_eu::message::describe;
+use genxml_testkit::corpus;
 use std::collections::BTreeMap;
 
 /// Oracle: the messages of compilers and of hand-written kernels. Every message has a structure,
 /// and no length contradicts the rest of its descriptor.
 #[test]
 fn messages_of_kernels() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (mut total, mut checked) = (0, 0);
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     let mut wrong: BTreeMap<String, usize> = BTreeMap::new();
-    for (path, bytes) in kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         for line in instructions(&bytes) {
             let Some(send) = line.unwrap().instruction.send else { continue };
             let Descriptor::Immediate(descriptor) = send.descriptor else { continue };

@@ -1,40 +1,17 @@
 //! Random instructions: random bytes, operations with random operands, compact forms, and real
 //! instructions with some bits flipped. Nothing panics, and conversions are reversible.
 
-mod common;
-#[path = "common/exercise.rs"]
-mod exercise;
-
-use common::{corpus, dwords, kernels};
-use exercise::{exercise, exercise_kernel};
 use genxml_eu::compact;
 use genxml_eu::ops::OPS;
-
-/// Marsaglia's xorshift: the same numbers each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 16) as usize % limit
-    }
-
-    fn dwords(&mut self) -> [u32; 4] {
-        std::array::from_fn(|_| (self.next() >> 16) as u32)
-    }
-}
+use genxml_testkit::instructions::{exercise, exercise_kernel};
+use genxml_testkit::text::dwords;
+use genxml_testkit::{Random, corpus};
 
 /// Sixteen bytes from every position where a real instruction starts or could start.
 fn real() -> Vec<[u32; 4]> {
-    let Some(corpus) = corpus() else { return vec![[0x0060_0001, 0x2080_0608, 0, 7]] };
+    let Some(corpus) = corpus::folder() else { return vec![[0x0060_0001, 0x2080_0608, 0, 7]] };
     let mut places = Vec::new();
-    for (_, bytes) in kernels(&corpus) {
+    for (_, bytes) in corpus::kernels(&corpus) {
         places.extend(
             dwords(&bytes).windows(4).step_by(2).map(|four| <[u32; 4]>::try_from(four).unwrap()),
         );
@@ -43,29 +20,29 @@ fn real() -> Vec<[u32; 4]> {
 }
 
 /// Runs 100,000 instructions, or `GENXML_EU_INSTRUCTIONS`. Ten million take some minutes:
-/// `GENXML_EU_INSTRUCTIONS=10000000 cargo test -p genxml-eu --release --test random`.
+/// `GENXML_EU_INSTRUCTIONS=10000000 cargo test -p genxml-eu --release random_instructions`.
 #[test]
 fn random_instructions() {
     let count =
         std::env::var("GENXML_EU_INSTRUCTIONS").map_or(100_000, |count| count.parse().unwrap());
     let real = real();
-    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     let mut text = String::new();
     let mut kernel = Vec::new();
     let (mut compacted, mut printed) = (0u64, 0);
     for index in 0..count {
-        let mut four = numbers.dwords();
+        let mut four = std::array::from_fn(|_| random.bits() as u32);
         match index % 4 {
             0 => {}
-            1 => four[0] = four[0] & !0xff | u32::from(OPS[numbers.below(OPS.len())].code),
+            1 => four[0] = four[0] & !0xff | u32::from(OPS[random.index(OPS.len())].code),
             2 => {
                 // Set the bit of the compact form.
-                four[0] = four[0] & !0xff | u32::from(OPS[numbers.below(OPS.len())].code) | 1 << 29;
+                four[0] = four[0] & !0xff | u32::from(OPS[random.index(OPS.len())].code) | 1 << 29;
             }
             _ => {
-                four = real[numbers.below(real.len())];
-                for _ in 0..numbers.below(4) {
-                    four[numbers.below(4)] ^= 1 << numbers.below(32);
+                four = real[random.index(real.len())];
+                for _ in 0..random.below(4) {
+                    four[random.index(4)] ^= 1 << random.below(32);
                 }
             }
         }

@@ -1,10 +1,9 @@
 //! Listings of real kernels against those of Intel's and Mesa's disassemblers, line by line.
 
-mod common;
-
-use common::{corpus, kernels, squeeze};
 use genxml_eu::disasm::listing;
 use genxml_eu::syntax::Syntax;
+use genxml_testkit::corpus;
+use genxml_testkit::text::squeeze;
 use std::collections::BTreeMap;
 
 /// The lines of a listing with single spaces, without empty ones.
@@ -19,10 +18,10 @@ fn compare(
     extension: &str,
     kind: fn(&str, &str) -> &'static str,
 ) -> Option<(usize, usize)> {
-    let corpus = corpus()?;
+    let corpus = corpus::folder()?;
     let (mut equal, mut total) = (0, 0);
     let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (path, bytes) in kernels(&corpus) {
+    for (path, bytes) in corpus::kernels(&corpus) {
         let theirs = lines(&std::fs::read_to_string(path.with_extension(extension)).unwrap());
         let ours = lines(&listing(&bytes, syntax));
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
@@ -80,7 +79,7 @@ fn listings_equal_iga() {
 /// written, except for jumps.
 #[test]
 fn sources_of_mesa_assembler() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (mut total, mut different) = (0, Vec::new());
     for file in std::fs::read_dir(corpus.join("eu/asm/gen8")).unwrap() {
         let path = file.unwrap().path();

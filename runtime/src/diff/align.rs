@@ -171,6 +171,7 @@ fn back(kept: &[Vec<usize>], a: usize, b: usize) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::{common, pairs};
+    use genxml_testkit::Random;
 
     /// Oracle: the table of all prefixes.
     fn longest(a: &[u32], b: &[u32]) -> usize {
@@ -188,16 +189,11 @@ mod tests {
 
     #[test]
     fn as_long_as_can_be() {
-        let mut state = 1u64;
-        let mut random = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::new(1);
         for _ in 0..500 {
-            let kinds = random(6) + 1;
-            let mut list = || (0..random(20)).map(|_| random(kinds) as u32).collect::<Vec<_>>();
+            let kinds = random.below(6) + 1;
+            let mut list =
+                || (0..random.below(20)).map(|_| random.below(kinds) as u32).collect::<Vec<_>>();
             let (a, b) = (list(), list());
             let pairs = common(&a, &b);
             assert_eq!(pairs.len(), longest(&a, &b), "{a:?} {b:?} {pairs:?}");

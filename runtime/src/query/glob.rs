@@ -63,6 +63,7 @@ impl fmt::Display for Glob {
 #[cfg(test)]
 mod tests {
     use super::Glob;
+    use genxml_testkit::Random;
 
     /// Oracle: the definition, by trying every split.
     fn by_definition(pattern: &[u8], name: &[u8]) -> bool {
@@ -79,18 +80,12 @@ mod tests {
 
     #[test]
     fn as_the_definition_says() {
-        let mut state = 1u64;
-        let mut random = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::new(1);
         let (mut yes, mut no) = (0, 0);
         for _ in 0..20_000 {
             let pattern: String =
-                (0..random(6)).map(|_| ['a', 'B', '*', '?'][random(4) as usize]).collect();
-            let name: String = (0..random(7)).map(|_| ['A', 'b'][random(2) as usize]).collect();
+                (0..random.below(6)).map(|_| ['a', 'B', '*', '?'][random.index(4)]).collect();
+            let name: String = (0..random.below(7)).map(|_| ['A', 'b'][random.index(2)]).collect();
             let expected = by_definition(pattern.as_bytes(), name.as_bytes());
             assert_eq!(Glob::new(&pattern).matches(&name), expected, "{pattern} {name}");
             *(if expected { &mut yes } else { &mut no }) += 1;

@@ -1,13 +1,13 @@
 //! Submissions of AUB files. Oracles: the files of Mesa's writer and the captures of the same
 //! programs in the corpus; files written dword by dword.
 
-use crate::common;
-use crate::file::{AubFile, space};
 use genxml::aub;
 use genxml::capture::Capture;
 use genxml::decode::{Decoder, Options, Record, State, Summary, Tables};
 use genxml::dump::{Dump, How, Note, Submission};
 use genxml::engine::EngineId;
+use genxml_testkit::aub::{AubFile, space};
+use genxml_testkit::corpus;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io::Read;
@@ -54,7 +54,7 @@ fn decode(
 
 #[test]
 fn corpus() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     for name in ["vk_saxpy", "vk_triangle"] {
         let (mut of_capture, mut of_aub) = (Vec::new(), Vec::new());
         let mut states = HashMap::new();

@@ -1,12 +1,12 @@
 //! What is written, read back. Oracles: what was given to the writer; captures, which come back as
 //! they were; Mesa's file of the same program.
 
-use crate::common;
-use crate::{Owned, read};
+use crate::aub::{Owned, read};
 use genxml::aub::{self, Kind, Reader, Recorder, Space, Writer};
 use genxml::capture::{Capture, CaptureWriter, Event, Playback, Tiling, WriteObject};
 use genxml::decode::Memory;
 use genxml::engine::EngineId;
+use genxml_testkit::corpus;
 use std::collections::BTreeMap;
 
 /// All events that were read, which must be without an error.
@@ -120,7 +120,7 @@ fn compare(capture: &Capture, file: &[u8]) {
 /// Every capture of the corpus as a file, and back.
 #[test]
 fn captures() {
-    for path in common::captures() {
+    for path in corpus::captures() {
         let capture = Capture::open(&path).unwrap();
         let file = record(&capture);
         compare(&capture, &file);
@@ -151,7 +151,7 @@ fn captures() {
 /// Mesa's file as a capture: the same memory for the batches that the drivers' capture has.
 #[test]
 fn files_of_mesa() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     for name in ["vk_saxpy", "vk_triangle"] {
         let place = tempfile::tempdir().unwrap();
         let mut writer = CaptureWriter::new(name);

@@ -1,15 +1,12 @@
 //! What is remembered of packets before changes nothing: text, problems and findings are those of
 //! sinks that read every field of every packet.
 
-use super::common;
 use genxml::capture::{Capture, Event, Playback};
 use genxml::check::{Checker, Rules};
 use genxml::decode::{Decoder, Options, Record, Sink, State, Summary, Tables, TextWriter};
 use genxml::engine::EngineId;
+use genxml_testkit::{Random, corpus, draws};
 use std::io;
-
-#[path = "../support/draws.rs"]
-mod batch;
 
 /// Hands on records only, so that the fields of every packet are read.
 struct Plain<'a>(&'a mut dyn Sink);
@@ -73,22 +70,16 @@ fn findings(decode: Decode<'_>, rules: &Rules, engine: EngineId) -> Vec<String> 
 #[test]
 fn flipped_bits() {
     let rules = Rules::gen8();
-    let mut dwords = batch::batch(24 << 10);
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random
-    };
+    let mut dwords = draws::batch(24 << 10);
+    let mut random = Random::new(1);
     let mut broken = 0;
     for round in 0..6 {
         let decode = |decoder: &Decoder<'_>, sink: &mut dyn Sink| {
             let bytes: Vec<u8> = dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-            let memory = (batch::ADDRESS, &bytes[..]);
+            let memory = (draws::ADDRESS, &bytes[..]);
             let (mut state, length) = (State::default(), bytes.len() as u64);
             decoder
-                .batch(&mut state, EngineId::Render, &memory, batch::ADDRESS, length, sink)
+                .batch(&mut state, EngineId::Render, &memory, draws::ADDRESS, length, sink)
                 .expect("nothing fails")
         };
         let options =
@@ -98,7 +89,7 @@ fn flipped_bits() {
         broken += findings(&decode, &rules, EngineId::Render).len();
         // More and more of them, seldom in headers.
         for _ in 0..dwords.len() >> (7 - round) {
-            let (at, bit) = (next() as usize % dwords.len(), next() % 32);
+            let (at, bit) = (random.index(dwords.len()), random.below(32));
             let header = dwords[at] >> 27 & 3 == 3 && dwords[at] >> 29 == 3;
             if !header {
                 dwords[at] ^= 1 << bit;
@@ -154,7 +145,7 @@ fn every_packet() {
 /// What real drivers emit, with all that it points to.
 #[test]
 fn real_captures() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let rules = Rules::gen8();
     let capture = Capture::open(corpus.join("drivers/vk_triangle")).expect("a capture");
     let decode = |decoder: &Decoder<'_>, sink: &mut dyn Sink| {

@@ -1,7 +1,7 @@
 //! Rules of instructions and of the messages that they send.
 
 use super::search::{distance, own, replace};
-use super::{Dice, common, make, packet};
+use super::{make, packet};
 use genxml::check::{self, Finding, Level, Rules, Summary};
 use genxml::core::bits;
 use genxml::core::reflect::{Container, Type};
@@ -12,6 +12,7 @@ use genxml::eu::asm::assemble;
 use genxml::eu::ops::{Format, OPS};
 use genxml::eu::syntax::Syntax;
 use genxml::eu::{gen8, native};
+use genxml_testkit::{Random, corpus};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The container of instructions and messages with this name.
@@ -168,7 +169,7 @@ fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Optio
         needs.sum::<u64>()
             + distance(&one.rule.require, allowed, &Frame::inside(words, one.base), &())
     };
-    let mut dice = Dice(11);
+    let mut random = Random::new(11);
     let (mut words, mut best) = (*from, missing(from));
     for step in 0..6_000 {
         if step % 1024 == 1023 {
@@ -186,11 +187,11 @@ fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Optio
             }
         }
         let before = words;
-        for _ in 0..=dice.below(2) {
-            let (start, end) = ranges[dice.below(ranges.len())];
-            let value = match dice.below(3) {
-                0 => dice.next(),
-                _ => numbers[dice.below(numbers.len())],
+        for _ in 0..=random.below(2) {
+            let (start, end) = ranges[random.index(ranges.len())];
+            let value = match random.below(3) {
+                0 => random.bits(),
+                _ => numbers[random.index(numbers.len())],
             };
             replace(&mut words, start, end, value & bits::ones(end - start + 1));
         }
@@ -247,7 +248,7 @@ fn every_rule_of_an_instruction_finds_what_breaks_it_and_nothing_else() {
 /// Oracle: kernels that ran on hardware do nothing that is undefined.
 #[test]
 fn real_kernels_break_no_rule_of_severity_error() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let rules = Rules::gen8();
     let mut total = Summary::default();
     let mut wrong = Vec::new();

@@ -2,11 +2,12 @@
 //! fields, and what was seen before it, which stands in a stub of the tracked state. What was found
 //! for packets is then put into a batch, in which the checker has to say the same.
 
-use super::{Dice, findings};
+use super::findings;
 use genxml::core::bits;
 use genxml::core::reflect::{Container, Engines, Kind, Op};
 use genxml::core::rule::{Base, Cond, Facts, Frame, Role, Roles, Rule};
 use genxml::engine::EngineId;
+use genxml_testkit::Random;
 use std::collections::BTreeMap;
 
 /// Elements of variable groups that are tried.
@@ -282,7 +283,7 @@ fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -
 /// Changes values until the condition is what is wanted; never for the worse, but from zero again
 /// from time to time.
 fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &mut World) -> bool {
-    let mut dice = Dice(7);
+    let mut random = Random::new(7);
     let mut best = u64::MAX;
     for step in 0..STEPS {
         if step % RESTART == 0 {
@@ -290,19 +291,19 @@ fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &m
             best = u64::MAX;
         }
         let mut before = Vec::new();
-        for _ in 0..=dice.below(3).min(places.len()) {
-            let Some(&place) = places.get(dice.below(places.len().max(1))) else { continue };
-            let number = numbers[dice.below(numbers.len())];
+        for _ in 0..=random.index(3).min(places.len()) {
+            let Some(&place) = places.get(random.index(places.len().max(1))) else { continue };
+            let number = numbers[random.index(numbers.len())];
             // Products: a part of a field is asked for by dividing it.
-            let factor = numbers[dice.below(numbers.len())];
-            let value = match (place, dice.below(9)) {
-                (Place::Last(_), _) => dice.next() % 4,
-                (_, 0) => dice.next(),
+            let factor = numbers[random.index(numbers.len())];
+            let value = match (place, random.below(9)) {
+                (Place::Last(_), _) => random.below(4),
+                (_, 0) => random.bits(),
                 (_, 1) => number.wrapping_add(1),
                 (_, 2) => number.wrapping_sub(1),
                 (_, 3 | 4) => world.get(place) ^ number.wrapping_mul(factor),
                 // What another field has: many rules compare two.
-                (_, 5) => world.get(places[dice.below(places.len())]),
+                (_, 5) => world.get(places[random.index(places.len())]),
                 _ => number,
             };
             before.push((place, world.get(place)));

@@ -1,7 +1,8 @@
 //! Files that are cut, damaged or no error states at all.
 
-use crate::spellings::{linux_3_10, linux_6_1, read};
+use crate::error_state::spellings::{linux_3_10, linux_6_1, read};
 use genxml::error_state::{ErrorState, MAX_TEXT, Spelling, write};
+use genxml_testkit::Random;
 
 /// Every cut is read, and what ends in the middle of something is told.
 #[test]
@@ -75,25 +76,19 @@ fn numbers_ask_for_no_memory() {
 #[test]
 fn random_damage_is_read() {
     let texts: Vec<Vec<u8>> = [linux_3_10(), linux_6_1()].map(String::into_bytes).into();
-    let mut seed = 0x1234_5678_9abc_def0u64;
-    let mut random = move || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
+    let mut random = Random::new(1);
     for round in 0..1000 {
         let mut text = texts[round % 2].clone();
         if round % 2 == 0 {
             text.truncate(4000);
         }
-        for _ in 0..1 + random() % 8 {
-            let at = random() as usize % text.len();
-            match random() % 3 {
-                0 => text[at] = random() as u8,
-                1 => drop(text.drain(at..(at + random() as usize % 40).min(text.len()))),
+        for _ in 0..=random.below(8) {
+            let at = random.index(text.len());
+            match random.below(3) {
+                0 => text[at] = random.bits() as u8,
+                1 => drop(text.drain(at..(at + random.index(40)).min(text.len()))),
                 _ => {
-                    let from = random() as usize % text.len();
+                    let from = random.index(text.len());
                     let piece = text[from..(from + 30).min(text.len())].to_vec();
                     text.splice(at..at, piece);
                 }

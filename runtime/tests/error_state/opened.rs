@@ -1,6 +1,6 @@
 //! Error states as dumps: compressed or not, of other GPUs too.
 
-use crate::spellings::{linux_3_10, linux_6_1};
+use crate::error_state::spellings::{linux_3_10, linux_6_1};
 use genxml::dump::{Dump, How, Kind};
 use std::io::{Cursor, Write as _};
 

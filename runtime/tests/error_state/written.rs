@@ -1,13 +1,13 @@
 //! What is written comes back.
 
-use crate::common;
-use crate::spellings::{linux_3_10, linux_6_1, read};
+use crate::error_state::spellings::{linux_3_10, linux_6_1, read};
 use genxml::capture::{Capture, Event, Playback};
 use genxml::engine::EngineId;
 use genxml::error_state::{
     BufferKind, Crash, CrashBuffer, Engine, Entry, ErrorState, List, Listed, PageFault, Process,
     Register, Request, Spelling, write,
 };
+use genxml_testkit::corpus;
 
 fn text(state: &ErrorState, spelling: Spelling) -> (Vec<u8>, Vec<String>) {
     let mut text = Vec::new();
@@ -272,7 +272,7 @@ fn a_page_fault_is_told_by_its_registers() {
 #[test]
 fn captures_come_back_from_every_spelling() {
     let mut seen = 0;
-    for path in common::captures() {
+    for path in corpus::captures() {
         let capture = Capture::open(&path).unwrap();
         let mut playback = Playback::new(&capture);
         let mut execs = 0;
@@ -304,7 +304,7 @@ fn captures_come_back_from_every_spelling() {
             seen += 1;
         }
     }
-    if common::corpus().is_some() {
+    if corpus::folder().is_some() {
         assert!(seen >= 20, "only {seen} submissions are small enough");
     }
 }

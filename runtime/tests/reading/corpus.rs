@@ -1,11 +1,9 @@
 //! Real captures: nothing unknown, and of what is wrong with fields only what the programs really
 //! wrote.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use genxml::decode::{Decoder, Kind, Options, Record, Tables};
 use genxml::dump::{Dump, How};
+use genxml_testkit::corpus;
 use std::collections::BTreeSet;
 
 /// What programs wrote that the manual does not allow: packet or structure, field, and why it is
@@ -24,7 +22,7 @@ const REAL: [(&str, &str); 2] = [
 fn captures_have_nothing_that_is_unknown_or_wrongly_called_wrong() {
     let mut found = BTreeSet::new();
     let mut rows = 0;
-    for path in common::captures() {
+    for path in corpus::captures() {
         let mut dump = Dump::open(&path, &How::default()).unwrap();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut sink = |record: &Record| {
@@ -48,5 +46,5 @@ fn captures_have_nothing_that_is_unknown_or_wrongly_called_wrong() {
         println!("{record}, {field}: {place}");
         assert!(REAL.contains(&(record, field)), "{record}, {field}: {place}");
     }
-    assert!(rows > 0 || common::captures().is_empty());
+    assert!(rows > 0 || corpus::captures().is_empty());
 }

@@ -1,7 +1,7 @@
 //! What packets lead to: vertices, constants, viewports, registers, rings, context images,
 //! messages.
 
-use crate::{Buffers, END, Seen, bytes, decode, of_dwords, seen, with};
+use crate::reading::{Buffers, END, Seen, bytes, decode, of_dwords, seen, with};
 use genxml::decode::{self, Decoder, Kind, Memory, Options, State, Tables, Value};
 use genxml::dump::{Ring, Submission};
 use genxml::engine::EngineId;
@@ -333,7 +333,7 @@ fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
     // Without a ring, a batch at a global address.
     let submission = Submission { address: 0x9034, length: 0, ring: None, ..submission };
     let (seen, _) =
-        crate::seen(|sink| decoder.submission(&mut State::default(), &submission, sink));
+        crate::reading::seen(|sink| decoder.submission(&mut State::default(), &submission, sink));
     assert_eq!(
         (seen[1].name, seen[1].there, seen[2].name),
         ("MI_BATCH_BUFFER_START", 2, "MI_ARB_CHECK")
@@ -415,7 +415,7 @@ fn context_images_show_registers_by_name() {
     // Cut in the middle, and not there at all.
     for (length, said) in [(4096 + 16, "cut short"), (0, "nothing is mapped there")] {
         let memory = Buffers(vec![(0x20_0000, bytes(&image)[..length].to_vec())]);
-        let (seen, _) = crate::seen(|sink| {
+        let (seen, _) = crate::reading::seen(|sink| {
             decode::context_image(
                 EngineId::Render,
                 &memory,

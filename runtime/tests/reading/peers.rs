@@ -4,7 +4,7 @@
 //! Oracle: the layouts of the manual. Every dword below is put together by hand from the page that
 //! is named.
 
-use crate::{Buffers, END, bytes, decode, of_dwords};
+use crate::reading::{Buffers, END, bytes, decode, of_dwords};
 use genxml::decode::{Kind, Memory, Tables, Value};
 use genxml::engine::EngineId;
 

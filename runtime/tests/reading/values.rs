@@ -1,6 +1,6 @@
 //! Each class of field: what its bits mean, computed by hand.
 
-use crate::{END, of_dwords};
+use crate::reading::{END, of_dwords};
 use genxml::decode::{Options, Value};
 use genxml::engine::EngineId;
 

@@ -7,7 +7,6 @@ use genxml_sim::eu::fast::Operation;
 use genxml_sim::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{EngineId, Fault, Place};
-use std::path::Path;
 
 /// Kernels of mixed integer code that run long or through most of their instructions: bytes, words
 /// and dwords, all shapes of regions, indirect operands, saturation, flags, predicates and
@@ -36,8 +35,7 @@ pub const FLOATS: [&str; 3] = [
 
 /// Bytes of a kernel; none without the corpus.
 pub fn bytes(name: &str) -> Option<Vec<u8>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    let folder = std::env::var_os("GENXML_CORPUS").map_or(beside, Into::into).join("eu/kernels");
+    let folder = genxml_testkit::corpus::folder()?.join("eu/kernels");
     std::fs::read(folder.join(name).with_extension("bin")).ok()
 }
 

@@ -1,7 +1,7 @@
 //! Operations. Oracle: the same operations in Rust's own arithmetic, written for one value, and
 //! worked examples of the manuals where named.
 
-use crate::support::{alu, grf, immediate, read, run, write};
+use crate::eu::support::{alu, grf, immediate, read, run, write};
 use DataType::{B, D, Df, F, Hf, Q, Ub, Ud, Uq, Uw, W};
 use genxml_eu::instruction::{
     Arf, Condition, DataType, Destination, Flag, Instruction, MathFunction, Operand, Region,

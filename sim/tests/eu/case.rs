@@ -7,31 +7,16 @@ use genxml_eu::instruction::{
 };
 use genxml_eu::ops::{Modifiers, Opcode, Traits};
 use genxml_eu::signature::Combination;
+use genxml_testkit::Random;
 
-/// A sequence of numbers that a seed fixes (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-    pub fn below(&mut self, count: usize) -> usize {
-        (self.bits() % count as u64) as usize
-    }
-    /// True once in `count` times.
-    pub fn once_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-
+/// Random operands.
+pub trait Values {
     /// A value of a type: special ones, small ones, ones of similar exponents, and any.
-    pub fn value(&mut self, ty: DataType) -> u64 {
+    fn value(&mut self, ty: DataType) -> u64;
+}
+
+impl Values for Random {
+    fn value(&mut self, ty: DataType) -> u64 {
         let bits = self.bits();
         let float = |fraction: u32, exponent: u32, random: &mut Random| {
             let infinity = ((1u64 << exponent) - 1) << fraction;
@@ -140,7 +125,7 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
             && widest >= 4
             && size >= 4
             && !matches!(combination.opcode, Opcode::Movi | Opcode::Math)
-            && random.once_in(5);
+            && random.one_in(5);
     if align16 {
         i.access_mode = AccessMode::Align16;
     }
@@ -150,7 +135,7 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
         8 => random.pick(&[0, 8, 16, 24]),
         _ => 4 * random.below(8) as u8,
     };
-    i.no_mask = random.once_in(3);
+    i.no_mask = random.one_in(3);
     i.flag = Flag { register: random.below(2) as u8, subregister: random.below(2) as u8 };
     if size == 32 {
         i.flag.subregister = 0;
@@ -183,7 +168,7 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
         && !moves
         && !destination_byte(&i)
     {
-        i.acc_write = random.once_in(4);
+        i.acc_write = random.one_in(4);
     }
     accumulator_operands(&mut i, &types, random);
     let mut addresses = [0; 16];
@@ -247,13 +232,13 @@ fn control(
     combination: &Combination,
     random: &mut Random,
 ) -> u32 {
-    if random.once_in(4) {
+    if random.one_in(4) {
         return 0;
     }
     let bits = random.bits() as u32 & (3 << 4 | 1 << 6 | 1 << 7 | 1 << 10);
     let single = types.iter().chain([&destination]).all(|ty| *ty == F);
     let divides = combination.math == Some(genxml_eu::instruction::MathFunction::Divide);
-    bits | u32::from(single && !divides && random.once_in(3))
+    bits | u32::from(single && !divides && random.one_in(3))
 }
 
 fn modifiers(i: &mut Instruction, float: bool, random: &mut Random) {
@@ -267,24 +252,22 @@ fn modifiers(i: &mut Instruction, float: bool, random: &mut Random) {
         Condition::Less,
         Condition::LessEqual,
     ];
-    i.saturate = takes(Modifiers::SATURATE) && random.once_in(3);
-    let predicated = takes(Modifiers::PREDICATE) && random.once_in(2);
+    i.saturate = takes(Modifiers::SATURATE) && random.one_in(3);
+    let predicated = takes(Modifiers::PREDICATE) && random.one_in(2);
     i.condition = match i.opcode {
         Opcode::Cmpn => Some(random.pick(&[Condition::Less, Condition::GreaterEqual])),
         Opcode::Cmp | Opcode::Csel => Some(random.pick(&conditions)),
         Opcode::Sel if predicated => None,
         Opcode::Sel => Some(random.pick(&[Condition::Less, Condition::GreaterEqual])),
-        Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor if random.once_in(2) => {
+        Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor if random.one_in(2) => {
             Some(random.pick(&[Condition::Equal, Condition::NotEqual]))
         }
         Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor => None,
-        _ if !takes(Modifiers::CONDITION) || i.math.is_some() || random.once_in(2) => None,
+        _ if !takes(Modifiers::CONDITION) || i.math.is_some() || random.one_in(2) => None,
         Opcode::Lrp => Some(random.pick(&conditions)),
-        _ if random.once_in(4) => Some(if float && random.once_in(2) {
-            Condition::Unordered
-        } else {
-            Condition::Overflow
-        }),
+        _ if random.one_in(4) => {
+            Some(if float && random.one_in(2) { Condition::Unordered } else { Condition::Overflow })
+        }
         _ => Some(random.pick(&conditions)),
     };
     if predicated {
@@ -304,7 +287,7 @@ fn modifiers(i: &mut Instruction, float: bool, random: &mut Random) {
                 _ => PredicateControl::Sequential,
             }
         };
-        i.predicate = Some(Predicate { control, inverse: random.once_in(2) });
+        i.predicate = Some(Predicate { control, inverse: random.one_in(2) });
     }
 }
 
@@ -322,8 +305,8 @@ fn source(
     let op = i.opcode.op();
     let divides = !types.iter().all(|ty| ty.is_float()) && i.math.is_some();
     if op.modifiers.contains(Modifiers::SOURCE) && !divides {
-        source.negate = random.once_in(3);
-        source.absolute = random.once_in(4) && !op.traits.contains(Traits::LOGIC);
+        source.negate = random.one_in(3);
+        source.absolute = random.one_in(4) && !op.traits.contains(Traits::LOGIC);
     }
     if i.opcode == Opcode::Madm {
         source.region = Region::new(4, 4, 1);
@@ -333,13 +316,13 @@ fn source(
     if types.len() == 3 {
         source.region = Region::new(4, 4, 1);
         source.swizzle = swizzle(ty, random);
-        source.replicate = bytes < 8 && random.once_in(3);
+        source.replicate = bytes < 8 && random.one_in(3);
         if source.replicate {
             source.region = Region::SCALAR;
             source.swizzle = Source::IDENTITY;
         }
         let steps = if bytes == 8 || !source.replicate { 2 } else { 8 };
-        source.register = register(32 / steps * random.below(usize::from(steps)) as u8);
+        source.register = register(32 / steps * random.index(usize::from(steps)) as u8);
         return Operand::Register(source);
     }
     match i.opcode {
@@ -363,12 +346,12 @@ fn source(
             width: 4,
             horizontal: 1,
         };
-        if random.once_in(4) {
+        if random.one_in(4) {
             source.region.vertical = Vertical::Stride(0);
         }
         source.swizzle = swizzle(ty, random);
         source.register = register(16 * random.below(2) as u8);
-        if index == 0 && random.once_in(4) {
+        if index == 0 && random.one_in(4) {
             source.register =
                 Register::Indirect { address: 0, offset: 16 * random.below(4) as i16 };
         }
@@ -376,40 +359,40 @@ fn source(
     }
     let single = types.len() == 1;
     let two_wide = matches!(i.opcode, Opcode::Sad2 | Opcode::Sada2);
-    if last && !two_wide && bytes > 1 && (bytes < 8 || single) && random.once_in(5) {
+    if last && !two_wide && bytes > 1 && (bytes < 8 || single) && random.one_in(5) {
         let bits = random.value(ty);
         return Operand::Immediate(match ty {
-            W if random.once_in(3) => Immediate { ty: V, bits: (bits * 0x1_0001) & 0xffff_ffff },
-            Uw if random.once_in(3) => Immediate { ty: Uv, bits: (bits * 0x1_0001) & 0xffff_ffff },
-            F if random.once_in(3) => Immediate { ty: Vf, bits },
+            W if random.one_in(3) => Immediate { ty: V, bits: (bits * 0x1_0001) & 0xffff_ffff },
+            Uw if random.one_in(3) => Immediate { ty: Uv, bits: (bits * 0x1_0001) & 0xffff_ffff },
+            F if random.one_in(3) => Immediate { ty: Vf, bits },
             _ => Immediate { ty, bits },
         });
     }
     let dots = matches!(i.opcode, Opcode::Dp2 | Opcode::Dp3 | Opcode::Dp4 | Opcode::Dph);
     if i.math.is_some() || dots {
         // Packed from the register's first byte, or a scalar.
-        if i.math.is_some() && random.once_in(4) {
+        if i.math.is_some() && random.one_in(4) {
             source.region = Region::SCALAR;
         }
         return Operand::Register(source);
     }
     let vertical = random.pick(&[0u8, 1, 2, 4, 8, 16]);
-    let width = 1 << random.below(1 + i.exec_size.min(16).ilog2() as usize);
+    let width = 1 << random.below(1 + u64::from(i.exec_size.min(16).ilog2()));
     let horizontal = random.pick(&[0u8, 1, 1, 2, 4]);
-    if random.once_in(2)
+    if random.one_in(2)
         && reach(i.exec_size, vertical, width, horizontal) * usize::from(bytes) < 32 * (REACH - 2)
     {
         source.region = Region::new(vertical, width, horizontal);
     }
-    if random.once_in(6) {
+    if random.one_in(6) {
         source.region = Region::SCALAR;
     }
-    source.register = register(bytes * random.below(usize::from(32 / bytes)) as u8);
-    if index == 0 && i.exec_size <= 8 && random.once_in(8) {
+    source.register = register(bytes * random.index(usize::from(32 / bytes)) as u8);
+    if index == 0 && i.exec_size <= 8 && random.one_in(8) {
         let offset = i16::from(bytes) * random.below(16) as i16;
         source.register = Register::Indirect { address: random.below(8) as u8, offset };
         source.region = Region::new(0, width.min(i.exec_size), 1);
-        if random.once_in(2) {
+        if random.one_in(2) {
             source.region.vertical = Vertical::Addresses;
         }
     }
@@ -423,7 +406,7 @@ fn reach(channels: u8, vertical: u8, width: u8, horizontal: u8) -> usize {
 }
 
 fn swizzle(ty: DataType, random: &mut Random) -> [u8; 4] {
-    if random.once_in(2) {
+    if random.one_in(2) {
         return Source::IDENTITY;
     }
     if ty.size() == 8 {
@@ -441,7 +424,7 @@ fn place(i: &Instruction, ty: DataType, random: &mut Random) -> Destination {
             Register::Grf { number: DESTINATION, byte: 16 * random.below(2) as u8 };
         return destination;
     }
-    let null = i.math.is_none() && i.opcode != Opcode::Movi && random.once_in(8);
+    let null = i.math.is_none() && i.opcode != Opcode::Movi && random.one_in(8);
     if null {
         return Destination::new(Register::NULL, ty);
     }
@@ -453,9 +436,9 @@ fn place(i: &Instruction, ty: DataType, random: &mut Random) -> Destination {
         Opcode::Math | Opcode::Sad2 | Opcode::Sada2 => {}
         _ => {
             destination.stride = random.pick(&[1, 1, 2, 4]);
-            let byte = bytes * random.below(usize::from(32 / bytes)) as u8;
+            let byte = bytes * random.index(usize::from(32 / bytes)) as u8;
             destination.register = Register::Grf { number: DESTINATION, byte };
-            if random.once_in(10) {
+            if random.one_in(10) {
                 let offset = 8 * random.below(100) as i16 - 400;
                 destination.register = Register::Indirect { address: 15, offset };
             }
@@ -484,7 +467,7 @@ fn accumulator_operands(i: &mut Instruction, types: &[DataType], random: &mut Ra
     }
     let register = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
     if !traits.contains(Traits::NO_ACCUMULATOR_SOURCE)
-        && random.once_in(6)
+        && random.one_in(6)
         && let Operand::Register(source) = &mut i.sources[0]
     {
         *source = Source {
@@ -495,7 +478,7 @@ fn accumulator_operands(i: &mut Instruction, types: &[DataType], random: &mut Ra
         return;
     }
     let compares = matches!(i.opcode, Opcode::Cmp | Opcode::Cmpn);
-    if !traits.contains(Traits::NO_ACCUMULATOR_DESTINATION) && !compares && random.once_in(6) {
+    if !traits.contains(Traits::NO_ACCUMULATOR_DESTINATION) && !compares && random.one_in(6) {
         *destination = Destination::new(register, destination.ty);
     }
 }

@@ -2,7 +2,7 @@
 //! interpreter of the program's source. Distances follow the linking rules of compilers (eu.md
 //! 4.3).
 
-use crate::support::{alu, grf, immediate, read, run, write};
+use crate::eu::support::{alu, grf, immediate, read, run, write};
 use DataType::D;
 use genxml_eu::instruction::{
     Branch, Condition, DataType, Destination, Flag, Instruction, Operand, Predicate,

@@ -1,7 +1,7 @@
 //! Registers of the machine, exceptions, messages, notifications, and the manuals' examples of
 //! jumps. Oracle: the text of the manuals, as named at each test.
 
-use crate::support::{END, IP_BASE, assemble, play, session};
+use crate::eu::support::{END, IP_BASE, assemble, play, session};
 use genxml_core::U;
 use genxml_eu::gen8::eu_registers::{ControlRegister, ThreadDependencyRegister};
 use genxml_sim::Fault;
@@ -319,7 +319,7 @@ fn descriptor_and_destination_in_registers() {
     send.destination.as_mut().unwrap().register =
         genxml_eu::instruction::Register::Indirect { address: 3, offset: 32 };
     send.send.as_mut().unwrap().descriptor = genxml_eu::instruction::Descriptor::Address(16);
-    let kernel = crate::support::decode(&[send, ends]);
+    let kernel = crate::eu::support::decode(&[send, ends]);
     for (address, fine) in [(640u16, true), (644, false), (4096 - 64, true), (4096 - 32, false)] {
         let mut thread = Thread::new(&all());
         thread.regs.grf_mut().fill(0xff);

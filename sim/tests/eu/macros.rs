@@ -4,8 +4,8 @@
 //! roots by the processor's IEEE 754 instruction, in nearest mode; the final step in every rounding
 //! mode.
 
-use crate::case::Random;
-use crate::support::run_with;
+use crate::eu::case::Values;
+use crate::eu::support::run_with;
 use DataType::{Df, F};
 use genxml_eu::instruction::{
     AccessMode, DataType, Destination, Flag, Instruction, MacroAccumulator, MathFunction, Operand,
@@ -13,6 +13,7 @@ use genxml_eu::instruction::{
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::Thread;
+use genxml_testkit::Random;
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, Round};
 
@@ -163,7 +164,7 @@ fn evaluate(
             DataType::Ud,
         )),
         sources: [
-            crate::support::immediate(DataType::Ud, u64::from(keep | rounding << 4)),
+            crate::eu::support::immediate(DataType::Ud, u64::from(keep | rounding << 4)),
             Operand::None,
             Operand::None,
         ],
@@ -182,7 +183,7 @@ fn evaluate(
     })
     .unwrap();
     let size = usize::from(ty.size());
-    (0..n).map(|c| crate::support::read(&thread, 8, c * size, size)).collect()
+    (0..n).map(|c| crate::eu::support::read(&thread, 8, c * size, size)).collect()
 }
 
 fn divide(ty: DataType, a: u64, b: u64, round: Round) -> u64 {
@@ -214,7 +215,7 @@ fn operands(random: &mut Random, ty: DataType) -> Vec<u64> {
 
 #[test]
 fn quotients() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for (ty, steps, rounds) in [(F, &SINGLE_QUOTIENT[..], 6000), (Df, &DOUBLE_QUOTIENT[..], 6000)] {
         for n in 0..rounds {
             let (a, b) = (operands(&mut random, ty), operands(&mut random, ty));
@@ -235,7 +236,7 @@ fn quotients() {
 
 #[test]
 fn square_roots() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for (ty, steps, rounds) in [(F, &SINGLE_ROOT[..], 4000), (Df, &DOUBLE_ROOT[..], 4000)] {
         for _ in 0..rounds {
             let a = operands(&mut random, ty);
@@ -267,7 +268,7 @@ fn special_values_end_early() {
                     .unwrap();
                     let flags = (thread.regs.flags() >> 32) as u32;
                     assert!(flags == 0 || flags == (1 << n) - 1, "{flags:#x}");
-                    (flags != 0, crate::support::read(&thread, 8, 0, ty.size().into()))
+                    (flags != 0, crate::eu::support::read(&thread, 8, 0, ty.size().into()))
                 };
                 let is_special = |value: f64| value == 0.0 || !value.is_finite();
                 let (ended, value) = early(MathFunction::InverseMacro, &[6, 4]);

@@ -2,7 +2,7 @@
 //! knows one channel at a time, or, in single program flow, a group that goes where its first
 //! channel goes. Targets follow the linking rules of compilers (eu.md 4.3).
 
-use crate::support::{END, IP_BASE, LIMIT, assemble, play};
+use crate::eu::support::{END, IP_BASE, LIMIT, assemble, play};
 use genxml_sim::eu::Launch;
 use genxml_sim::eu::debug::Halt;
 use proptest::prelude::*;

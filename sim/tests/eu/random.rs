@@ -1,10 +1,11 @@
 //! Kernels of random bits: they end, in order or with a fault, and never panic.
 
-use crate::support::{World, decode, session};
+use crate::eu::support::{World, decode, session};
 use genxml_eu::decode::decode as decode_instruction;
 use genxml_eu::ops::{OPS, Opcode};
 use genxml_sim::eu::debug::{Alone, Executed, Halt};
 use genxml_sim::eu::{Launch, Thread};
+use genxml_testkit::Random;
 use proptest::prelude::*;
 
 /// Random dwords with a real opcode and a plausible size, since nearly all others are refused at
@@ -30,30 +31,25 @@ proptest! {
         let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 500 });
         // Once more instruction by instruction: a fault of the first would hide the others.
         for instruction in &instructions {
-            let kernel = decode(&[*instruction, crate::support::end()]);
+            let kernel = decode(&[*instruction, crate::eu::support::end()]);
             let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 4 });
         }
     }
 }
 
-/// A generator of random numbers (splitmix64), so that ten million instructions cost no more than
-/// their execution.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
+/// Random instructions; not by proptest, so that ten million of them cost no more than their
+/// execution.
+trait Instructions {
     /// An instruction of random bits, mostly with a real operation, and often one that can be
     /// executed.
+    fn instruction(&mut self) -> [u8; 16];
+}
+
+impl Instructions for Random {
     fn instruction(&mut self) -> [u8; 16] {
-        let (low, high) = (self.next(), self.next());
+        let (low, high) = (self.bits(), self.bits());
         let mut bits = u128::from(low) | u128::from(high) << 64;
-        let choice = self.next();
+        let choice = self.bits();
         if !choice.is_multiple_of(16) {
             let code = OPS[(choice >> 8) as usize % OPS.len()].code;
             bits = bits & !0xff | u128::from(code);
@@ -86,18 +82,18 @@ fn random_instructions_end_in_order() {
     let wanted = std::env::var("EU_RANDOM_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
     let wanted: u64 = wanted.unwrap_or(40_000);
     const BLOCK: usize = 8;
-    let mut random = Random(wanted);
+    let mut random = Random::new(wanted);
     let (mut started, mut executed, mut faults, mut endless) = (0u64, 0u64, 0u64, 0u64);
     while started < wanted {
         let code: Vec<u8> = (0..BLOCK).flat_map(|_| random.instruction()).collect();
-        let payload: Vec<u8> = (0..512).flat_map(|_| random.next().to_le_bytes()).collect();
+        let payload: Vec<u8> = (0..512).flat_map(|_| random.bits().to_le_bytes()).collect();
         let launch = Launch {
-            dispatch_mask: random.next() as u32,
-            vector_mask: random.next() as u32,
-            control: random.next() as u32 & 0x84ff,
-            exceptions: random.next() as u32 & 0xffff,
-            system_routine: (random.next() & 1 == 0)
-                .then(|| crate::support::IP_BASE + 8 * (random.next() as u32 % 16)),
+            dispatch_mask: random.bits() as u32,
+            vector_mask: random.bits() as u32,
+            control: random.bits() as u32 & 0x84ff,
+            exceptions: random.bits() as u32 & 0xffff,
+            system_routine: (random.bits() & 1 == 0)
+                .then(|| crate::eu::support::IP_BASE + 8 * (random.bits() as u32 % 16)),
             payload,
             ..Launch::default()
         };

@@ -1,7 +1,7 @@
 //! Regions and masks. Oracle: the addresses of the manual's formula, element by element
 //! (004:4130-4160).
 
-use crate::support::{alu, read, run, write};
+use crate::eu::support::{alu, read, run, write};
 use genxml_eu::instruction::{
     DataType, Destination, Instruction, Operand, Region, Register, Source,
 };

@@ -2,7 +2,7 @@
 //! against Rust's own arithmetic; here both run the same random instructions, from any region,
 //! under any mask and mode.
 
-use crate::support::{decode, end, run_from};
+use crate::eu::support::{decode, end, run_from};
 use genxml_eu::instruction::{
     Condition, DataType, Destination, Flag, Immediate, Instruction, MathFunction, Operand,
     Predicate, PredicateControl, Region, Register, Source, Vertical,
@@ -11,28 +11,8 @@ use genxml_eu::ops::Opcode;
 use genxml_sim::eu::fast::Operation;
 use genxml_sim::eu::regions::{A0, FLAGS};
 use genxml_sim::eu::{Launch, Thread};
+use genxml_testkit::Random;
 use std::collections::BTreeMap;
-
-/// xorshift64*: the same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-    fn below(&mut self, n: usize) -> usize {
-        (self.bits() >> 33) as usize % n
-    }
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-}
 
 const INTS: [DataType; 6] =
     [DataType::Ub, DataType::B, DataType::Uw, DataType::W, DataType::Ud, DataType::D];
@@ -118,7 +98,7 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
         4 => Region::new(2, 1, 0),
         5 => Region::new(4, 1, 0),
         _ => {
-            let width = 1u8 << random.below(size.trailing_zeros() as usize + 1).min(4);
+            let width = 1u8 << random.index(size.trailing_zeros() as usize + 1).min(4);
             Region::new(random.pick(&[0, 1, 2, 4, 8, 16]), width, random.pick(&[0, 1, 2, 4]))
         }
     };
@@ -132,7 +112,7 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
             offset: random.below(1024) as i16 - 512,
         }
     } else {
-        let byte = random.below(32 / usize::from(ty.size())) as u8 * ty.size();
+        let byte = random.index(32 / usize::from(ty.size())) as u8 * ty.size();
         Register::Grf { number: 16 + random.below(24) as u8, byte }
     };
     let mut source = Source::new(register, ty, region);
@@ -155,7 +135,7 @@ fn plane(random: &mut Random, opcode: Opcode, size: u8, modifiers: bool) -> [Ope
     let mut moved = |source: Operand, most: usize, bytes: &[u8]| match source {
         Operand::Register(source) => {
             let number =
-                if random.one_in(16) { 120 + random.below(8) } else { 16 + random.below(most) };
+                if random.one_in(16) { 120 + random.index(8) } else { 16 + random.index(most) };
             let register = Register::Grf { number: number as u8, byte: random.pick(bytes) };
             Operand::Register(Source { register, ..source })
         }
@@ -237,7 +217,7 @@ fn instruction(random: &mut Random) -> Instruction {
             offset: random.below(1024) as i16 - 512,
         },
         _ => {
-            let byte = random.below(32 / usize::from(ty.size())) as u8 * ty.size();
+            let byte = random.index(32 / usize::from(ty.size())) as u8 * ty.size();
             Register::Grf { number: 16 + random.below(24) as u8, byte }
         }
     };
@@ -289,7 +269,7 @@ fn fill(random: &mut Random, thread: &mut Thread) {
 
 #[test]
 fn agree_with_the_general_path() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     let mut hits: BTreeMap<(String, u8), u32> = BTreeMap::new();
     let mut forms: BTreeMap<String, u32> = BTreeMap::new();
     let rounds = 60_000;

@@ -1,6 +1,6 @@
 //! Tables and worked examples of the manuals, row by row.
 
-use crate::support::{grf, immediate, read, run_with, write};
+use crate::eu::support::{grf, immediate, read, run_with, write};
 use DataType::{B, D, Df, F, Ub, Ud, Uw, W};
 use genxml_eu::instruction::{
     AccessMode, Arf, Condition, DataType, Destination, Instruction, MathFunction, Operand, Region,
@@ -652,13 +652,8 @@ fn integer_division() {
 /// Oracle: corpus/eu/vf_float.tsv, all 256 restricted floats, made by Mesa.
 #[test]
 fn restricted_floats() {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let corpus =
-        std::env::var_os("GENXML_CORPUS").map_or_else(|| beside.into(), std::path::PathBuf::from);
-    let Ok(text) = std::fs::read_to_string(corpus.join("eu/vf_float.tsv")) else {
-        eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", corpus.display());
-        return;
-    };
+    let Some(corpus) = genxml_testkit::corpus::folder() else { return };
+    let text = std::fs::read_to_string(corpus.join("eu/vf_float.tsv")).unwrap();
     let mut count = 0;
     for line in text.lines().skip(1) {
         let hex = |column: usize| {

@@ -1,12 +1,12 @@
 //! Every operation with every legal combination of types: random operands, regions, modifiers,
-//! masks, predicates, flags and modes against the [oracle](crate::oracle), all registers compared.
+//! masks, predicates, flags and modes against the [oracle](crate::eu::oracle), all registers compared.
 
-use crate::case::{self, Case, DESTINATION, Random};
-use crate::oracle::{
+use crate::eu::case::{self, Case, DESTINATION};
+use crate::eu::oracle::{
     self, Context, Modes, Outcome, Value, compute, convert, flush, from_int, holds, is_nan, order,
     to_int, wrap,
 };
-use crate::support::run_with;
+use crate::eu::support::run_with;
 use DataType::{D, Df, F, Hf, Q, W};
 use genxml_eu::instruction::{
     AccessMode, Arf, Condition, DataType, Immediate, Instruction, MathFunction, Operand,
@@ -21,6 +21,7 @@ use genxml_sim::assumptions::{
 use genxml_sim::eu::Thread;
 use genxml_sim::eu::regions::A0;
 use genxml_sim::eu::uop::Type;
+use genxml_testkit::Random;
 use std::collections::BTreeMap;
 
 /// Fixes all cases.
@@ -52,7 +53,7 @@ fn is_macro(combination: &Combination) -> bool {
 
 #[test]
 fn every_operation_with_every_type() {
-    let mut random = Random(SEED);
+    let mut random = Random::new(SEED);
     let mut covered: BTreeMap<&str, usize> = BTreeMap::new();
     let mut wanted = 0;
     let mut channels = 0;

@@ -6,8 +6,8 @@
 use genxml::capture::{Capture, Event, Playback};
 use genxml::engine::EngineId;
 use genxml_sim::{ContextId, Gpu};
+use genxml_testkit::corpus;
 use proptest::prelude::*;
-use std::path::Path;
 use std::sync::LazyLock;
 
 /// A submission: objects (address, bytes), the engine and the batch's address.
@@ -18,21 +18,12 @@ struct Submission {
 }
 
 static SUBMISSIONS: LazyLock<Vec<Submission>> = LazyLock::new(|| {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let corpus = std::env::var("GENXML_CORPUS").unwrap_or_else(|_| beside.to_owned());
     let mut submissions = vec![own()];
-    let Ok(entries) = std::fs::read_dir(Path::new(&corpus).join("images")) else {
-        assert!(
-            std::env::var_os("GENXML_CORPUS").is_none(),
-            "GENXML_CORPUS: nothing at {}",
-            corpus
-        );
-        eprintln!("no corpus at {corpus} (set GENXML_CORPUS): only our own batch");
-        return submissions;
-    };
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    for path in paths {
+    let captures = corpus::captures();
+    let images = captures
+        .into_iter()
+        .filter(|path| path.parent().is_some_and(|folder| folder.ends_with("images")));
+    for path in images {
         let capture = Capture::open(path).unwrap();
         let mut playback = Playback::new(&capture);
         while let Some(event) = playback.step() {

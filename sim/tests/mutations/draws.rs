@@ -11,16 +11,16 @@
 //! GENXML_MUTATION=N is the first of them, 0 unless it is given: one that failed runs again with
 //! its number there, and GENXML_MUTATIONS=1.
 
-use crate::mutate::{Damage, Random, Region, Target};
+use crate::mutate::{Damage, Region, Target};
 use genxml::capture::{Capture, Event, Exec, Playback};
 use genxml::decode::{Decoder, Kind, Options, Record, Tables};
 use genxml_sim::machine::state::State;
 use genxml_sim::mem::Frames;
 use genxml_sim::{ContextId, Fault, Gpu};
+use genxml_testkit::{Random, corpus};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Units of work of a run: enough for most of these draws, for each of them in one of eight runs,
@@ -53,22 +53,6 @@ const CAPTURES: [&str; 12] = [
     "images/syn_rendercopy_14_L64x64_to_L64x64",
     "images/syn_rendercopy_16_L64x64_to_L64x64",
 ];
-
-fn corpus() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let path =
-        std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    if path.is_dir() {
-        return Some(path);
-    }
-    assert!(
-        std::env::var_os("GENXML_CORPUS").is_none(),
-        "GENXML_CORPUS: nothing at {}",
-        path.display()
-    );
-    eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
-    None
-}
 
 /// A buffer of a submission: its bytes before it.
 struct Buffer {
@@ -362,7 +346,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn damaged_draws_end() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let (first, count) = (number("GENXML_MUTATION", 0), number("GENXML_MUTATIONS", FEW));
     let limit = |seed: u64| match seed / 12 % 8 {
         _ if count == FEW => SMALL_LIMIT,

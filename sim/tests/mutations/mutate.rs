@@ -1,35 +1,8 @@
 //! What can happen to memory: dwords of packets, of state, of kernels and of data are changed,
 //! exchanged, cut off.
 
+use genxml_testkit::Random;
 use std::collections::BTreeMap;
-
-/// Random numbers that a seed decides (SplitMix64).
-pub struct Random(u64);
-
-impl Random {
-    /// The numbers of a seed.
-    pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
-    }
-
-    /// 64 random bits.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    /// A number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-
-    /// One of a list.
-    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-}
 
 /// Something in memory that the decoder found: a packet, a structure, a kernel, a vertex.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -105,10 +78,10 @@ impl Target {
 
     fn region(&self, random: &mut Random) -> Region {
         match random.below(4) {
-            0 => *random.pick(&self.all),
+            0 => random.pick(&self.all),
             _ => {
-                let name = random.below(self.names.len());
-                *random.pick(self.names.values().nth(name).expect("below the length"))
+                let name = random.index(self.names.len());
+                random.pick(self.names.values().nth(name).expect("below the length"))
             }
         }
     }
@@ -117,7 +90,7 @@ impl Target {
     pub fn damage(&self, random: &mut Random, read: &dyn Fn(u64) -> u32) -> Vec<Damage> {
         let mut damage = Vec::new();
         let rounds = [1, 1, 1, 2, 2, 3, 5];
-        for _ in 0..*random.pick(&rounds) {
+        for _ in 0..random.pick(&rounds) {
             self.round(random, read, &mut damage);
         }
         damage
@@ -128,21 +101,21 @@ impl Target {
         // Headers of packets are hit less than what stands in them: a packet that is none ends the
         // batch.
         let place = |random: &mut Random, region: &Region| {
-            let mut tries = [0; 3].map(|_| random.below(region.dwords as usize) as u64).into_iter();
+            let mut tries = [0; 3].map(|_| random.index(region.dwords as usize) as u64).into_iter();
             region.address + 4 * tries.find(|&dword| dword > 0).unwrap_or(0)
         };
         let at = place(random, &region);
-        let bits = random.next() as u32;
+        let bits = random.bits() as u32;
         match random.below(16) {
             0..4 => damage.push(Damage::Dword(at, read(at) ^ 1 << (bits % 32))),
-            4..9 => damage.push(Damage::Dword(at, *random.pick(&EXTREMES))),
+            4..9 => damage.push(Damage::Dword(at, random.pick(&EXTREMES))),
             9 => damage.push(Damage::Dword(at, bits)),
             // A half or a byte of it.
             10 => damage
                 .push(Damage::Dword(at, read(at) & !(0xffff << (bits % 32)) | bits << (bits % 32))),
             // A little more or less: offsets, sizes, lengths.
             11 => {
-                let step = *random.pick(&[1, 4, 16, 64, 0x1000, 0x1_0000, 0x100_0000]);
+                let step = random.pick(&[1, 4, 16, 64, 0x1000, 0x1_0000, 0x100_0000]);
                 let value = read(at);
                 let value =
                     if bits & 1 == 0 { value.wrapping_add(step) } else { value.wrapping_sub(step) };
@@ -161,7 +134,7 @@ impl Target {
                     let value = match bits % 3 {
                         0 => 0,
                         1 => read(other.address + 4 * n as u64),
-                        _ => *random.pick(&EXTREMES),
+                        _ => random.pick(&EXTREMES),
                     };
                     damage.push(Damage::Dword(at, value));
                 }

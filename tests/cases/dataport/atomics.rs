@@ -4,8 +4,10 @@
 //! answers); slots in ascending order, which is the model's choice
 //! (`assumptions::ATOMIC_SLOTS_GO_UPWARD`).
 
-use crate::probe::{DATA, Message, Probe, Register, Unit, World, dword, null, set_dword};
-use crate::untyped::{PLACES, Place, header, lay_out, locate, offset, probe, slots, takes_part};
+use crate::dataport::probe::{DATA, Message, Probe, Register, Unit, World, dword, null, set_dword};
+use crate::dataport::untyped::{
+    PLACES, Place, header, lay_out, locate, offset, probe, slots, takes_part,
+};
 use genxml::eu::gen8::descriptors::{MdcSm2r, MdcSm3};
 use genxml::eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
 use genxml::gen8::messages::MtDp1;
@@ -54,7 +56,7 @@ fn single(random: &mut Random) -> u64 {
     let bits = match random.below(8) {
         0 => 0x7fc0_0000,
         1 => 0xff80_0001,
-        2 => random.next() as u32,
+        2 => random.bits() as u32,
         _ => few[random.below(few.len() as u64) as usize].to_bits(),
     };
     bits.into()
@@ -117,7 +119,7 @@ fn number(random: &mut Random, op: u64, bits: u32) -> u64 {
         0 => near,
         1 => near.wrapping_sub(2),
         2 => (1u64 << (bits - 1)).wrapping_add(near).wrapping_sub(2),
-        _ => random.next(),
+        _ => random.bits(),
     };
     if bits == 32 { value & 0xffff_ffff } else { value }
 }
@@ -158,12 +160,12 @@ fn one(
     let (bits, bytes) = if op == 0 { (64, 8) } else { (32, 4) };
     let with_header =
         place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
-    let pixels = with_header.then(|| random.next() as u32 & 0xffff | 1);
+    let pixels = with_header.then(|| random.bits() as u32 & 0xffff | 1);
     let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
     let mask = if random.below(2) == 0 {
         (1 << send) - 1
     } else {
-        random.next() as u32 & ((1 << send) - 1) | 1
+        random.bits() as u32 & ((1 << send) - 1) | 1
     };
     // Few places, so that slots meet.
     let some: Vec<(u32, u32)> = (0..5).map(|_| offset(random, place, 16)).collect();
@@ -343,7 +345,7 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
     let mut world = World::random(random);
     let count = slots(simd);
     let bits = if wide || op == 0 { 64 } else { 32 };
-    let mask = if random.below(2) == 0 { 255 } else { random.next() as u32 & 255 | 1 };
+    let mask = if random.below(2) == 0 { 255 } else { random.bits() as u32 & 255 | 1 };
     let places: Vec<usize> = (0..count).map(|_| 8 * random.below(6) as usize + 1000).collect();
     let sources: Vec<Vec<u64>> =
         (0..operands(op)).map(|_| (0..count).map(|_| number(random, op, bits)).collect()).collect();
@@ -460,7 +462,7 @@ fn append_counters() {
                 let first = number(&mut random, op, 32) as u32;
                 set_dword(&mut world.data, 4096, first);
                 let count = slots(simd);
-                let (mask, pixels) = (random.next() as u32 & 255 | 1, random.next() as u32 & 255);
+                let (mask, pixels) = (random.bits() as u32 & 255 | 1, random.bits() as u32 & 255);
                 let sources: Vec<Vec<u64>> = (0..operands(op))
                     .map(|_| (0..count).map(|_| number(&mut random, op, 32)).collect())
                     .collect();

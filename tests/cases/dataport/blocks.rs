@@ -4,9 +4,11 @@
 //! outside), 2d p.42 (units of the offset), p.74 (channel mode), p.208-211 and p.277-282 (data),
 //! p.294 and p.410 (scratch space), p.6-11.
 
-use crate::probe::{DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword};
-use crate::scattered::header;
-use crate::untyped::{Place, locate, probe};
+use crate::dataport::probe::{
+    DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword,
+};
+use crate::dataport::scattered::header;
+use crate::dataport::untyped::{Place, locate, probe};
 use genxml::eu::gen8::descriptors::{MdcA64DbHw, MdcA64DbOwd, MdcCmode, MdcDbOwd};
 use genxml::eu::gen8::eu_messages::{A64BlockSubtype, Msd0Owdb, Msd0Scratch, Msd1A64B};
 use genxml::gen8::message_headers::{
@@ -74,8 +76,8 @@ fn masks(random: &mut Random, channels: usize) -> u32 {
     let all = (1u32 << channels) - 1;
     match random.below(3) {
         0 => all,
-        1 => random.next() as u32 & all | 1,
-        _ => random.next() as u32 & random.next() as u32 & all | 2,
+        1 => random.bits() as u32 & all | 1,
+        _ => random.bits() as u32 & random.bits() as u32 & all | 2,
     }
 }
 
@@ -128,7 +130,7 @@ fn one(
     let start = u64::from(global) * u64::from(unit);
     let mut payload = vec![header(place, global)];
     if write {
-        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
     let cells: Vec<Cell> = (0..4 * count)
         .map(|n| {
@@ -214,13 +216,13 @@ fn dual_blocks() {
                     if !bare {
                         payload.push(header(place, global));
                     }
-                    let noise = random.next() as u32;
+                    let noise = random.bits() as u32;
                     payload
                         .push([offsets[0], noise, noise, noise, offsets[1], noise, noise, noise]);
                     let data = payload.len();
                     if write {
                         payload.extend(
-                            (0..count).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                            (0..count).map(|_| std::array::from_fn(|_| random.bits() as u32)),
                         );
                     }
                     let cells = side_by_side(count, |block, byte| {
@@ -283,7 +285,7 @@ fn scratch_blocks() {
                         let mut payload = vec![header.pack()];
                         if write {
                             payload.extend(
-                                (0..count).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                                (0..count).map(|_| std::array::from_fn(|_| random.bits() as u32)),
                             );
                         }
                         let cells: Vec<Cell> = (0..8 * count)
@@ -381,7 +383,7 @@ fn at_64_bit_addresses() {
                     let mut payload = vec![MhA64Owb { block_offset: address }.pack()];
                     if write {
                         payload.extend(
-                            (0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                            (0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)),
                         );
                     }
                     let cells: Vec<Cell> = (0..4 * count)
@@ -423,7 +425,7 @@ fn at_64_bit_addresses() {
                     let mut payload = vec![header.pack()];
                     if write {
                         payload.extend(
-                            (0..count).map(|_| std::array::from_fn(|_| random.next() as u32)),
+                            (0..count).map(|_| std::array::from_fn(|_| random.bits() as u32)),
                         );
                     }
                     let cells: Vec<Cell> = (0..8 * count)
@@ -462,7 +464,7 @@ fn at_64_bit_addresses() {
                     vec![MhA64Owdb { block_offset0: first.1, block_offset1: second.1 }.pack()];
                 if write {
                     payload
-                        .extend((0..count).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                        .extend((0..count).map(|_| std::array::from_fn(|_| random.bits() as u32)));
                 }
                 let cells = side_by_side(count, |block, byte| {
                     [first.0, second.0][block].map(|begin| begin + byte)

@@ -1,7 +1,7 @@
 //! Messages that the manual does not allow, and memory that is not there: each is a fault that says
 //! what is wrong and where.
 
-use crate::probe::{DATA, Message, Probe, Register, Unit, World, null};
+use crate::dataport::probe::{DATA, Message, Probe, Register, Unit, World, null};
 use genxml::eu::gen8::descriptors::{MdcA64Ds, MdcCmask, MdcSm2r, MdcSm3};
 use genxml::eu::gen8::eu_messages::{
     A64BlockSubtype, A64ScatteredSubtype, MdcAop, Msd0Bs, Msd0Dws, Msd0Scratch, Msd1A64Ai,

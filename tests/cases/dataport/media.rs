@@ -4,7 +4,7 @@
 //! of 5.6.1; 2d p.69-71, p.252-254, p.263-265, p.295-297 (masks, merged reads), p.500 (transposed),
 //! p.320-321 (properties). Bytes are placed by counting tiles (gen8_facts 10.1).
 
-use crate::probe::{DATA, Message, Probe, Register, Unit, World, null};
+use crate::dataport::probe::{DATA, Message, Probe, Register, Unit, World, null};
 use genxml::gen8::message_payloads::{MacdLod, Map32bRsi};
 use genxml::gen8::messages::{
     MdcVlso, MediaBlockMessageMode, MhMb, MhT, MhcBdim, MhcMbControl, Msd1rMb, Msd1rTt, Msd1wMb,
@@ -317,7 +317,7 @@ fn registers_to_spare() {
         probe.check(&read_message(header, MdcVlso::new(), 1 + spare), &world, &expected, false);
         let mut payload = vec![header];
         payload.extend(
-            (0..=spare).map(|_| -> Register { std::array::from_fn(|_| random.next() as u32) }),
+            (0..=spare).map(|_| -> Register { std::array::from_fn(|_| random.bits() as u32) }),
         );
         let mut expected = world.clone();
         for column in 0..16 {
@@ -386,7 +386,7 @@ fn writes() {
         for mode in modes {
             for n in 0..40 {
                 let world = World::random(&mut random);
-                let mask = random.next() as u32;
+                let mask = random.bits() as u32;
                 let (mut width, mut height) = size(&mut random, 32);
                 width = width.next_multiple_of(4);
                 height = height.min(64 / (width / 4));
@@ -404,7 +404,7 @@ fn writes() {
                 let registers = (pitch * height as usize).div_ceil(32);
                 let mut payload = vec![block_header(x, y, control, mask)];
                 payload
-                    .extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+                    .extend((0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
                 // Fields of the frame, by the message.
                 let field = (n % 4 == 0).then(|| random.below(2));
                 let rows = if field.is_some() { 7 } else { 14 };

@@ -146,7 +146,7 @@ impl World {
         World {
             data: random.bytes(DATA_BYTES),
             local: random.bytes(LOCAL_BYTES),
-            answer: (0..ANSWER).map(|_| std::array::from_fn(|_| random.next() as u32)).collect(),
+            answer: (0..ANSWER).map(|_| std::array::from_fn(|_| random.bits() as u32)).collect(),
         }
     }
 }

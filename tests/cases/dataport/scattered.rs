@@ -4,8 +4,10 @@
 //! not written); 2d p.117 (bytes of a slot); 2d p.5 and p.122-318 (elements of all slots, then the
 //! next ones of all); gen8_facts 4.5 and 4.6.
 
-use crate::probe::{DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword};
-use crate::untyped::{PLACES, Place, locate, offset, probe};
+use crate::dataport::probe::{
+    DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword,
+};
+use crate::dataport::untyped::{PLACES, Place, locate, offset, probe};
 use genxml::eu::gen8::descriptors::{MdcA64Ds, MdcDs, MdcSm2};
 use genxml::eu::gen8::eu_messages::{A64ScatteredSubtype, Msd0Bs, Msd0Dws, Msd1A64S};
 use genxml::gen8::message_headers::{MhA32Go, MhcA32Bba, MhcPtss};
@@ -55,7 +57,7 @@ fn dwords_once(
     let write = kind == MtDp0::MT0W_DWS;
     let bare = place == Place::StatelessBare || place != Place::Stateless && random.below(2) == 0;
     let global = if bare { 0 } else { random.below(20) as u32 };
-    let mask = random.next() as u32 & random.next() as u32 & ((1 << count) - 1)
+    let mask = random.bits() as u32 & random.bits() as u32 & ((1 << count) - 1)
         | 1 << random.below(count as u64);
     // Distinct dwords: places that follow a random one at odd distances.
     let start = offset(random, place, 16).0 / 4;
@@ -79,7 +81,7 @@ fn dwords_once(
     }
     let data = payload.len();
     if write {
-        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
     let mut expected = world.clone();
     for n in (0..count).filter(|n| mask >> n & 1 == 1) {
@@ -163,7 +165,7 @@ fn bytes_once(
     let write = kind == MtDp0::MT0W_BS;
     let bare = place == Place::StatelessBare || place != Place::Stateless && random.below(2) == 0;
     let global = if bare { 0 } else { random.below(99) as u32 };
-    let mask = random.next() as u32 & ((1 << count) - 1) | 1;
+    let mask = random.bits() as u32 & ((1 << count) - 1) | 1;
     // Any offsets, four bytes apart at least.
     let start = offset(random, place, 4).0.wrapping_add(random.below(4) as u32);
     let step = 4 + random.below(12) as u32;
@@ -175,7 +177,7 @@ fn bytes_once(
     payload.extend(offsets.chunks(8).map(|row| Register::try_from(row).expect("eight")));
     let data = payload.len();
     if write {
-        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
     let mut expected = world.clone();
     for n in (0..count).filter(|n| mask >> n & 1 == 1) {
@@ -251,7 +253,7 @@ fn long(
 ) {
     let world = World::random(random);
     let width = [1, 4, 8][subtype.bits() as usize];
-    let mask = if random.below(2) == 0 { 255 } else { random.next() as u32 & 255 | 8 };
+    let mask = if random.below(2) == 0 { 255 } else { random.bits() as u32 & 255 | 8 };
     let start = random.below(300) * width;
     let distance = match random.below(2) {
         0 => width * elements as u64,
@@ -272,7 +274,7 @@ fn long(
         _ => 2 * elements,
     };
     if write {
-        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+        payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
     // Where byte `k` of element `e` of slot `n` stands: register and byte in it.
     let stands = |n: usize, e: usize, k: usize| match width {

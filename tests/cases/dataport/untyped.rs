@@ -4,7 +4,7 @@
 //! (data), p.421-438 (addresses), p.299 (pixel mask); G45 vol 4, 5.10 (what is outside reads 0 and
 //! is not written); gen8_facts 4.6.
 
-use crate::probe::{
+use crate::dataport::probe::{
     DATA, DATA_BYTES, LOCAL_BYTES, Message, Probe, Register, Unit, World, dword, null, set_dword,
     structured,
 };
@@ -95,7 +95,7 @@ pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
             1 => (random.below(ELEMENTS.into()) as u32, dwords(random, 100)),
             _ => (random.below(ELEMENTS.into()) as u32, dwords(random, PITCH.into())),
         },
-        Place::Null => (random.next() as u32 & !3, random.next() as u32 & !3),
+        Place::Null => (random.bits() as u32 & !3, random.bits() as u32 & !3),
         Place::Local => match random.below(4) {
             0 => (LOCAL_BYTES as u32 - span + dwords(random, 32), 0),
             // As compilers have it.
@@ -177,10 +177,10 @@ fn one(
     let channels: Vec<usize> = (0..4).filter(|c| left_out >> c & 1 == 0).collect();
     let with_header =
         place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
-    let pixels = with_header.then(|| random.next() as u32 & 0xffff);
+    let pixels = with_header.then(|| random.bits() as u32 & 0xffff);
     let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
     let mask = match random.below(3) {
-        0 => random.next() as u32 & ((1 << send) - 1),
+        0 => random.bits() as u32 & ((1 << send) - 1),
         _ => (1 << send) - 1,
     };
     // Slots that follow each other, or random ones. Writes must not meet each other: 16 bytes for
@@ -214,7 +214,7 @@ fn one(
     let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
     let u_values: Vec<u32> = places.iter().map(|place| place.0).collect();
     let v_values: Vec<u32> = places.iter().map(|place| place.1).collect();
-    let mut addresses = vec![std::array::from_fn(|_| random.next() as u32); registers];
+    let mut addresses = vec![std::array::from_fn(|_| random.bits() as u32); registers];
     lay_out(simd, &u_values, &mut addresses, 0);
     if place == Place::Structured {
         if simd == MdcSm3::SIMD4X2 {
@@ -240,7 +240,7 @@ fn one(
     };
     let data_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { registers * channels.len() };
     if write {
-        payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+        payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
 
     let mut expected = world.clone();
@@ -316,7 +316,7 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
     let channels: Vec<usize> = (0..4).filter(|c| left_out >> c & 1 == 0).collect();
     let send = if simd == MdcSm3::SIMD16 { 16 } else { 8 };
     let mask = match random.below(3) {
-        0 => random.next() as u32 & ((1 << send) - 1) | 1,
+        0 => random.bits() as u32 & ((1 << send) - 1) | 1,
         _ => (1 << send) - 1,
     };
     let start = random.below(128) * 4;
@@ -349,7 +349,7 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
     let data = payload.len();
     let data_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { registers * channels.len() };
     if write {
-        payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.next() as u32)));
+        payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
     let mut expected = world.clone();
     for n in (0..count).filter(|n| takes_part(simd, *n, mask, None)) {
@@ -402,7 +402,7 @@ fn general_state_ends() {
                 payload.push(header(place, 0xffff));
             }
             payload.push(bytes.map(|byte| (DATA + byte as u64 - begin) as u32));
-            let data: Register = std::array::from_fn(|_| random.next() as u32);
+            let data: Register = std::array::from_fn(|_| random.bits() as u32);
             let mut expected = world.clone();
             for (n, &byte) in bytes.iter().enumerate() {
                 match write {

@@ -1,8 +1,8 @@
 //! Commands whose operands go through the global table, from a ring, which may reach it. Oracle:
 //! gen8_facts 1.1 (which bit of which command says so); two lists of dwords, one for each table.
 
-use crate::machine::*;
-use crate::*;
+use crate::engines::machine::*;
+use crate::engines::*;
 use genxml::core::{Shifted, U64};
 use genxml::engine::EngineId;
 use genxml::gen8::memory::{

@@ -1,7 +1,7 @@
 //! Execution lists: events, images, switches.
 
-use crate::machine::*;
-use crate::*;
+use crate::engines::machine::*;
+use crate::engines::*;
 use genxml::core::{MinusOne, U64};
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::*;

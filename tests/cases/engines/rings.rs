@@ -1,7 +1,7 @@
 //! Rings without execution lists, and the registers as the host sees them.
 
-use crate::machine::*;
-use crate::*;
+use crate::engines::machine::*;
+use crate::engines::*;
 use genxml::core::{MinusOne, Shifted};
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::*;

@@ -1,7 +1,7 @@
 //! What a switch of contexts keeps, gives back and leaves alone.
 
-use crate::machine::*;
-use crate::*;
+use crate::engines::machine::*;
+use crate::engines::*;
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::*;
 use genxml::gen8::memory::ContextDescriptorFormatAddressingModeLegacyContext as Addressing;

@@ -1,8 +1,8 @@
 //! What goes wrong: deadlocks, hangs, page faults, missing privilege; each is named, and can be
 //! read from registers.
 
-use crate::machine::*;
-use crate::*;
+use crate::engines::machine::*;
+use crate::engines::*;
 use genxml::core::U64;
 use genxml::engine::EngineId;
 use genxml::eu;

@@ -2,7 +2,7 @@
 //! header, the domain shader writes where its points are. Oracle: gen8_facts 3.3, 3.4 and 6; OpenGL
 //! 4.6, 11.2.3, for what points there are.
 
-use crate::harness::{Draw, damage, model, register};
+use crate::geometry::harness::{Draw, damage, model, register};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_constants::{
@@ -351,7 +351,7 @@ fn what_is_refused() {
     draw.topology = Code::_3DPRIM_POINTLIST;
     assert_eq!(refused(&mut model, &draw), "Primitive Topology Type");
     // Patches without a hull shader are written, and not drawn.
-    let mut model = crate::harness::model();
+    let mut model = crate::geometry::harness::model();
     let mut draw = Draw::new(Code::_3DPRIM_PATCHLIST_3, 7);
     draw.streamout.api_rendering_disable = false;
     assert_eq!(draw.run(&mut model).unwrap().len(), 6);

@@ -1,7 +1,7 @@
 //! Geometry shaders in each dispatch mode: what threads start with, and what becomes of what they
 //! leave in their URB entries. Oracle: 2a p.113-124, gen8_facts 3.5.
 
-use crate::harness::{Draw, buffer, damage, firsts, model, register, written};
+use crate::geometry::harness::{Draw, buffer, damage, firsts, model, register, written};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_stages::{

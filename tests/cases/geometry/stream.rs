@@ -1,7 +1,7 @@
 //! Stream output of vertices as they were fetched. Oracle: 2a p.216-230; the tables of OpenGL 4.6,
 //! 10.1, for the order of vertices; registers: gen8_facts 5.4.
 
-use crate::harness::{Draw, OUT, buffer, damage, firsts, model, register, written};
+use crate::geometry::harness::{Draw, OUT, buffer, damage, firsts, model, register, written};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::MiTopologyFilter;
 use genxml::gen8::render3d_fetch::ThreeDStateVfStatistics;

@@ -1,7 +1,7 @@
 //! Vertex fetch and vertex shaders. Oracle: formats by exact rationals; the sums that OpenGL 4.6
 //! 10.5 and 10.4 give for instances and indices; registers of threads by gen8_facts 3.2.
 
-use crate::harness::{Draw, INDICES, VERTICES, firsts, model, register, written};
+use crate::geometry::harness::{Draw, INDICES, VERTICES, firsts, model, register, written};
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
 use genxml::gen8::mi::{MiLoadRegisterImm, MiLoadRegisterImmRegister};

@@ -50,9 +50,9 @@ fn channels() {
     // its offset.
     let handles: [u32; 8] = std::array::from_fn(|channel| 100 + 2 * (channel as u32 / 4));
     let offsets: [u32; 8] = std::array::from_fn(|channel| (channel as u32 % 4).wrapping_sub(3));
-    let masks: [u32; 8] = std::array::from_fn(|_| (random.next() as u32 & 7) << 16);
+    let masks: [u32; 8] = std::array::from_fn(|_| (random.bits() as u32 & 7) << 16);
     let data: [[u32; 8]; 3] =
-        std::array::from_fn(|_| std::array::from_fn(|_| random.next() as u32));
+        std::array::from_fn(|_| std::array::from_fn(|_| random.bits() as u32));
     let mut header = [0; 8];
     header[0] = 100;
     let mut urb: BTreeMap<u32, u32> = BTreeMap::new();

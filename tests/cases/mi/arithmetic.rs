@@ -1,6 +1,6 @@
 //! MI_MATH and MI_ATOMIC.
 
-use crate::*;
+use crate::mi::*;
 use genxml_cases::{Random, packets};
 
 /// Random programs over the sixteen registers, against the machine as gen8_facts 2.5 describes it.
@@ -17,7 +17,7 @@ fn math() {
                 *value = match random.below(4) {
                     0 => random.below(3),
                     1 => u64::MAX - random.below(2),
-                    _ => random.next(),
+                    _ => random.bits(),
                 };
                 let halves = wide(engine, index as u32, *value);
                 batch.extend(packets![load(&halves)]);
@@ -155,7 +155,7 @@ fn atomics() {
                         let pick = |random: &mut Random| match random.below(3) {
                             0 => random.below(2),
                             1 => u64::MAX << random.below(64),
-                            _ => random.next(),
+                            _ => random.bits(),
                         };
                         let (memory, one, two) =
                             (pick(&mut random), pick(&mut random), pick(&mut random));
@@ -267,7 +267,7 @@ fn compare_and_write_of_16_bytes() {
         let mut model = model();
         for round in 0..64u32 {
             let wide_number =
-                |random: &mut Random| u128::from(random.next()) << 64 | u128::from(random.next());
+                |random: &mut Random| u128::from(random.bits()) << 64 | u128::from(random.bits());
             let (one, two) = (wide_number(&mut random), wide_number(&mut random));
             let memory = if round % 5 < 4 { one ^ 1 << (32 * (round % 5) + 7) } else { one };
             let (inline, returns) = (round % 2 == 0, round / 2 % 2 == 0);

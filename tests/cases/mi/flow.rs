@@ -1,6 +1,6 @@
 //! Batches, predicates, semaphores: which packets are executed.
 
-use crate::*;
+use crate::mi::*;
 use genxml::core::U;
 use genxml_cases::{BATCH, packets};
 use genxml_sim::Fault;

@@ -1,6 +1,6 @@
 //! Data between packets, registers and memory.
 
-use crate::*;
+use crate::mi::*;
 use genxml::core::U64;
 use genxml_cases::packets;
 

@@ -1,7 +1,7 @@
 //! Commands without effect in the model, those with an effect outside of it, and those that are
 //! left out by name.
 
-use crate::*;
+use crate::mi::*;
 use genxml::core::Instruction;
 use genxml_cases::packets;
 use genxml_sim::machine::device::Interrupt;

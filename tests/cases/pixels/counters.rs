@@ -2,7 +2,7 @@
 //! behind a draw. Oracle: what was drawn, by hand; OpenGL 4.6, 11.3.2 (pipeline statistics);
 //! gen8_facts 2.7 for the registers.
 
-use crate::harness::{Draw, Vertex, WHITE, model};
+use crate::pixels::harness::{Draw, Vertex, WHITE, model};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::{
     MiReportPerfCount, MiStoreRegisterMem, PipeControl, PipeControlPostSyncOperation as PostSync,

@@ -1,8 +1,8 @@
 //! Statistics of pixels. Oracle: the area of a rectangle; gen8_facts 2.7 (drivers divide
 //! PS_INVOCATION_COUNT by 4).
 
-use crate::edges::WHITE;
-use crate::harness::{Draw, Vertex, model};
+use crate::pixels::edges::WHITE;
+use crate::pixels::harness::{Draw, Vertex, model};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 
 const PS_INVOCATION_COUNT: u32 = 0x2348;

@@ -2,7 +2,7 @@
 //! draws and draws of what stream output wrote. Oracle: the vertices that a draw with the same
 //! numbers in its packet lights; gen8_facts 2.4 and 2.7.
 
-use crate::harness::{Draw, VERTEX, Vertex, WHITE, model, pixel};
+use crate::pixels::harness::{Draw, VERTEX, Vertex, WHITE, model, pixel};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::{
     MiLoadRegisterImm, MiLoadRegisterImmRegister, MiLoadRegisterMem, MiPredicate,
@@ -30,7 +30,7 @@ fn state(model: &mut Model) -> Vec<u32> {
 
 /// Runs a batch; which points are lit.
 fn lit(model: &mut Model, batch: &[u32]) -> Vec<u32> {
-    model.write(crate::harness::TARGET, &[0; 64 * 64 * 16]);
+    model.write(crate::pixels::harness::TARGET, &[0; 64 * 64 * 16]);
     model.render(batch).unwrap();
     (0..8).filter(|n| pixel(model, 4 + 7 * n, 6) != [0.0; 4]).collect()
 }

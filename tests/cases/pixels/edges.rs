@@ -2,7 +2,7 @@
 //! middle is lit, a point if its vertex is; of the polygons of OpenGL (2.1, 2.6.2), edge n goes
 //! from vertex n to the next one.
 
-use crate::harness::{Draw, Vertex, model, pixel};
+use crate::pixels::harness::{Draw, Vertex, model, pixel};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_raster::FillMode;

@@ -1,8 +1,8 @@
 //! What vertex fetch makes of vertex buffers and elements. Oracle: 2d VERTEX_BUFFER_STATE and
 //! VERTEX_ELEMENT_STATE, 2a p.441.
 
-use crate::harness::pixel;
-use crate::harness::{Draw, VERTEX, Vertex, model};
+use crate::pixels::harness::pixel;
+use crate::pixels::harness::{Draw, VERTEX, Vertex, model};
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
 use genxml::gen8::render3d_fetch::{

@@ -1,7 +1,7 @@
 //! Messages to the pixel interpolator. Oracle: the position that b1 and b2 stand for, in f64; the
 //! other kinds of messages are compared slot by slot where the unit is.
 
-use crate::harness::{Draw, SIZE, Vertex, WRITE_8, model, pixel};
+use crate::pixels::harness::{Draw, SIZE, Vertex, WRITE_8, model, pixel};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml_cases::u;

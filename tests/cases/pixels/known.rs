@@ -1,7 +1,7 @@
 //! Every command of the render engine is executed or kept: what the model leaves out is a list, and
 //! is refused by name.
 
-use crate::harness::model;
+use crate::pixels::harness::model;
 use genxml::core::reflect::Kind;
 use genxml::engine::EngineId;
 use genxml::gen8::{CONTAINERS, RenderPacket};

@@ -1,6 +1,6 @@
 //! What the output merger and the windower do with odd state: refused by name, or left alone.
 
-use crate::harness::{Draw, TARGET, Vertex, model, target};
+use crate::pixels::harness::{Draw, TARGET, Vertex, model, target};
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDLogicOpFunction as LogicOp, ThreeDPrimTopoType as Code};
 use genxml::gen8::render3d_binding::ThreeDStateBindingTablePoolAlloc;

@@ -1,7 +1,7 @@
 //! What a pixel shader gets to see, and what becomes of samples that fail a test. Oracle: 2a
 //! p.269-281, sample by sample.
 
-use crate::harness::{Draw, SIZE, TARGET, VERTICES, Vertex, model, pixel, target};
+use crate::pixels::harness::{Draw, SIZE, TARGET, VERTICES, Vertex, model, pixel, target};
 use genxml::eu;
 use genxml::gen8::enums::{
     ThreeDCompareFunction as Function, ThreeDPrimTopoType as Code,

@@ -1,9 +1,9 @@
 //! Nearest and linear filters, address modes, border colours, comparisons, cube maps. Oracle:
-//! [`crate::reference`].
+//! [`crate::sampler::reference`].
 
-use crate::reference::{Color, Filter, near};
-use crate::texture::{Kind, Texture};
-use crate::{BORDER, MODES, Mode, Send, Type, model, put_border};
+use crate::sampler::reference::{Color, Filter, near};
+use crate::sampler::texture::{Kind, Texture};
+use crate::sampler::{BORDER, MODES, Mode, Send, Type, model, put_border};
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::state::{
     RenderSurfaceState, SamplerState, SamplerStateMagModeFilter, SamplerStateMinModeFilter,
@@ -94,7 +94,7 @@ fn maps() {
                 u_offset,
                 v_offset,
                 r_offset,
-                sampler_state_pointer: at(crate::SAMPLERS),
+                sampler_state_pointer: at(crate::sampler::SAMPLERS),
                 ..SamplerMessageHeader::new()
             });
         }

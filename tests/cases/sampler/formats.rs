@@ -1,9 +1,9 @@
 //! Texels of every format, palettes, YUV, one-bit texels, chroma keys. Oracle for elements and
 //! blocks: the codec, which has tests of its own; for the others the manual's text.
 
-use crate::filters::sampler;
-use crate::texture::Texture;
-use crate::{Mode, SURFACE, Send, Type, model};
+use crate::sampler::filters::sampler;
+use crate::sampler::texture::Texture;
+use crate::sampler::{Mode, SURFACE, Send, Type, model};
 use genxml::engine::EngineId;
 use genxml::gen8::render3d_binding::{
     PaletteEntry, ThreeDStateMonofilterSize, ThreeDStateSamplerPaletteLoad0,
@@ -118,7 +118,7 @@ fn yuv() {
                 false => byte(x / 2, n),
             };
             let expected = [chroma(cr), byte(x / 2, luma[x % 2]), chroma(cb), 1.0];
-            assert!(crate::reference::near(found, expected), "{format:?} {x} {y}");
+            assert!(crate::sampler::reference::near(found, expected), "{format:?} {x} {y}");
         }
     }
     let state = RenderSurfaceState {
@@ -192,7 +192,10 @@ fn palettes() {
             let red = if index < 10 { 200 } else { index };
             let expected = [red, index / 2, 7, alpha.unwrap_or(255 - index)].map(unorm);
             assert!(
-                crate::reference::near(found, expected.map(|bits| f64::from(f32::from_bits(bits)))),
+                crate::sampler::reference::near(
+                    found,
+                    expected.map(|bits| f64::from(f32::from_bits(bits)))
+                ),
                 "{format:?}"
             );
         }
@@ -307,7 +310,7 @@ fn chroma_keys() {
         let pair = [lane / 2, lane.div_ceil(2)];
         let expected =
             [16, 8, 0, 24].map(|shift| (channel(pair[0], shift) + channel(pair[1], shift)) / 2.0);
-        assert!(crate::reference::near(found, expected), "{lane}");
+        assert!(crate::sampler::reference::near(found, expected), "{lane}");
     }
     let kill = key(SamplerStateChromaKeyMode::KEYFILTER_KILL_ON_ANY_MATCH, true);
     for simd in [Mode::SIMD8, Mode::SIMD16] {
@@ -315,7 +318,7 @@ fn chroma_keys() {
         send.back += 1;
         let answer = send.run(&mut model, &state, &[kill]).unwrap();
         let mut expected = u32::MAX;
-        for lane in 0..crate::lanes(simd) {
+        for lane in 0..crate::sampler::lanes(simd) {
             let pair = [lane / 2, lane.div_ceil(2)].map(|texel| texel.min(3));
             if pair.iter().any(|&texel| matches[texel]) {
                 expected &= !(1 << lane);
@@ -324,7 +327,7 @@ fn chroma_keys() {
         let register = if simd == Mode::SIMD8 { 4 } else { 8 };
         assert_eq!(answer[register][0], expected, "{simd:?}");
         // The rest of the register is not written.
-        assert_eq!(answer[register][1..], crate::before(register)[1..]);
+        assert_eq!(answer[register][1..], crate::sampler::before(register)[1..]);
     }
 }
 
@@ -344,7 +347,7 @@ fn dx9() {
     let found = send.colors(&mut model, &state, &dx9)[0].map(f32::from_bits);
     assert_eq!(found, [2.0, 1.0, 1.0, 1.0]);
     // Red in the lowest byte (2d p.371).
-    crate::put_border(&mut model, [0x0033_66ff, 0, 0, 0]);
+    crate::sampler::put_border(&mut model, [0x0033_66ff, 0, 0, 0]);
     let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![[1.5f32.to_bits(); 16]]);
     let found = send.colors(&mut model, &state, &dx9)[0];
     assert_eq!(found, [0xff, 0x66, 0x33, 0].map(unorm));

@@ -1,8 +1,8 @@
-//! gather4 and its kin: four texels of one channel. Oracle: [`crate::reference`], texel by texel.
+//! gather4 and its kin: four texels of one channel. Oracle: [`crate::sampler::reference`], texel by texel.
 
-use crate::filters::sampler;
-use crate::texture::{Kind, Texture};
-use crate::{MODES, SAMPLERS, Send, Type, model};
+use crate::sampler::filters::sampler;
+use crate::sampler::texture::{Kind, Texture};
+use crate::sampler::{MODES, SAMPLERS, Send, Type, model};
 use genxml::eu::gen8::eu_payloads::{
     SamplerMessageHeader, SamplerMessageHeaderGather4SourceChannel as Channel,
 };
@@ -58,7 +58,7 @@ fn four_texels() {
         let [u, v] = [0; 2].map(|_| [0; 16].map(|_| random.below(2048) as f32 / 1024.0 - 0.5));
         let reference = 0.25f32;
         // Six bits count, with a sign.
-        let [pu, pv] = [0; 2].map(|_| [0; 16].map(|_| random.next() as u32));
+        let [pu, pv] = [0; 2].map(|_| [0; 16].map(|_| random.bits() as u32));
         let kind = match (compares, programmed) {
             (false, false) => Type::GATHER4,
             (true, false) => Type::GATHER4_C,

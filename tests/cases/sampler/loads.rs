@@ -1,8 +1,8 @@
 //! ld, ld2dms, ld2dss, ld_mcs: exact. Oracle: elements by counting on paper, gen8_facts 8.3 for
 //! samples.
 
-use crate::texture::{Kind, Texture};
-use crate::{MODES, Mode, SURFACE, Send, Type, model};
+use crate::sampler::texture::{Kind, Texture};
+use crate::sampler::{MODES, Mode, SURFACE, Send, Type, model};
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::state::{
     ClearColor, NumberOfMultisamples, RenderSurfaceState, RenderSurfaceStateAuxiliary,
@@ -42,7 +42,7 @@ fn texels() {
             let slices = if kind == Kind::Three { depth } else { layers };
             let mut within = |extent: u32, n: usize| match random.below(30) {
                 0 => extent as i64 + random.below(3) as i64,
-                1 => random.next() as i32 as i64,
+                1 => random.bits() as i32 as i64,
                 _ => random.below(extent.into()) as i64 - offset[n],
             } as u32;
             *place = match kind {
@@ -107,7 +107,7 @@ fn buffers() {
         let surface = RenderSurfaceState {
             surface_format: format,
             surface_pitch: MinusOne::new(pitch).unwrap(),
-            ..crate::identity(raw_buffer(SURFACE, 100))
+            ..crate::sampler::identity(raw_buffer(SURFACE, 100))
         };
         let places: [u32; 16] =
             std::array::from_fn(|n| [0, 1, 99, 100, 1 << 31, 37, 64, u32::MAX][n % 8]);

@@ -1,9 +1,9 @@
 //! Levels of detail. Oracle: the formulas of 003:2741-2827 in doubles. The maps have one colour for
 //! each level, so that what comes out says which levels were taken and in which shares.
 
-use crate::filters::sampler;
-use crate::texture::{Kind, Texture};
-use crate::{Mode, Send, Type, model};
+use crate::sampler::filters::sampler;
+use crate::sampler::texture::{Kind, Texture};
+use crate::sampler::{Mode, Send, Type, model};
 use genxml::gen8::state::{
     RenderSurfaceState, SamplerState, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
     SamplerStateMaximumAnisotropy, SamplerStateMinModeFilter, SamplerStateMipModeFilter,

@@ -1,9 +1,9 @@
 //! Headers, masks, lengths, samplers by number and pointer; and messages that make no sense.
 
-use crate::filters::sampler;
-use crate::reference::{Filter, near};
-use crate::texture::Texture;
-use crate::{ANSWER, MODES, Mode, SAMPLERS, SURFACE, Send, Type, before, lanes, model};
+use crate::sampler::filters::sampler;
+use crate::sampler::reference::{Filter, near};
+use crate::sampler::texture::Texture;
+use crate::sampler::{ANSWER, MODES, Mode, SAMPLERS, SURFACE, Send, Type, before, lanes, model};
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::state::{
     RenderSurfaceState, SamplerState, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
@@ -27,7 +27,7 @@ fn answers() {
         let count = lanes(simd);
         let absent = random.below(15) as u8;
         let with_header = round % 2 == 0;
-        let channels = random.next() as u16 | 1;
+        let channels = random.bits() as u16 | 1;
         let [x, y] = [0; 2].map(|_| [0; 16].map(|_| random.below(8) as u32));
         let place = |n: u32| ((n as f32 + 0.5) / 8.0).to_bits();
         let parameters = match simd {
@@ -207,7 +207,7 @@ fn any_bits() {
     let mut ends = 0;
     for _ in 0..2500 {
         let mut dwords: [u32; RenderSurfaceState::DWORDS] =
-            std::array::from_fn(|_| random.next() as u32);
+            std::array::from_fn(|_| random.bits() as u32);
         let mut state = RenderSurfaceState::unpack_lossy(&dwords);
         if random.below(2) == 0 {
             state.surface_format = SurfaceFormat::R8G8B8A8_UNORM;
@@ -232,9 +232,9 @@ fn any_bits() {
         dwords = state.pack();
         dwords[8] = SURFACE as u32 + (random.below(64) as u32) * 4096;
         dwords[9] = 0;
-        let sampler: [u32; 4] = std::array::from_fn(|_| random.next() as u32);
+        let sampler: [u32; 4] = std::array::from_fn(|_| random.bits() as u32);
         let mut sampler = SamplerState::unpack_lossy(&sampler);
-        sampler.indirect_state_pointer = at(crate::BORDER);
+        sampler.indirect_state_pointer = at(crate::sampler::BORDER);
         if random.below(8) != 0 {
             // Values that are not reserved.
             let (mip, map, wrap) = ([0, 1, 3], [0, 1, 2, 6], random.below(7));
@@ -252,7 +252,7 @@ fn any_bits() {
         }
         let header = SamplerMessageHeader {
             sampler_state_pointer: at(SAMPLERS),
-            ..SamplerMessageHeader::unpack_lossy(&std::array::from_fn(|_| random.next() as u32))
+            ..SamplerMessageHeader::unpack_lossy(&std::array::from_fn(|_| random.bits() as u32))
         };
         let simd = Mode::from_bits(random.below(16) / 5);
         let count = random.below(if simd == Mode::SIMD16 { 5 } else { 11 }) as usize;
@@ -261,9 +261,9 @@ fn any_bits() {
             simd,
             header: (random.below(2) == 0).then_some(header),
             sampler: 0,
-            channels: random.next() as u16,
+            channels: random.bits() as u16,
             parameters: (0..count)
-                .map(|_| [0; 16].map(|_| random.next() as u32 >> random.below(32)))
+                .map(|_| [0; 16].map(|_| random.bits() as u32 >> random.below(32)))
                 .collect(),
             back: random.below(ANSWER as u64 + 1) as usize,
         };

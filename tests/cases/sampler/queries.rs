@@ -1,7 +1,7 @@
 //! resinfo, sampleinfo. Oracle: the table of 003:4055-4059, as drivers rely on it.
 
-use crate::texture::{Kind, Texture};
-use crate::{Mode, SURFACE, Send, Type, model};
+use crate::sampler::texture::{Kind, Texture};
+use crate::sampler::{Mode, SURFACE, Send, Type, model};
 use genxml::gen8::state::{
     NumberOfMultisamples, RenderSurfaceStateView, SamplerState, SurfaceFormat,
 };

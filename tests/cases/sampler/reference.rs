@@ -1,7 +1,7 @@
 //! The sampler in plain doubles, from the text of 003 chapter 4. Coordinates of the tests have few
 //! bits, so that nothing but the last sum is rounded.
 
-use crate::texture::{Kind, Texture};
+use crate::sampler::texture::{Kind, Texture};
 use genxml::gen8::state::{SamplerState, TextureCoordinateMode as Wrap};
 
 /// A colour.

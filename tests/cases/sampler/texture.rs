@@ -1,6 +1,6 @@
 //! A surface and what its texels are, by counting on paper.
 
-use crate::SURFACE;
+use crate::sampler::SURFACE;
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateExtent,
     RenderSurfaceStateSurfaceHorizontalAlignment as Horizontal,

@@ -2,8 +2,8 @@
 //! field or what was being read. What the manuals define (null surfaces, empty buffers, nothing to
 //! draw) is no fault.
 
-use crate::kernels;
-use crate::scene::{Scene, on_screen};
+use crate::screen::kernels;
+use crate::screen::scene::{Scene, on_screen};
 use genxml::core::UFix;
 use genxml::gen8::enums::{
     ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code,
@@ -280,7 +280,8 @@ fn bad_pointers() {
         scene.tests.stencil_test_function = Compare::COMPAREFUNCTION_NOTEQUAL;
         let model = &mut scene.model();
         let batch = scene.batch(model);
-        let address = if stencil { crate::scene::STENCIL } else { crate::scene::DEPTH };
+        let address =
+            if stencil { crate::screen::scene::STENCIL } else { crate::screen::scene::DEPTH };
         model.gpu.unmap(model.context, address, 64);
         assert_eq!(about(&model.render(&batch).unwrap_err()), "Page: depth and stencil of a quad");
     }
@@ -326,7 +327,7 @@ fn unknown_formats() {
     let depth = ThreeDStateDepthBuffer {
         surface_type: SurfaceType::SURFTYPE_2D,
         surface_format: DepthFormat::from_bits(7),
-        surface_base_address: at(crate::scene::DEPTH),
+        surface_base_address: at(crate::screen::scene::DEPTH),
         depth_write_enable: true,
         ..ThreeDStateDepthBuffer::new()
     };
@@ -342,7 +343,7 @@ fn unknown_formats() {
         &ThreeDStateStencilBuffer {
             stencil_buffer_enable: true,
             surface_pitch: minus_one(1),
-            surface_base_address: at(crate::scene::STENCIL),
+            surface_base_address: at(crate::screen::scene::STENCIL),
             ..ThreeDStateStencilBuffer::new()
         },
     );

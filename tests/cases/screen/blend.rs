@@ -1,8 +1,8 @@
 //! What becomes of colours on their way to targets. Oracle: the formulas of OpenGL 4.6 17.3 in f64,
 //! tables for logic operations and comparisons.
 
-use crate::kernels;
-use crate::scene::{FLOATS, Scene, Target, on_screen};
+use crate::screen::kernels;
+use crate::screen::scene::{FLOATS, Scene, Target, on_screen};
 use genxml::gen8::enums::{
     ThreeDColorBufferBlendFactor as Factor, ThreeDColorBufferBlendFunction as Function,
     ThreeDCompareFunction as Compare, ThreeDLogicOpFunction, ThreeDPrimTopoType as Code,

@@ -2,8 +2,8 @@
 //! words of the auxiliary surfaces); the clear colour is red, and what is drawn over it is exact
 //! coverage.
 
-use crate::exact::{STANDARD, expected, pattern, random_triangles};
-use crate::scene::{AUXILIARY, DWORDS, Scene, TARGETS, Target, on_screen};
+use crate::screen::exact::{STANDARD, expected, pattern, random_triangles};
+use crate::screen::scene::{AUXILIARY, DWORDS, Scene, TARGETS, Target, on_screen};
 use genxml::gen8::enums::{ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code};
 use genxml::gen8::mi::{PipeControl, PipeControlPostSyncOperation as PostSync};
 use genxml::gen8::render3d_depth::{
@@ -20,7 +20,7 @@ const RED: u32 = 0xff00_00ff;
 /// Triangles of a target of colours: number n is the dword n + 1.
 fn colors(seed: u64) -> (Scene, Vec<[[i64; 2]; 3]>) {
     let triangles = random_triangles(seed, 6);
-    let mut scene = crate::exact::scene(&triangles);
+    let mut scene = crate::screen::exact::scene(&triangles);
     for (n, vertex) in scene.vertices.iter_mut().enumerate() {
         vertex.attributes[0] = [((n / 3 + 1) as f32 / 255.0).to_bits(), 0, 0, 0];
     }

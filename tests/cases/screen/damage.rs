@@ -5,9 +5,9 @@
 //! Some hundred each time; more with
 //! `GENXML_MUTATIONS=20000 cargo test -p genxml-cases --test screen damage`.
 
-use crate::exact::{pattern, random_triangles};
-use crate::kernels;
-use crate::scene::{Scene, Target, Vertex, on_screen};
+use crate::screen::exact::{pattern, random_triangles};
+use crate::screen::kernels;
+use crate::screen::scene::{Scene, Target, Vertex, on_screen};
 use genxml::gen8::enums::{
     ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code, ThreeDStencilOperation,
 };
@@ -25,7 +25,7 @@ const EXTREMES: [u32; 10] =
 
 fn scenes() -> Vec<Scene> {
     let colors = Target { tiled: true, ..Target::new(SurfaceFormat::R8G8B8A8_UNORM, 4) };
-    let triangles = crate::exact::scene(&random_triangles(77, 6));
+    let triangles = crate::screen::exact::scene(&random_triangles(77, 6));
     let mut list = Vec::new();
 
     let mut samples = triangles.clone();

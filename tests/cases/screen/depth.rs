@@ -1,9 +1,9 @@
 //! Depth and stencil. Oracle: the tables of Direct3D 11 17.12 for functions and operations; formats
 //! by exact rationals; layouts by tiles filled on paper (gen8_facts 10.2).
 
-use crate::exact::{covers, pattern};
-use crate::kernels;
-use crate::scene::{Scene, Vertex, on_screen};
+use crate::screen::exact::{covers, pattern};
+use crate::screen::kernels;
+use crate::screen::scene::{Scene, Vertex, on_screen};
 use genxml::gen8::enums::{
     ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code, ThreeDStencilOperation,
 };

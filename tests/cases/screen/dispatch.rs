@@ -1,10 +1,10 @@
-//! Threads of 8, 16 and 32 pixels, and dither. Oracles: f64 by way of [`crate::interpolation`];
+//! Threads of 8, 16 and 32 pixels, and dither. Oracles: f64 by way of [`crate::screen::interpolation`];
 //! that a picture does not depend on the width of threads (2a p.331); that dither is right on
 //! average over 4 by 4 pixels.
 
-use crate::interpolation::{compare, triangle};
-use crate::kernels;
-use crate::scene::{Scene, Target, on_screen};
+use crate::screen::interpolation::{compare, triangle};
+use crate::screen::kernels;
+use crate::screen::scene::{Scene, Target, on_screen};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_pixel::BlendState;

@@ -2,7 +2,7 @@
 //! integers, in 1/256 pixels: a sample is inside of a triangle, or on a left or upper edge of it
 //! (Direct3D 11 3.4.1; 2a p.280).
 
-use crate::scene::{Scene, on_screen};
+use crate::screen::scene::{Scene, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_raster::{
     ThreeDStateRasterCullMode as Cull, ThreeDStateRasterFrontWinding as Winding,

@@ -1,8 +1,8 @@
 //! Values between vertices. Oracle: f64, with the bound that single precision allows; values that
 //! are exact in it, exactly.
 
-use crate::kernels;
-use crate::scene::{FLOATS, Scene, Vertex, on_screen};
+use crate::screen::kernels;
+use crate::screen::scene::{FLOATS, Scene, Vertex, on_screen};
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, WrapShortestEnable};
 use genxml::gen8::render3d_raster::{
     SfOutputAttributeDetail, SfOutputAttributeDetailConstantSource as Constant,

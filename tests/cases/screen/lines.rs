@@ -2,7 +2,7 @@
 //! and half-open edges, OpenGL 4.6 14.4; the diamonds of lines, Direct3D 11 3.4.3; stipples, OpenGL
 //! 2.1 3.4.2 and 3.5.2).
 
-use crate::scene::{Scene, Vertex, on_screen};
+use crate::screen::scene::{Scene, Vertex, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_pixel::ThreeDStateWmPointRasterizationRule as PointRule;
 use genxml::gen8::render3d_raster::{

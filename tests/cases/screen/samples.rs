@@ -1,9 +1,9 @@
 //! Several samples a pixel: where values are taken, what shaders know and say about coverage.
-//! Oracle: exact coverage ([`crate::exact`]), values that are linear on the screen.
+//! Oracle: exact coverage ([`crate::screen::exact`]), values that are linear on the screen.
 
-use crate::exact::{STANDARD, covers, pattern};
-use crate::kernels;
-use crate::scene::{FLOATS, Scene, Vertex, on_screen};
+use crate::screen::exact::{STANDARD, covers, pattern};
+use crate::screen::kernels;
+use crate::screen::scene::{FLOATS, Scene, Vertex, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::state::NumberOfMultisamples;
 use genxml_cases::{push, u};
@@ -126,7 +126,7 @@ fn alpha_to_coverage() {
         let samples = 1_u32 << log;
         for count in 0..=samples {
             let mut scene = placed(log, [5.0, count as f32 / samples as f32]);
-            scene.targets = vec![crate::scene::Target { samples, ..FLOATS }];
+            scene.targets = vec![crate::screen::scene::Target { samples, ..FLOATS }];
             scene.blend.alpha_to_coverage_enable = true;
             scene.blend.alpha_to_one_enable = count % 2 == 1;
             let drawn = scene.run().unwrap();

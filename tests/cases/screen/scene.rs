@@ -174,14 +174,14 @@ const WHOLE_DEPTH: CcViewport = CcViewport { minimum_depth: 0.0, maximum_depth: 
 
 impl Scene {
     /// Triangles on a screen of so many pixels: positions are places on it. The first attribute of
-    /// the provoking vertex goes to a target of dwords as it is ([`crate::kernels::FLAT`]).
+    /// the provoking vertex goes to a target of dwords as it is ([`crate::screen::kernels::FLAT`]).
     pub fn new(size: [u32; 2], topology: Code, vertices: Vec<Vertex>) -> Scene {
         let widest = genxml_core::UFix::from_bits(0x7ff);
         Scene {
             size,
             topology,
             vertices,
-            kernel: crate::kernels::FLAT,
+            kernel: crate::screen::kernels::FLAT,
             constants: Vec::new(),
             targets: vec![DWORDS],
             clip: ThreeDStateClip {
@@ -344,7 +344,7 @@ impl Scene {
     /// The attribute as it is at every pixel, as four floats.
     #[must_use]
     pub fn floats(mut self) -> Scene {
-        self.kernel = crate::kernels::PLANES;
+        self.kernel = crate::screen::kernels::PLANES;
         self.sbe.constant_interpolation_enable = u(0);
         self.targets = vec![FLOATS];
         self

@@ -1,8 +1,8 @@
 //! Formats of render targets. Oracle: the bits that the formats' names say (G45 vol 4, surface
 //! formats), put together here; conversions by exact rationals, sRGB by its formula in f64.
 
-use crate::kernels;
-use crate::scene::{Scene, Target, Vertex, on_screen};
+use crate::screen::kernels;
+use crate::screen::scene::{Scene, Target, Vertex, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::state::SurfaceFormat as Format;
 use genxml_cases::u;

@@ -2,8 +2,8 @@
 //! 13.7 (clipping) and 13.8 (viewports), in places where everything falls on whole pixels; user
 //! distances by their sign at each pixel.
 
-use crate::exact::covers;
-use crate::scene::{Scene, Vertex, on_screen, viewport};
+use crate::screen::exact::covers;
+use crate::screen::scene::{Scene, Vertex, on_screen, viewport};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_raster::{
     ScissorRect, ThreeDStateClip, ThreeDStateClipApiMode as Api, ThreeDStateClipClipMode as Mode,

@@ -5,7 +5,6 @@
 //! compares memory with what plain scalar Rust computes from the manual's text. Nothing here knows
 //! what the model should answer.
 
-use genxml::core::{Address, Instruction, Space, U};
 use genxml::engine::EngineId;
 use genxml::gen8::media::{
     GpgpuWalker, GpgpuWalkerSimdSize, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaVfeState,
@@ -21,10 +20,10 @@ use genxml_sim::{ContextId, Fault, Gpu, Stats};
 pub mod draw;
 pub mod media;
 pub mod paper;
-mod random;
 
+pub use genxml_testkit::packet::{at, minus_one, push, u};
+pub use genxml_testkit::{Random, packets};
 pub use media::Media;
-pub use random::Random;
 
 /// Where [`Model::submit`] puts the batch; 64 KiB.
 pub const BATCH: u64 = 0x10_0000;
@@ -129,39 +128,6 @@ impl Model {
     pub fn blit(&mut self, batch: &[u32]) -> Result<Stats, Fault> {
         self.submit(EngineId::Blitter, batch)
     }
-}
-
-/// Appends a packet to a batch.
-pub fn push<I: Instruction>(batch: &mut Vec<u32>, packet: &I) {
-    let start = batch.len();
-    batch.resize(start + packet.dwords(), 0);
-    packet.pack_into(&mut batch[start..]).expect("room for all of it");
-}
-
-/// A batch of packets, as dwords without MI_BATCH_BUFFER_END.
-#[macro_export]
-macro_rules! packets {
-    ($($packet:expr),* $(,)?) => {{
-        #[allow(unused_mut)]
-        let mut batch: Vec<u32> = Vec::new();
-        $($crate::push(&mut batch, &$packet);)*
-        batch
-    }};
-}
-
-/// An address that is known to fit its field.
-pub fn at<SP: Space, const ALIGN: u64, const N: u32>(address: u64) -> Address<SP, ALIGN, N> {
-    Address::new(address).expect("an address that fits")
-}
-
-/// A number that is known to fit its field.
-pub fn u<const N: u32>(value: u64) -> U<N> {
-    U::new(value).expect("a number that fits")
-}
-
-/// A number less one, as fields store it, that is known to fit its field.
-pub fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
-    MinusOne::new(value).expect("a number that fits")
 }
 
 /// A kernel, its surfaces and its constants, behind a GPGPU_WALKER.

@@ -153,7 +153,7 @@ fn masks() {
             let old = random.bytes(format.bytes() as usize);
             let value = [0; 4].map(|_| match format.numeric {
                 Numeric::Float => (random.below(1 << 20) as f32 / (1 << 20) as f32).to_bits(),
-                _ => random.next() as u32,
+                _ => random.bits() as u32,
             });
             let mut all = old.clone();
             codec.encode_one(value, 0xf, &mut all);

@@ -3,7 +3,7 @@
 //! Oracle: the drivers, whose surfaces hardware accepts; and the memory that they allocated for
 //! them.
 
-use crate::shared;
+use crate::surfaces::shared;
 use genxml::capture::{Capture, Event, Playback};
 use genxml::core::rule::{Role, Roles};
 use genxml::decode::{Decoder, Kind, Memory, Options, Record, State, Tables};

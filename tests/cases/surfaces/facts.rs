@@ -1,7 +1,7 @@
 //! Oracle: the table of gen8_facts 9.2, which is the drivers' (isl_format_layout.csv): channels
 //! from the lowest bit up.
 
-use crate::shared;
+use crate::surfaces::shared;
 use genxml::gen8::state::SurfaceFormat;
 use genxml_sim::surface::format::{Class, Encoding, Format, Letter};
 

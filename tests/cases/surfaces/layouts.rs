@@ -156,7 +156,7 @@ fn any_state() {
     let mut resolved = 0;
     for _ in 0..20_000 {
         let dwords: [u32; RenderSurfaceState::DWORDS] =
-            std::array::from_fn(|_| random.next() as u32);
+            std::array::from_fn(|_| random.bits() as u32);
         let mut state = RenderSurfaceState::unpack_lossy(&dwords);
         if random.below(2) == 0 {
             (state.tile_mode, state.surface_min_lod) = (TileMode::LINEAR, U::ZERO);

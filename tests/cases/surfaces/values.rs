@@ -37,7 +37,7 @@ fn raws(bits: u32) -> Vec<u64> {
     let mask = u64::MAX >> (64 - bits);
     let mut random = Random::new(bits.into());
     let edges = (0..bits).flat_map(|bit| [1 << bit, (1u64 << bit).wrapping_sub(1), !(1 << bit)]);
-    edges.chain((0..20_000).map(|_| random.next())).map(|raw| raw & mask).collect()
+    edges.chain((0..20_000).map(|_| random.bits())).map(|raw| raw & mask).collect()
 }
 
 fn signed(raw: u64, bits: u32) -> i128 {
@@ -80,8 +80,8 @@ fn floats() -> Vec<f32> {
     let mut random = Random::new(1);
     let mut floats =
         vec![0.0, 1.0, 0.5, 0.25, 2.0, 65504.0, 1e30, f32::MIN_POSITIVE, f32::INFINITY, 1e-30];
-    floats.extend((0..4_000).map(|_| (random.next() as u32) as f32 / 4_294_967_296.0 * 1.25));
-    floats.extend((0..2_000).map(|_| f32::from_bits(random.next() as u32 & 0x7fff_ffff)));
+    floats.extend((0..4_000).map(|_| (random.bits() as u32) as f32 / 4_294_967_296.0 * 1.25));
+    floats.extend((0..2_000).map(|_| f32::from_bits(random.bits() as u32 & 0x7fff_ffff)));
     // The middles between two steps of n bits.
     for bits in [2u32, 4, 5, 6, 8, 10] {
         let most = f64::from((1u32 << bits) - 1);
@@ -191,11 +191,11 @@ fn small_floats() {
             .map(|raw| if raw == 31 << mantissa { 65536.0 } else { small_float(raw, mantissa) })
             .collect();
         for index in 0..20_000 {
-            let mut value = f32::from_bits(random.next() as u32 & 0x7fff_ffff);
+            let mut value = f32::from_bits(random.bits() as u32 & 0x7fff_ffff);
             if index % 2 == 0 {
                 // Most floats are out of range; these are not.
                 value =
-                    f32::from_bits((random.next() as u32 & 0x7f_ffff) + ((100 + index % 45) << 23));
+                    f32::from_bits((random.bits() as u32 & 0x7f_ffff) + ((100 + index % 45) << 23));
             }
             if value.is_nan() {
                 continue;
@@ -265,7 +265,7 @@ fn srgb() {
 fn shared_exponents() {
     let mut random = Random::new(4);
     for _ in 0..20_000 {
-        let word = random.next() as u32;
+        let word = random.bits() as u32;
         let (mantissas, exponent) = ([word & 511, word >> 9 & 511, word >> 18 & 511], word >> 27);
         let values = shared_exponent(mantissas, exponent).map(f32::from_bits);
         let unit = f64::from(exponent as i32 - 24).exp2();
@@ -276,7 +276,7 @@ fn shared_exponents() {
         assert_eq!(shared_exponent(again, exponent).map(f32::from_bits), values);
 
         let any = [0; 3]
-            .map(|_| f32::from_bits((random.next() as u32 & 0x7f_ffff) + ((95 + word % 50) << 23)));
+            .map(|_| f32::from_bits((random.bits() as u32 & 0x7f_ffff) + ((95 + word % 50) << 23)));
         let any = any.map(|value| value.min(65408.0));
         let (found, exponent) = to_shared_exponent(any.map(f32::to_bits));
         let round = |value: f32, exponent: u32| {

@@ -1,7 +1,7 @@
 //! Typed atomic operations. Oracle: the table of 2d p.14-16 in plain code, slot by slot.
 
-use crate::picture::{BYTES, Kind, Picture};
-use crate::{Mode, SURFACE, Send, before, model};
+use crate::typed::picture::{BYTES, Kind, Picture};
+use crate::typed::{Mode, SURFACE, Send, before, model};
 use genxml::eu::gen8::eu_messages::{MdcAop, Msd1Tai};
 use genxml::gen8::messages::MtDp1;
 use genxml::gen8::state::{ShaderChannelSelect as Select, SurfaceFormat};
@@ -48,7 +48,7 @@ fn every_operation() {
                         [0; 8].map(|_| mode.sent(picture.place(&mut random), coordinates));
                     // Slots that meet: the later one finds what the earlier one left.
                     places[1] = places[0];
-                    let mut values = [0; 8].map(|_| [random.next() as u32, random.next() as u32]);
+                    let mut values = [0; 8].map(|_| [random.bits() as u32, random.bits() as u32]);
                     if let Some(offset) = picture.find(places[0]) {
                         let offset = offset as usize;
                         let old =
@@ -85,11 +85,11 @@ fn every_operation() {
                         }
                         .pack()[0],
                         mode,
-                        channels: random.next() as u8 | 0x11,
+                        channels: random.bits() as u8 | 0x11,
                         header: if random.below(2) == 0 {
                             None
                         } else {
-                            Some(random.next() as u16 | 1)
+                            Some(random.bits() as u16 | 1)
                         },
                         places,
                         coordinates,

@@ -1,8 +1,8 @@
 //! Reads and writes: formats, kinds of surfaces, tilings, levels, slices, masks.
 
-use crate::element::Layout;
-use crate::picture::{BYTES, Kind, Picture};
-use crate::{Mode, SURFACE, Send, before, model, transfer};
+use crate::typed::element::Layout;
+use crate::typed::picture::{BYTES, Kind, Picture};
+use crate::typed::{Mode, SURFACE, Send, before, model, transfer};
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateView, ShaderChannelSelect as Select, SurfaceFormat,
     SurfaceType,
@@ -81,7 +81,7 @@ fn format(name: &str) -> SurfaceFormat {
 
 /// A value of a channel: small numbers and great ones.
 fn value(random: &mut Random, kind: &str) -> u32 {
-    let bits = random.next() as u32;
+    let bits = random.bits() as u32;
     match (kind, random.below(4)) {
         ("UINT" | "SINT", 0) => bits,
         ("UINT" | "SINT", _) => (bits as i32 >> (8 + random.below(20))) as u32,
@@ -115,11 +115,11 @@ fn send(random: &mut Random, picture: &Picture, mode: Mode) -> Send {
     Send {
         descriptor: 0,
         mode,
-        channels: if random.below(2) == 0 { 0xff } else { random.next() as u8 | 1 },
+        channels: if random.below(2) == 0 { 0xff } else { random.bits() as u8 | 1 },
         header: match random.below(4) {
             0 => None,
             1 => Some(0xffff),
-            _ => Some(random.next() as u16),
+            _ => Some(random.bits() as u16),
         },
         places: [0; 8].map(|_| mode.sent(picture.place(random), coordinates)),
         coordinates,

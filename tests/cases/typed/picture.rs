@@ -1,6 +1,6 @@
 //! A surface and where its elements lie, by counting on paper.
 
-use crate::SURFACE;
+use crate::typed::SURFACE;
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateExtent,
     RenderSurfaceStateSurfaceHorizontalAlignment as Horizontal,
@@ -185,7 +185,7 @@ impl Picture {
         let [width, height, slices, levels] = [self.width, self.height, self.slices, self.levels];
         let mut within = |extent: u32| match random.below(40) {
             0 => extent + random.below(3) as u32,
-            1 => random.next() as u32,
+            1 => random.bits() as u32,
             _ => random.below(extent.into()) as u32,
         };
         let lod = if self.kind == Kind::Buffer { 0 } else { within(levels) };

@@ -1,7 +1,5 @@
 #![no_main]
 
-#[path = "../targets/mod.rs"]
-#[allow(dead_code, reason = "the other targets")]
-mod targets;
+use genxml_testkit::readers;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| targets::batch(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| readers::batch(data));

@@ -7,7 +7,8 @@ use genxml_codegen::model::{Container, ContainerId, Expr, Field, Group, Kind, Op
 use genxml_core::bits::{get, put};
 use genxml_core::round_trip::{ROOM, RoundTrip};
 use genxml_core::{PackError, UnpackError};
-use genxml_tests::Random;
+use genxml_testkit::Random;
+use genxml_tests::within;
 
 /// A field with its absolute position.
 pub struct Flat<'a> {
@@ -191,7 +192,7 @@ pub struct Sampler<'a> {
 
 impl<'a> Sampler<'a> {
     pub fn new(trip: &'a RoundTrip, fields: &'a [Flat<'a>]) -> Sampler<'a> {
-        Sampler { trip, fields, random: Random::new(trip.info.name), known: HashMap::new() }
+        Sampler { trip, fields, random: Random::of(trip.info.name), known: HashMap::new() }
     }
 
     /// Well-formed dwords in which the conditions hold; `None` if no random attempt succeeds.
@@ -212,14 +213,14 @@ impl<'a> Sampler<'a> {
         let length = self.trip.info.dwords().max(2) + 8;
         let mut dwords: Vec<u32> = (0..length)
             .map(|_| match turn % 3 {
-                0 => self.random.next() as u32,
-                1 => self.random.next() as u32 & 0x0f0f_0f0f,
+                0 => self.random.bits() as u32,
+                1 => self.random.bits() as u32 & 0x0f0f_0f0f,
                 _ => 0,
             })
             .collect();
         for flat in self.fields {
             if let Some(limits) = limits(flat.field) {
-                let value = self.random.within(limits, mask(flat.field));
+                let value = within(&mut self.random, limits, mask(flat.field));
                 set(&mut dwords, flat.start, flat.end(), value);
             }
         }
@@ -235,7 +236,7 @@ impl<'a> Sampler<'a> {
                     let flat = self.fields.iter().find(|flat| {
                         flat.start == start && limits(flat.field).is_some() && flat.exists(&dwords)
                     })?;
-                    let value = self.random.within(limits(flat.field)?, mask(flat.field));
+                    let value = within(&mut self.random, limits(flat.field)?, mask(flat.field));
                     set(&mut dwords, flat.start, flat.end(), value);
                     dwords = self.repack(&dwords).ok()?;
                 }
@@ -254,7 +255,7 @@ impl<'a> Sampler<'a> {
                 return;
             }
             for &(start, end) in &fields {
-                let number = numbers[self.random.next() as usize % numbers.len()];
+                let number = numbers[self.random.index(numbers.len())];
                 set(dwords, guard.base + start, guard.base + end, number);
             }
         }

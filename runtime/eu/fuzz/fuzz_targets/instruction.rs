@@ -2,9 +2,7 @@
 //! instruction, all of them as a kernel.
 #![no_main]
 
-#[path = "../../tests/common/exercise.rs"]
-mod exercise;
-
+use genxml_testkit::instructions::{exercise, exercise_kernel};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,6 +11,6 @@ fuzz_target!(|bytes: &[u8]| {
     for (dword, four) in dwords.iter_mut().zip(bytes.chunks_exact(4)) {
         *dword = four.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
     }
-    exercise::exercise(dwords, &mut text);
-    exercise::exercise_kernel(bytes, &mut text);
+    exercise(dwords, &mut text);
+    exercise_kernel(bytes, &mut text);
 });

@@ -86,8 +86,8 @@ fn tiling(random: &mut Random, command: &Command) -> Tiling {
 
 fn colors(random: &mut Random) -> Colors {
     Colors {
-        background: random.next() as u32,
-        foreground: random.next() as u32,
+        background: random.bits() as u32,
+        foreground: random.bits() as u32,
         transparent: one_in(random, 2),
     }
 }
@@ -105,7 +105,7 @@ fn rectangle(random: &mut Random, negative: bool) -> [i64; 4] {
 fn operation(random: &mut Random, command: &Command) -> u8 {
     let rop = match random.below(4) {
         0 => [0xcc, 0xf0, 0x66, 0x5a, 0xaa, 0x55, 0x00, 0xff][random.below(8) as usize],
-        _ => random.next() as u8,
+        _ => random.bits() as u8,
     };
     match (command.source, command.pattern) {
         (Takes::Nothing, _) => rop & 0x33 | (rop & 0x33) << 2,
@@ -159,7 +159,7 @@ fn pattern(random: &mut Random, command: &Command, size: usize) -> Pattern {
     let seeds = [random.below(8) as u32, random.below(8) as u32];
     match command.pattern {
         Takes::Nothing => Pattern::None,
-        Takes::Solid => Pattern::Solid(random.next() as u32),
+        Takes::Solid => Pattern::Solid(random.bits() as u32),
         Takes::Color => {
             let at = PATTERNS + random.below(16) * 64 * size as u64;
             Pattern::Color { place: Place::Memory(at as usize), seeds }
@@ -168,7 +168,7 @@ fn pattern(random: &mut Random, command: &Command, size: usize) -> Pattern {
             Pattern::Color { place: Place::Command(random.bytes(64 * size)), seeds }
         }
         _ => Pattern::Mono {
-            rows: random.next().to_le_bytes(),
+            rows: random.bits().to_le_bytes(),
             solid: one_in(random, 5),
             colors: colors(random),
             seeds,
@@ -195,7 +195,7 @@ fn blit(random: &mut Random, command: &Command) -> Blit {
         clip = Some([left.max(0), top.max(0), right, bottom]);
     }
     let source = source(random, command, &mut rectangle);
-    let low = random.next() as u32 & random.next() as u32;
+    let low = random.bits() as u32 & random.bits() as u32;
     Blit {
         depth,
         rop: operation(random, command),
@@ -206,7 +206,7 @@ fn blit(random: &mut Random, command: &Command) -> Blit {
         source,
         pattern: pattern(random, command, [1, 2, 2, 4][depth as usize]),
         key: if command.key {
-            (random.below(8), low, low | random.next() as u32)
+            (random.below(8), low, low | random.bits() as u32)
         } else {
             (0, 0, 0)
         },

@@ -2,17 +2,13 @@
 //! format, of page tables and of context images (gen8_facts 1.1 to 1.5); real ones come from Mesa's
 //! intel_dump_gpu.
 
-#[path = "../../../runtime/tests/aub/file.rs"]
-mod file;
-#[path = "../../../runtime/tests/common/mod.rs"]
-mod runtime;
-
-use file::{AubFile, space};
 use genxml::aub::{AubError, Reader};
 use genxml::capture::Capture;
 use genxml::engine::EngineId;
 use genxml_sim::aub::{AubReplay, ReplayError, Step};
 use genxml_sim::{Fault, Gpu, Stats};
+use genxml_testkit::aub::{AubFile, space};
+use genxml_testkit::corpus;
 use proptest::prelude::*;
 
 const BASES: [(EngineId, u32); 3] =
@@ -327,7 +323,7 @@ fn classic_rings() {
 /// Oracle: the capture of the same program, drivers/vk_saxpy, and what it expects.
 #[test]
 fn saxpy_of_mesa() {
-    let Some(corpus) = runtime::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let capture = Capture::open(corpus.join("drivers/vk_saxpy")).unwrap();
     let mut replay = AubReplay::new(Reader::open(corpus.join("aub/vk_saxpy.aub.xz")).unwrap());
     let mut ran = 0;

@@ -2,35 +2,18 @@
 //! the memory that the captures expect: intel-gpu-tools' own assertion for gem_gpgpu_fill, another
 //! model's result for the same programs with other sizes, positions and tilings.
 
-#[path = "../benches/render/scene.rs"]
 mod scene;
 
 use genxml::capture::Capture;
 use genxml::gen8::registers::{ClPrimitivesCount, PsDepthCount, PsInvocationCount};
 use genxml_sim::Stats;
 use genxml_sim::replay::{self, Replay, Step};
+use genxml_testkit::corpus;
 use scene::Scene;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
-
-fn corpus() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
-    let path =
-        std::env::var_os("GENXML_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    if path.is_dir() {
-        return Some(path);
-    }
-    assert!(
-        std::env::var_os("GENXML_CORPUS").is_none(),
-        "GENXML_CORPUS: nothing at {}",
-        path.display()
-    );
-    eprintln!("skipped: no corpus at {} (set GENXML_CORPUS)", path.display());
-    None
-}
 
 fn run(prefix: &str, least: usize) {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let mut entries: Vec<_> = std::fs::read_dir(corpus.join("images"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -124,7 +107,7 @@ fn left_behind(capture: &Capture, threads: usize) -> Vec<(Stats, u64)> {
 
 #[test]
 fn captured_draws_on_several_threads() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     for name in
         ["drivers/kmscube", "drivers/vk_triangle", "drivers/gl_iris", "drivers/pg_depthstencil"]
     {

@@ -185,7 +185,7 @@ fn any_bits() {
         let mode = Mode::ALL[random.below(3) as usize];
         let kind = [0x05, 0x06, 0x07, 0x0d][random.below(4) as usize];
         let mut dwords: [u32; RenderSurfaceState::DWORDS] =
-            std::array::from_fn(|_| random.next() as u32);
+            std::array::from_fn(|_| random.bits() as u32);
         // Formats that there are, and an address where there is memory.
         if random.below(2) == 0 {
             dwords[0] = dwords[0] & !(0x1ff << 18) | 0xd7 << 18;
@@ -193,11 +193,11 @@ fn any_bits() {
         dwords[8] = SURFACE as u32 + (random.below(64) as u32) * 4096;
         dwords[9] = 0;
         let message = Send {
-            descriptor: random.next() as u32 & 0x3f00 | kind << 14,
+            descriptor: random.bits() as u32 & 0x3f00 | kind << 14,
             mode,
-            channels: random.next() as u8,
-            header: Some(random.next() as u16),
-            places: [0; 8].map(|_| [0; 4].map(|_| random.next() as u32 >> random.below(32))),
+            channels: random.bits() as u8,
+            header: Some(random.bits() as u16),
+            places: [0; 8].map(|_| [0; 4].map(|_| random.bits() as u32 >> random.below(32))),
             coordinates: 1 + random.below(4) as usize,
             data: vec![[0x55; 8]; random.below(5) as usize],
             back: random.below(5) as usize,

@@ -1,15 +1,13 @@
 //! The reader of AUB files. Oracles: the description of the format, which `file` follows on its
 //! own; the files of Mesa's writer in the corpus; other programs' compressed data.
 
-#[path = "../common/mod.rs"]
-mod common;
-mod file;
 mod submissions;
 mod writer;
 
-use file::{AubFile, space};
 use genxml::aub::{AubError, CHUNK, Compression, Event, Kind, MAX_COMMANDS, Reader, Space};
 use genxml::engine::EngineId;
+use genxml_testkit::aub::{AubFile, space};
+use genxml_testkit::corpus;
 use proptest::prelude::*;
 use std::io::{Read, Write};
 
@@ -370,7 +368,7 @@ fn compressed_files() {
 #[test]
 fn files_of_mesa() {
     for name in ["vk_saxpy.aub.xz", "vk_triangle.aub.xz"] {
-        let Some(corpus) = common::corpus() else { return };
+        let Some(corpus) = corpus::folder() else { return };
         let mut reader = Reader::open(corpus.join("aub").join(name)).unwrap();
         assert_eq!(reader.compression(), Compression::Xz);
         let (mut submissions, mut polls) = (Vec::new(), 0);

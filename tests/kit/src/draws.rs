@@ -1,7 +1,7 @@
 //! A long batch of 3D state as a driver emits it: per draw the state of the stages, vertex fetch,
-//! constants, pointers, flushes and the draw. Values are plain, differ from draw to draw where they
-//! do in life (addresses, offsets, counts), and keep the rules; nothing that they point to is
-//! there.
+//! constants, pointers, flushes and the draw. Values are plain and keep the rules. Those that differ
+//! from draw to draw in real batches (addresses, offsets, counts) differ here. The memory that they
+//! point to does not exist.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::{DynamicState, Space};
@@ -19,13 +19,16 @@ use genxml::gen8::state::*;
 use genxml::packet;
 use genxml::pipeline::ThreeD;
 
-/// Where the batch stands.
+/// Address of the batch.
 pub const ADDRESS: u64 = 0x10_0000;
 
 /// Room for one draw.
 const DRAW: usize = 4096;
 
 /// At least `bytes` of batch, up to the end of a draw; without MI_BATCH_BUFFER_END.
+///
+/// # Panics
+/// If there is no room for the batch.
 pub fn batch(bytes: usize) -> Vec<u32> {
     try_batch(bytes).expect("values that fit, and room")
 }

@@ -3,8 +3,6 @@
 //! Oracles: texts written by hand after the formats of `drivers/gpu/drm/i915/i915_gpu_error.c` of
 //! each kernel, and for what is written, captures of real drivers.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod damage;
 mod opened;
 mod spellings;

@@ -1,8 +1,8 @@
-//! What the fuzz targets do with their bytes. `tests/tests/readers.rs` does the same with mutations
-//! of good inputs.
+//! Everything that reads a file, a batch or a kernel, applied to arbitrary bytes. The fuzz targets in
+//! `tests/fuzz` choose the bytes, and so does `tests/tests/readers.rs`: mutations of good inputs.
 //!
-//! A reader may refuse its input or say what is wrong with it; it must not panic, and must come to
-//! an end.
+//! A reader may refuse its input or report what is wrong with it. It must not panic, and it must
+//! come to an end.
 
 use genxml::check::{self, Rules};
 use genxml::decode::{Decoder, Format, Options, Tables};
@@ -12,8 +12,8 @@ use genxml::engine::EngineId;
 /// Dwords of a batch to follow: enough for small inputs, little enough for loops.
 const DWORDS: u64 = 1 << 14;
 
-/// A file that tells itself what it is: AUB, error state, device coredump, compressed or not. Its
-/// length says what to do.
+/// Reads a file whose kind is found in its bytes: AUB, error state, device coredump, compressed or
+/// not. Its length chooses what is done with it: check, JSON or text.
 pub fn file(data: &[u8]) {
     let file = std::io::Cursor::new(data.to_vec());
     let Ok(mut dump) = Dump::read("fuzz", file, &How::default()) else { return };
@@ -25,7 +25,8 @@ pub fn file(data: &[u8]) {
     }
 }
 
-/// Dwords of a batch: the first byte says for which engine and what to do.
+/// Reads the dwords of a batch. The first byte chooses the engine and what is done: check, JSON or
+/// text.
 pub fn batch(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else { return };
     let engines = [EngineId::Render, EngineId::Blitter, EngineId::Video, EngineId::VideoEnhance];
@@ -38,7 +39,7 @@ pub fn batch(data: &[u8]) {
     }
 }
 
-/// Instructions of a kernel.
+/// Checks the instructions of a kernel.
 pub fn kernel(data: &[u8]) {
     RULES
         .with(|rules| check::kernel(0x1000, data, rules, &mut |finding| drop(finding.to_string())));

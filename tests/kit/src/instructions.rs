@@ -1,4 +1,5 @@
-//! Everything that can be done with sixteen bytes; for the bounded test and for the fuzz target.
+//! Everything that can be done with the bytes of an instruction. The fuzz target in
+//! `runtime/eu/fuzz` chooses the bytes, and so does `runtime/eu/tests/random.rs`.
 
 use genxml_eu::disasm::write_listing;
 use genxml_eu::instruction::SharedFunction;
@@ -7,8 +8,11 @@ use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, compact, compact_kernel, decode, expand, expand_kernel};
 use std::fmt::Write;
 
-/// Decodes, prints, encodes, compacts and expands what `dwords` hold, and describes their last as a
-/// message. `text` is used again and again.
+/// Decodes, prints, encodes, compacts and expands the instruction in `dwords`, and describes the last
+/// dword as a message. `text` is a buffer to write to.
+///
+/// # Panics
+/// If two ways to the same instruction give different ones.
 pub fn exercise(dwords: [u32; 4], text: &mut String) {
     text.clear();
     if let Ok(instruction) = decode(&dwords) {
@@ -41,7 +45,10 @@ pub fn exercise(dwords: [u32; 4], text: &mut String) {
     }
 }
 
-/// Prints `bytes` as a kernel and writes it small and wide.
+/// Prints `bytes` as a kernel, compacts and expands them.
+///
+/// # Panics
+/// If the compacted kernel is another one after expansion.
 pub fn exercise_kernel(bytes: &[u8], text: &mut String) {
     for syntax in [Syntax::Iga, Syntax::Mesa] {
         text.clear();

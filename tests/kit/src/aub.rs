@@ -1,34 +1,37 @@
 //! AUB files written dword by dword, from the description of the format (gen8_facts 1.5) and
 //! nothing of the reader.
 
-/// A file being written.
-#[derive(Default)]
+/// The bytes of a file, as far as it is written.
+#[derive(Default, Debug)]
 pub struct AubFile(pub Vec<u8>);
 
 /// Address spaces of a memory trace.
-#[allow(dead_code)]
 pub mod space {
+    /// Addresses in the global page table.
     pub const GGTT: u32 = 0;
+    /// Local memory.
     pub const LOCAL: u32 = 1;
+    /// Physical addresses.
     pub const PHYSICAL: u32 = 2;
+    /// Entries of the global page table.
     pub const GGTT_ENTRY: u32 = 4;
 }
 
-#[allow(dead_code)]
 impl AubFile {
+    /// Appends dwords.
     pub fn dwords(&mut self, dwords: &[u32]) -> &mut Self {
         dwords.iter().for_each(|dword| self.0.extend_from_slice(&dword.to_le_bytes()));
         self
     }
 
-    /// Data and what makes them whole dwords.
+    /// Appends data, padded to whole dwords.
     fn padded(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.extend_from_slice(bytes);
         self.0.resize(self.0.len().next_multiple_of(4), 0);
         self
     }
 
-    /// A memory trace for a device: 11 Broadwell, 12 Skylake.
+    /// Appends the head of a memory trace for a device: 11 Broadwell, 12 Skylake.
     pub fn version(&mut self, device: u32, text: &str) -> &mut Self {
         let dwords = 5 + text.len().div_ceil(4) as u32;
         self.dwords(&[0xf70e_0000 | (dwords - 1), 1, device << 8, 0, 0]).padded(text.as_bytes())
@@ -41,6 +44,7 @@ impl AubFile {
         file
     }
 
+    /// Appends a write of bytes to memory.
     pub fn memory(&mut self, space: u32, address: u64, bytes: &[u8]) -> &mut Self {
         let dwords = bytes.len().div_ceil(4) as u32;
         let address = [address as u32, (address >> 32) as u32];
@@ -54,27 +58,31 @@ impl AubFile {
         self.padded(bytes)
     }
 
+    /// Appends a write of 64-bit numbers to memory.
     pub fn memory_u64(&mut self, space: u32, address: u64, values: &[u64]) -> &mut Self {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.memory(space, address, &bytes)
     }
 
+    /// Appends a write of dwords to memory.
     pub fn memory_u32(&mut self, space: u32, address: u64, values: &[u32]) -> &mut Self {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.memory(space, address, &bytes)
     }
 
-    /// Entries of the global page table: pages from `page` on are at physical `frame` and those
-    /// behind it.
+    /// Appends entries of the global page table: `pages` pages from `page` on are mapped to physical
+    /// pages from `frame` on.
     pub fn map_global(&mut self, page: u64, frame: u64, pages: u64) -> &mut Self {
         let entries: Vec<u64> = (0..pages).map(|index| (frame + index * 4096) | 1).collect();
         self.memory_u64(space::GGTT_ENTRY, page / 4096 * 8, &entries)
     }
 
+    /// Appends a write of a register.
     pub fn register(&mut self, offset: u32, value: u32) -> &mut Self {
         self.dwords(&[0xf703_0005, offset, 2 << 16, u32::MAX, 0, value])
     }
 
+    /// Appends a poll of a register: wait until the bits of `mask` have `value`.
     pub fn poll(&mut self, offset: u32, mask: u32, value: u32) -> &mut Self {
         self.dwords(&[0xf702_0005, offset, 2 << 16, mask, 0, value])
     }
@@ -90,7 +98,7 @@ impl AubFile {
         file
     }
 
-    /// A classic trace block: operation, type, space.
+    /// Appends a classic trace block: operation, type, address space; address; data.
     pub fn trace(
         &mut self,
         [operation, kind, space]: [u32; 3],

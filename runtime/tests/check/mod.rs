@@ -1,18 +1,11 @@
 //! The rules engine: rules against their own words in Rust, sequences of packets by hand, and what
 //! real drivers do.
 
-#[path = "check/again.rs"]
 mod again;
-#[path = "check/around.rs"]
 mod around;
-mod common;
-#[path = "check/draws.rs"]
 mod draws;
-#[path = "check/fields.rs"]
 mod fields;
-#[path = "check/kernels.rs"]
 mod kernels;
-#[path = "check/search.rs"]
 mod search;
 
 use genxml::capture::Capture;
@@ -22,6 +15,7 @@ use genxml::core::reflect::{Field, Group, Kind, Type};
 use genxml::core::rule::{Frame, Severity};
 use genxml::decode::Tables;
 use genxml::engine::EngineId;
+use genxml_testkit::{Random, corpus};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A packet or structure of these stored values; opcode and length are filled in.
@@ -98,7 +92,7 @@ fn fires(rule: &str, packets: &[Vec<u32>]) -> Vec<usize> {
 /// Oracle: drivers that work on hardware do nothing that is undefined or hangs.
 #[test]
 fn real_drivers_break_no_rule_of_severity_error() {
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let rules = Rules::gen8();
     let mut wrong = Vec::new();
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
@@ -134,22 +128,6 @@ fn real_drivers_break_no_rule_of_severity_error() {
     println!("{packets} packets; not errors: {warnings:#?}");
     assert!(packets > 1000);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// A generator of numbers (xorshift), so that failures come again.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
 }
 
 /// Oracle: the rule once more, in Rust, over bits read off the manual's tables.
@@ -192,7 +170,7 @@ fn rules_mean_what_they_say() {
             indices.len() == 4
         }),
     ];
-    let mut dice = Dice(1);
+    let mut random = Random::new(1);
     for (id, dwords, holds) in cases {
         let (_, rule) = rules.find(id).unwrap_or_else(|| panic!("no rule {id}"));
         let (mut kept, mut broken) = (0, 0);
@@ -200,12 +178,12 @@ fn rules_mean_what_they_say() {
             // Few bits set, all bits, or none: conditions ask for zeros and for small numbers.
             let mask = [
                 0,
-                0x0101_0101 << dice.below(8),
-                dice.next() as u32 & dice.next() as u32,
+                0x0101_0101 << random.below(8),
+                random.bits() as u32 & random.bits() as u32,
                 u32::MAX,
             ];
             let words: Vec<u32> =
-                (0..*dwords).map(|_| dice.next() as u32 & mask[dice.below(4)]).collect();
+                (0..*dwords).map(|_| random.bits() as u32 & mask[random.index(4)]).collect();
             let bits = |dword: usize, last: u32, first: u32| {
                 u64::from(words[dword]) >> first & ((1u64 << (last - first + 1)) - 1)
             };
@@ -447,7 +425,7 @@ fn rules_can_count_differently() {
 fn kernels_tell_how_surfaces_are_used() {
     use genxml::core::rule::{Role, Roles};
     use genxml::decode::{self, Decoder, Options, Record, State};
-    let Some(corpus) = common::corpus() else { return };
+    let Some(corpus) = corpus::folder() else { return };
     let capture = Capture::open(corpus.join("drivers/vk_triangle")).unwrap();
     let mut playback = genxml::capture::Playback::new(&capture);
     let decoder = Decoder::new(Tables::gen8(), Options::default());

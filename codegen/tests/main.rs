@@ -1,0 +1,11 @@
+//! The tests of this crate that use its public items. One program, so that it is linked once.
+
+mod cases;
+mod emit;
+mod foreign;
+mod gen8;
+mod inventory;
+mod mutations;
+mod robust;
+mod rules;
+mod show;

@@ -1,0 +1,16 @@
+//! The tests of this crate that use its public items. One program, so that it is linked once.
+
+mod asm_corpus;
+mod asm_errors;
+mod asm_mesa;
+mod asm_round;
+mod asm_syntax;
+mod compaction;
+mod corpus;
+mod forms;
+mod manual;
+mod message;
+mod own;
+mod random;
+mod text;
+mod validate;

@@ -1,0 +1,17 @@
+//! The cases. One program, so that it is linked once.
+
+mod aub;
+mod blitter;
+mod dataport;
+mod engines;
+mod geometry;
+mod groups;
+mod memory;
+mod mi;
+mod parallel;
+mod pixels;
+mod sampler;
+mod screen;
+mod surfaces;
+mod typed;
+mod walker;

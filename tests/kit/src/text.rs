@@ -1,0 +1,21 @@
+//! Bytes and text of test data.
+
+/// Runs of white space made one space.
+pub fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Bytes as little-endian dwords; a rest of less than a dword is left out.
+pub fn dwords(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect()
+}
+
+/// The bytes that hexadecimal digits mean.
+///
+/// # Panics
+/// If there is anything but digits.
+pub fn hex(text: &str) -> Vec<u8> {
+    let digits = |at| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let bytes = (0..text.len() / 2).map(|n| digits(2 * n));
+    bytes.map(|byte| byte.unwrap_or_else(|| panic!("`{text}` is not hexadecimal"))).collect()
+}

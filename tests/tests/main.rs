@@ -1,0 +1,21 @@
+//! End-to-end tests. One program, so that it is linked once; `readers.rs` alone is a program of its
+//! own.
+
+mod batches;
+mod decode_cases;
+mod derive;
+mod eu_macro;
+mod fit;
+mod foreign;
+mod json;
+mod layers;
+mod macros;
+mod mi;
+mod mutations;
+mod no_std;
+mod programs;
+mod round_trip;
+mod strict;
+mod tables;
+mod toy;
+mod zero_cost;
