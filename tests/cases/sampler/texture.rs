@@ -12,7 +12,7 @@ use genxml_cases::{Model, Random, at, u};
 use genxml_core::{MinusOne, Shifted};
 
 /// Room for a surface.
-pub const BYTES: u64 = 2 << 20;
+pub const BYTES: u64 = 4 << 20;
 
 /// Kinds of surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
