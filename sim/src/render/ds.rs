@@ -2,21 +2,15 @@
 //! gen8_facts 3.4).
 
 use super::hs::{Patch, push_raw};
-use super::shader::{Shader, Source, Stage, Threads};
+use super::shader::{Shader, Threads};
+use super::stage::{Dispatch, entries};
 use super::state;
 use super::te::Point;
 use super::vue::{Entries, Vertices};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::registers::DsInvocationCount;
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersDs, ThreeDStateSamplerStatePointersDs,
-};
-use genxml::gen8::render3d_constants::ThreeDStateConstantDs;
-use genxml::gen8::render3d_stages::{
-    FloatingPointMode, ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as Single,
-    ThreeDStateUrbDs, VectorMaskEnable,
-};
+use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateUrbDs};
 use genxml::gen8::thread_payloads::{DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload};
 use genxml_core::U;
 
@@ -50,34 +44,9 @@ impl DomainShader {
         if !ds.function_enable {
             return Ok(None);
         }
-        let table: ThreeDStateBindingTablePointersDs = state::packet(exec);
-        let samplers: ThreeDStateSamplerStatePointersDs = state::packet(exec);
-        let constants: ThreeDStateConstantDs = state::packet(exec);
-        let source = Source {
-            stage: Stage::Domain,
-            kernel: ds.kernel_start_pointer.get(),
-            binding_table: table.pointer_to_ds_binding_table.get(),
-            samplers: samplers.pointer_to_ds_sampler_state.get(),
-            alternative: ds.floating_point_mode == FloatingPointMode::ALTERNATE,
-            single_flow: false,
-            vector_mask: ds.vector_mask_enable == VectorMaskEnable::VMASK,
-            keep_subnormal: false,
-            rounding: 0,
-            illegal_opcode: ds.illegal_opcode_exception_enable,
-            software: ds.software_exception_enable,
-            scratch_code: ds.per_thread_scratch_space.get(),
-            scratch: ds.scratch_space_base_pointer.get(),
-            threads: ds.maximum_number_of_threads.get(),
-            start: ds.dispatch_grf_start_register_for_urb_data.get(),
-        };
-        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
-        let wide = ds.simd8_dispatch_enable;
-        let width = match (wide, ds.single_domain_point_dispatch == Single::SINGLE) {
-            (true, _) => 8,
-            (false, false) => 2,
-            (false, true) => 1,
-        };
-        let entries = domain_entries(exec);
+        let shader = Shader::of(exec, &ds)?;
+        let Dispatch { simd8: wide, width } = Dispatch::of_ds(&ds);
+        let entries = entries::<ThreeDStateUrbDs>(exec);
         entries.check(exec, width, "domain shader")?;
         let first = ds.patch_urb_entry_read_offset.get() as usize * UNIT;
         let length = ds.patch_urb_entry_read_length.get() as usize * UNIT;
@@ -194,14 +163,4 @@ impl DomainShader {
         push_raw(payload, data, self.pushed.clone());
         Ok(())
     }
-}
-
-/// The URB entries of vertices behind the domain shader.
-pub fn domain_entries(exec: &Exec<'_>) -> Entries {
-    let urb: ThreeDStateUrbDs = state::packet(exec);
-    Entries::new(
-        urb.ds_urb_starting_address.get(),
-        urb.ds_urb_entry_allocation_size.get(),
-        urb.ds_number_of_urb_entries.get(),
-    )
 }

@@ -3,23 +3,19 @@
 //! [`Output`] knows where a thread leaves what in its URB entries; [`GeometryShader`] runs the
 //! threads.
 
-use super::hs::{push_raw, vertex_entries};
-use super::shader::{Shader, Source, Stage, Threads};
+use super::hs::push_raw;
+use super::shader::{Shader, Threads};
+
 use super::topology::{Adjacency, Assembler, Primitive, Reorder, Shape, Topology};
 use super::vue::{Entries, Vertices, dword};
-use super::{ds, sol, state};
+use super::{sol, stage, state};
 use crate::assumptions::DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::registers::{GsInvocationCount, GsPrimitivesCount};
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersGs, ThreeDStateSamplerStatePointersGs,
-};
-use genxml::gen8::render3d_constants::ThreeDStateConstantGs;
 use genxml::gen8::render3d_stages::{
-    FloatingPointMode, ThreeDStateGs, ThreeDStateGsControlDataFormat as Format,
-    ThreeDStateGsDispatchMode as Dispatch, ThreeDStateGsSingleProgramFlow as SingleFlow,
-    ThreeDStateUrbGs, VectorMaskEnable,
+    ThreeDStateGs, ThreeDStateGsControlDataFormat as Format, ThreeDStateGsDispatchMode as Dispatch,
+    ThreeDStateUrbDs, ThreeDStateUrbGs, ThreeDStateUrbVs,
 };
 use genxml::gen8::thread_payloads::{
     GsSIMD4x2ThreadPayload, GsSimd8ThreadPayload, GsSimd8ThreadPayloadOutput,
@@ -169,27 +165,7 @@ impl GeometryShader {
         if !gs.enable {
             return Ok(None);
         }
-        let table: ThreeDStateBindingTablePointersGs = state::packet(exec);
-        let samplers: ThreeDStateSamplerStatePointersGs = state::packet(exec);
-        let constants: ThreeDStateConstantGs = state::packet(exec);
-        let source = Source {
-            stage: Stage::Geometry,
-            kernel: gs.kernel_start_pointer.get(),
-            binding_table: table.pointer_to_gs_binding_table.get(),
-            samplers: samplers.pointer_to_gs_sampler_state.get(),
-            alternative: gs.floating_point_mode == FloatingPointMode::ALTERNATE,
-            single_flow: gs.single_program_flow == SingleFlow::ENABLE,
-            vector_mask: gs.vector_mask_enable == VectorMaskEnable::VMASK,
-            keep_subnormal: false,
-            rounding: 0,
-            illegal_opcode: gs.illegal_opcode_exception_enable,
-            software: gs.software_exception_enable,
-            scratch_code: gs.per_thread_scratch_space.get(),
-            scratch: gs.scratch_space_base_pointer.get(),
-            threads: 2 * (gs.maximum_number_of_threads.get() + 1),
-            start: gs.dispatch_grf_start_register_for_urb_data.get(),
-        };
-        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
+        let shader = Shader::of(exec, &gs)?;
         let mode = match gs.dispatch_mode {
             Dispatch::SINGLE => Mode::Single,
             Dispatch::DUAL_INSTANCE => Mode::DualInstance,
@@ -219,12 +195,7 @@ impl GeometryShader {
             let why = "a geometry shader makes points, lines or triangles";
             return Err(exec.bad_field("Output Topology", gs.output_topology.bits(), why));
         };
-        let urb: ThreeDStateUrbGs = state::packet(exec);
-        let entries = Entries::new(
-            urb.gs_urb_starting_address.get(),
-            urb.gs_urb_entry_allocation_size.get(),
-            urb.gs_number_of_urb_entries.get(),
-        );
+        let entries = stage::entries::<ThreeDStateUrbGs>(exec);
         let width = mode.width();
         entries.check(exec, width, "geometry shader")?;
         let first = gs.vertex_urb_entry_read_offset.get() as usize * SLOTS;
@@ -251,7 +222,10 @@ impl GeometryShader {
                 dwords: gs.output_vertex_size.get() as usize * SLOT,
                 stream: gs.default_stream_id.get() as usize,
             },
-            inputs: if tessellated { ds::domain_entries(exec) } else { vertex_entries(exec) },
+            inputs: match tessellated {
+                true => stage::entries::<ThreeDStateUrbDs>(exec),
+                false => stage::entries::<ThreeDStateUrbVs>(exec),
+            },
             entries,
             counted: gs.statistics_enable,
             invocations: gs.invocations_increment_value.get(),

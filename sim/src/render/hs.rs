@@ -1,6 +1,7 @@
 //! Hull shader: one or more threads make a patch of control points (2a p.129-135; gen8_facts 3.3).
 
-use super::shader::{REGISTER, Shader, Source, Stage, Threads};
+use super::shader::{REGISTER, Shader, Threads};
+use super::stage;
 use super::state;
 use super::te::{Domain, Factors};
 use super::vue::{Entries, Vertices};
@@ -9,13 +10,7 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::unit::local::Barrier;
 use genxml::gen8::registers::HsInvocationCount;
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersHs, ThreeDStateSamplerStatePointersHs,
-};
-use genxml::gen8::render3d_constants::ThreeDStateConstantHs;
-use genxml::gen8::render3d_stages::{
-    FloatingPointMode, ThreeDStateHs, ThreeDStateUrbHs, ThreeDStateUrbVs, VectorMaskEnable,
-};
+use genxml::gen8::render3d_stages::{ThreeDStateHs, ThreeDStateUrbHs, ThreeDStateUrbVs};
 use genxml::gen8::thread_payloads::HsThreadPayload;
 use genxml_core::U;
 
@@ -65,33 +60,8 @@ impl HullShader {
         if !hs.enable {
             return Ok(None);
         }
-        let table: ThreeDStateBindingTablePointersHs = state::packet(exec);
-        let samplers: ThreeDStateSamplerStatePointersHs = state::packet(exec);
-        let constants: ThreeDStateConstantHs = state::packet(exec);
-        let source = Source {
-            stage: Stage::Hull,
-            kernel: hs.kernel_start_pointer.get(),
-            binding_table: table.pointer_to_hs_binding_table.get(),
-            samplers: samplers.pointer_to_hs_sampler_state.get(),
-            alternative: hs.floating_point_mode == FloatingPointMode::ALTERNATE,
-            single_flow: hs.single_program_flow,
-            vector_mask: hs.vector_mask_enable == VectorMaskEnable::VMASK,
-            keep_subnormal: false,
-            rounding: 0,
-            illegal_opcode: hs.illegal_opcode_exception_enable,
-            software: hs.software_exception_enable,
-            scratch_code: hs.per_thread_scratch_space.get(),
-            scratch: hs.scratch_space_base_pointer.get(),
-            threads: hs.maximum_number_of_threads.get(),
-            start: hs.dispatch_grf_start_register_for_urb_data.get(),
-        };
-        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
-        let urb: ThreeDStateUrbHs = state::packet(exec);
-        let entries = Entries::new(
-            urb.hs_urb_starting_address.get(),
-            urb.hs_urb_entry_allocation_size.get(),
-            urb.hs_number_of_urb_entries.get(),
-        );
+        let shader = Shader::of(exec, &hs)?;
+        let entries = stage::entries::<ThreeDStateUrbHs>(exec);
         entries.check(exec, 1, "hull shader")?;
         let first = hs.vertex_urb_entry_read_offset.get() as usize * UNIT;
         let length = hs.vertex_urb_entry_read_length.get() as usize * UNIT;
@@ -101,7 +71,7 @@ impl HullShader {
             instances: hs.instance_count.get() as u32,
             handles: hs.include_vertex_handles,
             pushed: first..first + length,
-            inputs: vertex_entries(exec),
+            inputs: stage::entries::<ThreeDStateUrbVs>(exec),
             entries,
             counted: hs.statistics_enable,
             patches: 0,
@@ -191,16 +161,6 @@ impl HullShader {
     pub fn read(&self, exec: &Exec<'_>, out: &mut [u32]) -> Result<(), Fault> {
         self.entries.read(exec, 0, out)
     }
-}
-
-/// The URB entries of vertices behind the vertex shader.
-pub fn vertex_entries(exec: &Exec<'_>) -> Entries {
-    let urb: ThreeDStateUrbVs = state::packet(exec);
-    Entries::new(
-        urb.vs_urb_starting_address.get(),
-        urb.vs_urb_entry_allocation_size.get(),
-        urb.vs_number_of_urb_entries.get(),
-    )
 }
 
 /// Appends dwords of an entry as they lie there, 0 behind its end.

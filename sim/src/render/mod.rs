@@ -41,6 +41,7 @@ pub mod sbe;
 pub mod sf;
 pub mod shader;
 pub mod sol;
+pub mod stage;
 pub mod state;
 pub mod stencil;
 pub mod te;

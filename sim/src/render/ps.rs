@@ -1,7 +1,8 @@
 //! Pixel shader: subspans of 2x2 pixels become threads of 8, 16 or 32 channels (2a, 3DSTATE_PS,
 //! 3DSTATE_PS_EXTRA, 3DSTATE_WM; payload by gen8_facts 3.6).
 
-use super::shader::{REGISTER, Shader, Source, Stage, Threads};
+use super::shader::{REGISTER, Shader, Threads};
+use super::stage::{StagePacket, StageState};
 use super::state;
 use super::topology::Shape;
 use crate::assumptions::PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS;
@@ -13,17 +14,11 @@ use crate::surface::Surface;
 use crate::unit::Program;
 use crate::unit::pixel_interpolator::Pixels;
 use crate::unit::render_cache::{Dispatched, Write};
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs,
-};
-use genxml::gen8::render3d_constants::ThreeDStateConstantPs;
 use genxml::gen8::render3d_pixel::{
     ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode as DepthMode,
-    ThreeDStatePsPositionXyOffsetSelect as OffsetSelect,
-    ThreeDStatePsSinglePrecisionDenormalMode as Denormal, ThreeDStatePsSingleProgramFlow as Flow,
-    ThreeDStateWm, ThreeDStateWmPositionZwInterpolationMode as ZwMode,
+    ThreeDStatePsPositionXyOffsetSelect as OffsetSelect, ThreeDStateWm,
+    ThreeDStateWmPositionZwInterpolationMode as ZwMode,
 };
-use genxml::gen8::render3d_stages::{FloatingPointMode, VectorMaskEnable};
 use genxml::gen8::thread_payloads::{
     PsAttributeSetupPayload, PsInputCoveragePayloadSimd8, PsPositionOffsetPayload,
     PsPositionOffsetPayloadPixel, PsThreadPayload, PsThreadPayloadSubspan,
@@ -86,6 +81,44 @@ struct Variant {
     spans: usize,
 }
 
+/// A kernel of 3DSTATE_PS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PsKernel {
+    /// Subspans of a thread: 2, 4 or 8.
+    pub spans: usize,
+    /// Offset from Instruction Base Address.
+    pub pointer: u64,
+    /// First register of the constants.
+    pub start: u64,
+}
+
+/// The kernels for threads of 8, 16 and 32 pixels; none for a width that is not enabled.
+pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
+    let enabled =
+        [ps._8_pixel_dispatch_enable, ps._16_pixel_dispatch_enable, ps._32_pixel_dispatch_enable];
+    // A single width has kernel 0; with several widths, 16 pixels have kernel 2 and 32 pixels
+    // kernel 1 (gen8_facts 3.6).
+    let numbers = match enabled {
+        [false, true, false] | [false, false, true] => [0, 0, 0],
+        _ => [0, 2, 1],
+    };
+    let pointers =
+        [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2];
+    let starts = [
+        ps.dispatch_grf_start_register_for_constant_setup_data_0,
+        ps.dispatch_grf_start_register_for_constant_setup_data_1,
+        ps.dispatch_grf_start_register_for_constant_setup_data_2,
+    ];
+    std::array::from_fn(|width| {
+        let number: usize = numbers[width];
+        enabled[width].then(|| PsKernel {
+            spans: 2 << width,
+            pointer: pointers[number].get(),
+            start: starts[number].get(),
+        })
+    })
+}
+
 /// The pixel shader of a draw.
 #[derive(Debug)]
 pub struct PixelShader {
@@ -127,28 +160,7 @@ impl PixelShader {
         }
         let ps: ThreeDStatePs = state::packet(exec);
         let wm: ThreeDStateWm = state::packet(exec);
-        let table: ThreeDStateBindingTablePointersPs = state::packet(exec);
-        let samplers: ThreeDStateSamplerStatePointersPs = state::packet(exec);
-        let constants: ThreeDStateConstantPs = state::packet(exec);
-        let pointers =
-            [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2]
-                .map(|k| k.get());
-        let starts = [
-            ps.dispatch_grf_start_register_for_constant_setup_data_0,
-            ps.dispatch_grf_start_register_for_constant_setup_data_1,
-            ps.dispatch_grf_start_register_for_constant_setup_data_2,
-        ]
-        .map(|start| start.get());
-        let enabled = [
-            ps._8_pixel_dispatch_enable,
-            ps._16_pixel_dispatch_enable,
-            ps._32_pixel_dispatch_enable,
-        ];
-        // Which of the three kernels is for 8, 16 and 32 pixels (gen8_facts 3.6).
-        let kernels: [usize; 3] = match enabled {
-            [false, true, false] | [false, false, true] => [0, 0, 0],
-            _ => [0, 2, 1],
-        };
+        let constants = ThreeDStatePs::constants(exec);
         let dispatched = Dispatched {
             omask: extra.o_mask_present_to_render_target,
             per_sample: extra.pixel_shader_is_per_sample,
@@ -156,33 +168,18 @@ impl PixelShader {
             ..Dispatched::default()
         };
         let mut variants = Vec::new();
-        for width in (0..3).rev().filter(|&width| enabled[width]) {
-            let number = kernels[width];
-            let source = Source {
-                stage: Stage::Pixel,
-                kernel: pointers[number],
-                binding_table: table.pointer_to_ps_binding_table.get(),
-                samplers: samplers.pointer_to_ps_sampler_state.get(),
-                alternative: ps.floating_point_mode == FloatingPointMode::ALTERNATE,
-                single_flow: ps.single_program_flow == Flow::SINGLE,
-                vector_mask: ps.vector_mask_enable == VectorMaskEnable::VMASK,
-                keep_subnormal: ps.single_precision_denormal_mode == Denormal::RETAINED,
-                rounding: ps.rounding_mode.bits(),
-                illegal_opcode: ps.illegal_opcode_exception_enable,
-                software: ps.software_exception_enable,
-                scratch_code: ps.per_thread_scratch_space.get(),
-                scratch: ps.scratch_space_base_pointer.get(),
-                threads: ps.maximum_number_of_threads_per_psd.get().max(1),
-                start: starts[number],
-            };
-            let constants = ps.push_constant_enable.then_some(&constants.constant_body);
-            let shader = Shader::resolve(exec, source, constants)?;
+        for kernel in kernels(&ps).into_iter().flatten().rev() {
+            let state =
+                StageState { kernel: kernel.pointer, start: kernel.start, ..ps.state(exec) };
+            let constants = ps.push_constant_enable.then_some(&constants);
+            let shader = Shader::resolve(exec, state, constants)?;
             let mut threads = Threads::new(&shader);
             threads.slots.local.dispatched = Some(dispatched);
             // In threads of 32 the second half has its own enables, which kernels use.
-            threads.whole =
-                PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS && !source.vector_mask && width < 2;
-            variants.push(Variant { threads, shader, spans: 2 << width });
+            threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS
+                && !state.vector_mask
+                && kernel.spans < MAX_SPANS;
+            variants.push(Variant { threads, shader, spans: kernel.spans });
         }
         if variants.is_empty() {
             let why = "a pixel shader needs threads of 8, 16 or 32 pixels";

@@ -1,5 +1,6 @@
 //! Shaders: what the threads of a stage share, and running them.
 
+use super::stage::{StagePacket, StageState};
 use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
 use crate::eu::Launch;
 use crate::eu::cache;
@@ -19,56 +20,6 @@ pub const REGISTER: usize = 32;
 /// Registers of a thread.
 pub const REGISTERS: usize = 128;
 
-/// The fixed function that starts a thread, as `sr0.0` names it (assumptions::FIXED_FUNCTION_IDS).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
-    /// Vertex shader.
-    Vertex,
-    /// Hull shader.
-    Hull,
-    /// Domain shader.
-    Domain,
-    /// Geometry shader.
-    Geometry,
-    /// Pixel shader.
-    Pixel,
-}
-
-/// What the packets of a stage say of its threads, and where the other parts of their state are.
-#[derive(Clone, Copy, Debug)]
-pub struct Source {
-    /// Who starts them.
-    pub stage: Stage,
-    /// Offset of the kernel from Instruction Base Address.
-    pub kernel: u64,
-    /// Binding table, from Surface State Base Address on.
-    pub binding_table: u64,
-    /// Sampler states, from Dynamic State Base Address on.
-    pub samplers: u64,
-    /// Alternative float mode.
-    pub alternative: bool,
-    /// Single program flow.
-    pub single_flow: bool,
-    /// The vector mask says which channels run.
-    pub vector_mask: bool,
-    /// Subnormal single floats are kept.
-    pub keep_subnormal: bool,
-    /// Rounding mode, as `cr0.0` has it.
-    pub rounding: u64,
-    /// Illegal opcodes raise exceptions.
-    pub illegal_opcode: bool,
-    /// The software exception is enabled.
-    pub software: bool,
-    /// Code of the scratch space of a thread: 1 KiB, doubled by each step.
-    pub scratch_code: u64,
-    /// Scratch space of all threads, from General State Base Address on.
-    pub scratch: u64,
-    /// Threads that there are at once.
-    pub threads: u64,
-    /// First register of constants and what follows them.
-    pub start: u64,
-}
-
 /// What the threads of a stage share.
 #[derive(Clone, Debug)]
 pub struct Shader {
@@ -78,7 +29,7 @@ pub struct Shader {
     pub constants: Vec<u8>,
     /// First register of the constants.
     pub start: usize,
-    source: Source,
+    state: StageState,
     system_routine: Option<u32>,
 }
 
@@ -98,20 +49,30 @@ pub struct Header {
 }
 
 impl Shader {
-    /// Follows what the packets of a stage name.
+    /// Resolves what the packets of a stage name: a stage with one kernel.
+    ///
+    /// # Errors
+    /// A page fault on the way to the constants.
+    pub fn of<P: StagePacket>(exec: &mut Exec<'_>, packet: &P) -> Result<Shader, Fault> {
+        let state = packet.state(exec);
+        let constants = P::constants(exec);
+        Shader::resolve(exec, state, Some(&constants))
+    }
+
+    /// Resolves what the packets of a stage name.
     ///
     /// # Errors
     /// A page fault on the way to the constants.
     pub fn resolve(
         exec: &mut Exec<'_>,
-        source: Source,
+        state: StageState,
         constants: Option<&ThreeDStateConstantBody>,
     ) -> Result<Shader, Fault> {
         let base = exec.state.base;
-        let address = base.instruction.wrapping_add(source.kernel);
-        let kernel = cache::decode(exec, address, source.kernel as u32);
-        let table = base.surface.wrapping_add(source.binding_table);
-        let samplers = Samplers::new(base.dynamic, base.dynamic.wrapping_add(source.samplers));
+        let address = base.instruction.wrapping_add(state.kernel);
+        let kernel = cache::decode(exec, address, state.kernel as u32);
+        let table = base.surface.wrapping_add(state.binding_table);
+        let samplers = Samplers::new(base.dynamic, base.dynamic.wrapping_add(state.samplers));
         Ok(Shader {
             program: Program {
                 kernel,
@@ -121,20 +82,20 @@ impl Shader {
                 Some(body) => push_constants(exec, body)?,
                 None => Vec::new(),
             },
-            start: source.start as usize,
+            start: state.start as usize,
             system_routine: exec.state.sip.map(|sip| sip.system_instruction_pointer.get() as u32),
-            source,
+            state,
         })
     }
 
     /// What r0 says in all stages, of the thread in a slot.
     pub fn header(&self, slot: u64) -> Header {
-        let slot = slot % self.source.threads.clamp(1, MAX_FFTID);
-        let scratch = self.source.scratch.wrapping_add(slot << (10 + self.source.scratch_code));
+        let slot = slot % self.state.threads.clamp(1, MAX_FFTID);
+        let scratch = self.state.scratch.wrapping_add(slot << (10 + self.state.scratch_code));
         Header {
-            scratch_code: U::from_bits(self.source.scratch_code),
-            samplers: Address::from_bits(self.source.samplers & u64::from(u32::MAX)),
-            binding_table: Address::from_bits(self.source.binding_table & u64::from(u32::MAX)),
+            scratch_code: U::from_bits(self.state.scratch_code),
+            samplers: Address::from_bits(self.state.samplers & u64::from(u32::MAX)),
+            binding_table: Address::from_bits(self.state.binding_table & u64::from(u32::MAX)),
             fftid: U::from_bits(slot),
             scratch: Address::from_bits(scratch & u64::from(u32::MAX)),
         }
@@ -151,14 +112,14 @@ impl Shader {
     pub fn launch(&self, launch: &mut Launch, mask: u32, vector_mask: u32, number: u32) {
         launch.dispatch_mask = mask;
         launch.vector_mask = vector_mask;
-        let source = &self.source;
+        let state = &self.state;
         let control = ControlRegister {
-            alternative_float_mode: source.alternative,
-            single_program_flow: source.single_flow,
-            vector_mask_enable: source.vector_mask,
-            single_precision_denorms: source.keep_subnormal,
+            alternative_float_mode: state.alternative,
+            single_program_flow: state.single_flow,
+            vector_mask_enable: state.vector_mask,
+            single_precision_denorms: state.keep_subnormal,
             ..ControlRegister::unpack_lossy(&[
-                (source.rounding << 4) as u32 | SUBNORMAL_BITS_AT_START,
+                (state.rounding << 4) as u32 | SUBNORMAL_BITS_AT_START,
                 0,
                 0,
                 0,
@@ -166,18 +127,18 @@ impl Shader {
         };
         launch.control = control.pack()[0];
         launch.exceptions = ControlRegister {
-            illegal_opcode_enable: source.illegal_opcode,
-            software_exception_enable: source.software,
+            illegal_opcode_enable: state.illegal_opcode,
+            software_exception_enable: state.software,
             ..ControlRegister::new()
         }
         .pack()[1];
         launch.system_routine = self.system_routine;
         let register = StateRegister {
-            fixed_function_identifier: U::from_bits(FIXED_FUNCTION_IDS[source.stage as usize]),
+            fixed_function_identifier: U::from_bits(FIXED_FUNCTION_IDS[state.stage as usize]),
             ..place(number)
         };
-        let [state, ids, ..] = register.pack();
-        launch.state = [state, ids];
+        let [word, ids, ..] = register.pack();
+        launch.state = [word, ids];
     }
 }
 

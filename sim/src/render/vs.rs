@@ -1,19 +1,13 @@
 //! Vertex shader: threads of eight vertices, or of two (2a, 3DSTATE_VS; gen8_facts 3.2).
 
-use super::shader::{Shader, Source, Stage, Threads};
+use super::shader::{Shader, Threads};
+use super::stage::{Dispatch, entries};
 use super::state;
 use super::vue::{Entries, Vertices, dword};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::registers::VsInvocationCount;
-use genxml::gen8::render3d_binding::{
-    ThreeDStateBindingTablePointersVs, ThreeDStateSamplerStatePointersVs,
-};
-use genxml::gen8::render3d_constants::ThreeDStateConstantVs;
-use genxml::gen8::render3d_stages::{
-    FloatingPointMode, ThreeDStateUrbVs, ThreeDStateVs,
-    ThreeDStateVsSingleVertexDispatch as Single, VectorMaskEnable,
-};
+use genxml::gen8::render3d_stages::{ThreeDStateUrbVs, ThreeDStateVs};
 use genxml::gen8::thread_payloads::{VsSIMD4x2ThreadPayload, VsSimd8ThreadPayload};
 use genxml_core::U;
 
@@ -48,39 +42,9 @@ impl VertexShader {
         if !vs.function_enable {
             return Ok(None);
         }
-        let table: ThreeDStateBindingTablePointersVs = state::packet(exec);
-        let samplers: ThreeDStateSamplerStatePointersVs = state::packet(exec);
-        let constants: ThreeDStateConstantVs = state::packet(exec);
-        let source = Source {
-            stage: Stage::Vertex,
-            kernel: vs.kernel_start_pointer.get(),
-            binding_table: table.pointer_to_vs_binding_table.get(),
-            samplers: samplers.pointer_to_vs_sampler_state.get(),
-            alternative: vs.floating_point_mode == FloatingPointMode::ALTERNATE,
-            single_flow: false,
-            vector_mask: vs.vector_mask_enable == VectorMaskEnable::VMASK,
-            keep_subnormal: false,
-            rounding: 0,
-            illegal_opcode: vs.illegal_opcode_exception_enable,
-            software: vs.software_exception_enable,
-            scratch_code: vs.per_thread_scratch_space.get(),
-            scratch: vs.scratch_space_base_pointer.get(),
-            threads: vs.maximum_number_of_threads.get(),
-            start: vs.dispatch_grf_start_register_for_urb_data.get(),
-        };
-        let shader = Shader::resolve(exec, source, Some(&constants.constant_body))?;
-        let urb: ThreeDStateUrbVs = state::packet(exec);
-        let entries = Entries::new(
-            urb.vs_urb_starting_address.get(),
-            urb.vs_urb_entry_allocation_size.get(),
-            urb.vs_number_of_urb_entries.get(),
-        );
-        let wide = vs.simd8_dispatch_enable;
-        let width = match (wide, vs.single_vertex_dispatch == Single::SINGLE) {
-            (true, false) => 8,
-            (false, false) => 2,
-            (_, true) => 1,
-        };
+        let shader = Shader::of(exec, &vs)?;
+        let entries = entries::<ThreeDStateUrbVs>(exec);
+        let Dispatch { simd8: wide, width } = Dispatch::of_vs(&vs);
         entries.check(exec, width, "vertex shader")?;
         Ok(Some(VertexShader {
             threads: Threads::new(&shader),
