@@ -265,7 +265,9 @@ impl Draw {
             samples => format!("{samples} samples"),
         }];
         words.push(format!("culls {}", word(raster.cull_mode.name(), "CULLMODE_").to_lowercase()));
-        if let Some(first) = viewports.first() {
+        if !self.summary.transforms {
+            words.push("positions in pixels".into());
+        } else if let Some(first) = viewports.first() {
             words.push(format!(
                 "viewport {},{} to {},{}{}",
                 first.x_min_view_port,
@@ -274,8 +276,6 @@ impl Draw {
                 first.y_max_view_port,
                 more(viewports.len())
             ));
-        } else {
-            words.push("positions in pixels".into());
         }
         if let Some(first) = depth_ranges.first() {
             words.push(format!("depth {} to {}", first.minimum_depth, first.maximum_depth));

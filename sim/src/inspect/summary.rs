@@ -4,17 +4,20 @@
 use crate::eu::decode8;
 use crate::eu::decode8::Fetched;
 use crate::machine::drawing::Drawing;
-use crate::render::depth::{DepthFormat, Plane, depth_plane, stencil_plane};
+use crate::render::clip::ClipMode;
+use crate::render::depth::{self, DepthFormat, Plane, depth_plane, stencil_plane};
+use crate::render::ps::{self, PsKernel};
+use crate::render::raster_state::{Lists, clip_mode, sample_mask};
+use crate::render::render_target::Purpose;
+use crate::render::sol::Rendered;
+use crate::render::stage::Dispatch;
 use crate::render::vf::Range;
+use crate::render::wm;
 use crate::surface::{Level, Surface};
 use genxml::eu::decode::{decode, length};
 use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt};
 use genxml::eu::instruction::{Descriptor, Instruction, SharedFunction};
 use genxml::gen8::enums::ThreeDPrimTopoType;
-use genxml::gen8::registers::{
-    ThreeDPrimBaseVertex, ThreeDPrimInstanceCount, ThreeDPrimStartInstance, ThreeDPrimStartVertex,
-    ThreeDPrimVertexCount,
-};
 use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmDepthStencil,
@@ -23,22 +26,16 @@ use genxml::gen8::render3d_fetch::{
     ThreeDPrimitiveVertexAccessType as Access, ThreeDStateIndexBuffer, ThreeDStateVfStatistics,
     ThreeDStateVfTopology,
 };
-use genxml::gen8::render3d_pixel::{
-    BlendState, BlendStateEntry, ThreeDStateBlendStatePointers, ThreeDStatePs, ThreeDStatePsExtra,
-    ThreeDStateWm,
-};
+use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry, ThreeDStateWm};
 use genxml::gen8::render3d_raster::{
-    CcViewport, ScissorRect, SfClipViewport, ThreeDStateClip, ThreeDStateClipClipMode as ClipMode,
-    ThreeDStateClipForceClipMode as ForceClip, ThreeDStateDrawingRectangle, ThreeDStateMultisample,
-    ThreeDStateRaster, ThreeDStateSampleMask, ThreeDStateScissorStatePointers, ThreeDStateSf,
-    ThreeDStateViewportStatePointersCc, ThreeDStateViewportStatePointersSfClip,
+    CcViewport, ScissorRect, SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle,
+    ThreeDStateMultisample, ThreeDStateRaster, ThreeDStateSf,
 };
 use genxml::gen8::render3d_stages::{
-    ThreeDStateDs, ThreeDStateDsSingleDomainPointDispatch as SinglePoint, ThreeDStateGs,
-    ThreeDStateHs, ThreeDStateStreamout, ThreeDStateStreamoutForceRendering as ForceRendering,
-    ThreeDStateTe, ThreeDStateVs, ThreeDStateVsSingleVertexDispatch as SingleVertex,
+    ThreeDStateDs, ThreeDStateGs, ThreeDStateHs, ThreeDStateStreamout, ThreeDStateTe, ThreeDStateVs,
 };
 use genxml::gen8::state::{BindingTableState, RenderSurfaceState};
+use genxml_core::packet::Fixed;
 use std::collections::BTreeSet;
 
 /// What a draw works with.
@@ -50,7 +47,7 @@ pub struct Summary {
     pub range: Range,
     /// They stand in registers, not in the packet.
     pub indirect: bool,
-    /// The number of vertices is what stream output wrote, and not the one in `range`.
+    /// The number of vertices comes from what stream output wrote.
     pub auto: bool,
     /// The index buffer, if vertices are drawn by index.
     pub indices: Option<ThreeDStateIndexBuffer>,
@@ -68,7 +65,7 @@ pub struct Summary {
     /// cannot be read.
     pub more_targets: bool,
     /// What writes to them mean.
-    pub purpose: crate::render::render_target::Purpose,
+    pub purpose: Purpose,
     /// BLEND_STATE, if there is one.
     pub blend: Option<BlendState>,
     /// The depth buffer, if there is one, whether it is tested or not.
@@ -79,13 +76,17 @@ pub struct Summary {
     pub tests: ThreeDStateWmDepthStencil,
     /// Depth writes also need 3DSTATE_DEPTH_BUFFER to allow them.
     pub depth_writes: bool,
+    uses_depth: bool,
     /// Culling and fill modes.
     pub raster: ThreeDStateRaster,
     /// Samples of a pixel.
     pub samples: u32,
     /// Samples that may be covered, a bit each.
     pub sample_mask: u32,
-    /// Viewports up to the highest that vertices may name; none if positions are in pixels already.
+    /// Positions are transformed by a viewport; otherwise they are in pixels already.
+    pub transforms: bool,
+    /// Viewports up to the highest index that vertices may have; none if they are neither
+    /// transformed nor clipped.
     pub viewports: Vec<SfClipViewport>,
     /// Ranges of depth of the viewports.
     pub depth_ranges: Vec<CcViewport>,
@@ -175,18 +176,17 @@ impl Summary {
     pub fn of(draw: &Drawing<'_>) -> Summary {
         let mut problems = Vec::new();
         let clip: ThreeDStateClip = draw.latched();
+        let tests: ThreeDStateWmDepthStencil = draw.latched();
         let wm: ThreeDStateWm = draw.latched();
-        let ps: ThreeDStatePs = draw.latched();
         let te: ThreeDStateTe = draw.latched();
         let stream: ThreeDStateStreamout = draw.latched();
         let multisample: ThreeDStateMultisample = draw.latched();
-        let mask: ThreeDStateSampleMask = draw.latched();
         let depth_packet: ThreeDStateDepthBuffer = draw.latched();
         let topology: ThreeDStateVfTopology = draw.latched();
         let samples = multisample.number_of_multisamples;
         let mut followed =
             |what: &str, bad: &dyn std::fmt::Display| problems.push(format!("{what}: {bad}"));
-        let depth = depth_plane(&depth_packet, samples).unwrap_or_else(|bad| {
+        let buffer = depth_plane(&depth_packet, samples).unwrap_or_else(|bad| {
             followed("depth buffer", &bad);
             None
         });
@@ -202,76 +202,52 @@ impl Summary {
             Some(shader) => targets(draw, shader, blend.as_ref(), &mut problems),
             None => (Vec::new(), false),
         };
-        let (viewports, depth_ranges, scissors) = rectangles(draw, &clip, &mut problems);
-        let clips = clip.clip_enable || clip.force_clip_mode == ForceClip::FORCE;
-        let stops = match stream.force_rendering {
-            ForceRendering::FORCE_OFF => true,
-            ForceRendering::NORMAL => stream.api_rendering_disable,
-            _ => false,
-        };
+        let lists = Lists::of(draw.state);
+        let viewports = list(draw, &lists, lists.viewports, &mut problems);
+        let depth_ranges = list(draw, &lists, lists.depth_ranges, &mut problems);
+        let scissors = list(draw, &lists, lists.scissors, &mut problems);
+        let sf: ThreeDStateSf = draw.latched();
+        let samples = 1 << samples.bits().min(3);
         Summary {
             topology: topology.primitive_topology_type,
-            range: range(draw),
+            range: Range::of(draw.packet, draw.state),
             indirect: draw.packet.indirect_parameter_enable,
             auto: draw.packet.end_offset_enable,
             indices: (draw.packet.vertex_access_type == Access::RANDOM).then(|| draw.latched()),
             tessellator: te.te_enable.then_some(te),
             stream_output: stream.so_function_enable,
-            rasterised: !(stops || clips && clip.clip_mode == ClipMode::REJECT_ALL),
+            rasterised: Rendered::of(&stream) != Rendered::None
+                && clip_mode(&clip) != ClipMode::RejectAll,
             statistics: statistics(draw, &clip, &wm),
             shaders,
             targets,
             more_targets,
-            purpose: match (ps.render_target_fast_clear_enable, ps.render_target_resolve_enable) {
-                (true, _) => crate::render::render_target::Purpose::FastClear,
-                (_, true) => crate::render::render_target::Purpose::Resolve,
-                _ => crate::render::render_target::Purpose::Draw,
-            },
+            purpose: Purpose::of(&draw.latched()),
             blend,
-            depth: depth.map(|(plane, format)| DepthBuffer {
+            depth: buffer.map(|(plane, format)| DepthBuffer {
                 plane,
                 format,
                 hierarchical: depth_packet.hierarchical_depth_buffer_enable,
             }),
             stencil,
-            tests: draw.latched(),
+            tests,
             depth_writes: depth_packet.depth_write_enable,
+            uses_depth: depth::is_used(&depth_packet, &tests),
             raster: draw.latched(),
-            samples: 1 << samples.bits().min(3),
-            sample_mask: mask.sample_mask.get() as u32,
-            viewports,
-            depth_ranges,
+            samples,
+            sample_mask: sample_mask(&draw.latched(), samples).into(),
+            transforms: sf.viewport_transform_enable,
+            viewports: viewports.unwrap_or_default(),
+            depth_ranges: depth_ranges.unwrap_or_default(),
             scissors,
             rectangle: draw.latched(),
             problems,
         }
     }
 
-    /// Depth is tested or written.
+    /// True if there is a depth buffer that is tested or written.
     pub fn uses_depth(&self) -> bool {
-        self.tests.depth_test_enable || self.depth_writes && self.tests.depth_buffer_write_enable
-    }
-}
-
-/// What the packet says, or the registers that it refers to.
-fn range(draw: &Drawing<'_>) -> Range {
-    let packet = draw.packet;
-    let register = |offset| draw.state.registers.read(offset);
-    if packet.indirect_parameter_enable {
-        return Range {
-            vertices: register(ThreeDPrimVertexCount::OFFSET),
-            start: register(ThreeDPrimStartVertex::OFFSET),
-            instances: register(ThreeDPrimInstanceCount::OFFSET),
-            start_instance: register(ThreeDPrimStartInstance::OFFSET),
-            base_vertex: register(ThreeDPrimBaseVertex::OFFSET) as i32,
-        };
-    }
-    Range {
-        vertices: packet.vertex_count_per_instance.get() as u32,
-        start: packet.start_vertex_location.get() as u32,
-        instances: packet.instance_count.get() as u32,
-        start_instance: packet.start_instance_location.get() as u32,
-        base_vertex: packet.base_vertex_location.get() as i32,
+        self.uses_depth
     }
 }
 
@@ -285,12 +261,7 @@ fn shaders(draw: &Drawing<'_>) -> Vec<ShaderSummary> {
     let mut stage = |stage, kernels| shaders.push(ShaderSummary { stage, kernels });
     let vs: ThreeDStateVs = draw.latched();
     if vs.function_enable {
-        let dispatch =
-            match (vs.simd8_dispatch_enable, vs.single_vertex_dispatch == SingleVertex::SINGLE) {
-                (_, true) => "single vertex",
-                (true, _) => "SIMD8",
-                _ => "SIMD4x2",
-            };
+        let dispatch = dispatch_name(Dispatch::of_vs(&vs), "single vertex");
         stage("VS", vec![kernel(dispatch, vs.kernel_start_pointer.get())]);
     }
     let hs: ThreeDStateHs = draw.latched();
@@ -299,12 +270,7 @@ fn shaders(draw: &Drawing<'_>) -> Vec<ShaderSummary> {
     }
     let ds: ThreeDStateDs = draw.latched();
     if ds.function_enable {
-        let single = ds.single_domain_point_dispatch == SinglePoint::SINGLE;
-        let dispatch = match (ds.simd8_dispatch_enable, single) {
-            (_, true) => "single point",
-            (true, _) => "SIMD8",
-            _ => "SIMD4x2",
-        };
+        let dispatch = dispatch_name(Dispatch::of_ds(&ds), "single point");
         stage("DS", vec![kernel(dispatch, ds.kernel_start_pointer.get())]);
     }
     let gs: ThreeDStateGs = draw.latched();
@@ -312,24 +278,23 @@ fn shaders(draw: &Drawing<'_>) -> Vec<ShaderSummary> {
         let dispatch = gs.dispatch_mode.name().unwrap_or("unknown dispatch mode");
         stage("GS", vec![kernel(dispatch, gs.kernel_start_pointer.get())]);
     }
-    let extra: ThreeDStatePsExtra = draw.latched();
-    if extra.pixel_shader_valid {
-        let ps: ThreeDStatePs = draw.latched();
-        let widths = [
-            ps._8_pixel_dispatch_enable,
-            ps._16_pixel_dispatch_enable,
-            ps._32_pixel_dispatch_enable,
-        ];
-        let pointers =
-            [ps.kernel_start_pointer_0, ps.kernel_start_pointer_1, ps.kernel_start_pointer_2];
-        // Which of the three kernels is for 8, 16 and 32 pixels (gen8_facts 3.6).
-        let numbers =
-            if widths.iter().filter(|&&on| on).count() == 1 { [0, 0, 0] } else { [0, 2, 1] };
-        let of_width =
-            |n: usize| kernel(["SIMD8", "SIMD16", "SIMD32"][n], pointers[numbers[n]].get());
-        stage("PS", (0..3).filter(|&n| widths[n]).map(of_width).collect());
+    if wm::shades(draw.state) {
+        let kernels = ps::kernels(&draw.latched());
+        let kernels = kernels.iter().zip(["SIMD8", "SIMD16", "SIMD32"]);
+        let of_width = |(found, dispatch): (&Option<PsKernel>, _)| {
+            found.as_ref().map(|found| kernel(dispatch, found.pointer))
+        };
+        stage("PS", kernels.filter_map(of_width).collect());
     }
     shaders
+}
+
+fn dispatch_name(dispatch: Dispatch, single: &'static str) -> &'static str {
+    match dispatch {
+        Dispatch { width: 1, .. } => single,
+        Dispatch { simd8: true, .. } => "SIMD8",
+        _ => "SIMD4x2",
+    }
 }
 
 fn statistics(draw: &Drawing<'_>, clip: &ThreeDStateClip, wm: &ThreeDStateWm) -> Statistics {
@@ -345,12 +310,8 @@ fn statistics(draw: &Drawing<'_>, clip: &ThreeDStateClip, wm: &ThreeDStateWm) ->
 }
 
 fn blend(draw: &Drawing<'_>, problems: &mut Vec<String>) -> Option<BlendState> {
-    let pointer: ThreeDStateBlendStatePointers = draw.latched();
-    if !pointer.blend_state_pointer_valid {
-        return None;
-    }
-    let state =
-        draw.structure(draw.state.base.dynamic.wrapping_add(pointer.blend_state_pointer.get()));
+    let read = |at, out: &mut [u8]| if draw.read(at, out) { Ok(()) } else { Err(()) };
+    let state = wm::blend_state(wm::blend_address(draw.state)?, read).ok();
     if state.is_none() {
         problems.push("BLEND_STATE: it cannot be read".into());
     }
@@ -444,50 +405,24 @@ fn written(draw: &Drawing<'_>, address: u64, bindings: &mut BTreeSet<u8>) -> boo
     all && readable
 }
 
-/// Viewports, their ranges of depth, scissor rectangles.
-#[allow(clippy::type_complexity)]
-fn rectangles(
+/// A list that the draw reads, if it needs one; empty if the draw fails on it.
+fn list<T: Fixed>(
     draw: &Drawing<'_>,
-    clip: &ThreeDStateClip,
+    lists: &Lists,
+    offset: Option<u64>,
     problems: &mut Vec<String>,
-) -> (Vec<SfClipViewport>, Vec<CcViewport>, Option<Vec<ScissorRect>>) {
+) -> Option<Vec<T>>
+where
+    T::Dwords: AsMut<[u32]>,
+{
     let dynamic = draw.state.base.dynamic;
-    let count = clip.maximum_vp_index.get() + 1;
-    let mut list = |what: &str, found: usize| {
-        if (found as u64) < count {
-            problems.push(format!("{what}: {} of {count} cannot be read", count - found as u64));
-        }
+    let read = |offset| draw.structure(dynamic.wrapping_add(offset)).ok_or(());
+    let (found, missing) = match lists.read(offset, read) {
+        Ok(list) => list.map(|list| (list.found, list.missing))?,
+        Err(()) => (Vec::new(), lists.count),
     };
-    let sf: ThreeDStateSf = draw.latched();
-    let raster: ThreeDStateRaster = draw.latched();
-    let tests: ThreeDStateWmDepthStencil = draw.latched();
-    let at = |pointer: u64, bytes: u64, n: u64| dynamic.wrapping_add(pointer + n * bytes);
-    let mut viewports = Vec::new();
-    if sf.viewport_transform_enable {
-        let pointer: ThreeDStateViewportStatePointersSfClip = draw.latched();
-        let pointer = pointer.sf_clip_viewport_pointer.get();
-        let size = 4 * SfClipViewport::DWORDS as u64;
-        viewports.extend(
-            (0..count).map_while(|n| draw.structure::<SfClipViewport>(at(pointer, size, n))),
-        );
-        list("SF_CLIP_VIEWPORT", viewports.len());
+    if missing > 0 {
+        problems.push(format!("{}: {missing} of {} cannot be read", T::NAME, lists.count));
     }
-    let mut ranges = Vec::new();
-    if tests.depth_test_enable || tests.depth_buffer_write_enable {
-        let pointer: ThreeDStateViewportStatePointersCc = draw.latched();
-        let pointer = pointer.cc_viewport_pointer.get();
-        let size = 4 * CcViewport::DWORDS as u64;
-        ranges.extend((0..count).map_while(|n| draw.structure::<CcViewport>(at(pointer, size, n))));
-        list("CC_VIEWPORT", ranges.len());
-    }
-    let scissors = raster.scissor_rectangle_enable.then(|| {
-        let pointer: ThreeDStateScissorStatePointers = draw.latched();
-        let pointer = pointer.scissor_rect_pointer.get();
-        let size = 4 * ScissorRect::DWORDS as u64;
-        let found: Vec<ScissorRect> =
-            (0..count).map_while(|n| draw.structure(at(pointer, size, n))).collect();
-        list("SCISSOR_RECT", found.len());
-        found
-    });
-    (viewports, ranges, scissors)
+    Some(found)
 }

@@ -157,6 +157,16 @@ pub fn is_absent(packet: &ThreeDStateDepthBuffer) -> bool {
     packet.surface_type == SurfaceType::SURFTYPE_NULL || packet.surface_base_address.va48() == 0
 }
 
+/// True if the draw writes depths that pass.
+pub fn writes(packet: &ThreeDStateDepthBuffer, tests: &ThreeDStateWmDepthStencil) -> bool {
+    packet.depth_write_enable && tests.depth_buffer_write_enable
+}
+
+/// True if there is a depth buffer that the draw tests or writes.
+pub fn is_used(packet: &ThreeDStateDepthBuffer, tests: &ThreeDStateWmDepthStencil) -> bool {
+    !is_absent(packet) && (tests.depth_test_enable || writes(packet, tests))
+}
+
 /// The depth buffer of 3DSTATE_DEPTH_BUFFER; none if there is none. One without an address lends
 /// its size to the stencil buffer and is none itself (2a p.57).
 ///
@@ -319,11 +329,11 @@ impl DepthStencil {
                 .collect(),
             ..DepthStencil::default()
         };
-        let writes = depth.depth_write_enable && tests.depth_buffer_write_enable;
-        if tests.depth_test_enable || writes {
+        if is_used(depth, tests) {
             let buffer = depth_plane(depth, samples)?;
             if let Some((plane, format)) = buffer {
-                (state.depth, state.format, state.depth_write) = (Some(plane), format, writes);
+                (state.depth, state.format, state.depth_write) =
+                    (Some(plane), format, writes(depth, tests));
                 state.function =
                     tests.depth_test_enable.then(|| Compare::of(tests.depth_test_function));
             }

@@ -10,12 +10,12 @@ use super::state;
 use super::topology::ProvokingSelects;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::state::State;
 use crate::pixel::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
 use crate::pixel::raster::FillRule;
 use crate::pixel::viewport::{Bounds, Rect, Transform, Viewport};
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthBufferFormat,
-    ThreeDStateWmDepthStencil,
 };
 use genxml::gen8::render3d_pixel::{
     ThreeDStateWm, ThreeDStateWmPointRasterizationRule as PointRule,
@@ -95,40 +95,16 @@ impl RasterState {
         let raster: ThreeDStateRaster = state::packet(exec);
         let wm: ThreeDStateWm = state::packet(exec);
         let rectangle: ThreeDStateDrawingRectangle = state::packet(exec);
-        let count = clip.maximum_vp_index.get() as usize + 1;
-        let tests: ThreeDStateWmDepthStencil = state::packet(exec);
-        // Pointers may be anything where nothing needs what they point to: drivers never set them
-        // for copies and clears.
-        let clips = clip_state(&clip, &raster, distances).mode == ClipMode::Normal;
-        let viewports = match sf.viewport_transform_enable || clips {
-            true => {
-                let pointer: ThreeDStateViewportStatePointersSfClip = state::packet(exec);
-                let list = list(exec, pointer.sf_clip_viewport_pointer.get(), count)?;
-                list.iter().map(viewport).collect()
-            }
-            false => vec![Viewport::IDENTITY; count],
+        let lists = Lists::of(exec.state);
+        let viewports = match lists.read(lists.viewports, |offset| state::dynamic(exec, offset))? {
+            Some(list) => list.found.iter().map(viewport).collect(),
+            None => vec![Viewport::IDENTITY; lists.count],
         };
-        let buffer: ThreeDStateDepthBuffer = state::packet(exec);
-        let writes = tests.depth_buffer_write_enable && buffer.depth_write_enable;
-        let ranges = match !depth::is_absent(&buffer) && (tests.depth_test_enable || writes) {
-            true => {
-                let pointer: ThreeDStateViewportStatePointersCc = state::packet(exec);
-                list(exec, pointer.cc_viewport_pointer.get(), count)?
-            }
-            false => Vec::new(),
-        };
-        let scissors = match raster.scissor_rectangle_enable {
-            true => {
-                let pointer: ThreeDStateScissorStatePointers = state::packet(exec);
-                let list: Vec<ScissorRect> = list(exec, pointer.scissor_rect_pointer.get(), count)?;
-                Some(list.iter().map(scissor).collect())
-            }
-            false => None,
-        };
+        let ranges = lists.read(lists.depth_ranges, |offset| state::dynamic(exec, offset))?;
+        let scissors = lists.read(lists.scissors, |offset| state::dynamic(exec, offset))?;
         let (multisample, samples, forced) = multisample(exec, &raster)?;
         let origin = [rectangle.drawing_rectangle_origin_x, rectangle.drawing_rectangle_origin_y]
             .map(|origin| origin.get() as i32);
-        let mask: ThreeDStateSampleMask = state::packet(exec);
         Ok(RasterState {
             clip: clip_state(&clip, &raster, distances),
             setup: setup_state(exec, &clip, &sf, &raster, &wm, raster_mode(&raster, forced).on),
@@ -142,14 +118,13 @@ impl RasterState {
                     _ => 8,
                 },
             },
-            // Bits of samples that there are not are ignored (2a p.180).
-            sample_mask: mask.sample_mask.get() as u8 & ((1_u16 << samples) - 1) as u8,
+            sample_mask: sample_mask(&state::packet(exec), samples),
             multisample,
             samples,
             forced,
             viewports,
-            ranges,
-            scissors,
+            ranges: ranges.map_or_else(Vec::new, |list| list.found),
+            scissors: scissors.map(|list| list.found.iter().map(scissor).collect()),
             bounds: Bounds {
                 drawing: Rect::inclusive(
                     rectangle.clipped_drawing_rectangle_x_min.get() as i32,
@@ -188,20 +163,69 @@ impl RasterState {
     }
 }
 
-/// `count` structures at an offset from Dynamic State Base Address; the first must be there, others
-/// that cannot be read are zero: vertices need not name them.
-fn list<T: Fixed>(exec: &Exec<'_>, offset: u64, count: usize) -> Result<Vec<T>, Fault>
-where
-    T::Dwords: AsMut<[u32]>,
-{
-    let size = 4 * T::DWORDS as u64;
-    let mut list = vec![state::dynamic(exec, offset)?];
-    for index in 1..count as u64 {
-        list.push(
-            state::dynamic(exec, offset + index * size).unwrap_or_else(|_| T::read_lossy(&[])),
-        );
+/// The lists of viewports, depth ranges and scissor rectangles that a draw reads, as offsets from
+/// Dynamic State Base Address; none for a list that the draw does not need. Drivers leave any
+/// pointer to such a list, for example in copies and clears.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lists {
+    /// Entries of each list, up to the highest viewport index that vertices may have.
+    pub count: usize,
+    /// SF_CLIP_VIEWPORT: read to transform positions and to clip them.
+    pub viewports: Option<u64>,
+    /// CC_VIEWPORT: read if there is a depth buffer that is tested or written.
+    pub depth_ranges: Option<u64>,
+    /// SCISSOR_RECT: read if Scissor Rectangle Enable is set.
+    pub scissors: Option<u64>,
+}
+
+/// A list of structures in memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct List<T> {
+    /// The structures. Those that cannot be read are zero.
+    pub found: Vec<T>,
+    /// Number of structures that cannot be read.
+    pub missing: usize,
+}
+
+impl Lists {
+    /// The lists that a draw with this state reads.
+    pub fn of(state: &State) -> Lists {
+        let latched = &state.latched;
+        let clip: ThreeDStateClip = latched.read(0);
+        let sf: ThreeDStateSf = latched.read(0);
+        let raster: ThreeDStateRaster = latched.read(0);
+        let viewports: ThreeDStateViewportStatePointersSfClip = latched.read(0);
+        let depth_ranges: ThreeDStateViewportStatePointersCc = latched.read(0);
+        let scissors: ThreeDStateScissorStatePointers = latched.read(0);
+        let clips = clip_mode(&clip) == ClipMode::Normal;
+        Lists {
+            count: clip.maximum_vp_index.get() as usize + 1,
+            viewports: (sf.viewport_transform_enable || clips)
+                .then(|| viewports.sf_clip_viewport_pointer.get()),
+            depth_ranges: depth::is_used(&latched.read(0), &latched.read(0))
+                .then(|| depth_ranges.cc_viewport_pointer.get()),
+            scissors: raster.scissor_rectangle_enable.then(|| scissors.scissor_rect_pointer.get()),
+        }
     }
-    Ok(list)
+
+    /// Reads the list at an offset, if there is one. `read` reads a structure.
+    ///
+    /// # Errors
+    /// The error of `read` for the first structure. Vertices need not use the others.
+    pub fn read<T: Fixed, E>(
+        &self,
+        offset: Option<u64>,
+        read: impl Fn(u64) -> Result<T, E>,
+    ) -> Result<Option<List<T>>, E> {
+        let Some(offset) = offset else { return Ok(None) };
+        let mut list = List { found: vec![read(offset)?], missing: 0 };
+        for index in 1..self.count as u64 {
+            let structure = read(offset + index * 4 * T::DWORDS as u64);
+            list.missing += usize::from(structure.is_err());
+            list.found.push(structure.unwrap_or_else(|_| T::read_lossy(&[])));
+        }
+        Ok(Some(list))
+    }
 }
 
 fn scissor(rect: &ScissorRect) -> Rect {
@@ -240,6 +264,16 @@ fn viewport(state: &SfClipViewport) -> Viewport {
     }
 }
 
+/// Clip Mode, or off if the clipper is disabled.
+pub fn clip_mode(clip: &ThreeDStateClip) -> ClipMode {
+    match clip.clip_mode {
+        _ if !clip.clip_enable && clip.force_clip_mode != ForceClip::FORCE => ClipMode::Off,
+        Clip::REJECT_ALL => ClipMode::RejectAll,
+        Clip::ACCEPT_ALL => ClipMode::AcceptAll,
+        _ => ClipMode::Normal,
+    }
+}
+
 fn clip_state(
     clip: &ThreeDStateClip,
     raster: &ThreeDStateRaster,
@@ -254,14 +288,8 @@ fn clip_state(
         ForceCulls::FORCE => clip.user_clip_distance_cull_test_enable_bitmask.get() as u8,
         _ => distances.cull,
     };
-    let mode = match clip.clip_mode {
-        _ if !clip.clip_enable && clip.force_clip_mode != ForceClip::FORCE => ClipMode::Off,
-        Clip::REJECT_ALL => ClipMode::RejectAll,
-        Clip::ACCEPT_ALL => ClipMode::AcceptAll,
-        _ => ClipMode::Normal,
-    };
     ClipState {
-        mode,
+        mode: clip_mode(clip),
         near_is_zero: clip.api_mode == ApiMode::D3D,
         viewport_xy: clip.viewport_xy_clip_test_enable,
         guard_band_xy: clip.guardband_clip_test_enable,
@@ -351,6 +379,12 @@ fn setup_state(
     }
 }
 
+/// The samples of a pixel that may be covered. Bits of samples that do not exist are ignored
+/// (2a p.180).
+pub fn sample_mask(mask: &ThreeDStateSampleMask, samples: u32) -> u8 {
+    mask.sample_mask.get() as u8 & ((1_u16 << samples) - 1) as u8
+}
+
 /// How pixels are sampled, how many samples the buffers have, and whether these differ.
 fn multisample(
     exec: &Exec<'_>,
@@ -399,10 +433,10 @@ fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
     found.unwrap_or(Samples::CENTRE)
 }
 
-type Lists = ([[u8; 2]; 1], [[u8; 2]; 2], [[u8; 2]; 4], [[u8; 2]; 8]);
+type Patterns = ([[u8; 2]; 1], [[u8; 2]; 2], [[u8; 2]; 4], [[u8; 2]; 8]);
 
 /// The lists for one, two, four and eight samples, in 1/16 pixels.
-fn pattern_lists(p: &ThreeDStateSamplePattern) -> Lists {
+fn pattern_lists(p: &ThreeDStateSamplePattern) -> Patterns {
     (
         [at(p._1x_sample0_x_offset, p._1x_sample0_y_offset)],
         [

@@ -12,7 +12,7 @@ use crate::surface::format::codec::{ALL, Value};
 use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
 use crate::surface::{BadSurface, Codec, Dimension, Level, Surface, SurfaceKind};
 use crate::unit::render_cache::{SLOTS, Source};
-use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState};
+use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ThreeDStatePs};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
 
 /// What writes to a render target mean (3DSTATE_PS, 2a p.157).
@@ -26,6 +26,17 @@ pub enum Purpose {
     /// Each pixel writes the clear colour where a part of the auxiliary surface says that it is
     /// missing.
     Resolve,
+}
+
+impl Purpose {
+    /// The purpose that 3DSTATE_PS gives to writes.
+    pub fn of(ps: &ThreeDStatePs) -> Purpose {
+        match (ps.render_target_fast_clear_enable, ps.render_target_resolve_enable) {
+            (true, _) => Purpose::FastClear,
+            (_, true) => Purpose::Resolve,
+            _ => Purpose::Draw,
+        }
+    }
 }
 
 /// The pixels of a message: four quads of four slots each, upper left, upper right, lower left,

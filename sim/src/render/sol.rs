@@ -85,12 +85,27 @@ struct Buffer {
     pitch: u64,
 }
 
-/// Which streams go on to the clipper.
+/// The streams that go on to the clipper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rendered {
+pub enum Rendered {
+    /// None.
     None,
+    /// All.
     All,
+    /// The stream of this number.
     One(usize),
+}
+
+impl Rendered {
+    /// The streams that 3DSTATE_STREAMOUT selects.
+    pub fn of(packet: &ThreeDStateStreamout) -> Rendered {
+        match (packet.force_rendering, packet.so_function_enable) {
+            (Force::FORCE_OFF, _) => Rendered::None,
+            (Force::NORMAL, _) if packet.api_rendering_disable => Rendered::None,
+            (_, true) => Rendered::One(packet.render_stream_select.get() as usize),
+            (_, false) => Rendered::All,
+        }
+    }
 }
 
 /// The stream output of a draw.
@@ -159,17 +174,11 @@ impl StreamOut {
             (pitch > 0).then_some(Buffer { address, size, pitch })
         };
         let enabled = packet.so_function_enable;
-        let rendered = match (packet.force_rendering, enabled) {
-            (Force::FORCE_OFF, _) => Rendered::None,
-            (Force::NORMAL, _) if packet.api_rendering_disable => Rendered::None,
-            (_, true) => Rendered::One(packet.render_stream_select.get() as usize),
-            (_, false) => Rendered::All,
-        };
         StreamOut {
             enabled,
             reorder: reorder(packet.reorder_mode),
             counted: packet.so_statistics_enable,
-            rendered,
+            rendered: Rendered::of(packet),
             streams,
             buffers: std::array::from_fn(bound),
             offsets: offsets.map(u64::from),

@@ -5,6 +5,7 @@ use super::state;
 use crate::assumptions::{INDICES_BEHIND_THE_BUFFER_ARE_ZERO, VERTICES_BEHIND_THE_BUFFER_ARE_ZERO};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::state::State;
 use crate::surface::format::{Class, Codec, Encoding};
 use genxml::gen8::enums::ThreeDVertexComponentControl as Control;
 use genxml::gen8::registers::{
@@ -17,6 +18,7 @@ use genxml::gen8::render3d_fetch::{
     ThreeDStateVfInstancing, ThreeDStateVfSgvs, VertexBufferState,
 };
 use genxml::gen8::state::SurfaceFormat;
+use genxml_core::packet::Fixed;
 
 /// Elements of a vertex at most (2a p.431: 34 with edge flag).
 const MAX_ELEMENTS: usize = 34;
@@ -44,25 +46,32 @@ pub struct Range {
 }
 
 impl Range {
-    /// What a 3DPRIMITIVE says, or the registers that it refers to.
-    pub fn resolve(exec: &Exec<'_>, packet: &ThreeDPrimitive) -> Range {
-        if packet.indirect_parameter_enable {
-            let read = |offset| exec.read_register(offset);
-            return Range {
-                vertices: read(ThreeDPrimVertexCount::OFFSET),
-                start: read(ThreeDPrimStartVertex::OFFSET),
-                instances: read(ThreeDPrimInstanceCount::OFFSET),
-                start_instance: read(ThreeDPrimStartInstance::OFFSET),
-                base_vertex: read(ThreeDPrimBaseVertex::OFFSET) as i32,
-            };
+    /// The range of a 3DPRIMITIVE: its fields, or the registers that it refers to. With End Offset
+    /// Enable, the vertices that lie before the end that stream output stored (2a p.9).
+    pub fn of(packet: &ThreeDPrimitive, state: &State) -> Range {
+        let register = |offset| state.registers.read(offset);
+        let mut range = match packet.indirect_parameter_enable {
+            true => Range {
+                vertices: register(ThreeDPrimVertexCount::OFFSET),
+                start: register(ThreeDPrimStartVertex::OFFSET),
+                instances: register(ThreeDPrimInstanceCount::OFFSET),
+                start_instance: register(ThreeDPrimStartInstance::OFFSET),
+                base_vertex: register(ThreeDPrimBaseVertex::OFFSET) as i32,
+            },
+            false => Range {
+                vertices: packet.vertex_count_per_instance.get() as u32,
+                start: packet.start_vertex_location.get() as u32,
+                instances: packet.instance_count.get() as u32,
+                start_instance: packet.start_instance_location.get() as u32,
+                base_vertex: packet.base_vertex_location.get() as i32,
+            },
+        };
+        if packet.end_offset_enable {
+            let end = u64::from(register(ThreeDPrimEndOffset::OFFSET));
+            let pitch = buffer(state, 0).map_or(0, |buffer| buffer.pitch);
+            range.vertices = end.checked_div(pitch).unwrap_or(0) as u32;
         }
-        Range {
-            vertices: packet.vertex_count_per_instance.get() as u32,
-            start: packet.start_vertex_location.get() as u32,
-            instances: packet.instance_count.get() as u32,
-            start_instance: packet.start_instance_location.get() as u32,
-            base_vertex: packet.base_vertex_location.get() as i32,
-        }
+        range
     }
 }
 
@@ -121,15 +130,8 @@ impl Fetch {
     /// # Errors
     /// [`Fault::BadPacket`] for formats, buffers and component controls that do not exist.
     pub fn resolve(exec: &Exec<'_>, packet: &ThreeDPrimitive) -> Result<Fetch, Fault> {
-        let mut range = Range::resolve(exec, packet);
-        if packet.end_offset_enable {
-            // As many vertices as lie before the end that stream output stored (2a p.9).
-            let end = u64::from(exec.read_register(ThreeDPrimEndOffset::OFFSET));
-            let pitch = buffer(exec, 0).map_or(0, |buffer| buffer.pitch);
-            range.vertices = end.checked_div(pitch).unwrap_or(0) as u32;
-        }
         let mut fetch = Fetch {
-            range,
+            range: Range::of(packet, exec.state),
             elements: Vec::new(),
             indices: None,
             cut: None,
@@ -177,7 +179,11 @@ impl Fetch {
                 .filter(|instancing| instancing.instancing_enable)
                 .map(|instancing| instancing.instance_data_step_rate.get() as u32);
             let element = Element {
-                buffer: if reads { buffer(exec, state.vertex_buffer_index.get()) } else { None },
+                buffer: if reads {
+                    buffer(exec.state, state.vertex_buffer_index.get())
+                } else {
+                    None
+                },
                 offset: state.source_element_offset.get(),
                 codec,
                 wide: codec
@@ -396,8 +402,9 @@ fn is_stored(control: Control) -> bool {
 }
 
 /// A vertex buffer; none if it is a null buffer or was never set.
-fn buffer(exec: &Exec<'_>, index: u64) -> Option<Buffer> {
-    let state: VertexBufferState = state::entry(exec, index as usize)?;
+fn buffer(state: &State, index: u64) -> Option<Buffer> {
+    let state = state.latched.get::<VertexBufferState>(index as usize)?;
+    let state = VertexBufferState::read_lossy(state);
     (!state.null_vertex_buffer).then(|| Buffer {
         address: state.buffer_starting_address.va48(),
         size: state.buffer_size.get(),

@@ -14,6 +14,7 @@ use super::tiles::{BinnedPrimitive, Screen};
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::pixel::interpolate::{Attribute, Position};
 use crate::pixel::raster;
@@ -26,8 +27,7 @@ use genxml::gen8::render3d_depth::{
 };
 use genxml::gen8::render3d_pixel::{
     BlendState, ColorCalcState, ForceOverride, ThreeDStateBlendStatePointers,
-    ThreeDStateCcStatePointers, ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm,
-    ThreeDStateWmChromakey,
+    ThreeDStateCcStatePointers, ThreeDStatePsExtra, ThreeDStateWm, ThreeDStateWmChromakey,
 };
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
@@ -103,19 +103,17 @@ impl Windower {
             }
         }
         let extra: ThreeDStatePsExtra = state::packet(exec);
-        let ps: ThreeDStatePs = state::packet(exec);
         let depth: ThreeDStateDepthBuffer = state::packet(exec);
         let stencil: ThreeDStateStencilBuffer = state::packet(exec);
         let tests: ThreeDStateWmDepthStencil = state::packet(exec);
         let multisample: ThreeDStateMultisample = state::packet(exec);
         // Pointers may be anything where nothing needs what they point to, as in clears of depth
         // and stencil.
-        let shades =
-            extra.pixel_shader_valid && wm.force_thread_dispatch_enable != ForceOverride::FORCE_OFF;
-        let pointer: ThreeDStateBlendStatePointers = state::packet(exec);
-        let blend = match shades && pointer.blend_state_pointer_valid {
-            true => blend_state(exec, pointer.blend_state_pointer.get())?,
-            false => BlendState::unpack_lossy(&[0; BlendState::DWORDS]),
+        let shades = shades(exec.state);
+        let blend = match blend_address(exec.state) {
+            Some(address) => blend_state(address, |at, out| exec.vm.read(at, out))
+                .map_err(|fault| exec.page(fault, BlendState::NAME))?,
+            None => BlendState::unpack_lossy(&[0; BlendState::DWORDS]),
         };
         let pointer: ThreeDStateCcStatePointers = state::packet(exec);
         let constants =
@@ -146,11 +144,7 @@ impl Windower {
             output,
             blend,
             constants,
-            purpose: match (ps.render_target_fast_clear_enable, ps.render_target_resolve_enable) {
-                (true, _) => Purpose::FastClear,
-                (_, true) => Purpose::Resolve,
-                _ => Purpose::Draw,
-            },
+            purpose: Purpose::of(&state::packet(exec)),
             depth_at: raster.forced.then_some(raster.multisample.location.position()),
             counted: wm.statistics_enable,
         };
@@ -449,16 +443,35 @@ impl PixelPipe {
     }
 }
 
-/// BLEND_STATE at an offset from Dynamic State Base Address. The end of its eighth entry lies
-/// behind the first cache line, where memory may end: drivers write as many entries as there are
-/// targets.
-fn blend_state(exec: &Exec<'_>, offset: u64) -> Result<BlendState, Fault> {
+/// True if pixel shader threads run.
+pub fn shades(state: &State) -> bool {
+    let wm: ThreeDStateWm = state.latched.read(0);
+    let extra: ThreeDStatePsExtra = state.latched.read(0);
+    extra.pixel_shader_valid && wm.force_thread_dispatch_enable != ForceOverride::FORCE_OFF
+}
+
+/// Address of the BLEND_STATE of a draw, if it has one.
+pub fn blend_address(state: &State) -> Option<u64> {
+    let pointer: ThreeDStateBlendStatePointers = state.latched.read(0);
+    let offset = pointer.blend_state_pointer.get();
+    let valid = shades(state) && pointer.blend_state_pointer_valid;
+    valid.then(|| state.base.dynamic.wrapping_add(offset))
+}
+
+/// Reads BLEND_STATE. Its eighth entry ends after the first cache line, where memory may end:
+/// drivers write only as many entries as there are targets. What cannot be read there is zero.
+///
+/// # Errors
+/// The error of `read` for the first cache line.
+pub fn blend_state<E>(
+    address: u64,
+    read: impl Fn(u64, &mut [u8]) -> Result<(), E>,
+) -> Result<BlendState, E> {
     const LINE: usize = 64;
-    let at = exec.state.base.dynamic.wrapping_add(offset);
     let mut dwords = [0u32; BlendState::DWORDS];
     let (line, rest) = bytemuck::cast_slice_mut::<_, u8>(&mut dwords).split_at_mut(LINE);
-    exec.vm.read(at, line).map_err(|fault| exec.page(fault, BlendState::NAME))?;
-    if exec.vm.read(at.wrapping_add(LINE as u64), rest).is_err() {
+    read(address, line)?;
+    if read(address.wrapping_add(LINE as u64), rest).is_err() {
         rest.fill(0);
     }
     Ok(BlendState::unpack_lossy(&dwords))
