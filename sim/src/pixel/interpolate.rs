@@ -6,7 +6,7 @@
 //! weights of vertex 1 and 2 (gen8_facts 3.6). Everything that is linear on the screen is a plane
 //! in f64 over exact positions; results are rounded to f32 once.
 
-use crate::pixel::raster::{Point, SUBPIXEL_BITS, doubled_area};
+use crate::pixel::coordinates::{Point, SUBPIXEL_BITS, doubled_area};
 use crate::pixel::viewport::ScreenVertex;
 
 /// A position on the screen in 1/16 pixels: pixel locations, samples and the offsets that kernels

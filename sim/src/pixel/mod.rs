@@ -1,8 +1,10 @@
 //! Geometry of pixels and samples that stages of the pipeline and shared functions both use.
 //!
+//! * [`coordinates`]: positions and rectangles on the screen;
 //! * [`viewport`]: from clip space to the screen; [`raster`]: which samples a primitive covers;
 //! * [`multisample`]: where samples lie; [`interpolate`]: values of attributes at a position.
 
+pub mod coordinates;
 pub mod interpolate;
 pub mod multisample;
 pub mod raster;

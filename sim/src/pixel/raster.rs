@@ -6,51 +6,15 @@
 //! of two shapes that share an edge exactly one has it. [`Convex::rasterise`] hands out [`Quad`]s:
 //! the subspans of 2x2 pixels that the pixel shader works on.
 
+use crate::pixel::coordinates::{Point, Rect, SUBPIXEL_BITS, doubled_area};
 use crate::pixel::multisample::{MAX_SAMPLES, Samples};
-use crate::pixel::viewport::Rect;
 use std::ops::{Add, BitOr, Mul};
-
-/// Positions in pixels have this many fraction bits.
-pub const SUBPIXEL_BITS: u32 = 8;
-
-/// Largest coordinate, in 1/256 pixels either way, that edges can have: 65536 pixels. The screen
-/// space of hardware ends at 16384 pixels from the drawing rectangle's origin, which is itself at
-/// most as far out (2d p.412, 2a p.64).
-pub const MAX_COORDINATE: i32 = 1 << (16 + SUBPIXEL_BITS);
 
 /// Width of a sample position's unit, 1/16 pixel, in 1/256 pixels, as a shift.
 const SAMPLE_SHIFT: u32 = SUBPIXEL_BITS - 4;
 
 /// Pixels along the side of the blocks that are taken or left as a whole.
 const BLOCK: i32 = 8;
-
-/// A position on the screen in 1/256 pixels, right and down from the upper-left corner of pixel (0,
-/// 0).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Point {
-    /// To the right.
-    pub x: i32,
-    /// Downwards.
-    pub y: i32,
-}
-
-impl Point {
-    /// A position in 1/256 pixels, held within [`MAX_COORDINATE`].
-    #[must_use]
-    pub fn new(x: i32, y: i32) -> Point {
-        let held = |c: i32| c.clamp(-MAX_COORDINATE, MAX_COORDINATE);
-        Point { x: held(x), y: held(y) }
-    }
-}
-
-/// Twice the area of the triangle in 1/65536 square pixels: positive when `a`, `b`, `c` go
-/// clockwise as seen on the screen.
-#[must_use]
-pub fn doubled_area(a: Point, b: Point, c: Point) -> i64 {
-    let (x1, y1) = (i64::from(b.x) - i64::from(a.x), i64::from(b.y) - i64::from(a.y));
-    let (x2, y2) = (i64::from(c.x) - i64::from(a.x), i64::from(c.y) - i64::from(a.y));
-    x1 * y2 - x2 * y1
-}
 
 /// Which samples that lie on an edge belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -348,6 +312,7 @@ fn covered<T: Lane>(crossings: &[Crossing<'_, T>], count: usize, x: i32, y: i32)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pixel::coordinates::MAX_COORDINATE;
     use proptest::prelude::*;
 
     const SIDE: i32 = 40;

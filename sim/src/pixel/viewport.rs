@@ -2,75 +2,7 @@
 //! rectangles that bound drawing.
 
 use crate::assumptions::SNAPPING_TIES_GO_TO_EVEN;
-use crate::pixel::raster::{MAX_COORDINATE, Point, SUBPIXEL_BITS};
-
-/// A rectangle of pixels: from `x0`, `y0` up to but not including `x1`, `y1`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Rect {
-    /// First column.
-    pub x0: i32,
-    /// First row.
-    pub y0: i32,
-    /// Column behind the last one.
-    pub x1: i32,
-    /// Row behind the last one.
-    pub y1: i32,
-}
-
-impl Rect {
-    /// Every pixel that there can be: surfaces have at most 16384 pixels each way.
-    pub const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 16384, y1: 16384 };
-
-    /// The rectangle whose last column and row are `x1` and `y1`, as state has it; empty if they
-    /// lie before the first.
-    #[must_use]
-    pub const fn inclusive(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
-        Rect { x0, y0, x1: x1.saturating_add(1), y1: y1.saturating_add(1) }
-    }
-
-    /// The pixels that both have.
-    #[inline]
-    #[must_use]
-    pub fn intersection(self, other: Rect) -> Rect {
-        Rect {
-            x0: self.x0.max(other.x0),
-            y0: self.y0.max(other.y0),
-            x1: self.x1.min(other.x1),
-            y1: self.y1.min(other.y1),
-        }
-    }
-
-    /// Moved right by `x` and down by `y` pixels.
-    #[must_use]
-    pub fn moved(self, x: i32, y: i32) -> Rect {
-        Rect {
-            x0: self.x0.saturating_add(x),
-            y0: self.y0.saturating_add(y),
-            x1: self.x1.saturating_add(x),
-            y1: self.y1.saturating_add(y),
-        }
-    }
-
-    /// How many blocks of 8x8 pixels it touches, if it has pixels.
-    #[must_use]
-    pub fn blocks(self) -> u64 {
-        let along = |from: i32, to: i32| (((to + 7) >> 3) - (from >> 3)).max(0) as u64;
-        along(self.x0, self.x1) * along(self.y0, self.y1)
-    }
-
-    /// Has it no pixels?
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.x0 >= self.x1 || self.y0 >= self.y1
-    }
-
-    /// Is the pixel in it?
-    #[inline]
-    #[must_use]
-    pub fn contains(self, x: i32, y: i32) -> bool {
-        x >= self.x0 && x < self.x1 && y >= self.y0 && y < self.y1
-    }
-}
+use crate::pixel::coordinates::{MAX_COORDINATE, Point, Rect, SUBPIXEL_BITS};
 
 /// One SF_CLIP_VIEWPORT (2d p.411-412).
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,15 +2,16 @@
 
 use super::clip::{self, ClipVertex, Remains};
 use super::geometry::{self, Geometry};
+use super::primitives::{BinnedPrimitive, SetupPrimitive};
 use super::raster_state::RasterState;
 use super::sbe::{About, Attributes};
-use super::sf::{Setup, SetupPrimitive, TriangleInfo};
-use super::tiles::{BinnedPrimitive, Bins, Screen};
+use super::sf::{Setup, TriangleInfo};
+use super::tiles::{Bins, Screen};
 use super::topology::{Primitive, ProvokingSelects, Shape, Topology};
 use super::vf::Fetch;
 use super::vs::VertexShader;
 use super::vue::{Vertices, dword, floats, place};
-use super::wm::{PixelPipe, Windower};
+use super::wm::{PixelPipe, PixelState, Windower};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel;
@@ -383,7 +384,8 @@ impl Pipeline {
             return Ok(());
         }
         bins.sort();
-        parallel::run(exec, &Screen { raster, windower, bins }, pixels)?;
+        let state = PixelState { raster, windower };
+        parallel::run(exec, &Screen { state, bins }, pixels)?;
         bins.clear();
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Points and lines as shapes on the screen, and the stipple patterns.
+//! Points and lines as shapes on the screen.
 //!
 //! Lines come in four kinds (gen8_facts 7): thin ones that cover the pixels whose diamond they
 //! leave; aliased wide ones, parallelograms with ends along an axis; rectangles, for multisampling;
@@ -6,12 +6,15 @@
 //! source says of them: [`crate::assumptions`],
 //! `THIN_LINES_FOLLOW_DIRECT3D_10` and the four entries after it.
 
-use super::sf::{Kind, SetupPrimitive, Shape};
+use super::primitives::{Kind, SetupPrimitive, Shape, Smooth};
+use super::stipple::{Along, Stippled};
+use super::thin_line::ThinLine;
 use crate::assumptions::SMOOTH_POINT_REGION;
+use crate::pixel::coordinates::{Point, SUBPIXEL_BITS};
 use crate::pixel::interpolate::{Corner, Planes};
-use crate::pixel::multisample::{Multisample, PixelLocation, Samples};
-use crate::pixel::raster::{Convex, FillRule, Point, Quad, SUBPIXEL_BITS};
-use crate::pixel::viewport::{Rect, ScreenVertex};
+use crate::pixel::multisample::Multisample;
+use crate::pixel::raster::{Convex, FillRule};
+use crate::pixel::viewport::ScreenVertex;
 
 /// How lines are drawn.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -55,161 +58,6 @@ impl Default for PointState {
     }
 }
 
-/// How much of a pixel an antialiased line or a smooth point covers: a ramp across its border,
-/// `region` wide.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Smooth {
-    /// A line: distances across and along.
-    Line {
-        /// Middle of the line in pixels.
-        centre: [f64; 2],
-        /// Direction, of length 1.
-        direction: [f64; 2],
-        /// Half the width and half the length in pixels.
-        half: [f64; 2],
-        /// Width of the ramps at the sides and at the ends in pixels.
-        region: [f64; 2],
-    },
-    /// A disc.
-    Disc {
-        /// Middle in pixels.
-        centre: [f64; 2],
-        /// Radius in pixels.
-        radius: f64,
-        /// Width of the ramp in pixels.
-        region: f64,
-    },
-}
-
-impl Smooth {
-    /// Coverage, 0 to 1, at a position in pixels: where the pixel is evaluated.
-    #[must_use]
-    pub fn coverage(&self, x: f32, y: f32) -> f32 {
-        let ramp = |inside: f64, region: f64| (inside / region + 0.5).clamp(0.0, 1.0);
-        let from = |[cx, cy]: [f64; 2]| (f64::from(x) - cx, f64::from(y) - cy);
-        match *self {
-            Smooth::Line { centre, direction: [ux, uy], half, region } => {
-                let (x, y) = from(centre);
-                let (across, along) = ((x * uy - y * ux).abs(), (x * ux + y * uy).abs());
-                (ramp(half[0] - across, region[0]) * ramp(half[1] - along, region[1])) as f32
-            }
-            Smooth::Disc { centre, radius, region } => {
-                let (x, y) = from(centre);
-                ramp(radius - (x * x + y * y).sqrt(), region) as f32
-            }
-        }
-    }
-}
-
-/// A pattern of 16 bits along a line (3DSTATE_LINE_STIPPLE, 2a p.139).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LineStipple {
-    /// Bit 0 comes first.
-    pub pattern: u16,
-    /// How many pixels a bit stands for, 1 to 256.
-    pub repeat: u16,
-}
-
-impl LineStipple {
-    /// Is the pixel drawn that is `n` pixels from where the pattern starts?
-    #[must_use]
-    pub fn draws(&self, n: u32) -> bool {
-        let bit = (n / u32::from(self.repeat.max(1))) & 15;
-        self.pattern >> bit & 1 != 0
-    }
-
-    /// Where the counters of the command stand in the pattern: Current Stipple Index and Current
-    /// Repeat Counter, which counts down from the repeat count... or 1, with which software starts
-    /// it.
-    #[must_use]
-    pub fn position(&self, index: u32, counter: u32) -> u32 {
-        let repeat = u32::from(self.repeat.max(1));
-        (index & 15) * repeat + counter.saturating_sub(1).min(repeat - 1)
-    }
-}
-
-/// Where the stipple pattern lies on a line.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Stippled {
-    /// Start of the line.
-    start: Point,
-    /// What of the way to a pixel counts.
-    along: Along,
-    /// Pixels from the start of the pattern to the start of the line.
-    offset: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Along {
-    /// Columns.
-    X,
-    /// Rows.
-    Y,
-    /// The distance in this direction, of length 1.
-    Direction([f64; 2]),
-}
-
-impl Stippled {
-    /// How many pixels from the start of the pattern a pixel is: what [`LineStipple::draws`] asks
-    /// for.
-    #[must_use]
-    pub fn position(&self, x: u32, y: u32) -> u32 {
-        let pixel = |p: i32| p >> SUBPIXEL_BITS;
-        let steps = match self.along {
-            Along::X => (x as i32).abs_diff(pixel(self.start.x)),
-            Along::Y => (y as i32).abs_diff(pixel(self.start.y)),
-            Along::Direction([ux, uy]) => {
-                let (x, y) = (f64::from(x) + 0.5, f64::from(y) + 0.5);
-                let [sx, sy] = pixels(self.start);
-                ((x - sx) * ux + (y - sy) * uy).max(0.0) as u32
-            }
-        };
-        self.offset.wrapping_add(steps)
-    }
-}
-
-/// How many pixels a line moves the stipple pattern on: columns or rows, whichever are more.
-#[must_use]
-pub fn pixels_along(a: Point, b: Point) -> u32 {
-    let pixel = |p: i32| p >> SUBPIXEL_BITS;
-    pixel(a.x).abs_diff(pixel(b.x)).max(pixel(a.y).abs_diff(pixel(b.y)))
-}
-
-/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a
-/// p.147).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PolygonStipple {
-    /// A row each; bit 31 is the leftmost pixel.
-    pub rows: [u32; 32],
-    /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a
-    /// p.145).
-    pub offset: [u32; 2],
-}
-
-impl PolygonStipple {
-    /// Is the pixel drawn?
-    #[must_use]
-    pub fn draws(&self, x: u32, y: u32) -> bool {
-        let column = x.wrapping_add(self.offset[0]) & 31;
-        let row = y.wrapping_add(self.offset[1]) & 31;
-        self.rows[row as usize] << column >> 31 != 0
-    }
-
-    /// Takes what the pattern leaves out from a quad.
-    pub fn mask(&self, quad: &mut Quad) {
-        for (i, mask) in quad.mask.iter_mut().enumerate() {
-            if !self.draws(quad.x + (i as u32 & 1), quad.y + (i as u32 >> 1)) {
-                *mask = 0;
-            }
-        }
-    }
-}
-
-fn pixels(p: Point) -> [f64; 2] {
-    let unit = f64::from(1 << SUBPIXEL_BITS);
-    [f64::from(p.x) / unit, f64::from(p.y) / unit]
-}
-
 /// A position in pixels, rounded to 1/256 pixels.
 fn point_at([x, y]: [f64; 2]) -> Point {
     let unit = f64::from(1 << SUBPIXEL_BITS);
@@ -238,7 +86,7 @@ pub fn line(
     let width = if state.width > 0.0 { f64::from(state.width.min(2048.0)) } else { 1.0 };
     // Corners `across` pixels to both sides and `beyond` past both ends.
     let rectangle = |across: f64, beyond: f64| {
-        let ([ax, ay], [bx, by]) = (pixels(a), pixels(b));
+        let ([ax, ay], [bx, by]) = (a.pixels(), b.pixels());
         let (ax, ay, bx, by) =
             (ax - ux * beyond, ay - uy * beyond, bx + ux * beyond, by + uy * beyond);
         let (nx, ny) = (-uy * across, ux * across);
@@ -255,7 +103,7 @@ pub fn line(
     } else if state.antialias {
         let region =
             [f64::from(state.region), f64::from(state.cap_region)].map(|r| r.clamp(0.5, 4.0));
-        let ([ax, ay], [bx, by]) = (pixels(a), pixels(b));
+        let ([ax, ay], [bx, by]) = (a.pixels(), b.pixels());
         let centre = [(ax + bx) / 2.0, (ay + by) / 2.0];
         let half = [width / 2.0, length / f64::from(2 << SUBPIXEL_BITS)];
         smooth = Some(Smooth::Line { centre, direction, half, region });
@@ -311,7 +159,7 @@ pub fn point(
     let mut smooth = None;
     let reach = if state.smooth && multisample.samples.count() == 1 {
         let radius = f64::from(half) / f64::from(1 << SUBPIXEL_BITS);
-        smooth = Some(Smooth::Disc { centre: pixels(at), radius, region: SMOOTH_POINT_REGION });
+        smooth = Some(Smooth::Disc { centre: at.pixels(), radius, region: SMOOTH_POINT_REGION });
         half + (SMOOTH_POINT_REGION * f64::from(1 << SUBPIXEL_BITS)) as i32
     } else {
         half
@@ -329,174 +177,13 @@ pub fn point(
     })
 }
 
-/// A line one pixel wide: it covers the pixels whose diamond it leaves on its way from `a` to `b`
-/// (Direct3D 10's rule).
-///
-/// The diamond around a pixel's location has corners half a pixel from it, and has its lower edges
-/// and its lower corner, and for lines that are steeper than 45 degrees its right corner.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ThinLine {
-    a: Point,
-    b: Point,
-    location: PixelLocation,
-    /// True if the line covers the pixel in which it ends.
-    covers_last: bool,
-}
-
-/// Half a pixel.
-const HALF: i64 = 1 << (SUBPIXEL_BITS - 1);
-
-impl ThinLine {
-    /// The pixels that the line can light.
-    #[must_use]
-    pub fn pixels(&self) -> Rect {
-        let (a, b) = (self.a, self.b);
-        let pixel = |p: i32| p >> SUBPIXEL_BITS;
-        Rect {
-            x0: pixel(a.x.min(b.x)) - 1,
-            y0: pixel(a.y.min(b.y)) - 1,
-            x1: pixel(a.x.max(b.x)) + 2,
-            y1: pixel(a.y.max(b.y)) + 2,
-        }
-    }
-
-    fn is_y_major(&self) -> bool {
-        self.a.x.abs_diff(self.b.x) < self.a.y.abs_diff(self.b.y)
-    }
-
-    /// True if the line covers the pixel. Exact.
-    #[must_use]
-    pub fn covers(&self, x: i32, y: i32) -> bool {
-        let [lx, ly] = self.location.position().map(|c| i64::from(c) << (SUBPIXEL_BITS - 4));
-        let (cx, cy) = ((i64::from(x) << SUBPIXEL_BITS) + lx, (i64::from(y) << SUBPIXEL_BITS) + ly);
-        // Turned by 45 degrees the diamond is a square, open to the left and above, with its other
-        // sides.
-        let turned = |p: Point| {
-            let (x, y) = (i64::from(p.x) - cx, i64::from(p.y) - cy);
-            [x + y, y - x]
-        };
-        let (a, b) = (turned(self.a), turned(self.b));
-        let right_corner = [HALF, -HALF];
-        let within = |p: [i64; 2]| {
-            p.iter().all(|&c| c > -HALF && c <= HALF) || (self.is_y_major() && p == right_corner)
-        };
-        if within(b) {
-            return self.covers_last;
-        }
-        within(a) || crosses(a, b) || (self.is_y_major() && passes(a, b, right_corner))
-    }
-
-    /// Calls `each` for the quads with covered pixels in `window`, in the order of rows and columns
-    /// along the line's longer way. All samples of a covered pixel are covered.
-    pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
-        let area = self.pixels().intersection(window).intersection(Rect::SCREEN);
-        if area.is_empty() {
-            return;
-        }
-        let (all, steep) = (samples.all(), self.is_y_major());
-        // Along the longer way, two pixels at a time, the line is near one place across.
-        let (along, across) = if steep {
-            ((area.y0, area.y1), (area.x0, area.x1))
-        } else {
-            ((area.x0, area.x1), (area.y0, area.y1))
-        };
-        let (a, b) = if steep {
-            ([self.a.y, self.a.x], [self.b.y, self.b.x])
-        } else {
-            ([self.a.x, self.a.y], [self.b.x, self.b.y])
-        };
-        let across_at = |along: i32| -> i32 {
-            let (from, to) = (i64::from(a[0].min(b[0])), i64::from(a[0].max(b[0])));
-            let at = (i64::from(along) << SUBPIXEL_BITS).clamp(from, to) - i64::from(a[0]);
-            let way = i64::from(b[0]) - i64::from(a[0]);
-            let steps = if way == 0 { 0 } else { at * (i64::from(b[1]) - i64::from(a[1])) / way };
-            ((i64::from(a[1]) + steps) >> SUBPIXEL_BITS) as i32
-        };
-        let mut m = along.0 & !1;
-        while m < along.1 {
-            let (p, q) = (across_at(m), across_at(m + 2));
-            let first = (p.min(q) - 1).max(across.0) & !1;
-            let behind = (p.max(q) + 2).min(across.1);
-            let mut n = first;
-            while n < behind {
-                let (x, y) = if steep { (n, m) } else { (m, n) };
-                let covered = |dx: i32, dy: i32| {
-                    let covered = area.contains(x + dx, y + dy) && self.covers(x + dx, y + dy);
-                    if covered { all } else { 0 }
-                };
-                let mask = [covered(0, 0), covered(1, 0), covered(0, 1), covered(1, 1)];
-                if mask != [0; 4] {
-                    each(Quad { x: x as u32, y: y as u32, mask });
-                }
-                n += 2;
-            }
-            m += 2;
-        }
-    }
-}
-
-/// Does the way from `a` to `b` have a point in the square from -HALF, open, to HALF, closed?
-fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
-    // The part of the way inside, from `low` to `high`, each a fraction with a positive
-    // denominator, and whether the end itself is inside.
-    let (mut low, mut high) = (((0, 1), true), ((1, 1), true));
-    for i in 0..2 {
-        let d = b[i] - a[i];
-        if d == 0 {
-            if a[i] <= -HALF || a[i] > HALF {
-                return false;
-            }
-            continue;
-        }
-        // Where the way meets the open side and the closed one.
-        let at = |side: i64| if d > 0 { (side - a[i], d) } else { (a[i] - side, -d) };
-        let (open, closed) = ((at(-HALF), false), (at(HALF), true));
-        let (enter, leave) = if d > 0 { (open, closed) } else { (closed, open) };
-        low = later(low, enter);
-        high = earlier(high, leave);
-    }
-    match compare(low.0, high.0) {
-        std::cmp::Ordering::Less => true,
-        std::cmp::Ordering::Equal => low.1 && high.1,
-        std::cmp::Ordering::Greater => false,
-    }
-}
-
-/// A place on the way as a fraction, and whether it is inside itself.
-type End = ((i64, i64), bool);
-
-fn compare(a: (i64, i64), b: (i64, i64)) -> std::cmp::Ordering {
-    (i128::from(a.0) * i128::from(b.1)).cmp(&(i128::from(b.0) * i128::from(a.1)))
-}
-
-fn later(a: End, b: End) -> End {
-    match compare(a.0, b.0) {
-        std::cmp::Ordering::Less => b,
-        std::cmp::Ordering::Greater => a,
-        std::cmp::Ordering::Equal => (a.0, a.1 && b.1),
-    }
-}
-
-fn earlier(a: End, b: End) -> End {
-    match compare(a.0, b.0) {
-        std::cmp::Ordering::Greater => b,
-        std::cmp::Ordering::Less => a,
-        std::cmp::Ordering::Equal => (a.0, a.1 && b.1),
-    }
-}
-
-/// Does the way from `a` to `b` go through `p`?
-fn passes(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> bool {
-    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-    let (px, py) = (p[0] - a[0], p[1] - a[1]);
-    let along = px * dx + py * dy;
-    px * dy == py * dx && along >= 0 && along <= dx * dx + dy * dy
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pixel::multisample::RasterMode;
+    use crate::pixel::coordinates::Rect;
+    use crate::pixel::multisample::{PixelLocation, RasterMode, Samples};
+    use crate::pixel::raster::Quad;
+    use crate::render::stipple::{LineStipple, pixels_along};
     use proptest::prelude::*;
 
     const SIDE: i32 = 16;
@@ -723,19 +410,5 @@ mod tests {
         assert_eq!(at(p(9.5, 5.5), p(2.5, 3.5), 6, 4), 5 + 3);
         assert_eq!(at(p(2.5, 3.5), p(3.5, 9.5), 2, 8), 5 + 5);
         assert_eq!(pixels_along(p(2.5, 3.5), p(9.5, 5.5)), 7);
-    }
-
-    #[test]
-    fn polygon_stipple() {
-        let mut stipple = PolygonStipple { rows: [0; 32], offset: [0, 0] };
-        stipple.rows[0] = 1 << 31;
-        stipple.rows[3] = 1;
-        assert!(stipple.draws(0, 0) && stipple.draws(64, 32) && stipple.draws(31, 3));
-        assert!(!stipple.draws(1, 0) && !stipple.draws(0, 3));
-        stipple.offset = [31, 2];
-        assert!(stipple.draws(0, 1) && stipple.draws(1, 30));
-        let mut quad = Quad { x: 0, y: 0, mask: [7; 4] };
-        stipple.mask(&mut quad);
-        assert_eq!(quad.mask, [0, 0, 7, 0]);
     }
 }

@@ -4,16 +4,18 @@
 
 use super::clip::{ClipMode, ClipState};
 use super::depth;
-use super::points_lines::{LineState, LineStipple, PointState, PolygonStipple};
+use super::points_lines::{LineState, PointState};
 use super::sf::{CullMode, DepthBias, DepthFormat, FillMode, SetupState};
 use super::state;
+use super::stipple::{LineStipple, PolygonStipple};
 use super::topology::ProvokingSelects;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;
+use crate::pixel::coordinates::Rect;
 use crate::pixel::multisample::{Multisample, PixelLocation, RasterApi, RasterMode, Samples};
 use crate::pixel::raster::FillRule;
-use crate::pixel::viewport::{Bounds, Rect, Transform, Viewport};
+use crate::pixel::viewport::{Bounds, Transform, Viewport};
 use genxml::gen8::render3d_depth::{
     ThreeDStateDepthBuffer, ThreeDStateDepthBufferSurfaceFormat as DepthBufferFormat,
 };

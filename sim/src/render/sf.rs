@@ -7,12 +7,15 @@
 //! inside ([`SetupPrimitive::planes`]).
 
 use super::clip::{ClipVertex, Remains, Verdict};
-use super::points_lines::{self, LineState, PointState, Smooth, Stippled};
+use super::points_lines::{self, LineState, PointState};
+use super::primitives::SetupPrimitive;
+use super::stipple::pixels_along;
 use crate::assumptions::CLIPPED_CORNERS_ARE_NO_POINTS;
+use crate::pixel::coordinates::{Point, doubled_area};
 use crate::pixel::interpolate::{Corner, Planes};
-use crate::pixel::multisample::{Multisample, Samples};
-use crate::pixel::raster::{Convex, FillRule, Point, Quad, doubled_area};
-use crate::pixel::viewport::{Rect, Transform, Viewport};
+use crate::pixel::multisample::Multisample;
+use crate::pixel::raster::{Convex, FillRule};
+use crate::pixel::viewport::{Transform, Viewport};
 
 /// Cull Mode (3DSTATE_RASTER, 2a p.176): which triangles are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -116,80 +119,6 @@ pub struct SetupState {
     pub line: LineState,
     /// How points are drawn.
     pub point: PointState,
-}
-
-/// Which samples a primitive covers.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Shape {
-    /// Those inside of edges.
-    Convex(Convex),
-    /// Those of the pixels that a thin line leaves.
-    Thin(points_lines::ThinLine),
-}
-
-/// What kind of primitive it is: polygon stipple is for triangles and rectangles, line stipple for
-/// lines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// A triangle, or a part of one, or a rectangle, drawn as a surface.
-    Surface,
-    /// A line.
-    Line,
-    /// A point.
-    Point,
-}
-
-/// Something that can be rasterised.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SetupPrimitive {
-    /// What it is.
-    pub kind: Kind,
-    /// Which samples it covers.
-    pub shape: Shape,
-    /// Depth, w and barycentrics inside.
-    pub planes: Planes,
-    /// Does it show its back? Lines and points of a triangle do when the triangle does, others
-    /// never.
-    pub back: bool,
-    /// Antialiased lines and smooth points: how much of each pixel they cover.
-    pub smooth: Option<Smooth>,
-    /// Lines: where the stipple pattern starts on them.
-    pub stippled: Option<Stippled>,
-    /// Points: the vertex of the primitive whose values they have. Sprite coordinates hold for
-    /// them, also where they are corners of a triangle (fill mode POINT).
-    pub corner: Option<u8>,
-}
-
-impl SetupPrimitive {
-    /// Calls `each` for every quad with a covered sample in `window`, always in the same order.
-    pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
-        match &self.shape {
-            Shape::Convex(convex) => convex.rasterise(samples, window, each),
-            Shape::Thin(line) => line.rasterise(samples, window, each),
-        }
-    }
-
-    /// The pixels that can have a covered sample: what decides which screen tiles it touches.
-    #[must_use]
-    pub fn pixels(&self, samples: &Samples) -> Rect {
-        match &self.shape {
-            Shape::Convex(convex) => convex.pixels(samples),
-            Shape::Thin(line) => line.pixels(),
-        }
-    }
-
-    fn surface(convex: Convex, planes: Planes, back: bool) -> SetupPrimitive {
-        let shape = Shape::Convex(convex);
-        SetupPrimitive {
-            kind: Kind::Surface,
-            shape,
-            planes,
-            back,
-            smooth: None,
-            stippled: None,
-            corner: None,
-        }
-    }
 }
 
 /// Setup of the primitives of one draw in one viewport.
@@ -413,7 +342,7 @@ impl Setup<'_> {
         {
             each(&primitive);
         }
-        points_lines::pixels_along(ends[0].screen.at, ends[1].screen.at)
+        pixels_along(ends[0].screen.at, ends[1].screen.at)
     }
 
     /// A point; `width` is that of its vertex in pixels, used if widths come from vertices.
@@ -439,9 +368,11 @@ impl Setup<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pixel::coordinates::Rect;
     use crate::pixel::interpolate::{Barycentric, Position};
-    use crate::pixel::multisample::{PixelLocation, RasterMode};
+    use crate::pixel::multisample::{PixelLocation, RasterMode, Samples};
     use crate::render::clip::{ClipMode, ClipState, clip};
+    use crate::render::primitives::Kind;
     use proptest::prelude::*;
 
     const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 64, y1: 64 };

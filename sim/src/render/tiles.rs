@@ -6,16 +6,15 @@
 //! whatever the number of host threads, so that the threads of pixel shaders, their channels and
 //! all that is counted are always the same.
 
+use super::primitives::BinnedPrimitive;
 use super::raster_state::RasterState;
-use super::sf::SetupPrimitive;
-use super::topology::Shape;
-use super::wm::{Counts, PixelPipe, Windower};
+use super::wm::{Counts, PixelPipe, PixelState};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::parallel::Work;
 use crate::machine::watchdog;
+use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::Attribute;
-use crate::pixel::viewport::Rect;
 use crate::unit::Program;
 use std::ops::Range;
 
@@ -25,21 +24,6 @@ const SIDE: i32 = 64;
 const PRIMITIVES: usize = 8192;
 /// Pairs of primitive and tile that are collected, but for those of the last primitive.
 const PAIRS: usize = 1 << 17;
-
-/// A primitive as setup made it, with what all of its pixels have in common.
-#[derive(Clone, Copy, Debug)]
-pub struct BinnedPrimitive {
-    /// Its shape and planes.
-    pub setup: SetupPrimitive,
-    /// What it was before setup.
-    pub shape: Shape,
-    /// Its viewport.
-    pub viewport: usize,
-    /// Render target array index.
-    pub array_index: u32,
-    /// The pattern of polygons holds.
-    pub stippled: bool,
-}
 
 /// A tile: rows of tiles from the top, each from the left.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -134,10 +118,8 @@ impl Bins {
 /// Sorted primitives with all that drawing them takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen<'a> {
-    /// State of the rasteriser.
-    pub raster: &'a RasterState,
-    /// State of what follows it.
-    pub windower: &'a Windower,
+    /// State of the rasteriser and the stages after it.
+    pub state: PixelState<'a>,
     /// The primitives.
     pub bins: &'a Bins,
 }
@@ -149,7 +131,7 @@ impl Screen<'_> {
         pipe: &mut PixelPipe,
         (tile, pairs): &(Tile, Range<usize>),
     ) -> Result<(), Fault> {
-        let Screen { raster, bins, .. } = self;
+        let Screen { state, bins } = self;
         let each = bins.attributes.len() / bins.primitives.len().max(1);
         let tile = tile.pixels();
         pipe.begin_tile();
@@ -157,8 +139,8 @@ impl Screen<'_> {
             let number = number as usize;
             let primitive = &bins.primitives[number];
             let attributes = &bins.attributes[number * each..(number + 1) * each];
-            let window = raster.window(primitive.viewport, tile);
-            pipe.primitive(exec, self, primitive, attributes, window)?;
+            let window = state.raster.window(primitive.viewport, tile);
+            pipe.primitive(exec, state, primitive, attributes, window)?;
         }
         Ok(())
     }

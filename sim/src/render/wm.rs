@@ -4,21 +4,19 @@
 use super::aux_surface::AuxCache;
 use super::depth::{self, DepthStencilPackets, Depths, Timing};
 use super::merge::{Output, OutputPackets, Slots};
-use super::points_lines::Smooth;
+use super::primitives::{BinnedPrimitive, Kind, Smooth};
 use super::ps::{MAX_SPANS, PixelShader, PsInput, Span};
 use super::raster_state::RasterState;
 use super::render_target::{BadTarget, Purpose, RenderTarget};
-use super::sf::Kind;
 use super::state;
-use super::tiles::{BinnedPrimitive, Screen};
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;
 use crate::machine::watchdog;
+use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::{Attribute, Position};
 use crate::pixel::raster;
-use crate::pixel::viewport::Rect;
 use crate::unit::Program;
 use crate::unit::render_cache::Write;
 use genxml::gen8::registers::{PsDepthCount, PsInvocationCount};
@@ -52,6 +50,15 @@ pub struct Windower {
     depth_at: Option<[u8; 2]>,
     /// What pixels do is counted.
     counted: bool,
+}
+
+/// State of the rasteriser and the stages after it, for a draw.
+#[derive(Clone, Copy, Debug)]
+pub struct PixelState<'a> {
+    /// State of the rasteriser.
+    pub raster: &'a RasterState,
+    /// State of the stages after it.
+    pub windower: &'a Windower,
 }
 
 /// What pixels did.
@@ -242,7 +249,7 @@ impl PixelPipe {
     pub fn primitive(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &Screen<'_>,
+        draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
         window: Rect,
@@ -261,12 +268,12 @@ impl PixelPipe {
     fn quad(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &Screen<'_>,
+        draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
         mut quad: raster::Quad,
     ) -> Result<(), Fault> {
-        let Screen { raster, windower, .. } = *draw;
+        let PixelState { raster, windower } = *draw;
         exec.spend(4 * watchdog::PIXEL)?;
         if let Some(stipple) = raster
             .polygon_stipple
@@ -334,7 +341,7 @@ impl PixelPipe {
     fn flush(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &Screen<'_>,
+        draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         attributes: &[[Attribute; 4]],
         least: usize,
@@ -364,11 +371,11 @@ impl PixelPipe {
     fn outputs(
         &mut self,
         exec: &mut Exec<'_>,
-        draw: &Screen<'_>,
+        draw: &PixelState<'_>,
         primitive: &BinnedPrimitive,
         spans: &[Span],
     ) -> Result<(), Fault> {
-        let Screen { raster, windower, .. } = *draw;
+        let PixelState { raster, windower } = *draw;
         let Some(shader) = &mut self.shader else { return Ok(()) };
         let mut writes = std::mem::take(shader.writes());
         let mut halves = [Slots::default(); 2];

@@ -1,0 +1,128 @@
+//! Stipple patterns of lines and polygons.
+
+use crate::pixel::coordinates::{Point, SUBPIXEL_BITS};
+use crate::pixel::raster::Quad;
+
+/// A pattern of 16 bits along a line (3DSTATE_LINE_STIPPLE, 2a p.139).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineStipple {
+    /// Bit 0 comes first.
+    pub pattern: u16,
+    /// How many pixels a bit stands for, 1 to 256.
+    pub repeat: u16,
+}
+
+impl LineStipple {
+    /// Is the pixel drawn that is `n` pixels from where the pattern starts?
+    #[must_use]
+    pub fn draws(&self, n: u32) -> bool {
+        let bit = (n / u32::from(self.repeat.max(1))) & 15;
+        self.pattern >> bit & 1 != 0
+    }
+
+    /// Where the counters of the command stand in the pattern: Current Stipple Index and Current
+    /// Repeat Counter, which counts down from the repeat count... or 1, with which software starts
+    /// it.
+    #[must_use]
+    pub fn position(&self, index: u32, counter: u32) -> u32 {
+        let repeat = u32::from(self.repeat.max(1));
+        (index & 15) * repeat + counter.saturating_sub(1).min(repeat - 1)
+    }
+}
+
+/// Where the stipple pattern lies on a line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stippled {
+    /// Start of the line.
+    pub(super) start: Point,
+    /// What of the way to a pixel counts.
+    pub(super) along: Along,
+    /// Pixels from the start of the pattern to the start of the line.
+    pub(super) offset: u32,
+}
+
+/// What of the way to a pixel counts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Along {
+    /// Columns.
+    X,
+    /// Rows.
+    Y,
+    /// The distance in this direction, of length 1.
+    Direction([f64; 2]),
+}
+
+impl Stippled {
+    /// How many pixels from the start of the pattern a pixel is: what [`LineStipple::draws`] asks
+    /// for.
+    #[must_use]
+    pub fn position(&self, x: u32, y: u32) -> u32 {
+        let pixel = |p: i32| p >> SUBPIXEL_BITS;
+        let steps = match self.along {
+            Along::X => (x as i32).abs_diff(pixel(self.start.x)),
+            Along::Y => (y as i32).abs_diff(pixel(self.start.y)),
+            Along::Direction([ux, uy]) => {
+                let (x, y) = (f64::from(x) + 0.5, f64::from(y) + 0.5);
+                let [sx, sy] = self.start.pixels();
+                ((x - sx) * ux + (y - sy) * uy).max(0.0) as u32
+            }
+        };
+        self.offset.wrapping_add(steps)
+    }
+}
+
+/// How many pixels a line moves the stipple pattern on: columns or rows, whichever are more.
+#[must_use]
+pub fn pixels_along(a: Point, b: Point) -> u32 {
+    let pixel = |p: i32| p >> SUBPIXEL_BITS;
+    pixel(a.x).abs_diff(pixel(b.x)).max(pixel(a.y).abs_diff(pixel(b.y)))
+}
+
+/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a
+/// p.147).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PolygonStipple {
+    /// A row each; bit 31 is the leftmost pixel.
+    pub rows: [u32; 32],
+    /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a
+    /// p.145).
+    pub offset: [u32; 2],
+}
+
+impl PolygonStipple {
+    /// Is the pixel drawn?
+    #[must_use]
+    pub fn draws(&self, x: u32, y: u32) -> bool {
+        let column = x.wrapping_add(self.offset[0]) & 31;
+        let row = y.wrapping_add(self.offset[1]) & 31;
+        self.rows[row as usize] << column >> 31 != 0
+    }
+
+    /// Takes what the pattern leaves out from a quad.
+    pub fn mask(&self, quad: &mut Quad) {
+        for (i, mask) in quad.mask.iter_mut().enumerate() {
+            if !self.draws(quad.x + (i as u32 & 1), quad.y + (i as u32 >> 1)) {
+                *mask = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polygon_stipple() {
+        let mut stipple = PolygonStipple { rows: [0; 32], offset: [0, 0] };
+        stipple.rows[0] = 1 << 31;
+        stipple.rows[3] = 1;
+        assert!(stipple.draws(0, 0) && stipple.draws(64, 32) && stipple.draws(31, 3));
+        assert!(!stipple.draws(1, 0) && !stipple.draws(0, 3));
+        stipple.offset = [31, 2];
+        assert!(stipple.draws(0, 1) && stipple.draws(1, 30));
+        let mut quad = Quad { x: 0, y: 0, mask: [7; 4] };
+        stipple.mask(&mut quad);
+        assert_eq!(quad.mask, [0, 0, 7, 0]);
+    }
+}
