@@ -1,4 +1,4 @@
-//! 3DPRIMITIVE: state is followed once, then vertices go through the stages, some at a time.
+//! 3DPRIMITIVE: the state is resolved once; then vertices go through the stages in batches.
 
 use super::clip::{self, ClipVertex, Remains};
 use super::geometry::{self, Geometry};
@@ -26,15 +26,15 @@ use genxml::gen8::render3d_raster::ThreeDStateClip;
 
 use super::state;
 
-/// Vertices that are shaded together at most: enough for all lanes of many threads, few enough to
-/// stay in caches.
+/// Most vertices of a batch: enough for all lanes of many threads, few enough to stay in caches.
 const BATCH: usize = 512;
-/// Primitives that are kept together at most: few vertices may make up many.
+/// Most primitives of a batch: a few vertices can make many primitives.
 const PRIMITIVES: usize = 4096;
-/// Vertices that are found again in a batch: places of a table by the low bits of their numbers.
+/// Entries of the table that finds a vertex again in a batch, indexed by the low bits of its
+/// number.
 const FOUND: usize = 1024;
 
-/// Everything that a draw works with.
+/// The resolved state of a draw.
 #[derive(Debug)]
 pub struct Draw {
     fetch: Fetch,
@@ -45,45 +45,45 @@ pub struct Draw {
     counted: bool,
 }
 
-/// What comes behind the geometry stages.
+/// The stages after the geometry stages.
 #[derive(Debug)]
 pub struct Pipeline {
     raster: RasterState,
     attributes: Attributes,
     windower: Windower,
     pixels: PixelPipe,
-    /// What was set up and is not drawn yet.
+    /// Primitives that are set up and not drawn yet.
     bins: Bins,
-    /// Where the line pattern stands.
+    /// Position in the line stipple pattern.
     stipple: u32,
-    /// Primitives that setup made of one; kept for its memory.
+    /// Primitives that setup made from one primitive. The field exists to reuse its memory.
     primitives: Vec<SetupPrimitive>,
     counted: bool,
 }
 
-/// A primitive on its way to the clipper.
+/// The clipper's input: a primitive with its vertices.
 #[derive(Clone, Copy, Debug)]
 pub struct ClipInput<'a> {
-    /// What it is: point, line, triangle or rectangle.
+    /// Point, line, triangle or rectangle.
     pub shape: Shape,
-    /// Its vertices, as many as the shape has; the others repeat one.
+    /// Its vertices. If the shape has fewer than three, the last one is repeated.
     pub vertices: [&'a [u32]; 3],
-    /// Which of them is the provoking one.
+    /// Index of the provoking vertex.
     pub provoking: usize,
-    /// Its number.
+    /// Primitive ID.
     pub id: u32,
     /// Edges that wireframes draw.
     pub edges: [bool; 3],
-    /// Of lines: the pattern starts here.
+    /// Of lines: the stipple pattern starts here.
     pub first: bool,
     /// Of lines: the last one of a strip.
     pub last: bool,
-    /// The pattern of polygons holds.
+    /// The polygon stipple applies.
     pub stippled: bool,
 }
 
 impl<'a> ClipInput<'a> {
-    /// A primitive whose vertices are numbers of `vertices`.
+    /// The input for a primitive whose vertices are indices into `vertices`.
     fn new(
         vertices: &'a Vertices,
         primitive: &Primitive,
@@ -109,10 +109,10 @@ impl<'a> ClipInput<'a> {
 struct Batch {
     /// Numbers of the vertices.
     vertices: Vec<u32>,
-    /// Primitives, whose vertices are places in `vertices`.
+    /// Primitives; their vertices are indices into `vertices`.
     primitives: Vec<Primitive>,
-    /// Where a vertex stands, by the low bits of its number: its place and one more in the batch of
-    /// this number.
+    /// By the low bits of a vertex number: the number of the batch that the entry is valid for, and
+    /// the index of the vertex in `vertices`.
     found: Box<[(u32, u32); FOUND]>,
     number: u32,
 }
@@ -139,7 +139,7 @@ impl Batch {
         };
     }
 
-    /// The place of a vertex.
+    /// The index of a vertex in the batch; adds the vertex if it is new.
     fn place(&mut self, vertex: u32) -> u32 {
         let (number, place) = &mut self.found[vertex as usize % FOUND];
         if *number == self.number && self.vertices[*place as usize] == vertex {
@@ -156,7 +156,8 @@ impl Batch {
         self.primitives.push(primitive);
     }
 
-    /// Keeps edges of triangles whose first vertex, by its place, says so.
+    /// Keeps an edge of a triangle only if the edge flag of its first vertex is set. `flags` are by
+    /// index in the batch.
     fn keep_edges(&mut self, flags: &[bool]) {
         for primitive in &mut self.primitives {
             let [a, b, c] = primitive.corners();
@@ -172,10 +173,10 @@ impl Batch {
 }
 
 impl Draw {
-    /// Follows all that a 3DPRIMITIVE names.
+    /// Resolves all state that a 3DPRIMITIVE uses.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for state that nothing can be drawn with; page faults on the way.
+    /// [`Fault::BadPacket`] for state that cannot be drawn with; page faults when state is read.
     pub fn resolve(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<Draw, Fault> {
         let code = state::packet::<ThreeDStateVfTopology>(exec).primitive_topology_type;
         let Some(topology) = Topology::of(code) else {
@@ -212,7 +213,7 @@ impl Draw {
         })
     }
 
-    /// Draws.
+    /// Draws all vertices and primitives.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
@@ -229,7 +230,7 @@ impl Draw {
         for instance in 0..range.instances {
             exec.spend(watchdog::PACKET)?;
             let mut assembler = self.geometry.assembler(self.topology);
-            // Indices that cut are no vertices (ARB_pipeline_statistics_query).
+            // Cut indices do not count as vertices (ARB_pipeline_statistics_query).
             let mut vertices = 0;
             for position in 0..range.vertices {
                 exec.spend(watchdog::INSTRUCTION)?;
@@ -374,7 +375,7 @@ impl Pipeline {
         if self.bins.is_full() { self.flush(exec) } else { Ok(()) }
     }
 
-    /// Draws what was set up.
+    /// Draws the primitives in the bins.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
@@ -391,7 +392,7 @@ impl Pipeline {
     }
 }
 
-/// What the clipper looks at.
+/// The part of a vertex that the clipper uses.
 fn clip_vertex(vertex: &[u32]) -> ClipVertex {
     ClipVertex {
         position: floats(vertex, place::POSITION),

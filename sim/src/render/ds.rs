@@ -1,4 +1,4 @@
-//! Domain shader: threads make vertices of the points of a tessellated patch (2a p.65-73;
+//! Domain shader: threads make vertices from the points of a tessellated patch (2a p.65-73;
 //! gen8_facts 3.4).
 
 use super::hs::{Patch, push_raw};
@@ -22,23 +22,23 @@ const UNIT: usize = 8;
 pub struct DomainShader {
     shader: Shader,
     threads: Threads,
-    /// Points of a thread: 8, or 2 of SIMD4x2.
+    /// Points of a thread: 8, or 2 in SIMD4x2 mode.
     width: usize,
     wide: bool,
-    /// W is computed.
+    /// Compute W Coordinate Enable.
     third: bool,
-    /// Dwords of the patch that come with the thread.
+    /// Dwords of the patch in the thread payload.
     pushed: std::ops::Range<usize>,
     entries: Entries,
     counted: bool,
 }
 
 impl DomainShader {
-    /// The domain shader, unless it is off.
+    /// Resolves the domain shader; none if it is disabled.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
-    /// constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
+    /// are read.
     pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<DomainShader>, Fault> {
         let ds: ThreeDStateDs = state::packet(exec);
         if !ds.function_enable {
@@ -62,17 +62,17 @@ impl DomainShader {
         }))
     }
 
-    /// Dwords of a patch that threads get.
+    /// Number of first dwords of a patch that threads need.
     pub fn patch_dwords(&self) -> usize {
         self.pushed.end
     }
 
-    /// Makes a vertex of each point; `data` are the first [`patch_dwords`](Self::patch_dwords) of
+    /// Makes a vertex from each point. `data` are the first [`patch_dwords`](Self::patch_dwords) of
     /// the patch.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for a patch whose handle has no room in the payload; any [`Fault`] of a
-    /// thread.
+    /// [`Fault::BadPacket`] for a patch whose handle does not fit in the payload; any [`Fault`] of
+    /// a thread.
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,

@@ -1,5 +1,5 @@
-//! The stages between vertex shader and clipper, in their order: patches are tessellated, geometry
-//! shaders run, streams are written.
+//! The stages between vertex shader and clipper, in order: tessellation, geometry shader, stream
+//! output.
 
 use super::ds::DomainShader;
 use super::gs::GeometryShader;
@@ -17,7 +17,7 @@ use genxml::gen8::mi::MiTopologyFilter;
 use genxml::gen8::render3d_fetch::ThreeDStateVfTopology;
 use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateGs, ThreeDStateTe, ThreeDStateVs};
 
-/// All of these stages of a draw.
+/// These stages of a draw.
 #[derive(Debug)]
 pub struct Geometry {
     patches: Option<Patches>,
@@ -32,18 +32,18 @@ struct Patches {
     tessellator: Tessellator,
     domain: DomainShader,
     tessellation: Tessellation,
-    /// The patch as far as domain shaders get it, its vertices and its primitives: kept for their
-    /// memory.
+    /// The patch data for domain shaders. This field, `vertices` and `primitives` exist to reuse
+    /// their memory.
     data: Vec<u32>,
     vertices: Vertices,
     primitives: Vec<Primitive>,
 }
 
 impl Geometry {
-    /// Follows the state of these stages.
+    /// Resolves the state of these stages.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for state that nothing can be drawn with; page faults on the way.
+    /// [`Fault::BadPacket`] for state that cannot be drawn with; page faults when state is read.
     pub fn resolve(exec: &mut Exec<'_>) -> Result<Geometry, Fault> {
         let hull = HullShader::resolve(exec)?;
         let te: ThreeDStateTe = state::packet(exec);
@@ -71,14 +71,14 @@ impl Geometry {
         Ok(Geometry { patches, shader, stream: StreamOut::resolve(exec) })
     }
 
-    /// True if primitives of a shape pass as they are, all of them to the clipper.
+    /// True if all primitives of a shape go to the clipper unchanged.
     pub fn passes(&self, shape: Shape) -> bool {
         let stages = self.patches.is_some() || self.shader.is_some() || self.stream.enabled;
         !stages && self.stream.renders(0) && shape != Shape::Patch
     }
 
-    /// What makes primitives of the vertices of an instance, in the order that the first of these
-    /// stages wants.
+    /// The assembler that makes primitives from the vertices of an instance. The first of these
+    /// stages selects the order of their vertices.
     pub fn assembler(&self, topology: Topology) -> Assembler {
         match (&self.patches, &self.shader) {
             (None, Some(shader)) => Assembler::new(topology, shader.reorder, shader.adjacency),
@@ -86,11 +86,11 @@ impl Geometry {
         }
     }
 
-    /// Puts primitives, whose vertices are numbers of `vertices`, through the stages; what is to be
-    /// clipped goes to `draw`.
+    /// Runs the stages on primitives whose vertices are indices into `vertices`. Calls `draw` for
+    /// each primitive that goes to the clipper.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread, of memory, and of `draw`.
+    /// Any [`Fault`] of a thread, of memory, or from `draw`.
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,
@@ -128,7 +128,7 @@ impl Geometry {
         }
     }
 
-    /// Has to follow the last primitive of a draw.
+    /// Ends the draw. Call once, after the last primitive.
     ///
     /// # Errors
     /// A page fault.
@@ -137,24 +137,24 @@ impl Geometry {
     }
 }
 
-/// Does MI_TOPOLOGY_FILTER drop the draw, since it has another topology (2a p.130)? A filter of 0,
-/// which is no topology, drops nothing.
+/// True if MI_TOPOLOGY_FILTER drops the draw because it has another topology (2a p.130). A filter
+/// of 0 is not a topology and drops nothing.
 pub fn is_filtered(exec: &Exec<'_>) -> bool {
     let filter = state::packet::<MiTopologyFilter>(exec).topology_filter_value;
     let topology = state::packet::<ThreeDStateVfTopology>(exec).primitive_topology_type;
     filter.bits() != 0 && filter != topology
 }
 
-/// What the last geometry stage that is on says to those behind it.
+/// Fields of the last enabled geometry stage that the stages after it use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Last {
-    /// Distances that clip and cull.
+    /// The user distances that clip and cull.
     pub distances: Distances,
-    /// Where attributes start, in units of two slots (Vertex URB Entry Output Read Offset).
+    /// Offset of the attributes, in units of two slots (Vertex URB Entry Output Read Offset).
     pub read_offset: u64,
 }
 
-/// Reads the packet of the geometry, domain or vertex shader, whichever comes last (2a p.72, p.123,
+/// Reads the packet of the last enabled stage: geometry, domain or vertex shader (2a p.72, p.123,
 /// p.266).
 pub fn last_stage(exec: &Exec<'_>) -> Last {
     macro_rules! last {
@@ -178,7 +178,7 @@ pub fn last_stage(exec: &Exec<'_>) -> Last {
     }
 }
 
-/// Writes a primitive of a stream.
+/// Writes a primitive of stream `from` to the stream output buffers.
 fn output(
     exec: &mut Exec<'_>,
     stream: &mut StreamOut,
@@ -199,7 +199,7 @@ fn output(
 }
 
 impl Patches {
-    /// Divides a patch: afterwards `vertices` and `primitives` are what it became.
+    /// Tessellates a patch into `vertices` and `primitives`.
     fn run(
         &mut self,
         exec: &mut Exec<'_>,

@@ -1,7 +1,6 @@
-//! Geometry shader: threads make strips of vertices out of primitives (2a p.113-124; gen8_facts 3.5).
+//! Geometry shader: threads make strips of vertices from primitives (2a p.113-124; gen8_facts 3.5).
 //!
-//! [`Output`] knows where a thread leaves what in its URB entries; [`GeometryShader`] runs the
-//! threads.
+//! [`Output`] is the layout of a thread's URB entries; [`GeometryShader`] runs the threads.
 
 use super::hs::push_raw;
 use super::shader::{Shader, Threads};
@@ -31,32 +30,32 @@ const SLOTS: usize = 2;
 /// Channels of a thread, and of half a SIMD4x2 thread.
 const LANES: usize = 8;
 const HALF: usize = 4;
-/// Dwords that the number of vertices takes, and those of a unit of the control data header.
+/// Dwords of the vertex count in an entry, and of a unit of the control data header.
 const COUNT: usize = 8;
 const CONTROL: usize = 8;
 
-/// Where a thread leaves its vertices in a URB entry: how many there are, unless that is known;
-/// control data; vertices.
+/// The layout of a thread's URB entry: the number of vertices, unless it is static; control data;
+/// vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Output {
-    /// Vertices of every entry, if that is known beforehand.
+    /// Static number of vertices of every entry, if there is one (Static Output).
     pub vertices: Option<u32>,
     /// Dwords of the control data header.
     pub control: usize,
-    /// What control data say.
+    /// The meaning of control data.
     pub format: Control,
     /// Dwords of a vertex.
     pub dwords: usize,
-    /// Stream of vertices without a stream of their own.
+    /// Stream of vertices if control data have no streams.
     pub stream: usize,
 }
 
-/// What the control data header says of each vertex.
+/// The control data of a vertex.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Control {
-    /// A bit: the strip ends behind it.
+    /// One bit: the strip ends after the vertex.
     Cuts,
-    /// Two bits: its stream.
+    /// Two bits: the stream of the vertex.
     Streams,
 }
 
@@ -71,17 +70,17 @@ impl Output {
         self.header() + self.control
     }
 
-    /// How many vertices there are.
+    /// Number of vertices in an entry.
     pub fn count(&self, entry: &[u32]) -> u32 {
         self.vertices.unwrap_or(dword(entry, 0))
     }
 
-    /// How many there is room for.
+    /// Number of vertices that fit in an entry.
     pub fn room(&self, dwords: usize) -> u32 {
         (dwords.saturating_sub(self.first()) / self.dwords.max(1)) as u32
     }
 
-    /// Bits of the control data of a vertex, 0 if there are none.
+    /// Number of control data bits of a vertex; 0 if there is no control data header.
     fn control(&self, entry: &[u32], vertex: u32, bits: u32) -> u32 {
         let bit = vertex as usize * bits as usize;
         match bit / 32 < self.control {
@@ -90,7 +89,7 @@ impl Output {
         }
     }
 
-    /// Does a strip end behind a vertex?
+    /// True if a strip ends after a vertex.
     pub fn cut(&self, entry: &[u32], vertex: u32) -> bool {
         self.format == Control::Cuts && self.control(entry, vertex, 1) != 0
     }
@@ -104,10 +103,10 @@ impl Output {
     }
 }
 
-/// What the lanes of a thread work on.
+/// Dispatch Mode: the primitives and instances of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// An instance of one primitive.
+    /// One instance of one primitive.
     Single,
     /// Two instances of one primitive.
     DualInstance,
@@ -128,13 +127,13 @@ pub struct GeometryShader {
     handles: bool,
     /// Threads get primitive identifiers.
     identifiers: bool,
-    /// Slots of each vertex that come with the thread.
+    /// Slots of each vertex in the thread payload.
     slots: std::ops::Range<usize>,
-    /// Vertices of a primitive that the shader is made for.
+    /// Vertices of the primitives that the shader expects.
     expected: usize,
-    /// How strips come to the shader.
+    /// Order of vertices in triangles of strips.
     pub reorder: Reorder,
-    /// Whether adjacent vertices do.
+    /// Whether primitives keep their adjacent vertices.
     pub adjacency: Adjacency,
     topology: Topology,
     output: Output,
@@ -142,7 +141,8 @@ pub struct GeometryShader {
     entries: Entries,
     counted: bool,
     invocations: u64,
-    /// What was read of an entry, and the vertices of a thread: kept for their memory.
+    /// An entry as read, and in `made` the vertices of a thread. The fields exist to reuse their
+    /// memory.
     entry: Vec<u32>,
     made: Vertices,
 }
@@ -151,12 +151,12 @@ pub struct GeometryShader {
 type Lane<'a> = (&'a Primitive, u32);
 
 impl GeometryShader {
-    /// The geometry shader, unless it is off. `tessellated` says that its input comes from domain
-    /// shaders.
+    /// Resolves the geometry shader; none if it is disabled. `tessellated` is true if its input
+    /// comes from domain shaders.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
-    /// constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
+    /// are read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         tessellated: bool,
@@ -234,12 +234,12 @@ impl GeometryShader {
         }))
     }
 
-    /// Shades primitives, whose vertices are numbers of `vertices`, and gives what was made of them
-    /// with its stream, in order.
+    /// Shades primitives whose vertices are indices into `vertices`. Calls `out` for each primitive
+    /// that the shader made, with its stream, in order.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for threads that report more vertices than their entry holds; any
-    /// [`Fault`] of a thread, and of `out`.
+    /// [`Fault`] of a thread, or from `out`.
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,
@@ -249,7 +249,7 @@ impl GeometryShader {
     ) -> Result<(), Fault> {
         let width = self.mode.width();
         let mut lanes: Vec<Lane<'_>> = Vec::with_capacity(width);
-        // Primitives that the shader is not made for are dropped (2a p.116).
+        // Primitives with another number of vertices are dropped (2a p.116).
         let expected = self.expected;
         for primitive in
             primitives.iter().filter(|primitive| primitive.vertices().len() == expected)
@@ -270,7 +270,7 @@ impl GeometryShader {
         if lanes.is_empty() { Ok(()) } else { self.thread(exec, vertices, &lanes, out) }
     }
 
-    /// One thread, and what it made.
+    /// Runs one thread, and emits the primitives that it made.
     fn thread(
         &mut self,
         exec: &mut Exec<'_>,
@@ -294,13 +294,13 @@ impl GeometryShader {
         Ok(())
     }
 
-    /// The primitives that lanes work on: one for all, or one each.
+    /// The primitives of the lanes: one for all lanes, or one for each.
     fn primitives<'a, 'l>(&self, lanes: &'l [Lane<'a>]) -> &'l [Lane<'a>] {
         if self.instances > 1 { &lanes[..1] } else { lanes }
     }
 
-    /// Puts vertices where threads can read them by their handles: those of one primitive behind those
-    /// of the other.
+    /// Writes the vertices to URB entries, where threads can read them by handle: primitive by
+    /// primitive.
     fn place(
         &self,
         exec: &mut Exec<'_>,
@@ -369,8 +369,8 @@ impl GeometryShader {
         self.threads.launch.payload = payload;
     }
 
-    /// Handles of vertices: of eight primitives a register for each vertex, of two primitives half a
-    /// register for four vertices, of one primitive eight in a register.
+    /// Appends the handles of vertices. Eight primitives: a register for each vertex. Two
+    /// primitives: half a register for four vertices. One primitive: eight handles in a register.
     fn push_handles(&self, lanes: &[Lane<'_>], push: &mut impl FnMut(&[u32])) {
         let primitives = self.primitives(lanes).len();
         let handle = |primitive: usize, vertex: usize| match primitive < primitives
@@ -401,8 +401,8 @@ impl GeometryShader {
         }
     }
 
-    /// Slots of vertices: of SIMD8 a register for each component, of two primitives one for each slot,
-    /// of one primitive one for two slots.
+    /// Appends the slots of vertices. SIMD8: a register for each component. Two primitives: a
+    /// register for each slot. One primitive: a register for two slots.
     fn push_vertices(&self, vertices: &Vertices, lanes: &[Lane<'_>], payload: &mut Vec<u8>) {
         let vertex = |lane: usize, v: usize| match lanes.get(lane) {
             Some((primitive, _)) => vertices.get(primitive.vertices()[v] as usize),
@@ -431,7 +431,7 @@ impl GeometryShader {
         }
     }
 
-    /// What a lane left in its entry.
+    /// Reads the vertices of a lane from its entry, and emits their primitives.
     fn gather(
         &mut self,
         exec: &mut Exec<'_>,

@@ -1,4 +1,5 @@
-//! Hull shader: one or more threads make a patch of control points (2a p.129-135; gen8_facts 3.3).
+//! Hull shader: one or more threads make a patch from control points (2a p.129-135; gen8_facts
+//! 3.3).
 
 use super::shader::{REGISTER, Shader, Threads};
 use super::stage;
@@ -30,31 +31,31 @@ pub struct HullShader {
     instances: u32,
     /// Threads get the handles of the control points.
     handles: bool,
-    /// Dwords of each control point that come with the thread.
+    /// Dwords of each control point in the thread payload.
     pushed: std::ops::Range<usize>,
-    /// Where control points are.
+    /// URB entries of the control points.
     inputs: Entries,
-    /// Where patches are.
+    /// URB entries of the patches.
     entries: Entries,
     counted: bool,
     patches: u64,
 }
 
-/// A patch that threads have made, and where its domain shader finds it.
+/// A patch that hull shader threads made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patch {
-    /// URB handle.
+    /// URB handle of the patch, for the domain shader.
     pub handle: u64,
     /// Primitive ID.
     pub id: u32,
 }
 
 impl HullShader {
-    /// The hull shader, unless it is off.
+    /// Resolves the hull shader; none if it is disabled.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
-    /// constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
+    /// are read.
     pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<HullShader>, Fault> {
         let hs: ThreeDStateHs = state::packet(exec);
         if !hs.enable {
@@ -78,7 +79,8 @@ impl HullShader {
         }))
     }
 
-    /// Makes a patch of the vertices that `points` name, in its URB entry.
+    /// Makes a patch in its URB entry. `points` are the indices of its control points in
+    /// `vertices`.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for more control points than there are URB entries; any [`Fault`] of a
@@ -147,7 +149,7 @@ impl HullShader {
     /// Reads the header of a patch.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if the URB entry lies outside of the URB.
+    /// [`Fault::BadPacket`] if the URB entry is outside the URB.
     pub fn factors(&self, exec: &Exec<'_>, domain: Domain) -> Result<Factors, Fault> {
         let mut header = [0; HEADER];
         self.entries.read(exec, 0, &mut header)?;
@@ -157,20 +159,20 @@ impl HullShader {
     /// Reads the first dwords of the patch.
     ///
     /// # Errors
-    /// As of [`factors`](Self::factors).
+    /// As [`factors`](Self::factors).
     pub fn read(&self, exec: &Exec<'_>, out: &mut [u32]) -> Result<(), Fault> {
         self.entries.read(exec, 0, out)
     }
 }
 
-/// Appends dwords of an entry as they lie there, 0 behind its end.
+/// Appends dwords of an entry in their order, and 0 after its end.
 pub fn push_raw(payload: &mut Vec<u8>, entry: &[u32], dwords: std::ops::Range<usize>) {
     for n in dwords {
         payload.extend_from_slice(&super::vue::dword(entry, n).to_le_bytes());
     }
 }
 
-/// The factors of a patch header: the dwords that each domain has them in (gen8_facts 6).
+/// The tessellation factors of a patch header. Each domain has them in other dwords (gen8_facts 6).
 pub fn factors(domain: Domain, header: &[u32; HEADER]) -> Factors {
     let (outer, inner): (&[usize], &[usize]) = match domain {
         Domain::Quad => (&[7, 6, 5, 4], &[3, 2]),

@@ -1,22 +1,24 @@
-//! The 3D pipeline: one fixed function a file, named as the manual does.
+//! The 3D pipeline: one file for each fixed function, with the manual's name.
 //!
-//! State packets are latched as they come ([`crate::machine::latched::Latched`]); a draw follows them once
-//! and gives resolved state to the stages, which are functions from that state and a stream to a
-//! stream. No stage reads a packet or a state address.
+//! State packets are latched when they are parsed ([`crate::machine::latched::Latched`]). A draw
+//! resolves them once and gives the resolved state to the stages. A stage is a function from this
+//! state and an input stream to an output stream. No stage reads a packet or a state address while
+//! it runs.
 //!
-//! 1. [`draw`] leads a draw through the stages; [`vf`] fetches vertices by their numbers,
-//!    [`topology`] makes primitives of them;
-//! 2. [`vs`] shades vertices; [`shader`] is what all stages with kernels have in common, [`vue`]
-//!    what they hand on; [`geometry`] leads primitives through the stages behind: [`hs`], [`te`] and
-//!    [`ds`] for patches, [`gs`] makes primitives of primitives, [`sol`] writes vertices to memory;
-//! 3. [`raster_state`] has the state of what follows: [`clip`], [`viewport`], [`sf`], [`points_lines`];
-//! 4. [`tiles`] of the screen get the primitives that touch them; [`raster`] finds the samples that
-//!    are covered, [`multisample`] says where they are, [`interpolate`] the values there;
-//! 5. [`sbe`] gives primitives the attributes that [`ps`] interpolates;
-//! 6. [`wm`] leads subspans through tests, pixel shader and targets: [`depth`], [`stencil`],
+//! 1. [`draw`] takes a draw through the stages; [`vf`] fetches vertices by number, [`topology`]
+//!    makes primitives from them;
+//! 2. [`vs`] shades vertices; [`stage`] and [`shader`] are common to all stages with kernels,
+//!    [`vue`] holds the vertices between stages; [`geometry`] takes primitives through the next
+//!    stages: [`hs`], [`te`] and [`ds`] for patches, [`gs`] makes primitives from primitives,
+//!    [`sol`] writes vertices to memory;
+//! 3. [`raster_state`] is the state of the next stages: [`clip`] and [`sf`] (setup), which makes
+//!    [`primitives`], with [`points_lines`], [`thin_line`] and [`stipple`];
+//! 4. [`tiles`] of the screen collect the primitives that touch them; [`crate::pixel`] finds the
+//!    covered samples and the values there;
+//! 5. [`sbe`] sets up the attributes that [`ps`] interpolates;
+//! 6. [`wm`] takes subspans through tests, pixel shader and targets: [`depth`], [`stencil`],
 //!    [`compare`], [`coverage`], [`merge`], [`blend`], [`logic_op`], [`render_target`] with its
-//!    [`elements`] and auxiliary surfaces, [`aux_surface`]; [`hiz`] clears depth buffers;
-//! 7. [`summary`] tells observers what a draw works with.
+//!    [`elements`] and auxiliary surfaces, [`aux_surface`]; [`hiz`] clears depth buffers.
 
 pub mod aux_surface;
 pub mod blend;
@@ -61,10 +63,10 @@ use crate::machine::fault::Fault;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use hiz::HzPackets;
 
-/// 3DPRIMITIVE, of a topology that MI_TOPOLOGY_FILTER does not filter out.
+/// Executes 3DPRIMITIVE. The caller has checked MI_TOPOLOGY_FILTER.
 ///
 /// # Errors
-/// Any [`Fault`] of a thread, of memory, or of the state that the draw names.
+/// Any [`Fault`] of a thread, of memory, or of the draw's state.
 pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
     drawing::emit(exec, packet, false);
     draw::Draw::resolve(exec, packet)?.run(exec)?;
@@ -72,11 +74,11 @@ pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fa
     Ok(())
 }
 
-/// What the newest 3DSTATE_WM_HZ_OP asks for, which takes place with a PIPE_CONTROL that writes
-/// (gen8_facts 8.2).
+/// Executes the newest 3DSTATE_WM_HZ_OP. This happens at a PIPE_CONTROL that writes (gen8_facts
+/// 8.2).
 ///
 /// # Errors
-/// As of [`hiz::run`].
+/// As [`hiz::run`].
 pub fn clear_depth(exec: &mut Exec<'_>) -> Result<(), Fault> {
     let operation = state::packet(exec);
     let packets = HzPackets {

@@ -11,14 +11,13 @@ use crate::pixel::raster::{Convex, Quad};
 /// Which samples a primitive covers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shape {
-    /// Those inside of edges.
+    /// The samples inside edges.
     Convex(Convex),
-    /// Those of the pixels that a thin line leaves.
+    /// All samples of the pixels that a thin line covers.
     Thin(ThinLine),
 }
 
-/// What kind of primitive it is: polygon stipple is for triangles and rectangles, line stipple for
-/// lines.
+/// The kind of primitive. Polygon stipple is for surfaces, line stipple for lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A triangle, or a part of one, or a rectangle, drawn as a surface.
@@ -29,24 +28,24 @@ pub enum Kind {
     Point,
 }
 
-/// Something that can be rasterised.
+/// A primitive after setup, which can be rasterised.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SetupPrimitive {
-    /// What it is.
+    /// Surface, line or point.
     pub kind: Kind,
     /// Which samples it covers.
     pub shape: Shape,
-    /// Depth, w and barycentrics inside.
+    /// Planes of depth, w and barycentrics.
     pub planes: Planes,
-    /// Does it show its back? Lines and points of a triangle do when the triangle does, others
-    /// never.
+    /// It faces backward. Lines and points made from a triangle have the facing of the triangle;
+    /// others face forward.
     pub back: bool,
-    /// Antialiased lines and smooth points: how much of each pixel they cover.
+    /// Antialiased lines and smooth points: the covered part of each pixel.
     pub smooth: Option<Smooth>,
-    /// Lines: where the stipple pattern starts on them.
+    /// Lines: the position of the stipple pattern.
     pub stippled: Option<Stippled>,
-    /// Points: the vertex of the primitive whose values they have. Sprite coordinates hold for
-    /// them, also where they are corners of a triangle (fill mode POINT).
+    /// Points: the vertex of the primitive that their values come from. They have sprite
+    /// coordinates, also if they are corners of a triangle (fill mode POINT).
     pub corner: Option<u8>,
 }
 
@@ -59,7 +58,7 @@ impl SetupPrimitive {
         }
     }
 
-    /// The pixels that can have a covered sample: what decides which screen tiles it touches.
+    /// The pixels that can have a covered sample. They decide which tiles of the screen it touches.
     #[must_use]
     pub fn pixels(&self, samples: &Samples) -> Rect {
         match &self.shape {
@@ -83,11 +82,11 @@ impl SetupPrimitive {
     }
 }
 
-/// How much of a pixel an antialiased line or a smooth point covers: a ramp across its border,
+/// The covered part of a pixel, for antialiased lines and smooth points: a ramp across the border,
 /// `region` wide.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Smooth {
-    /// A line: distances across and along.
+    /// A line: the distances across and along it count.
     Line {
         /// Middle of the line in pixels.
         centre: [f64; 2],
@@ -98,7 +97,7 @@ pub enum Smooth {
         /// Width of the ramps at the sides and at the ends in pixels.
         region: [f64; 2],
     },
-    /// A disc.
+    /// A disc, for smooth points.
     Disc {
         /// Middle in pixels.
         centre: [f64; 2],
@@ -110,7 +109,7 @@ pub enum Smooth {
 }
 
 impl Smooth {
-    /// Coverage, 0 to 1, at a position in pixels: where the pixel is evaluated.
+    /// Coverage, 0 to 1, at a position in pixels.
     #[must_use]
     pub fn coverage(&self, x: f32, y: f32) -> f32 {
         let ramp = |inside: f64, region: f64| (inside / region + 0.5).clamp(0.0, 1.0);
@@ -129,17 +128,17 @@ impl Smooth {
     }
 }
 
-/// A primitive as setup made it, with what all of its pixels have in common.
+/// A primitive after setup, with the values that are the same for all of its pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct BinnedPrimitive {
-    /// Its shape and planes.
+    /// The primitive after setup.
     pub setup: SetupPrimitive,
-    /// What it was before setup.
+    /// The shape before setup.
     pub shape: topology::Shape,
     /// Its viewport.
     pub viewport: usize,
     /// Render target array index.
     pub array_index: u32,
-    /// The pattern of polygons holds.
+    /// The polygon stipple applies.
     pub stippled: bool,
 }

@@ -1,4 +1,4 @@
-//! Pixel shader: subspans of 2x2 pixels become threads of 8, 16 or 32 channels (2a, 3DSTATE_PS,
+//! Pixel shader: runs threads of 8, 16 or 32 channels on subspans of 2x2 pixels (2a, 3DSTATE_PS,
 //! 3DSTATE_PS_EXTRA, 3DSTATE_WM; payload by gen8_facts 3.6).
 
 use super::shader::{REGISTER, Shader, Threads};
@@ -25,27 +25,27 @@ use genxml::gen8::thread_payloads::{
 };
 use genxml_core::U;
 
-/// Subspans of the widest thread.
+/// Subspans of a thread of 32 channels.
 pub const MAX_SPANS: usize = 8;
 
-/// A subspan that goes to a thread: all of its pixels, or one sample of each.
+/// A subspan of a thread: all of its pixels, or one sample of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
     /// Column of the left pixels, even.
     pub x: u32,
     /// Row of the upper pixels, even.
     pub y: u32,
-    /// Samples of the pixels upper left, upper right, lower left, lower right that the primitive
-    /// covers.
+    /// Samples that the primitive covers, of the pixels upper left, upper right, lower left, lower
+    /// right.
     pub coverage: [u8; 4],
-    /// Those of them that early tests have left.
+    /// Samples of `coverage` that passed the early tests.
     pub live: [u8; 4],
-    /// The sample that the thread works on, if it is for one.
+    /// The sample that the thread shades, if it shades one.
     pub sample: Option<u8>,
 }
 
 impl Span {
-    /// Pixels that the thread works on: a bit each.
+    /// Pixels that the thread shades, a bit each.
     pub fn lanes(&self) -> u32 {
         let covered = |n: usize| match self.sample {
             Some(sample) => self.live[n] >> sample & 1 == 1,
@@ -55,16 +55,16 @@ impl Span {
     }
 }
 
-/// What is the same for all threads of an input.
+/// The input of the pixel shader that is the same for all pixels of a primitive.
 #[derive(Clone, Copy, Debug)]
 pub struct PsInput<'a> {
-    /// What it was before setup, which may have made lines or points of it.
+    /// The shape before setup, which can turn a triangle into lines or points.
     pub shape: Shape,
-    /// Depth, w and barycentrics.
+    /// Planes of depth, w and barycentrics.
     pub planes: &'a Planes,
     /// Setup data of the attributes.
     pub attributes: &'a [[Attribute; 4]],
-    /// It shows its back.
+    /// The primitive faces backward.
     pub back: bool,
     /// Render target array index.
     pub array_index: u32,
@@ -122,9 +122,9 @@ pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
 /// The pixel shader of a draw.
 #[derive(Debug)]
 pub struct PixelShader {
-    /// From the widest to the narrowest.
+    /// The enabled widths, from the widest to the narrowest.
     variants: Vec<Variant>,
-    /// Barycentrics of pixel, centroid and sample with perspective, then linear.
+    /// Enabled barycentrics: at pixel, centroid and sample with perspective, then the same without.
     barycentrics: [bool; 6],
     source_depth: bool,
     source_w: bool,
@@ -133,23 +133,23 @@ pub struct PixelShader {
     offsets: OffsetSelect,
     coverage: bool,
     attributes: bool,
-    /// Messages bring a mask of samples.
+    /// Render target messages have an oMask.
     omask: bool,
-    /// Threads are for one sample each.
+    /// Each thread shades one sample.
     pub per_sample: bool,
     multisample: Multisample,
-    /// Which threads ran last.
+    /// Index of the variant that ran last.
     newest: usize,
-    /// How many channels they had.
+    /// Number of channels of its last thread.
     invocations: u64,
 }
 
 impl PixelShader {
-    /// The pixel shader, unless there is none.
+    /// Resolves the pixel shader; none if there is none.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
-    /// constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
+    /// are read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         multisample: Multisample,
@@ -175,7 +175,7 @@ impl PixelShader {
             let shader = Shader::resolve(exec, state, constants)?;
             let mut threads = Threads::new(&shader);
             threads.slots.local.dispatched = Some(dispatched);
-            // In threads of 32 the second half has its own enables, which kernels use.
+            // In threads of 32 channels the second half has its own enables, which kernels use.
             threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS
                 && !state.vector_mask
                 && kernel.spans < MAX_SPANS;
@@ -203,7 +203,7 @@ impl PixelShader {
         }))
     }
 
-    /// Another one that knows nothing yet.
+    /// The shader for another worker, with empty caches.
     pub(super) fn fork(&self) -> PixelShader {
         let fork = |variant: &Variant| Variant {
             shader: variant.shader.clone(),
@@ -213,14 +213,14 @@ impl PixelShader {
         PixelShader { variants: self.variants.iter().map(fork).collect(), ..*self }
     }
 
-    /// Takes over what another one knows of surfaces and kernels, and forgets what it knew itself.
+    /// Replaces its cached surfaces and kernels by those of another one.
     pub(super) fn inherit(&mut self, other: &PixelShader) {
         for (own, other) in self.variants.iter_mut().zip(&other.variants) {
             own.threads.slots.programs.clone_from(&other.threads.slots.programs);
         }
     }
 
-    /// What it knows of surfaces and kernels; it knows nothing then.
+    /// Takes its cached surfaces and kernels. The caches are empty afterwards.
     pub(super) fn knowledge(&mut self) -> Vec<Program> {
         self.variants
             .iter_mut()
@@ -228,7 +228,7 @@ impl PixelShader {
             .collect()
     }
 
-    /// Takes over what one that [follows](Self::inherit) this one got to know of surfaces.
+    /// Merges the cached surfaces of one that [inherited](Self::inherit) from this one.
     pub(super) fn merge(&mut self, programs: &[Program]) {
         let own = self.variants.iter_mut().flat_map(|variant| &mut variant.threads.slots.programs);
         for (own, other) in own.zip(programs) {
@@ -236,7 +236,7 @@ impl PixelShader {
         }
     }
 
-    /// Threads of a tile are numbered from 0 on.
+    /// Starts a tile: its threads are numbered from 0.
     pub(super) fn begin_tile(&mut self) {
         self.newest = 0;
         for variant in &mut self.variants {
@@ -244,19 +244,18 @@ impl PixelShader {
         }
     }
 
-    /// Channels of the newest thread.
+    /// Enabled channels of the last thread.
     pub(super) fn invocations(&self) -> u64 {
         self.invocations
     }
 
-    /// Subspans that should be there before threads are started, so that all of their channels have
-    /// work.
+    /// Subspans that fill the widest thread.
     pub fn wanted(&self) -> usize {
         self.variants[0].spans
     }
 
-    /// Runs one thread with as many of `spans` as it takes, and says how many. What it wrote to
-    /// render targets lies in [`writes`](Self::writes) then.
+    /// Runs one thread with as many of `spans` as it takes, and returns how many. Its render target
+    /// writes are in [`writes`](Self::writes) afterwards.
     ///
     /// # Errors
     /// Any [`Fault`] of the thread.
@@ -266,7 +265,7 @@ impl PixelShader {
         input: &PsInput<'_>,
         spans: &[Span],
     ) -> Result<usize, Fault> {
-        // The narrowest that takes all; the widest if none does.
+        // The narrowest variant that takes all subspans; otherwise the widest.
         let fits = self.variants.iter().rposition(|variant| variant.spans >= spans.len());
         let number = fits.unwrap_or(0);
         let taken = spans.len().min(self.variants[number].spans);
@@ -306,15 +305,15 @@ impl PixelShader {
         Ok(taken)
     }
 
-    /// What the newest thread wrote to render targets, in order; whoever takes it leaves it empty.
+    /// The render target writes of the last thread, in order. The caller must leave the list empty.
     pub fn writes(&mut self) -> &mut Vec<Write> {
         &mut self.variants[self.newest].threads.slots.local.writes
     }
 
-    /// A surface of the binding table.
+    /// The surface of a binding table index.
     ///
     /// # Errors
-    /// As of [`Bindings::surface`](crate::unit::Bindings::surface).
+    /// As [`Bindings::surface`](crate::unit::Bindings::surface).
     pub fn surface(&mut self, exec: &Exec<'_>, index: u8) -> Result<Surface, Fault> {
         let program = &mut self.variants[self.newest].threads.slots.programs[0];
         program.bindings.surface(exec, index).map(|bound| bound.surface)
@@ -359,8 +358,8 @@ impl PixelShader {
         if variant.spans == MAX_SPANS {
             payload.extend_from_slice(bytemuck::cast_slice(&group(4).pack()[REGISTER / 4..]));
         }
-        // Eight channels at a time: two halves in threads of 16, the whole list twice in those of
-        // 32.
+        // Eight channels at a time: two halves in threads of 16 channels, and the whole list twice
+        // in threads of 32.
         for first in (0..variant.spans).step_by(4) {
             let halves = [Eight::new(spans, first), Eight::new(spans, first + 2)];
             let count = if variant.spans == 2 { 1 } else { 2 };
@@ -378,7 +377,7 @@ impl PixelShader {
         }
     }
 
-    /// What is enabled, of 8 or 16 channels.
+    /// Appends the enabled values of 8 or 16 channels.
     fn values(&self, input: &PsInput<'_>, halves: &[Eight], payload: &mut Vec<u8>) {
         let planes = input.planes;
         for (n, _) in self.barycentrics.iter().enumerate().filter(|(_, enabled)| **enabled) {
@@ -466,7 +465,7 @@ impl Eight {
         Eight([0, 1].map(|n| spans.get(first + n).copied().unwrap_or_default()))
     }
 
-    /// A position in each pixel; `offset` says where in the pixel, in 1/16.
+    /// A position in each pixel; `offset` gives its offset in the pixel, in 1/16 pixels.
     #[inline]
     fn positions(&self, offset: impl Fn(&Span, usize) -> [u8; 2]) -> [Position; 8] {
         std::array::from_fn(|channel| {

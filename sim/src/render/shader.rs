@@ -1,4 +1,4 @@
-//! Shaders: what the threads of a stage share, and running them.
+//! Shaders: the kernel and state that the threads of a stage share, and running these threads.
 
 use super::stage::{StagePacket, StageState};
 use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
@@ -20,10 +20,10 @@ pub const REGISTER: usize = 32;
 /// Registers of a thread.
 pub const REGISTERS: usize = 128;
 
-/// What the threads of a stage share.
+/// The kernel and state that the threads of a stage share.
 #[derive(Clone, Debug)]
 pub struct Shader {
-    /// Kernel and surfaces.
+    /// Kernel and binding table.
     pub program: Program,
     /// Push constants, whole registers.
     pub constants: Vec<u8>,
@@ -33,10 +33,10 @@ pub struct Shader {
     system_routine: Option<u32>,
 }
 
-/// The words of r0 that are the same in all stages (gen8_facts 3.1).
+/// The fields of r0 that are the same in all stages (gen8_facts 3.1).
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// Code of the scratch space of a thread.
+    /// Per-Thread Scratch Space, encoded as in the packet.
     pub scratch_code: U<4>,
     /// Sampler states.
     pub samplers: Address<DynamicState, 32, 32>,
@@ -49,20 +49,20 @@ pub struct Header {
 }
 
 impl Shader {
-    /// Resolves what the packets of a stage name: a stage with one kernel.
+    /// Resolves a stage that has one kernel.
     ///
     /// # Errors
-    /// A page fault on the way to the constants.
+    /// A page fault when the constants are read.
     pub fn of<P: StagePacket>(exec: &mut Exec<'_>, packet: &P) -> Result<Shader, Fault> {
         let state = packet.state(exec);
         let constants = P::constants(exec);
         Shader::resolve(exec, state, Some(&constants))
     }
 
-    /// Resolves what the packets of a stage name.
+    /// Resolves a kernel of a stage, with its constants.
     ///
     /// # Errors
-    /// A page fault on the way to the constants.
+    /// A page fault when the constants are read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         state: StageState,
@@ -88,7 +88,7 @@ impl Shader {
         })
     }
 
-    /// What r0 says in all stages, of the thread in a slot.
+    /// The fields of r0 for the thread in a slot.
     pub fn header(&self, slot: u64) -> Header {
         let slot = slot % self.state.threads.clamp(1, MAX_FFTID);
         let scratch = self.state.scratch.wrapping_add(slot << (10 + self.state.scratch_code));
@@ -101,14 +101,13 @@ impl Shader {
         }
     }
 
-    /// Appends the constants to a payload that is as long as the registers before them, or cut or
-    /// filled up to that.
+    /// Resizes the payload to the registers before the constants, then appends the constants.
     pub fn push_constants(&self, payload: &mut Vec<u8>) {
         payload.resize(self.start * REGISTER, 0);
         payload.extend_from_slice(&self.constants);
     }
 
-    /// What a thread starts with, but for its payload.
+    /// Sets the start state of a thread, except its payload.
     pub fn launch(&self, launch: &mut Launch, mask: u32, vector_mask: u32, number: u32) {
         launch.dispatch_mask = mask;
         launch.vector_mask = vector_mask;
@@ -142,8 +141,8 @@ impl Shader {
     }
 }
 
-/// The constants of a stage: its buffers in order, each as many registers as it says (gen8_facts
-/// 3.2).
+/// Reads the push constants of a stage: its four buffers in order, each with its Read Length in
+/// registers (gen8_facts 3.2).
 fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result<Vec<u8>, Fault> {
     let absolute = Instpm::unpack_lossy(&[exec.read_register(Instpm::OFFSET)]);
     let dynamic = match absolute.constant_buffer_address_offset_disable {
@@ -178,15 +177,15 @@ fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result
     Ok(constants)
 }
 
-/// Where the threads of a shader run.
+/// The threads of a shader.
 #[derive(Debug)]
 pub struct Threads {
-    /// The threads that are there.
+    /// The running threads.
     pub slots: Slots,
-    /// The next one; whoever starts it fills in the payload.
+    /// Start state of the next thread. The caller fills in the payload.
     pub launch: Launch,
     number: u32,
-    /// They start with the channels of the vector mask, whatever it is enabled for.
+    /// Threads start with the channels of the vector mask, even if Vector Mask Enable is not set.
     pub whole: bool,
 }
 
@@ -201,19 +200,19 @@ impl Threads {
         }
     }
 
-    /// Others for the same kernel, which know nothing yet.
+    /// Threads for another worker, with empty caches.
     pub(super) fn fork(&self) -> Threads {
         let mut slots = Slots::default();
         slots.local.dispatched = self.slots.local.dispatched;
         Threads { slots, launch: Launch::default(), number: 0, whole: self.whole }
     }
 
-    /// The next thread is number 0.
+    /// Numbers threads from 0 again.
     pub(super) fn renumber(&mut self) {
         self.number = 0;
     }
 
-    /// Starts a thread with the payload in `launch`, and gives it a turn.
+    /// Starts a thread with the payload in `launch`, and runs it for one turn.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for a payload that is longer than the registers; any [`Fault`] of the
@@ -240,10 +239,10 @@ impl Threads {
         self.slots.turn_last(exec)
     }
 
-    /// Lets the threads run to their end.
+    /// Runs all threads to their end.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if all wait.
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if all threads wait.
     pub fn finish(&mut self, exec: &mut Exec<'_>, what: &'static str) -> Result<(), Fault> {
         while !self.slots.is_empty() {
             if !self.slots.round(exec)? {
@@ -254,10 +253,10 @@ impl Threads {
         Ok(())
     }
 
-    /// One thread from its start to its end.
+    /// Runs one thread from start to end.
     ///
     /// # Errors
-    /// As of [`start`](Self::start) and [`finish`](Self::finish).
+    /// As [`start`](Self::start) and [`finish`](Self::finish).
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,

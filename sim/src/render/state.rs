@@ -1,16 +1,16 @@
-//! Latched packets and state in memory, as the generated types.
+//! Latched packets and state in memory, read as the generated types.
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml_core::latch::Latch;
 use genxml_core::packet::{Dwords, Fixed};
 
-/// The newest packet of its kind; all zero if there was none.
+/// The newest packet of a type; all zero if there is none.
 pub fn packet<T: Latch + Fixed>(exec: &Exec<'_>) -> T {
     exec.state.latched.read(0)
 }
 
-/// The newest packet of its kind for an entry of a table, if there was one.
+/// The newest packet of a type for an entry of a table, if there is one.
 pub fn entry<T: Latch + Fixed>(exec: &Exec<'_>, entry: usize) -> Option<T> {
     exec.state.latched.get::<T>(entry).map(T::read_lossy)
 }
@@ -18,7 +18,7 @@ pub fn entry<T: Latch + Fixed>(exec: &Exec<'_>, entry: usize) -> Option<T> {
 /// State at a graphics address.
 ///
 /// # Errors
-/// A page fault, which names the state.
+/// A page fault that names the state.
 pub fn memory<T: Fixed>(exec: &Exec<'_>, address: u64) -> Result<T, Fault>
 where
     T::Dwords: AsMut<[u32]>,
@@ -33,7 +33,7 @@ where
 /// State at an offset from Dynamic State Base Address.
 ///
 /// # Errors
-/// As of [`memory`].
+/// As [`memory`].
 pub fn dynamic<T: Fixed>(exec: &Exec<'_>, offset: u64) -> Result<T, Fault>
 where
     T::Dwords: AsMut<[u32]>,
@@ -41,7 +41,7 @@ where
     memory(exec, exec.state.base.dynamic.wrapping_add(offset))
 }
 
-/// Adds to a counter of 64 bits.
+/// Adds to a 64-bit counter register.
 pub fn count(exec: &mut Exec<'_>, register: u32, more: u64) {
     let registers = &mut exec.state.registers;
     registers.write_u64(register, registers.read_u64(register).wrapping_add(more));

@@ -8,21 +8,21 @@ use crate::pixel::raster::Quad;
 pub struct LineStipple {
     /// Bit 0 comes first.
     pub pattern: u16,
-    /// How many pixels a bit stands for, 1 to 256.
+    /// Pixels of each bit, 1 to 256.
     pub repeat: u16,
 }
 
 impl LineStipple {
-    /// Is the pixel drawn that is `n` pixels from where the pattern starts?
+    /// True if the pixel `n` pixels after the start of the pattern is drawn.
     #[must_use]
     pub fn draws(&self, n: u32) -> bool {
         let bit = (n / u32::from(self.repeat.max(1))) & 15;
         self.pattern >> bit & 1 != 0
     }
 
-    /// Where the counters of the command stand in the pattern: Current Stipple Index and Current
-    /// Repeat Counter, which counts down from the repeat count... or 1, with which software starts
-    /// it.
+    /// The position in the pattern for the counters of the packet: Current Stipple Index and
+    /// Current Repeat Counter. The latter counts down from the repeat count; software may start it
+    /// at 1.
     #[must_use]
     pub fn position(&self, index: u32, counter: u32) -> u32 {
         let repeat = u32::from(self.repeat.max(1));
@@ -30,31 +30,30 @@ impl LineStipple {
     }
 }
 
-/// Where the stipple pattern lies on a line.
+/// The position of the stipple pattern on a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stippled {
     /// Start of the line.
     pub(super) start: Point,
-    /// What of the way to a pixel counts.
+    /// How the distance to a pixel is measured.
     pub(super) along: Along,
     /// Pixels from the start of the pattern to the start of the line.
     pub(super) offset: u32,
 }
 
-/// What of the way to a pixel counts.
+/// How the distance to a pixel is measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Along {
-    /// Columns.
+    /// In columns.
     X,
-    /// Rows.
+    /// In rows.
     Y,
-    /// The distance in this direction, of length 1.
+    /// As distance in this direction, of length 1.
     Direction([f64; 2]),
 }
 
 impl Stippled {
-    /// How many pixels from the start of the pattern a pixel is: what [`LineStipple::draws`] asks
-    /// for.
+    /// Pixels from the start of the pattern to a pixel: the argument of [`LineStipple::draws`].
     #[must_use]
     pub fn position(&self, x: u32, y: u32) -> u32 {
         let pixel = |p: i32| p >> SUBPIXEL_BITS;
@@ -71,18 +70,17 @@ impl Stippled {
     }
 }
 
-/// How many pixels a line moves the stipple pattern on: columns or rows, whichever are more.
+/// The pixels that a line advances the stipple pattern: the larger of its columns and rows.
 #[must_use]
 pub fn pixels_along(a: Point, b: Point) -> u32 {
     let pixel = |p: i32| p >> SUBPIXEL_BITS;
     pixel(a.x).abs_diff(pixel(b.x)).max(pixel(a.y).abs_diff(pixel(b.y)))
 }
 
-/// A pattern of 32x32 pixels that holds all over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a
-/// p.147).
+/// A pattern of 32x32 pixels that repeats over the target (3DSTATE_POLY_STIPPLE_PATTERN, 2a p.147).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PolygonStipple {
-    /// A row each; bit 31 is the leftmost pixel.
+    /// The rows; bit 31 is the leftmost pixel.
     pub rows: [u32; 32],
     /// Added to column and row before the pattern is looked up (3DSTATE_POLY_STIPPLE_OFFSET, 2a
     /// p.145).
@@ -90,7 +88,7 @@ pub struct PolygonStipple {
 }
 
 impl PolygonStipple {
-    /// Is the pixel drawn?
+    /// True if the pixel is drawn.
     #[must_use]
     pub fn draws(&self, x: u32, y: u32) -> bool {
         let column = x.wrapping_add(self.offset[0]) & 31;
@@ -98,7 +96,7 @@ impl PolygonStipple {
         self.rows[row as usize] << column >> 31 != 0
     }
 
-    /// Takes what the pattern leaves out from a quad.
+    /// Removes the samples of pixels that are not drawn from a quad.
     pub fn mask(&self, quad: &mut Quad) {
         for (i, mask) in quad.mask.iter_mut().enumerate() {
             if !self.draws(quad.x + (i as u32 & 1), quad.y + (i as u32 >> 1)) {

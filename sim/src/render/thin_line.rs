@@ -7,8 +7,8 @@ use crate::pixel::raster::Quad;
 /// A line one pixel wide: it covers the pixels whose diamond it leaves on its way from `a` to `b`
 /// (Direct3D 10's rule).
 ///
-/// The diamond around a pixel's location has corners half a pixel from it, and has its lower edges
-/// and its lower corner, and for lines that are steeper than 45 degrees its right corner.
+/// The corners of the diamond are half a pixel from the pixel's location. Its lower edges and its
+/// lower corner belong to it, and its right corner for lines steeper than 45 degrees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThinLine {
     pub(super) a: Point,
@@ -22,7 +22,7 @@ pub struct ThinLine {
 const HALF: i64 = 1 << (SUBPIXEL_BITS - 1);
 
 impl ThinLine {
-    /// The pixels that the line can light.
+    /// The pixels that the line can cover.
     #[must_use]
     pub fn pixels(&self) -> Rect {
         let (a, b) = (self.a, self.b);
@@ -44,8 +44,8 @@ impl ThinLine {
     pub fn covers(&self, x: i32, y: i32) -> bool {
         let [lx, ly] = self.location.position().map(|c| i64::from(c) << (SUBPIXEL_BITS - 4));
         let (cx, cy) = ((i64::from(x) << SUBPIXEL_BITS) + lx, (i64::from(y) << SUBPIXEL_BITS) + ly);
-        // Turned by 45 degrees the diamond is a square, open to the left and above, with its other
-        // sides.
+        // Turned by 45 degrees, the diamond is a square. Its left and upper sides are outside, its
+        // other sides inside.
         let turned = |p: Point| {
             let (x, y) = (i64::from(p.x) - cx, i64::from(p.y) - cy);
             [x + y, y - x]
@@ -61,15 +61,16 @@ impl ThinLine {
         within(a) || crosses(a, b) || (self.is_y_major() && passes(a, b, right_corner))
     }
 
-    /// Calls `each` for the quads with covered pixels in `window`, in the order of rows and columns
-    /// along the line's longer way. All samples of a covered pixel are covered.
+    /// Calls `each` for the quads with covered pixels in `window`, in the order of rows or columns
+    /// along the line's major axis. All samples of a covered pixel are covered.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
         let area = self.pixels().intersection(window).intersection(Rect::SCREEN);
         if area.is_empty() {
             return;
         }
         let (all, steep) = (samples.all(), self.is_y_major());
-        // Along the longer way, two pixels at a time, the line is near one place across.
+        // Go along the major axis, two pixels at a time. There the line is near one position on the
+        // other axis.
         let (along, across) = if steep {
             ((area.y0, area.y1), (area.x0, area.x1))
         } else {
@@ -110,10 +111,10 @@ impl ThinLine {
     }
 }
 
-/// Does the way from `a` to `b` have a point in the square from -HALF, open, to HALF, closed?
+/// True if the way from `a` to `b` has a point in the square from -HALF (open) to HALF (closed).
 fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
-    // The part of the way inside, from `low` to `high`, each a fraction with a positive
-    // denominator, and whether the end itself is inside.
+    // The part of the way inside goes from `low` to `high`. Each is a fraction with a positive
+    // denominator, and whether that end itself is inside.
     let (mut low, mut high) = (((0, 1), true), ((1, 1), true));
     for i in 0..2 {
         let d = b[i] - a[i];
@@ -123,7 +124,7 @@ fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
             }
             continue;
         }
-        // Where the way meets the open side and the closed one.
+        // Positions where the way crosses the open side and the closed side.
         let at = |side: i64| if d > 0 { (side - a[i], d) } else { (a[i] - side, -d) };
         let (open, closed) = ((at(-HALF), false), (at(HALF), true));
         let (enter, leave) = if d > 0 { (open, closed) } else { (closed, open) };
@@ -137,7 +138,7 @@ fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
     }
 }
 
-/// A place on the way as a fraction, and whether it is inside itself.
+/// A position on the way as a fraction, and whether it is inside itself.
 type End = ((i64, i64), bool);
 
 fn compare(a: (i64, i64), b: (i64, i64)) -> std::cmp::Ordering {
@@ -160,7 +161,7 @@ fn earlier(a: End, b: End) -> End {
     }
 }
 
-/// Does the way from `a` to `b` go through `p`?
+/// True if the way from `a` to `b` goes through `p`.
 fn passes(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> bool {
     let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
     let (px, py) = (p[0] - a[0], p[1] - a[1]);

@@ -1,10 +1,9 @@
-//! Tiles of the screen: primitives are collected, then each tile gets those that touch it, in their
-//! order.
+//! Tiles of the screen: primitives are collected in bins; then each tile draws the primitives that
+//! touch it, in order.
 //!
-//! What happens in a pixel depends on the order of primitives there and on nothing elsewhere, so that
-//! tiles can be worked on side by side ([`crate::machine::parallel`]). Primitives are cut into the same pieces
-//! whatever the number of host threads, so that the threads of pixel shaders, their channels and
-//! all that is counted are always the same.
+//! A pixel depends only on the primitives that cover it and on their order. So tiles can be drawn
+//! in parallel ([`crate::machine::parallel`]). The tiles do not depend on the number of host
+//! threads. So pixel shader threads, their channels and all counts are always the same.
 
 use super::primitives::BinnedPrimitive;
 use super::raster_state::RasterState;
@@ -18,14 +17,15 @@ use crate::pixel::interpolate::Attribute;
 use crate::unit::Program;
 use std::ops::Range;
 
-/// Pixels along the side of a tile: four pages of a target with 32 bits a pixel, tiled.
+/// Pixels along the side of a tile: four pages of a tiled target with 32 bits a pixel.
 const SIDE: i32 = 64;
-/// Primitives that are collected at most.
+/// Most primitives in the bins.
 const PRIMITIVES: usize = 8192;
-/// Pairs of primitive and tile that are collected, but for those of the last primitive.
+/// Number of pairs of primitive and tile from which on the bins are full. The last primitive may
+/// exceed it.
 const PAIRS: usize = 1 << 17;
 
-/// A tile: rows of tiles from the top, each from the left.
+/// The position of a tile, in tiles. Tiles are ordered by row from the top, then from the left.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Tile {
     y: u16,
@@ -43,11 +43,12 @@ impl Tile {
 #[derive(Debug, Default)]
 pub struct Bins {
     primitives: Vec<BinnedPrimitive>,
-    /// Setup data of their attributes, as many for each.
+    /// Setup data of their attributes; each primitive has the same number.
     attributes: Vec<[Attribute; 4]>,
-    /// Which tiles primitives touch; tiles are in order when they are drawn.
+    /// The tiles that each primitive touches, as pairs with the index of the primitive. Sorted by
+    /// tile before drawing.
     pairs: Vec<(Tile, u32)>,
-    /// The tiles, each with its part of `pairs`.
+    /// The tiles, each with its range of `pairs`.
     tiles: Vec<(Tile, Range<usize>)>,
 }
 
@@ -84,17 +85,17 @@ impl Bins {
         Ok(())
     }
 
-    /// True if they should be drawn before more come.
+    /// True if the bins must be drawn before primitives are added.
     pub fn is_full(&self) -> bool {
         self.primitives.len() >= PRIMITIVES || self.pairs.len() >= PAIRS
     }
 
-    /// True if nothing waits.
+    /// True if there are no primitives.
     pub fn is_empty(&self) -> bool {
         self.primitives.is_empty()
     }
 
-    /// Finds the tiles.
+    /// Sorts the pairs by tile, and fills `tiles`.
     pub fn sort(&mut self) {
         self.pairs.sort_by_key(|(tile, _)| *tile);
         self.tiles.clear();
@@ -106,7 +107,7 @@ impl Bins {
         }
     }
 
-    /// Forgets all primitives.
+    /// Removes all primitives.
     pub fn clear(&mut self) {
         self.primitives.clear();
         self.attributes.clear();
@@ -115,12 +116,12 @@ impl Bins {
     }
 }
 
-/// Sorted primitives with all that drawing them takes.
+/// Sorted bins, with the state to draw them.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen<'a> {
     /// State of the rasteriser and the stages after it.
     pub state: PixelState<'a>,
-    /// The primitives.
+    /// The primitives, sorted by tile.
     pub bins: &'a Bins,
 }
 
@@ -154,7 +155,7 @@ impl Work for Screen<'_> {
         self.bins.tiles.len() as u64
     }
 
-    /// Draws tiles by their place in the order from the upper left to the lower right.
+    /// Draws a range of the tiles, which are in order from the upper left to the lower right.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.

@@ -1,4 +1,4 @@
-//! Vertex shader: threads of eight vertices, or of two (2a, 3DSTATE_VS; gen8_facts 3.2).
+//! Vertex shader: threads of eight vertices or of two (2a, 3DSTATE_VS; gen8_facts 3.2).
 
 use super::shader::{Shader, Threads};
 use super::stage::{Dispatch, entries};
@@ -21,10 +21,10 @@ const SLOT: usize = 4;
 pub struct VertexShader {
     shader: Shader,
     threads: Threads,
-    /// Vertices of a thread: 8, or 2 of SIMD4x2.
+    /// Vertices of a thread: 8, or 2 in SIMD4x2 mode.
     width: usize,
     wide: bool,
-    /// Slots of a vertex that come with the thread.
+    /// Slots of a vertex in the thread payload: the first one and their number.
     first: usize,
     slots: usize,
     entries: Entries,
@@ -32,11 +32,12 @@ pub struct VertexShader {
 }
 
 impl VertexShader {
-    /// The vertex shader, unless it is off and vertices pass as they were fetched.
+    /// Resolves the vertex shader; none if it is disabled, so that vertices pass as they were
+    /// fetched.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no thread can run with; faults on the way to its
-    /// constants.
+    /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
+    /// are read.
     pub fn resolve(exec: &mut Exec<'_>) -> Result<Option<VertexShader>, Fault> {
         let vs: ThreeDStateVs = state::packet(exec);
         if !vs.function_enable {
@@ -125,8 +126,8 @@ impl VertexShader {
     }
 }
 
-/// Appends slots of vertices: a register for each component of eight vertices, or for each slot of
-/// two.
+/// Appends slots of vertices to a payload: a register for each component of eight vertices, or for
+/// each slot of two vertices.
 pub fn push_vertices(
     payload: &mut Vec<u8>,
     vertices: &Vertices,

@@ -1,4 +1,4 @@
-//! Vertices on their way through the pipeline: what lies in their URB entries (gen8_facts 5.2).
+//! Vertices between the stages, and their URB entries (gen8_facts 5.2).
 
 use crate::assumptions::URB_HANDLE_BYTES;
 use crate::machine::exec::Exec;
@@ -10,17 +10,17 @@ const URB_CHUNK: usize = 8 << 10;
 /// Dwords of a unit of URB entry sizes: 64 bytes (2a p.318).
 const ENTRY_UNIT: usize = 16;
 
-/// Vertices, one behind the other.
+/// Vertices, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Vertices {
-    /// All dwords.
+    /// The dwords of all vertices.
     pub data: Vec<u32>,
-    /// Dwords of each.
+    /// Dwords of each vertex.
     pub dwords: usize,
     count: usize,
 }
 
-/// Where a vertex's header and position lie, in dwords (gen8_facts 5.2).
+/// Offsets in dwords of the header and position in a vertex (gen8_facts 5.2).
 pub mod place {
     /// Render target array index.
     pub const ARRAY_INDEX: usize = 1;
@@ -35,36 +35,36 @@ pub mod place {
 }
 
 impl Vertices {
-    /// No vertices yet, of so many dwords each.
+    /// An empty list for vertices of `dwords` dwords each.
     pub fn new(dwords: usize) -> Vertices {
         Vertices { data: Vec::new(), dwords, count: 0 }
     }
 
-    /// How many.
+    /// Number of vertices.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The dwords of one; none if it is not there.
+    /// The dwords of a vertex; empty if there is no such vertex.
     pub fn get(&self, vertex: usize) -> &[u32] {
         let from = vertex * self.dwords;
         self.data.get(from..from + self.dwords).unwrap_or_default()
     }
 
-    /// Forgets all.
+    /// Removes all vertices.
     pub fn clear(&mut self) {
         self.data.clear();
         self.count = 0;
     }
 
-    /// As many as there are in `dwords`, in the place of all others.
+    /// Replaces all vertices by those in `dwords`.
     pub fn replace(&mut self, dwords: &[u32]) {
         self.clear();
         self.data.extend_from_slice(dwords);
         self.count = dwords.len().checked_div(self.dwords).unwrap_or(0);
     }
 
-    /// A new one of zeros.
+    /// Appends a vertex of zeros.
     pub fn push(&mut self) -> &mut [u32] {
         let from = self.data.len();
         self.count += 1;
@@ -73,7 +73,7 @@ impl Vertices {
     }
 }
 
-/// A dword of a vertex, 0 behind its end.
+/// A dword of a vertex; 0 after its end.
 pub fn dword(vertex: &[u32], n: usize) -> u32 {
     vertex.get(n).copied().unwrap_or(0)
 }
@@ -86,16 +86,17 @@ pub fn floats(vertex: &[u32], first: usize) -> [f32; 4] {
 /// The URB entries of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entries {
-    /// Byte of the first.
+    /// Offset of the first entry, in bytes.
     first: usize,
-    /// Bytes of each.
+    /// Bytes of each entry.
     size: usize,
-    /// How many.
+    /// Number of entries.
     count: usize,
 }
 
 impl Entries {
-    /// Entries as the 3DSTATE_URB of a stage has them: starting address in 8 KiB, size in 64 bytes.
+    /// Entries by the fields of 3DSTATE_URB: starting address in 8 KiB, allocation size in 64
+    /// bytes.
     pub fn new(start: u64, size: u64, count: u64) -> Entries {
         Entries {
             first: start as usize * URB_CHUNK,
@@ -109,7 +110,7 @@ impl Entries {
         self.size / 4
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -119,10 +120,10 @@ impl Entries {
         ((self.first + entry * self.size) / URB_HANDLE_BYTES) as u64
     }
 
-    /// Refuses a stage that has fewer entries than its threads use at once.
+    /// Checks that a stage has the entries that its threads use at once.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`].
+    /// [`Fault::BadPacket`] if there are fewer than `least` entries.
     pub fn check(&self, exec: &Exec<'_>, least: usize, stage: &str) -> Result<(), Fault> {
         if self.count < least {
             let why = format!("threads of the {stage} work with {least} entries at once");
@@ -131,10 +132,10 @@ impl Entries {
         Ok(())
     }
 
-    /// The dwords of an entry, as many as `out` has.
+    /// Reads the first dwords of an entry into `out`.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for an entry behind the end of the URB.
+    /// [`Fault::BadPacket`] for an entry after the end of the URB.
     pub fn read(&self, exec: &Exec<'_>, entry: usize, out: &mut [u32]) -> Result<(), Fault> {
         let from = self.first + entry * self.size;
         let read = exec.state.slots.with(|urb: &Urb| urb.read(from, bytemuck::cast_slice_mut(out)));
@@ -144,7 +145,7 @@ impl Entries {
     /// Writes the first dwords of an entry.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for an entry behind the end of the URB.
+    /// [`Fault::BadPacket`] for an entry after the end of the URB.
     pub fn write(&self, exec: &mut Exec<'_>, entry: usize, dwords: &[u32]) -> Result<(), Fault> {
         let to = self.first + entry * self.size;
         let length = dwords.len().min(self.dwords());

@@ -1,5 +1,5 @@
-//! Windower: subspans of 2x2 pixels on their way from the rasteriser through early tests, pixel
-//! shader and late tests to render targets (2a, 3DSTATE_WM; order of tests by gen8_facts 8.1).
+//! Windower: takes subspans of 2x2 pixels from the rasteriser through early tests, pixel shader and
+//! late tests to the render targets (2a, 3DSTATE_WM; order of tests by gen8_facts 8.1).
 
 use super::aux_surface::AuxCache;
 use super::depth::{self, DepthStencilPackets, Depths, Timing};
@@ -29,7 +29,7 @@ use genxml::gen8::render3d_pixel::{
 };
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
-/// A render target that a message named.
+/// A render target that a message used.
 #[derive(Debug)]
 struct Target {
     binding: u8,
@@ -38,17 +38,17 @@ struct Target {
     cache: AuxCache,
 }
 
-/// What becomes of subspans: the same for all primitives of a draw.
+/// State of the tests and outputs of a draw.
 #[derive(Debug)]
 pub struct Windower {
     output: Output,
     blend: BlendState,
     constants: ColorCalcState,
     purpose: Purpose,
-    /// The place where depths are evaluated, in 1/16 pixels, if that is not at the samples of the
-    /// rasteriser.
+    /// The position in a pixel where depths are evaluated, in 1/16 pixels; none if it is at the
+    /// samples of the rasteriser.
     depth_at: Option<[u8; 2]>,
-    /// What pixels do is counted.
+    /// Statistics Enable of 3DSTATE_WM.
     counted: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct PixelState<'a> {
     pub windower: &'a Windower,
 }
 
-/// What pixels did.
+/// Counts of pixels and samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Channels of pixel shaders (PS_INVOCATION_COUNT, in units of its own).
@@ -77,7 +77,7 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-/// Where subspans are worked on, a tile of the screen at a time.
+/// The pixel shader and targets of a worker, which draws one tile of the screen at a time.
 #[derive(Debug)]
 pub struct PixelPipe {
     shader: Option<PixelShader>,
@@ -88,10 +88,10 @@ pub struct PixelPipe {
 }
 
 impl Windower {
-    /// Follows the packets.
+    /// Resolves the state from the packets.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for buffers that cannot be used; page faults on the way to state.
+    /// [`Fault::BadPacket`] for buffers that cannot be used; page faults when state is read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         raster: &RasterState,
@@ -114,7 +114,7 @@ impl Windower {
         let stencil: ThreeDStateStencilBuffer = state::packet(exec);
         let tests: ThreeDStateWmDepthStencil = state::packet(exec);
         let multisample: ThreeDStateMultisample = state::packet(exec);
-        // Pointers may be anything where nothing needs what they point to, as in clears of depth
+        // A pointer can have any value if the draw does not use the state, as in clears of depth
         // and stencil.
         let shades = shades(exec.state);
         let blend = match blend_address(exec.state) {
@@ -158,7 +158,7 @@ impl Windower {
         Ok((windower, PixelPipe::new(shader)))
     }
 
-    /// Depths of a quad where its samples are covered.
+    /// Depths of the covered samples of a quad.
     fn depths(
         &self,
         raster: &RasterState,
@@ -191,13 +191,12 @@ impl PixelPipe {
         PixelPipe { shader, targets: Vec::new(), waiting: Vec::new(), counts: Counts::default() }
     }
 
-    /// Another one that knows nothing yet.
+    /// A pipe for another worker, with empty caches.
     pub(super) fn fork(&self) -> PixelPipe {
         PixelPipe::new(self.shader.as_ref().map(PixelShader::fork))
     }
 
-    /// Takes over what another one knows of surfaces and kernels, and forgets what it knew and
-    /// counted itself.
+    /// Inherits the cached surfaces and kernels of another pipe. Clears its own targets and counts.
     pub(super) fn inherit(&mut self, other: &PixelPipe) {
         if let (Some(own), Some(other)) = (&mut self.shader, &other.shader) {
             own.inherit(other);
@@ -207,13 +206,13 @@ impl PixelPipe {
         self.counts = Counts::default();
     }
 
-    /// What it knows and counted; it knows nothing then.
+    /// Takes the cached surfaces and kernels, and the counts. The caches are empty afterwards.
     pub(super) fn report(&mut self) -> (Vec<Program>, Counts) {
         let programs = self.shader.as_mut().map_or_else(Vec::new, PixelShader::knowledge);
         (programs, std::mem::take(&mut self.counts))
     }
 
-    /// Takes over what one that [follows](Self::inherit) this one reported.
+    /// Merges the report of a pipe that [inherited](Self::inherit) from this one.
     pub(super) fn merge(&mut self, programs: &[Program], counts: Counts) {
         if let Some(shader) = &mut self.shader {
             shader.merge(programs);
@@ -221,14 +220,14 @@ impl PixelPipe {
         self.counts += counts;
     }
 
-    /// What comes now belongs to another tile.
+    /// Starts the next tile.
     pub(super) fn begin_tile(&mut self) {
         if let Some(shader) = &mut self.shader {
             shader.begin_tile();
         }
     }
 
-    /// True if nobody looks at the attributes of primitives.
+    /// True if there is no pixel shader, so that no attributes are needed.
     pub(super) fn is_without_shader(&self) -> bool {
         self.shader.is_none()
     }
@@ -242,7 +241,8 @@ impl PixelPipe {
         }
     }
 
-    /// Draws the pixels of a primitive in `window`; `attributes` is the setup data of its attributes.
+    /// Draws the pixels of a primitive in `window`; `attributes` is the setup data of its
+    /// attributes.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.
@@ -264,7 +264,7 @@ impl PixelPipe {
         self.flush(exec, draw, primitive, attributes, 1)
     }
 
-    /// A quad of the rasteriser.
+    /// Tests a quad of the rasteriser, and queues it for the pixel shader.
     fn quad(
         &mut self,
         exec: &mut Exec<'_>,
@@ -290,7 +290,7 @@ impl PixelPipe {
             }
         }
         let covered = |mask: u16| match raster.forced {
-            // All samples of the buffers are covered if any of those that were looked at is.
+            // All samples of the buffers are covered if any rasterised sample is covered.
             true if mask != 0 => raster.sample_mask,
             _ => mask as u8 & raster.sample_mask,
         };
@@ -298,9 +298,9 @@ impl PixelPipe {
         if coverage == [0; 4] {
             return Ok(());
         }
-        // The shader sees what the primitive covers: tests behave as if they came behind it (2a
-        // p.276), and OpenGL's gl_SampleMaskIn leaves them out even where the shader asks for early
-        // ones.
+        // The shader gets the coverage of the primitive, without the early tests: tests behave as
+        // if they ran after the shader (2a p.276), and OpenGL's gl_SampleMaskIn excludes them even
+        // if the shader asks for early tests.
         let mut live = coverage;
         let timing = windower.output.timing;
         if self.shader.is_none() || timing != Timing::Late {
@@ -367,7 +367,7 @@ impl PixelPipe {
         Ok(())
     }
 
-    /// What a thread wrote goes through the late tests to the targets.
+    /// Sends the writes of a thread through the late tests to the targets.
     fn outputs(
         &mut self,
         exec: &mut Exec<'_>,
@@ -413,7 +413,7 @@ impl PixelPipe {
         Ok(())
     }
 
-    /// Follows a surface that a message names for the first time.
+    /// Resolves a render target when a message uses it for the first time.
     #[cold]
     fn bind(
         &mut self,
@@ -484,7 +484,7 @@ pub fn blend_state<E>(
     Ok(BlendState::unpack_lossy(&dwords))
 }
 
-/// Antialiased lines and smooth points: alpha becomes less where less of a pixel is covered.
+/// Antialiased lines and smooth points: multiplies alpha by the covered part of each pixel.
 #[cold]
 fn soften(smooth: &Smooth, write: &mut Write) {
     for (slot, alpha) in write.color[3].iter_mut().enumerate() {
