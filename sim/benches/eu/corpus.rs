@@ -149,7 +149,7 @@ pub fn describe() {
         let kernel = decoded(&bytes);
         let mut world = Counting::default();
         let end = Thread::new(&launch()).run(&kernel, &mut world);
-        let short = kernel.uops.iter().filter(|u| u.plan.operation != Operation::None).count();
+        let short = kernel.uops.iter().filter(|u| u.plan.operation != Operation::NONE).count();
         println!(
             "{name}: {} instructions a thread{}, {:.1} enabled channels an instruction, short cuts for {short} of {}",
             world.world.instructions,

@@ -12,7 +12,7 @@ use super::uop::{Shape, Target, Uop};
 use crate::assumptions::{
     ILLEGAL_OPCODES_STOP_UNLESS_ENABLED, MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS,
 };
-use crate::machine::fault::Exception;
+use crate::machine::fault::{Exception, Refusal};
 use genxml_core::{Address, U, U64};
 use genxml_eu::gen8::eu_registers::{
     ControlRegister, NotificationRegister, StateRegister, ThreadDependencyRegister,
@@ -129,10 +129,8 @@ impl Thread {
         kernel: &Kernel,
     ) -> Result<(), Interrupt> {
         let Target::File { offset, stride } = u.dst.target else {
-            return Err(Trap::Illegal(
-                "a register of the machine as an indirect destination".into(),
-            )
-            .into());
+            let why = "a register of the machine as an indirect destination";
+            return Err(Refusal::illegal(why).into());
         };
         let offset = usize::from(offset);
         let register = offset - offset % REGISTER;
@@ -211,8 +209,7 @@ impl Thread {
             return Err(Interrupt::Pause);
         }
         if ILLEGAL_OPCODES_STOP_UNLESS_ENABLED {
-            let why = u.note.as_ref().map_or(String::new(), |note| note.what.clone());
-            return Err(Trap::Illegal(why).into());
+            return Err(u.refusal().into());
         }
         self.pending.goto = Some(u.offset.wrapping_add(u32::from(u.length)));
         Err(Interrupt::Pause)

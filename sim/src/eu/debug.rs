@@ -26,8 +26,8 @@ use super::regions::{
     TM0, wrap,
 };
 use super::thread::{Environment, Launch, Message, Thread, Trap};
-use super::uop::{Condition, Math, Op, Target, Type, Uop};
-use crate::machine::fault::{Fault, Place};
+use super::uop::{MathFunction, Op, Opcode, Target, Type, Uop};
+use crate::machine::fault::{Fault, Place, Refusal};
 use genxml::engine::EngineId;
 use genxml::gen8::messages::MessageDescriptor;
 use std::collections::BTreeSet;
@@ -315,7 +315,7 @@ impl<E: Environment> Environment for Tap<'_, E> {
 /// Where the results of an instruction go that is about to be executed, by channel of the
 /// instruction.
 fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
-    if matches!(u.op, Op::Send) {
+    if u.op == Op::Isa(Opcode::Send) {
         return Vec::new();
     }
     let channels = 0..usize::from(u.size);
@@ -360,7 +360,7 @@ fn collect(
     };
     let enabled = |c: usize| mask >> c & 1 == 1;
     match u.op {
-        Op::Call | Op::Calla => {
+        Op::Isa(Opcode::Call | Opcode::Calla) => {
             if mask != 0
                 && let Some(Location::File(at)) = places.first().copied()
             {
@@ -375,10 +375,12 @@ fn collect(
                 }
             }
         }
-        Op::If | Op::Jmpi | Op::Brd | Op::Brc | Op::Ret | Op::Wait => {}
+        Op::Isa(
+            Opcode::If | Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Wait,
+        ) => {}
         _ => {
             // Quotients and, a register on, remainders.
-            let both = matches!(u.op, Op::Math(Math::IntDivBoth));
+            let both = u.function == Some(MathFunction::IntQuotientRemainder);
             for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
                 for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {
                     let location = match *place {
@@ -409,7 +411,7 @@ fn collect(
         }
     }
     let now = thread.regs.flags();
-    let wrote_flags = u.condition != Condition::None && mask != 0;
+    let wrote_flags = u.condition.is_some() && mask != 0;
     if now != flags || wrote_flags {
         for part in 0..4 {
             let [old, new] = [flags, now].map(|flags| flags >> (16 * part) & 0xffff);
@@ -483,5 +485,5 @@ impl Environment for Alone {
 }
 
 fn behind_the_file() -> Trap {
-    Trap::Illegal("a message goes on behind r127".into())
+    Refusal::illegal("a message goes on behind r127").into()
 }

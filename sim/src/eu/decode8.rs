@@ -7,24 +7,26 @@
 
 use super::control::belongs_to_machine;
 use super::convert::restricted_float;
-use super::fast::Plan;
+use super::fast::choose;
 use super::kernel::{Kernel, MAX_INSTRUCTIONS};
+use super::ops;
 use super::regions::{
     A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, SP, SR0, TDR0, TM0,
 };
 use super::uop::{
-    Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, Math, NOWHERE, Op, Predicate,
-    Response, SendInfo, Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
+    Branch, Condition, Dst, ExecType, Indirect, MAX_CHANNELS, NOWHERE, Op, Response, SendInfo,
+    Shape, Src, Target, Type, Uop, in_accumulators, region, shape,
 };
 use crate::assumptions::{
     CHANNEL_ENABLES_HOLD_WITH_NO_MASK, QWORD_ROWS_OF_ALIGN16_ARE_ADJACENT,
     SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
 };
+use crate::machine::fault::Refusal;
 use genxml_eu::instruction::{
-    self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, MathFunction, Operand,
-    PredicateControl, Register, Vertical,
+    self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, Operand, Register, Vertical,
 };
-use genxml_eu::ops::Opcode;
+use genxml_eu::ops::{Format, Opcode, Traits};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What stands at an instruction address.
@@ -57,20 +59,23 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
             if kernel.uops.len() + found.len() >= MAX_INSTRUCTIONS {
                 found.insert(
                     offset,
-                    Uop::missing(offset as u32, "a kernel of so many instructions", "-"),
+                    Uop::refused(
+                        offset as u32,
+                        Refusal::missing("a kernel of so many instructions", "-"),
+                    ),
                 );
                 break;
             }
             let instruction = match fetch(offset) {
                 Fetched::Instruction(instruction) => instruction,
                 Fetched::Garbage(why) => {
-                    found.insert(offset, Uop::illegal(offset as u32, why));
+                    found.insert(offset, Uop::refused(offset as u32, Refusal::illegal(why)));
                     break;
                 }
             };
             let decoded = uop(&instruction, offset as u32);
-            let ends =
-                matches!(decoded.op, Op::Illegal | Op::IllegalOpcode) || instruction.ends_thread();
+            let illegal = matches!(decoded.note.as_deref(), Some(Refusal::Illegal { .. }));
+            let ends = illegal || instruction.ends_thread();
             found.insert(offset, decoded);
             if instruction.breakpoint {
                 breakpoints.push(offset);
@@ -128,90 +133,119 @@ pub fn fetch_from(bytes: &[u8], offset: i32) -> Fetched {
     }
 }
 
-/// Why an instruction cannot be executed.
-enum Refused {
-    Missing(String),
-    Illegal(String),
-    Opcode(String),
+type Decoded<T> = Result<T, Refusal>;
+
+/// What the model lacks. [`uop`] adds the operation and its page.
+#[cold]
+fn missing(what: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal::missing(what, "")
 }
 
-type Decoded<T> = Result<T, Refused>;
+/// What the manual forbids. [`uop`] adds the operation.
+#[cold]
+fn illegal(why: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal::illegal(why)
+}
 
 /// One instruction as a uop, without the indices of other uops.
 pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
-    let length = instruction.length() as u8;
-    let mut uop = match try_uop(instruction, offset) {
-        Ok(uop) => uop,
-        Err(Refused::Missing(what)) => Uop::missing(
-            offset,
-            format!("{} {what}", instruction.opcode),
-            instruction.opcode.op().page,
-        ),
-        Err(Refused::Illegal(what)) => {
-            Uop::illegal(offset, format!("{}: {what}", instruction.opcode))
-        }
-        Err(Refused::Opcode(what)) => Uop::illegal_opcode(offset, what),
+    let opcode = instruction.opcode;
+    let uop = if opcode == Opcode::Illegal {
+        let code = instruction.illegal_code;
+        let why = format!("no operation of this generation has the opcode {code:#04x}");
+        Uop::illegal_opcode(offset, Refusal::illegal(why))
+    } else {
+        try_uop(instruction, offset).unwrap_or_else(|refusal| {
+            let refusal = match refusal {
+                Refusal::Missing { what, .. } => {
+                    Refusal::missing(format!("{opcode} {what}"), opcode.op().page)
+                }
+                Refusal::Illegal { why } => Refusal::illegal(format!("{opcode}: {why}")),
+            };
+            Uop::refused(offset, refusal)
+        })
     };
-    uop.length = length;
-    uop
+    Uop { length: instruction.length() as u8, ..uop }
 }
 
 fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
-    let op = operation(i)?;
+    let opcode = operation(i)?;
+    let mut u = controls(i, opcode, offset);
+    if opcode == Opcode::Send {
+        u.send = Some(send(i)?);
+        return Ok(u);
+    }
+    let op = opcode.op();
+    let bare = matches!(op.format, Format::Bare | Format::BranchOne | Format::BranchTwo);
+    if bare && op.signatures.is_empty() {
+        return Ok(u);
+    }
+    if opcode == Opcode::Math {
+        u.function = Some(i.math.ok_or_else(|| illegal("no function"))?);
+    }
+    let count = operands(i, opcode, &mut u)?;
+    u.exec = ExecType::of(u.src[..count].iter().map(|src| src.ty));
+    if u.exec == ExecType::Half && u.dst.ty == Type::F {
+        // Halves that make singles are singles while they are computed with (Mesa's validator,
+        // execution type).
+        u.exec = ExecType::Single;
+    }
+    // A product into the accumulator depends on whether source 1 is a word or a dword.
+    let partial = opcode == Opcode::Mul && matches!(u.dst.target, Target::Accumulator(_));
+    if u.exec == ExecType::Dword && !partial {
+        widen_immediates(&mut u.src[..count]);
+    }
+    check_condition(opcode, &u)?;
+    let least = ops::general(opcode).map_or(1, |row| row.least_channels);
+    if u.size < least {
+        return Err(illegal(format!("{} channels, fewer than {least}", u.size)));
+    }
+    check_jump(i, opcode, &u)?;
+    u.plan = choose::plan(&u);
+    Ok(u)
+}
+
+/// A uop with everything but the operands.
+fn controls(i: &Instruction, opcode: Opcode, offset: u32) -> Uop {
     let n = usize::from(i.exec_size).clamp(1, MAX_CHANNELS);
-    let mut u = Uop {
-        op,
+    let (condition, select) = match opcode {
+        Opcode::Sel | Opcode::Csel => (None, i.condition),
+        _ => (i.condition, None),
+    };
+    Uop {
+        op: Op::Isa(opcode),
         size: n as u8,
         first: i.channel_offset,
         lanes: u32::MAX >> (32 - n),
         no_mask: i.no_mask,
+        predicate: i.predicate.map(|predicate| predicate.control),
+        invert: i.predicate.is_some_and(|predicate| predicate.inverse),
+        condition,
+        select,
         flag: flag(i),
         saturate: i.saturate,
-        // These write the accumulator in their own way.
-        acc_write: i.acc_write && !matches!(op, Op::Addc | Op::Subb | Op::Mach),
+        // Some operations write the accumulator in their own way.
+        acc_write: i.acc_write && !opcode.op().traits.contains(Traits::WRITES_ACCUMULATOR),
+        branch: Branch { jip: NOWHERE, uip: NOWHERE, control: i.branch_ctrl },
         ..Uop::nop(offset)
-    };
-    if let Some(predicate) = i.predicate {
-        u.predicate = predicate_kind(predicate.control);
-        u.invert = predicate.inverse;
     }
-    if let Some(condition) = i.condition {
-        match op {
-            Op::Sel | Op::Csel => u.select = condition_kind(condition),
-            _ => u.condition = condition_kind(condition),
-        }
-    }
-    u.branch = Branch { jip: NOWHERE, uip: NOWHERE, control: i.branch_ctrl };
-    match op {
-        Op::Send => {
-            u.send = Some(send(i)?);
-            return Ok(u);
-        }
-        Op::Nop
-        | Op::If
-        | Op::Else
-        | Op::Endif
-        | Op::While
-        | Op::Break
-        | Op::Cont
-        | Op::Halt
-        | Op::Goto
-        | Op::Join => {
-            return Ok(u);
-        }
-        _ => {}
-    }
+}
+
+/// Sets the destination and the sources. Returns the number of sources.
+fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
+    let n = usize::from(u.size);
     if let Some(destination) = &i.destination {
         // Of the destination of a call only the first two elements are written, whatever the size
         // (2a call).
-        let written = if matches!(op, Op::Call | Op::Calla) { 1 } else { n };
+        let written = if matches!(opcode, Opcode::Call | Opcode::Calla) { 1 } else { n };
         u.dst = target(i, destination, written, &mut u.lanes)?;
         u.accumulator = accumulator_start(&u.dst);
     }
+    let logic = opcode.op().traits.contains(Traits::LOGIC);
     let mut sources: Vec<&Operand> = i.operands().collect();
     for (slot, operand) in u.src.iter_mut().zip(&sources) {
         *slot = source(i, operand, n)?;
-        if slot.abs && matches!(op, Op::Not | Op::And | Op::Or | Op::Xor) {
+        if slot.abs && logic {
             // In logic neither the absolute value nor both modifiers together do anything (2b
             // SrcMod).
             (slot.abs, slot.negate) = (false, false);
@@ -219,10 +253,10 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     }
     if i.opcode == Opcode::Smov {
         let Shape::Immediate(mask) = u.src[1].shape else {
-            return Err(Refused::Missing("with a mask that is no immediate".into()));
+            return Err(missing("with a mask that is not an immediate"));
         };
         u.lanes &= mask as u32;
-        u.src[1] = Uop::nop(offset).src[1].clone();
+        u.src[1] = Src::immediate(Type::Ud, 0);
         sources.truncate(1);
     }
     for operand in &sources {
@@ -231,37 +265,25 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
         u.volatile |= matches!(file, Arf::InstructionPointer | Arf::Timestamp | Arf::ChannelEnable);
         u.clock |= file == Arf::Timestamp;
     }
-    u.exec = ExecType::of(u.src[..sources.len()].iter().map(|src| src.ty));
-    if u.exec == ExecType::Half && u.dst.ty == Type::F {
-        // Halves that make singles are singles while they are computed with (Mesa's validator,
-        // execution type).
-        u.exec = ExecType::Single;
-    }
     u.extended = extended(i);
-    // A product into the accumulator is another thing with a word than with a dword.
-    let partial = op == Op::Mul && matches!(u.dst.target, Target::Accumulator(_));
-    if u.exec == ExecType::Dword && !partial {
-        widen_immediates(&mut u.src[..sources.len()]);
-    }
-    if matches!(op, Op::Cmp | Op::Cmpn) && u.condition == Condition::None {
-        return Err(Refused::Illegal("a comparison needs a condition".into()));
-    }
-    let compares = if matches!(op, Op::Cmp | Op::Cmpn) { u.condition } else { u.select };
-    if matches!(op, Op::Cmp | Op::Cmpn | Op::Sel | Op::Csel)
-        && matches!(compares, Condition::O | Condition::U)
-    {
+    Ok(sources.len())
+}
+
+/// Checks the condition of comparisons and selections.
+fn check_condition(opcode: Opcode, u: &Uop) -> Decoded<()> {
+    let condition = match opcode {
+        Opcode::Cmp | Opcode::Cmpn if u.condition.is_none() => {
+            return Err(illegal("a comparison needs a condition"));
+        }
+        Opcode::Cmp | Opcode::Cmpn => u.condition,
+        Opcode::Sel | Opcode::Csel => u.select,
+        _ => return Ok(()),
+    };
+    if matches!(condition, Some(Condition::Overflow | Condition::Unordered)) {
         // 2a cmp; G45 vol 4 section 11.8.
-        return Err(Refused::Illegal("overflow and unordered are no comparisons".into()));
+        return Err(illegal("overflow and unordered are not comparisons"));
     }
-    if matches!(op, Op::Line | Op::Pln | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph) && n < 4 {
-        return Err(Refused::Illegal(format!("fewer than four channels ({n})")));
-    }
-    if matches!(op, Op::Sad2 | Op::Sada2) && n < 2 {
-        return Err(Refused::Illegal("fewer than two channels".into()));
-    }
-    check_jump(i, &u)?;
-    u.plan = Plan::of(&u);
-    Ok(u)
+    Ok(())
 }
 
 /// The extended accumulators of the destination and the sources.
@@ -303,125 +325,15 @@ fn widen_immediates(sources: &mut [Src]) {
     }
 }
 
-fn operation(i: &Instruction) -> Decoded<Op> {
+/// The operation that an instruction does.
+fn operation(i: &Instruction) -> Decoded<Opcode> {
     Ok(match i.opcode {
-        Opcode::Illegal => {
-            return Err(Refused::Opcode(format!(
-                "no operation of this generation has the opcode {:#04x}",
-                i.illegal_code
-            )));
-        }
-        Opcode::Mov => Op::Mov,
-        Opcode::Sel => Op::Sel,
-        Opcode::Not => Op::Not,
-        Opcode::And => Op::And,
-        Opcode::Or => Op::Or,
-        Opcode::Xor => Op::Xor,
-        Opcode::Shr => Op::Shr,
-        Opcode::Shl => Op::Shl,
-        Opcode::Asr => Op::Asr,
-        Opcode::Cmp => Op::Cmp,
-        Opcode::Cmpn => Op::Cmpn,
-        Opcode::Csel => Op::Csel,
-        Opcode::Bfrev => Op::Bfrev,
-        Opcode::Bfe => Op::Bfe,
-        Opcode::Bfi1 => Op::Bfi1,
-        Opcode::Bfi2 => Op::Bfi2,
-        Opcode::Jmpi => Op::Jmpi,
-        Opcode::Brd => Op::Brd,
-        Opcode::If => Op::If,
-        Opcode::Brc => Op::Brc,
-        Opcode::Else => Op::Else,
-        Opcode::Endif => Op::Endif,
-        Opcode::While => Op::While,
-        Opcode::Break => Op::Break,
-        Opcode::Cont => Op::Cont,
-        Opcode::Halt => Op::Halt,
-        Opcode::Calla => Op::Calla,
-        Opcode::Call => Op::Call,
-        Opcode::Ret => Op::Ret,
-        Opcode::Goto => Op::Goto,
-        Opcode::Join => Op::Join,
-        Opcode::Wait => Op::Wait,
-        Opcode::Send | Opcode::Sendc => Op::Send,
-        Opcode::Math => Op::Math(function(i)?),
-        Opcode::Add => Op::Add,
-        Opcode::Mul => Op::Mul,
-        Opcode::Avg => Op::Avg,
-        Opcode::Frc => Op::Frc,
-        Opcode::Rndu => Op::Rndu,
-        Opcode::Rndd => Op::Rndd,
-        Opcode::Rnde => Op::Rnde,
-        Opcode::Rndz => Op::Rndz,
-        Opcode::Mac => Op::Mac,
-        Opcode::Mach => Op::Mach,
-        Opcode::Lzd => Op::Lzd,
-        Opcode::Fbh => Op::Fbh,
-        Opcode::Fbl => Op::Fbl,
-        Opcode::Cbit => Op::Cbit,
-        Opcode::Addc => Op::Addc,
-        Opcode::Subb => Op::Subb,
-        Opcode::Sad2 => Op::Sad2,
-        Opcode::Sada2 => Op::Sada2,
-        Opcode::Dp4 => Op::Dp4,
-        Opcode::Dph => Op::Dph,
-        Opcode::Dp3 => Op::Dp3,
-        Opcode::Dp2 => Op::Dp2,
-        Opcode::Line => Op::Line,
-        Opcode::Pln => Op::Pln,
-        Opcode::Mad => Op::Mad,
-        Opcode::Lrp => Op::Lrp,
-        Opcode::Nop => Op::Nop,
-        Opcode::Movi => Op::Movi,
-        Opcode::Madm => Op::Madm,
+        Opcode::Sendc => Opcode::Send,
         // The channels are those of its mask.
-        Opcode::Smov if SMOV_MOVES_THE_CHANNELS_OF_A_MASK => Op::Mov,
-        Opcode::Smov => return Err(Refused::Missing("(no source says what it does)".into())),
+        Opcode::Smov if SMOV_MOVES_THE_CHANNELS_OF_A_MASK => Opcode::Mov,
+        Opcode::Smov => return Err(missing("(no source says what it does)")),
+        opcode => opcode,
     })
-}
-
-fn function(i: &Instruction) -> Decoded<Math> {
-    Ok(match i.math {
-        Some(MathFunction::Inverse) => Math::Inv,
-        Some(MathFunction::Log) => Math::Log,
-        Some(MathFunction::Exp) => Math::Exp,
-        Some(MathFunction::SquareRoot) => Math::Sqrt,
-        Some(MathFunction::InverseSquareRoot) => Math::Rsq,
-        Some(MathFunction::Sin) => Math::Sin,
-        Some(MathFunction::Cos) => Math::Cos,
-        Some(MathFunction::Divide) => Math::Fdiv,
-        Some(MathFunction::Power) => Math::Pow,
-        Some(MathFunction::IntQuotientRemainder) => Math::IntDivBoth,
-        Some(MathFunction::IntQuotient) => Math::IntDivQuotient,
-        Some(MathFunction::IntRemainder) => Math::IntDivRemainder,
-        Some(MathFunction::InverseMacro) => Math::InvMacro,
-        Some(MathFunction::InverseSquareRootMacro) => Math::RsqMacro,
-        None => return Err(Refused::Illegal("no function".into())),
-    })
-}
-
-fn condition_kind(condition: isa::Condition) -> Condition {
-    match condition {
-        isa::Condition::Equal => Condition::Z,
-        isa::Condition::NotEqual => Condition::Nz,
-        isa::Condition::Greater => Condition::G,
-        isa::Condition::GreaterEqual => Condition::Ge,
-        isa::Condition::Less => Condition::L,
-        isa::Condition::LessEqual => Condition::Le,
-        isa::Condition::Overflow => Condition::O,
-        isa::Condition::Unordered => Condition::U,
-    }
-}
-
-fn predicate_kind(control: PredicateControl) -> Predicate {
-    match control {
-        PredicateControl::Sequential => Predicate::Sequential,
-        PredicateControl::AnyV => Predicate::AnyV,
-        PredicateControl::AllV => Predicate::AllV,
-        PredicateControl::Any(group) => Predicate::Any(group),
-        PredicateControl::All(group) => Predicate::All(group),
-        PredicateControl::Replicate(component) => Predicate::Replicate(component & 3),
-    }
 }
 
 /// First flag bit of the instruction: 32 channels take a whole flag register, fewer the bits that
@@ -480,13 +392,13 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
         Arf::Timestamp => (TM0, REGISTER),
         Arf::StackPointer => (SP, 16),
         Arf::Debug => (DBG0, 8),
-        _ => return Err(Refused::Missing(format!("with the register {file:?}"))),
+        _ => return Err(missing(format!("with the register {file:?}"))),
     };
     let number =
         if file == Arf::Flag { 4 * usize::from(number) } else { usize::from(number) * REGISTER };
     let at = number + usize::from(byte);
     if at >= bytes {
-        return Err(Refused::Missing(format!("with byte {at} of the register {file:?}")));
+        return Err(missing(format!("with byte {at} of the register {file:?}")));
     }
     Ok((start + at, start + bytes))
 }
@@ -505,13 +417,13 @@ fn target(
     }
     let stride = usize::from(destination.stride);
     if stride == 0 && n > 1 {
-        return Err(Refused::Illegal("destination stride 0".into()));
+        return Err(illegal("destination stride 0"));
     }
     let mut control = false;
     let target = match destination.register {
         Register::Grf { number, byte } => {
             if number > 127 {
-                return Err(Refused::Illegal(format!("destination r{number}")));
+                return Err(illegal(format!("destination r{number}")));
             }
             let first = usize::from(number) * REGISTER + usize::from(byte);
             if first + (n - 1) * stride * size + size <= GRF_BYTES {
@@ -519,9 +431,7 @@ fn target(
             } else {
                 let table = region(first, size, stride, 1, 0, GRF_BYTES);
                 if table[..n].iter().any(|&offset| usize::from(offset) + size > GRF_BYTES) {
-                    return Err(Refused::Illegal(
-                        "an element across the end of the register file".into(),
-                    ));
+                    return Err(illegal("an element across the end of the register file"));
                 }
                 Target::Table(Box::new(table))
             }
@@ -541,7 +451,7 @@ fn target(
             let (first, end) = architecture(file, number, byte)?;
             control = belongs_to_machine(first);
             if first + (n - 1) * stride * size + size > end {
-                return Err(Refused::Missing(format!("to more than the register {file:?}")));
+                return Err(missing(format!("to more than the register {file:?}")));
             }
             Target::File { offset: first as u16, stride: (stride * size) as u8 }
         }
@@ -561,13 +471,13 @@ fn accumulator(
     size: usize,
 ) -> Decoded<Box<[u16; MAX_CHANNELS]>> {
     if number > 1 {
-        return Err(Refused::Missing(format!("with the extended accumulator acc{number}")));
+        return Err(missing(format!("with the extended accumulator acc{number}")));
     }
     // What lies behind the second accumulator comes round to the first (SIMD16 of dwords in Align1
     // stops before).
     let table = table.map(|offset| offset % ACC_FILE as u16);
     if !in_accumulators(&table[..n], size) {
-        return Err(Refused::Illegal("an element across the end of the accumulators".into()));
+        return Err(illegal("an element across the end of the accumulators"));
     }
     Ok(Box::new(table))
 }
@@ -583,14 +493,12 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
     let shape = match source.register {
         Register::Grf { number, byte } => {
             if number > 127 {
-                return Err(Refused::Illegal(format!("source r{number}")));
+                return Err(illegal(format!("source r{number}")));
             }
             let first = usize::from(number) * REGISTER + usize::from(byte);
             let table = table(i, source, first, size, GRF_BYTES)?;
             if table[..n].iter().any(|&offset| usize::from(offset) + size > GRF_BYTES) {
-                return Err(Refused::Illegal(
-                    "an element across the end of the register file".into(),
-                ));
+                return Err(illegal("an element across the end of the register file"));
             }
             shape(table, n, size)
         }
@@ -608,7 +516,7 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
             let (first, end) = architecture(file, number, byte)?;
             let table = table(i, source, first, size, 1 << 16)?;
             if table[..n].iter().any(|&offset| usize::from(offset) + size > end) {
-                return Err(Refused::Missing(format!("with more than the register {file:?}")));
+                return Err(missing(format!("with more than the register {file:?}")));
             }
             shape(table, n, size)
         }
@@ -631,7 +539,7 @@ fn table(
         return Ok(region(first, size, 0, 1, 0, limit));
     }
     let Vertical::Stride(vertical) = source.region.vertical else {
-        return Err(Refused::Illegal("a region of addresses without an address register".into()));
+        return Err(illegal("a region of addresses without an address register"));
     };
     let (vertical, width) = (usize::from(vertical), usize::from(source.region.width).max(1));
     if i.access_mode == AccessMode::Align1 {
@@ -677,7 +585,7 @@ fn indirect(
             (MAX_CHANNELS, lanes)
         }
         Vertical::Addresses if i.access_mode == AccessMode::Align16 => {
-            return Err(Refused::Illegal("an address for each row in Align16".into()));
+            return Err(illegal("an address for each row in Align16"));
         }
         Vertical::Stride(vertical) => {
             (MAX_CHANNELS, region(0, size, usize::from(vertical), width, horizontal, 1 << 16))
@@ -714,18 +622,18 @@ fn constant(immediate: &isa::Immediate) -> Src {
 }
 
 fn send(i: &Instruction) -> Decoded<SendInfo> {
-    let Some(send) = i.send else { return Err(Refused::Illegal("no message".into())) };
+    let Some(send) = i.send else { return Err(illegal("no message")) };
     let Operand::Register(isa::Source { register: Register::Grf { number, .. }, .. }) =
         i.sources[0]
     else {
-        return Err(Refused::Illegal("a payload that is not in general registers".into()));
+        return Err(illegal("a payload that is not in general registers"));
     };
     if number > 127 {
-        return Err(Refused::Illegal(format!("payload r{number}")));
+        return Err(illegal(format!("payload r{number}")));
     }
     let response = match i.destination.map(|destination| destination.register) {
         Some(Register::Grf { number, .. }) if number > 127 => {
-            return Err(Refused::Illegal(format!("response r{number}")));
+            return Err(illegal(format!("response r{number}")));
         }
         Some(Register::Grf { number, .. }) => {
             Response::Register(u16::from(number) * REGISTER as u16)
@@ -739,7 +647,7 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
     if let Descriptor::Address(byte) = send.descriptor
         && (byte % 4 != 0 || byte > 28)
     {
-        return Err(Refused::Illegal(format!("a descriptor at byte {byte} of a0")));
+        return Err(illegal(format!("a descriptor at byte {byte} of a0")));
     }
     Ok(SendInfo {
         function: send.function,
@@ -752,24 +660,24 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
 }
 
 /// Checks the operands of branches that take their target from a register, and of `wait`.
-fn check_jump(i: &Instruction, u: &Uop) -> Decoded<()> {
-    match u.op {
-        Op::Wait => match i.sources[0] {
+fn check_jump(i: &Instruction, opcode: Opcode, u: &Uop) -> Decoded<()> {
+    match opcode {
+        Opcode::Wait => match i.sources[0] {
             Operand::Register(isa::Source {
                 register: Register::Arf { file: Arf::Notification, number: 0, byte: 0 | 4 | 8 },
                 ..
             }) => return Ok(()),
-            _ => return Err(Refused::Illegal("only n0.0, n0.1 and n0.2 can be waited for".into())),
+            _ => return Err(illegal("only n0.0, n0.1 and n0.2 can be waited for")),
         },
-        Op::Call | Op::Calla => match u.dst.target {
+        Opcode::Call | Opcode::Calla => match u.dst.target {
             Target::File { offset, .. } if usize::from(offset) < GRF_BYTES && offset % 8 == 0 => {}
             Target::Null => {}
             _ => {
                 let why = "the return address needs a general register, at a multiple of 8 bytes";
-                return Err(Refused::Illegal(why.into()));
+                return Err(illegal(why));
             }
         },
-        Op::Jmpi | Op::Brd | Op::Brc | Op::Ret => {}
+        Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret => {}
         _ => return Ok(()),
     }
     match i.sources[0] {
@@ -779,11 +687,9 @@ fn check_jump(i: &Instruction, u: &Uop) -> Decoded<()> {
         {
             match u.src[0].shape {
                 Shape::Scalar(_) | Shape::Contiguous(_) | Shape::Table(_) => Ok(()),
-                _ => Err(Refused::Illegal(
-                    "a target that is not in a directly addressed register".into(),
-                )),
+                _ => Err(illegal("a target that is not in a directly addressed register")),
             }
         }
-        _ => Err(Refused::Illegal("a target needs dwords without modifiers".into())),
+        _ => Err(illegal("a target needs dwords without modifiers")),
     }
 }

@@ -8,7 +8,7 @@
 //! `mme7`), channel by channel.
 
 use super::convert::{format, reformat};
-use super::execute::illegal;
+use super::general::{Done, illegal};
 use super::math::{self, divide_signed, divide_unsigned};
 use super::operands::{
     Finish, Lanes, Operand, channels, finish_floats, finish_ints, float_type, floats, ints, map,
@@ -16,26 +16,27 @@ use super::operands::{
 };
 use super::regions::{REGISTER, wrap};
 use super::soft::{Exact, Extension, Format, Rounding};
-use super::thread::{Thread, Trap};
-use super::uop::{Dst, ExecType, Math, Target, Type, Uop};
+use super::thread::Thread;
+use super::uop::{Dst, ExecType, MathFunction, Target, Type, Uop};
 use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
 
 /// Runs a `math` instruction.
 ///
 /// # Errors
-/// [`Trap::Illegal`] for what 2a (math) forbids.
-pub fn math(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(), Trap> {
+/// [`Refusal::Illegal`](crate::machine::fault::Refusal) for what 2a (math) forbids.
+pub fn math(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let n = usize::from(u.size);
+    let Some(function) = u.function else { return Err(illegal(u, "without a function")) };
     match function {
-        Math::IntDivQuotient | Math::IntDivRemainder | Math::IntDivBoth => {
-            divide(thread, u, mask, function)
-        }
-        Math::InvMacro | Math::RsqMacro => match u.exec {
+        MathFunction::IntQuotient
+        | MathFunction::IntRemainder
+        | MathFunction::IntQuotientRemainder => divide(thread, u, mask, function),
+        MathFunction::InverseMacro | MathFunction::InverseSquareRootMacro => match u.exec {
             ExecType::Double => begin_macro::<f64>(thread, u, mask, function),
             ExecType::Single => begin_macro::<f32>(thread, u, mask, function),
             _ => Err(illegal(u, "of types that are neither single nor double")),
         },
-        Math::Fdiv if thread.modes.alternative => Err(illegal(u, "in ALT mode")),
+        MathFunction::Divide if thread.modes.alternative => Err(illegal(u, "in ALT mode")),
         _ if u.exec == ExecType::Double => Err(illegal(u, "of doubles")),
         _ => {
             let load = |index: usize| {
@@ -43,7 +44,7 @@ pub fn math(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(
                 if MATH_KEEPS_SUBNORMALS_BY_MODE {
                     lanes
                 } else {
-                    lanes.map(super::ops::Float::flush)
+                    lanes.map(super::ops::number::Float::flush)
                 }
             };
             let (a, b) = (load(0), load(1));
@@ -63,7 +64,7 @@ pub fn math(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(
 }
 
 /// Quotient, remainder, or the quotient and in the next register the remainder.
-fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(), Trap> {
+fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: MathFunction) -> Done {
     let n = usize::from(u.size);
     let load = |index: usize| ints::<i64>(thread, &u.src[index], n, false);
     let (a, b) = (load(0), load(1));
@@ -78,8 +79,8 @@ fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: Math) -> Result<(),
     });
     let (quotients, remainders) = (results.map(|result| result.0), results.map(|result| result.1));
     match function {
-        Math::IntDivQuotient => finish_ints(thread, u, mask, &quotients),
-        Math::IntDivRemainder => finish_ints(thread, u, mask, &remainders),
+        MathFunction::IntQuotient => finish_ints(thread, u, mask, &quotients),
+        MathFunction::IntRemainder => finish_ints(thread, u, mask, &remainders),
         _ => {
             let Target::File { offset, stride } = u.dst.target else {
                 return Err(illegal(u, "with a destination that is not a general register"));
@@ -101,19 +102,19 @@ fn begin_macro<T: Operand>(
     thread: &mut Thread,
     u: &Uop,
     mask: u32,
-    function: Math,
-) -> Result<(), Trap> {
+    function: MathFunction,
+) -> Done {
     let n = usize::from(u.size);
     let load = |index: usize| {
         floats::<T>(thread, &u.src[index], u.exec, n, true).map(|lane| lane.pattern())
     };
     let a = load(0);
-    let b = if function == Math::InvMacro { load(1) } else { a };
+    let b = if function == MathFunction::InverseMacro { load(1) } else { a };
     let mut early = 0;
     let mut values = [0; super::uop::MAX_CHANNELS];
     for c in 0..n {
         let found = match function {
-            Math::InvMacro => begin_quotient(T::FORMAT, a[c], b[c]),
+            MathFunction::InverseMacro => begin_quotient(T::FORMAT, a[c], b[c]),
             _ => begin_root(T::FORMAT, a[c]),
         };
         let (bits, extension) = match found {
@@ -216,8 +217,8 @@ fn pack(value: Exact, format: Format, extended: u8) -> (u64, Extension) {
 /// Runs a `madm`: source 0 plus the product of the others, rounded once, extended by accumulators.
 ///
 /// # Errors
-/// [`Trap::Illegal`] for types other than single and double.
-pub fn madm(thread: &mut Thread, u: &Uop, mask: u32) -> Result<(), Trap> {
+/// [`Refusal::Illegal`](crate::machine::fault::Refusal) for types other than single and double.
+pub fn madm(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     match u.exec {
         ExecType::Double => fused::<f64>(thread, u, mask),
         ExecType::Single => fused::<f32>(thread, u, mask),

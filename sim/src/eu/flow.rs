@@ -8,9 +8,10 @@
 
 use super::control::Stop;
 use super::kernel::Kernel;
-use super::thread::{Interrupt, Thread, Trap};
-use super::uop::{NOWHERE, Op, Shape, Target, Uop};
+use super::thread::{Interrupt, Thread};
+use super::uop::{NOWHERE, Op, Opcode, Shape, Target, Uop};
 use crate::assumptions::{BREAK_MARKS_ITS_CHANNELS, JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE};
+use crate::machine::fault::Refusal;
 
 /// Where the channels of a thread are.
 #[derive(Clone, Debug)]
@@ -91,36 +92,44 @@ impl Flow {
 impl Thread {
     /// Executes a control flow instruction; `mask` are its enabled channels by execution mask and
     /// predicate.
-    pub(super) fn branch(&mut self, u: &Uop, mask: u32, kernel: &Kernel) -> Result<(), Interrupt> {
+    pub(super) fn branch(
+        &mut self,
+        u: &Uop,
+        opcode: Opcode,
+        mask: u32,
+        kernel: &Kernel,
+    ) -> Result<(), Interrupt> {
         let channels = mask.checked_shl(u32::from(u.first)).unwrap_or(0);
-        if u.op == Op::Jmpi {
+        if opcode == Opcode::Jmpi {
             return self.jump_indexed(u, mask, kernel);
         }
         let goes = match self.modes.single_flow {
             true => channels >> u.first & 1 == 1,
             // Where nobody is any more, a converging branch goes on to its first target all the
             // same.
-            false => channels & self.flow.active != 0 || (u.op == Op::Brc && self.flow.active == 0),
+            false => {
+                channels & self.flow.active != 0 || (opcode == Opcode::Brc && self.flow.active == 0)
+            }
         };
-        let (jip, uip) = self.targets(u, goes, kernel)?;
+        let (jip, uip) = self.targets(u, opcode, goes, kernel)?;
         if self.modes.single_flow {
-            self.single_flow(u, channels, (jip, uip), kernel);
+            self.single_flow(u, opcode, channels, (jip, uip), kernel);
             return Ok(());
         }
         let flow = &mut self.flow;
         let taken = channels & flow.active;
         let others = flow.active & !taken;
-        match u.op {
-            Op::If => {
+        match opcode {
+            Opcode::If => {
                 flow.leave(others, jip);
                 flow.proceed(u.next, jip);
             }
-            Op::Else => {
+            Opcode::Else => {
                 flow.leave(flow.active, if u.branch.control { jip } else { uip });
                 flow.proceed(u.next, jip);
             }
-            Op::Endif => flow.proceed(u.next, jip),
-            Op::Join => {
+            Opcode::Endif => flow.proceed(u.next, jip),
+            Opcode::Join => {
                 // What the size leaves out goes on.
                 if JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE {
                     let size = u.lanes.checked_shl(u32::from(u.first)).unwrap_or(0);
@@ -128,7 +137,7 @@ impl Thread {
                 }
                 flow.proceed(u.next, jip);
             }
-            Op::While => {
+            Opcode::While => {
                 // Whoever left the loop waited here; the mark is of no further use to any channel
                 // that is here.
                 let again = taken & !flow.broken;
@@ -140,18 +149,19 @@ impl Thread {
                     flow.advance(jip);
                 }
             }
-            Op::Break => {
-                if BREAK_MARKS_ITS_CHANNELS && kernel.operation(uip) == Some(Op::While) {
+            Opcode::Break => {
+                if BREAK_MARKS_ITS_CHANNELS && kernel.operation(uip) == Some(Op::Isa(Opcode::While))
+                {
                     flow.broken |= taken;
                 }
                 flow.leave(taken, uip);
                 flow.proceed(u.next, jip);
             }
-            Op::Cont | Op::Halt | Op::Brc => {
+            Opcode::Cont | Opcode::Halt | Opcode::Brc => {
                 flow.leave(taken, uip);
                 flow.proceed(u.next, jip);
             }
-            Op::Goto if u.branch.control => {
+            Opcode::Goto if u.branch.control => {
                 flow.leave(taken, uip);
                 flow.leave(others, u.next);
                 flow.advance(uip);
@@ -159,11 +169,11 @@ impl Thread {
                     flow.proceed(u.next, jip);
                 }
             }
-            Op::Goto => {
+            Opcode::Goto => {
                 flow.leave(others, uip);
                 flow.proceed(u.next, jip);
             }
-            Op::Brd | Op::Call | Op::Calla => {
+            Opcode::Brd | Opcode::Call | Opcode::Calla => {
                 if taken == 0 {
                     flow.advance(u.next);
                 } else {
@@ -172,7 +182,7 @@ impl Thread {
                     self.flow.advance(jip);
                 }
             }
-            Op::Ret => {
+            Opcode::Ret => {
                 // Channels that do not return yet are at the next instruction; the last to return
                 // takes the thread along to where the callers wait
                 // (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
@@ -183,7 +193,7 @@ impl Thread {
                     flow.proceed(u.next, jip);
                 }
             }
-            _ => return Err(Trap::Illegal(format!("{:?} is no branch", u.op)).into()),
+            _ => return Err(Refusal::illegal(format!("{opcode} is not a branch")).into()),
         }
         Ok(())
     }
@@ -191,12 +201,21 @@ impl Thread {
     /// Where the branch leads. A target in a register is an offset from the branch, but for `calla`
     /// and `ret` an address, which is looked at only if the branch `goes`. Nothing has happened yet
     /// when the kernel has to grow first.
-    fn targets(&mut self, u: &Uop, goes: bool, kernel: &Kernel) -> Result<(u32, u32), Interrupt> {
-        let computed = matches!(u.op, Op::Call | Op::Calla | Op::Ret | Op::Brd | Op::Brc);
+    fn targets(
+        &mut self,
+        u: &Uop,
+        opcode: Opcode,
+        goes: bool,
+        kernel: &Kernel,
+    ) -> Result<(u32, u32), Interrupt> {
+        let computed = matches!(
+            opcode,
+            Opcode::Call | Opcode::Calla | Opcode::Ret | Opcode::Brd | Opcode::Brc
+        );
         if !computed || u.branch.jip != NOWHERE || !goes {
             return Ok((u.branch.jip, u.branch.uip));
         }
-        let absolute = matches!(u.op, Op::Calla | Op::Ret);
+        let absolute = matches!(opcode, Opcode::Calla | Opcode::Ret);
         let mut find = |value: u32| {
             let offset = if absolute {
                 value.wrapping_sub(kernel.ip_base)
@@ -216,13 +235,15 @@ impl Thread {
             Shape::Table(table) => [0, 1].map(|n| self.regs.u32(usize::from(table[n]))),
             _ => [0; 2],
         };
-        Ok((find(first)?, if u.op == Op::Brc { find(second)? } else { NOWHERE }))
+        Ok((find(first)?, if opcode == Opcode::Brc { find(second)? } else { NOWHERE }))
     }
 
     /// Stores the return address and the mask of the channels that called, if the instruction is a
     /// call.
     fn link(&mut self, u: &Uop, taken: u32, kernel: &Kernel) {
-        if let (Op::Call | Op::Calla, Target::File { offset, .. }) = (u.op, &u.dst.target) {
+        if let (Op::Isa(Opcode::Call | Opcode::Calla), Target::File { offset, .. }) =
+            (u.op, &u.dst.target)
+        {
             let back = kernel.ip_base.wrapping_add(u.offset).wrapping_add(u32::from(u.length));
             self.regs.set_dwords(usize::from(*offset), [back, taken]);
         }
@@ -250,26 +271,34 @@ impl Thread {
     }
 
     /// Single program flow: the thread goes where channel 0 of the instruction goes (004:3284).
-    fn single_flow(&mut self, u: &Uop, channels: u32, (jip, uip): (u32, u32), kernel: &Kernel) {
+    fn single_flow(
+        &mut self,
+        u: &Uop,
+        opcode: Opcode,
+        channels: u32,
+        (jip, uip): (u32, u32),
+        kernel: &Kernel,
+    ) {
         let taken = channels >> u.first & 1 == 1;
-        let target = match u.op {
-            Op::If if taken => u.next,
-            Op::If | Op::Else => uip,
-            Op::While if self.flow.broken != 0 => {
+        let target = match opcode {
+            Opcode::If if taken => u.next,
+            Opcode::If | Opcode::Else => uip,
+            Opcode::While if self.flow.broken != 0 => {
                 self.flow.broken = 0;
                 u.next
             }
-            Op::Break if taken => {
-                if BREAK_MARKS_ITS_CHANNELS && kernel.operation(uip) == Some(Op::While) {
+            Opcode::Break if taken => {
+                if BREAK_MARKS_ITS_CHANNELS && kernel.operation(uip) == Some(Op::Isa(Opcode::While))
+                {
                     self.flow.broken = u32::MAX;
                 }
                 uip
             }
-            Op::Cont | Op::Halt | Op::Brc if taken => uip,
+            Opcode::Cont | Opcode::Halt | Opcode::Brc if taken => uip,
             // With BranchCtrl the taken way is the far one, without it the near one.
-            Op::Goto if taken == u.branch.control => uip,
-            Op::While | Op::Brd | Op::Ret if taken => jip,
-            Op::Call | Op::Calla if taken => {
+            Opcode::Goto if taken == u.branch.control => uip,
+            Opcode::While | Opcode::Brd | Opcode::Ret if taken => jip,
+            Opcode::Call | Opcode::Calla if taken => {
                 self.link(u, self.flow.active, kernel);
                 jip
             }

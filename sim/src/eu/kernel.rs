@@ -1,5 +1,6 @@
 //! A decoded kernel.
 
+use super::fast::Plan;
 use super::uop::{Op, Uop};
 
 /// Most instructions of a kernel; the largest known has about 10,000.
@@ -61,7 +62,7 @@ impl Kernel {
     /// Puts a breakpoint before the instruction at `index`.
     pub(super) fn set_breakpoint(&mut self, index: u32) {
         if let Some(uop) = self.uops.get_mut(index as usize) {
-            let stub = Uop { op: Op::Breakpoint, plan: super::fast::Plan::NONE, ..uop.clone() };
+            let stub = Uop { op: Op::Breakpoint, plan: Plan::NONE, ..uop.clone() };
             self.breakpoints.push((index, std::mem::replace(uop, stub)));
         }
     }

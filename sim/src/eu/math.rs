@@ -5,31 +5,31 @@
 //! that are within 2^-29 units of the middle of two. The doubles come from `libm`, which computes
 //! the same on every platform.
 
-use super::uop::Math;
+use super::uop::MathFunction;
 use crate::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN;
 
 /// A function of single floats. `alternative` is the ALT mode: log, sqrt and rsq take the magnitude
 /// (004:1575); what is infinite there becomes finite afterwards. Special values: G45 vol 4 section
 /// 6.3 (003:6017-6183).
 #[inline(always)]
-pub fn float(function: Math, a: f32, b: f32, alternative: bool) -> f32 {
+pub fn float(function: MathFunction, a: f32, b: f32, alternative: bool) -> f32 {
     let root = if alternative { a.abs() } else { a };
     match function {
         // Division and square root of IEEE 754 are correctly rounded.
-        Math::Inv => 1.0 / a,
-        Math::Fdiv => a / b,
-        Math::Sqrt => root.sqrt(),
-        Math::Rsq => (1.0 / f64::from(root).sqrt()) as f32,
-        Math::Log => libm::log2(root.into()) as f32,
-        Math::Exp => libm::exp2(a.into()) as f32,
-        Math::Sin => libm::sin(a.into()) as f32,
-        Math::Cos => libm::cos(a.into()) as f32,
-        Math::Pow => power(a, b, alternative),
-        Math::IntDivBoth
-        | Math::IntDivQuotient
-        | Math::IntDivRemainder
-        | Math::InvMacro
-        | Math::RsqMacro => f32::NAN,
+        MathFunction::Inverse => 1.0 / a,
+        MathFunction::Divide => a / b,
+        MathFunction::SquareRoot => root.sqrt(),
+        MathFunction::InverseSquareRoot => (1.0 / f64::from(root).sqrt()) as f32,
+        MathFunction::Log => libm::log2(root.into()) as f32,
+        MathFunction::Exp => libm::exp2(a.into()) as f32,
+        MathFunction::Sin => libm::sin(a.into()) as f32,
+        MathFunction::Cos => libm::cos(a.into()) as f32,
+        MathFunction::Power => power(a, b, alternative),
+        MathFunction::IntQuotientRemainder
+        | MathFunction::IntQuotient
+        | MathFunction::IntRemainder
+        | MathFunction::InverseMacro
+        | MathFunction::InverseSquareRootMacro => f32::NAN,
     }
 }
 

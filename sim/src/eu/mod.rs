@@ -1,11 +1,12 @@
 //! Execution units: threads, decoded kernels, operations.
 //!
-//! Reading order: [`uop`] says what a decoded instruction is, [`decode8`] makes them from Gen8
-//! instructions, a [`kernel`] is many of them; a [`thread`] runs them: [`regions`] and [`acc`] are
-//! its registers, [`flow`] its control flow, [`control`] the machine's registers and exceptions,
-//! [`execute`] the path of every operation between its [`operands`], [`ops`], [`math`] and
-//! [`extended`] the operations, [`convert`] and [`soft`] the types, [`fast`] the short cuts.
-//! [`debug`] runs a thread under control.
+//! Reading order: [`uop`] defines a decoded instruction, [`decode8`] makes uops from Gen8
+//! instructions, a [`kernel`] is many of them. A [`thread`] runs them: [`regions`] and [`acc`] are
+//! its registers, [`flow`] its control flow, [`control`] the machine's registers and exceptions.
+//! [`ops`] are the operations, a table for each family. [`execute`] is the general path of an
+//! operation: [`general`] and [`operands`] bring the operands to its body and the results back.
+//! [`fast`] is the fast path. [`math`] and [`extended`] are the extended math unit, [`convert`] and
+//! [`soft`] the types. [`debug`] runs a thread under control.
 
 pub mod acc;
 pub mod cache;
@@ -17,6 +18,7 @@ pub mod execute;
 pub mod extended;
 pub mod fast;
 pub mod flow;
+pub mod general;
 pub mod kernel;
 pub mod math;
 pub mod operands;

@@ -5,7 +5,7 @@ use super::convert::{
     double, format, from_double, from_integer, from_single, half_to_single, integer, reformat,
     single,
 };
-use super::ops::{Float, Int, compare};
+use super::ops::number::{Float, Int, compare};
 use super::regions::{A0, REGISTER, wrap};
 use super::soft::{Exact, Rounding};
 use super::thread::{Modes, Thread};
@@ -281,7 +281,7 @@ pub fn finish_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &La
     write(thread, u, mask, &values);
     let whole = matches!(u.dst.target, Target::Accumulator(_));
     update_flags(thread, u, mask, |condition, c| match condition {
-        Condition::O => results[c] < least || results[c] > most,
+        Condition::Overflow => results[c] < least || results[c] > most,
         _ if whole => compare(condition, clamped[c], T::default()),
         _ => compare(condition, integer(ty, values[c]), 0),
     });
@@ -303,7 +303,9 @@ fn finish_ints_as_floats<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, result
     accumulate_ints(thread, u, mask, results);
     write(thread, u, mask, &values);
     update_flags(thread, u, mask, |condition, c| match condition {
-        Condition::O => Exact::integer(results[c].widen()).pack(format(ty), rounding).overflow,
+        Condition::Overflow => {
+            Exact::integer(results[c].widen()).pack(format(ty), rounding).overflow
+        }
         _ => compare(condition, double(ty, values[c], rounding), 0.0),
     });
 }
@@ -410,8 +412,8 @@ pub fn finish_floats<T: Operand>(
     write(thread, u, mask, &values);
     let modes = thread.modes;
     update_flags(thread, u, mask, |condition, c| match condition {
-        Condition::U => lanes[c].nan(),
-        Condition::O => how.overflows >> c & 1 == 1 || leaves(ty, lanes[c], rounding),
+        Condition::Unordered => lanes[c].nan(),
+        Condition::Overflow => how.overflows >> c & 1 == 1 || leaves(ty, lanes[c], rounding),
         _ => compare_with_zero(modes, condition, ty, values[c]),
     });
 }
@@ -446,8 +448,8 @@ pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>)
     }
     let modes = thread.modes;
     update_flags(thread, u, mask, |condition, c| match condition {
-        Condition::O => false,
-        Condition::U => {
+        Condition::Overflow => false,
+        Condition::Unordered => {
             ty.is_float() && values[c] & (format(ty).sign() - 1) > format(ty).infinity()
         }
         _ => compare_with_zero(modes, condition, ty, values[c]),
@@ -481,8 +483,8 @@ pub fn update_flags(
     mask: u32,
     holds: impl Fn(Condition, usize) -> bool,
 ) {
-    if u.condition != Condition::None {
-        let found = bits(usize::from(u.size), |c| holds(u.condition, c));
+    if let Some(condition) = u.condition {
+        let found = bits(usize::from(u.size), |c| holds(condition, c));
         set_flag(thread, u, mask, found);
     }
 }

@@ -2,30 +2,23 @@
 
 use super::acc::Accumulators;
 use super::execute;
-use super::fast::{self, Compiled, Operation, level};
+use super::fast::{self, Operation, level};
 use super::kernel::Kernel;
+use super::ops::{self, Compiled};
 use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
 use super::soft::Rounding;
-use super::uop::{Op, Predicate, Response, SendInfo, Type, Uop};
+use super::uop::{Op, Opcode, PredicateControl, Response, SendInfo, Type, Uop};
 use crate::assumptions::{MESSAGES_NEED_A_CHANNEL, VERTICAL_PREDICATE_COMBINES_REGISTERS};
 use crate::eu::control::{Pending, Stop};
-use crate::machine::fault::Exception;
-use crate::machine::fault::{Fault, Place};
+use crate::machine::fault::{Exception, Fault, Place, Refusal};
 use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml_eu::instruction::{Descriptor, SharedFunction};
 
 /// What an instruction ran into; becomes a [`Fault`] with the kernel's address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trap {
-    /// The model does not do this.
-    Missing {
-        /// What.
-        what: String,
-        /// Where the manual has it.
-        page: &'static str,
-    },
-    /// The manual forbids it.
-    Illegal(String),
+    /// It cannot be executed.
+    Refused(Refusal),
     /// An exception for which the context has no system routine.
     Exception(Exception),
 }
@@ -35,12 +28,15 @@ impl Trap {
     #[cold]
     pub fn fault(self, at: Place) -> Fault {
         match self {
-            Trap::Missing { what, page } => {
-                Fault::Unimplemented { what: what.into(), at, page: page.into() }
-            }
+            Trap::Refused(refusal) => refusal.fault(at),
             Trap::Exception(exception) => Fault::Exception { exception, at },
-            Trap::Illegal(why) => Fault::IllegalInstruction { why: why.into(), at },
         }
+    }
+}
+
+impl From<Refusal> for Trap {
+    fn from(refusal: Refusal) -> Trap {
+        Trap::Refused(refusal)
     }
 }
 
@@ -53,9 +49,9 @@ pub(super) enum Interrupt {
     Pause,
 }
 
-impl From<Trap> for Interrupt {
-    fn from(trap: Trap) -> Interrupt {
-        Interrupt::Trap(trap)
+impl<T: Into<Trap>> From<T> for Interrupt {
+    fn from(trap: T) -> Interrupt {
+        Interrupt::Trap(trap.into())
     }
 }
 
@@ -292,7 +288,7 @@ impl Thread {
             }
             Stop::End => ("instructions behind the end of the thread".into(), "G45 vol 4, 11.5"),
         };
-        world.trap(Trap::Missing { what, page }, self.position(kernel))
+        world.trap(Refusal::missing(what, page).into(), self.position(kernel))
     }
 
     /// Executes `kernel` from where the thread is until it stops.
@@ -466,17 +462,17 @@ impl Thread {
     ) -> Result<Done, Fault> {
         let enabled = if u.no_mask { u32::MAX } else { self.flow.active >> u.first };
         let mut mask = enabled & u.lanes;
-        if u.predicate != Predicate::None && u.op != Op::Sel {
+        if u.predicate.is_some() && u.op != Op::Isa(Opcode::Sel) {
             mask &= self.predicate(u);
         }
         if counted {
             world.step(u.offset, mask)?;
         }
-        if u.plan.operation != Operation::None && fast::run(level, self, u, mask) {
+        if u.plan.operation != Operation::NONE && fast::run(level, self, u, mask) {
             self.flow.advance(u.next);
             return Ok(Done::On);
         }
-        if u.op == Op::Send {
+        if u.op == Op::Isa(Opcode::Send) {
             return self.send(u, mask, world);
         }
         if u.op == Op::Breakpoint {
@@ -517,36 +513,14 @@ impl Thread {
         world: &E,
     ) -> Result<(), Interrupt> {
         match u.op {
-            Op::Nop => self.flow.advance(u.next),
-            Op::IllegalOpcode => return self.illegal_opcode(u, kernel),
-            Op::Illegal => {
-                let why = u.note.as_ref().map_or(String::new(), |note| note.what.clone());
-                return Err(Trap::Illegal(why).into());
+            Op::Refused | Op::Breakpoint => return Err(u.refusal().into()),
+            Op::Isa(Opcode::Nop) => self.flow.advance(u.next),
+            Op::Isa(Opcode::Illegal) => return self.illegal_opcode(u, kernel),
+            Op::Isa(Opcode::Wait) => return self.wait(u),
+            Op::Isa(opcode) if ops::general(opcode).is_none() => {
+                return self.branch(u, opcode, mask, kernel);
             }
-            Op::Missing => {
-                let (what, page) = u
-                    .note
-                    .as_ref()
-                    .map_or((String::new(), ""), |note| (note.what.clone(), note.page));
-                return Err(Trap::Missing { what, page }.into());
-            }
-            Op::Wait => return self.wait(u),
-            Op::Jmpi
-            | Op::If
-            | Op::Else
-            | Op::Endif
-            | Op::While
-            | Op::Break
-            | Op::Cont
-            | Op::Halt
-            | Op::Goto
-            | Op::Join
-            | Op::Brd
-            | Op::Brc
-            | Op::Call
-            | Op::Calla
-            | Op::Ret => return self.branch(u, mask, kernel),
-            _ => {
+            Op::Isa(_) => {
                 if u.volatile {
                     self.refresh(u, kernel, u.clock.then(|| world.timestamp()));
                 }
@@ -586,7 +560,7 @@ impl Thread {
     fn send<E: Environment>(&mut self, u: &Uop, mask: u32, world: &mut E) -> Result<Done, Fault> {
         let Some(SendInfo { function, eot, descriptor, payload, response, dependent }) = u.send
         else {
-            return Err(world.trap(Trap::Illegal("send without a message".into()), u.offset));
+            return Err(world.trap(Refusal::illegal("send without a message").into(), u.offset));
         };
         if dependent && let Some(fftid) = self.awaited() {
             self.pending.stop = Some(Stop::Dependency(fftid));
@@ -616,7 +590,7 @@ impl Thread {
                             let why = format!(
                                 "a response to byte {at:#x}, where no general register begins"
                             );
-                            return Err(world.trap(Trap::Illegal(why), u.offset));
+                            return Err(world.trap(Refusal::illegal(why).into(), u.offset));
                         }
                     }
                 }
@@ -639,9 +613,9 @@ impl Thread {
     pub(super) fn predicate(&self, u: &Uop) -> u32 {
         let flags = self.regs.flags();
         let bits = match u.predicate {
-            Predicate::None => return u32::MAX,
-            Predicate::Sequential => (flags >> u.flag) as u32,
-            _ => combined(flags, u),
+            None => return u32::MAX,
+            Some(PredicateControl::Sequential) => (flags >> u.flag) as u32,
+            Some(control) => combined(flags, u, control),
         };
         if u.invert { !bits } else { bits }
     }
@@ -649,12 +623,12 @@ impl Thread {
 
 #[cold]
 fn nowhere() -> Trap {
-    Trap::Illegal("jump to where there is no instruction".into())
+    Refusal::illegal("jump to where there is no instruction").into()
 }
 
 /// Predicates that combine flag bits.
 #[cold]
-fn combined(flags: u64, u: &Uop) -> u32 {
+fn combined(flags: u64, u: &Uop, control: PredicateControl) -> u32 {
     // Groups are aligned blocks of the flag register, which has 32 bits.
     let register = (flags >> (u.flag & 32)) as u32;
     let shift = u.flag & 31;
@@ -666,16 +640,16 @@ fn combined(flags: u64, u: &Uop) -> u32 {
             bits | if holds(register >> at & ones, ones) { ones << at } else { 0 }
         })
     };
-    match u.predicate {
-        Predicate::Any(group) => grouped(group, |bits, _| bits != 0) >> shift,
-        Predicate::All(group) => grouped(group, |bits, ones| bits == ones) >> shift,
-        Predicate::AnyV => ((flags | flags >> partner) as u32) >> shift,
-        Predicate::AllV => ((flags & flags >> partner) as u32) >> shift,
-        Predicate::Replicate(component) => {
+    match control {
+        PredicateControl::Any(group) => grouped(group, |bits, _| bits != 0) >> shift,
+        PredicateControl::All(group) => grouped(group, |bits, ones| bits == ones) >> shift,
+        PredicateControl::AnyV => ((flags | flags >> partner) as u32) >> shift,
+        PredicateControl::AllV => ((flags & flags >> partner) as u32) >> shift,
+        PredicateControl::Replicate(component) => {
             let picked = register >> component & 0x1111_1111;
             (picked * 15) >> shift
         }
-        Predicate::None | Predicate::Sequential => u32::MAX,
+        PredicateControl::Sequential => (flags >> u.flag) as u32,
     }
 }
 

@@ -6,7 +6,11 @@
 //! targets are indices of other uops.
 
 use super::regions::{ACC_FILE, FILE_BYTES};
+use crate::machine::fault::Refusal;
 use genxml_eu::instruction::{Descriptor, SharedFunction};
+
+pub use genxml_eu::instruction::{Condition, MathFunction, PredicateControl};
+pub use genxml_eu::ops::Opcode;
 
 /// Most channels that an instruction can have.
 pub const MAX_CHANNELS: usize = 32;
@@ -112,138 +116,16 @@ impl ExecType {
     }
 }
 
-/// Functions of the `math` instruction.
+/// What a uop does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[allow(missing_docs)]
-pub enum Math {
-    Inv,
-    Log,
-    Exp,
-    Sqrt,
-    Rsq,
-    Sin,
-    Cos,
-    Fdiv,
-    Pow,
-    IntDivBoth,
-    IntDivQuotient,
-    IntDivRemainder,
-    /// First step of the division macro.
-    InvMacro,
-    /// First step of the square root macro.
-    RsqMacro,
-}
-
-/// What an instruction does, by the manual's mnemonic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[allow(missing_docs)]
 pub enum Op {
-    Mov,
-    Movi,
-    Sel,
-    Not,
-    And,
-    Or,
-    Xor,
-    Shr,
-    Shl,
-    Asr,
-    Cmp,
-    Cmpn,
-    Csel,
-    Bfrev,
-    Bfe,
-    Bfi1,
-    Bfi2,
-    Frc,
-    Rndu,
-    Rndd,
-    Rnde,
-    Rndz,
-    Lzd,
-    Fbh,
-    Fbl,
-    Cbit,
-    Add,
-    Addc,
-    Subb,
-    Mul,
-    Mac,
-    Mach,
-    Avg,
-    Sad2,
-    Sada2,
-    Dp4,
-    Dph,
-    Dp3,
-    Dp2,
-    Line,
-    Pln,
-    Mad,
-    Madm,
-    Lrp,
-    Math(Math),
-    Jmpi,
-    If,
-    Else,
-    Endif,
-    While,
-    Break,
-    Cont,
-    Halt,
-    Goto,
-    Join,
-    Brd,
-    Brc,
-    Call,
-    Calla,
-    Ret,
-    Wait,
-    Send,
-    Nop,
-    /// The instruction behind it has a breakpoint ([`super::Kernel::behind_breakpoint`]).
+    /// An operation of the instruction set. `sendc` is [`Opcode::Send`] here, `smov` is
+    /// [`Opcode::Mov`]. [`Opcode::Illegal`] stands for every opcode without an operation.
+    Isa(Opcode),
+    /// The instruction has a breakpoint. [`super::Kernel::behind_breakpoint`] gives its uop.
     Breakpoint,
-    /// `illegal`, or an opcode that no Gen8 instruction has.
-    IllegalOpcode,
-    /// Something that breaks the rules; the reason stands in [`Uop::note`].
-    Illegal,
-    /// Something that the model does not do; the reason stands in [`Uop::note`].
-    Missing,
-}
-
-/// Which comparison sets a flag or picks a source.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[allow(missing_docs)]
-pub enum Condition {
-    None,
-    /// Equal or zero.
-    Z,
-    Nz,
-    G,
-    Ge,
-    L,
-    Le,
-    /// Overflow.
-    O,
-    /// Unordered: the result is not a number.
-    U,
-}
-
-/// How a predicate is made of flag bits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[allow(missing_docs)]
-pub enum Predicate {
-    None,
-    /// One bit per channel.
-    Sequential,
-    AnyV,
-    AllV,
-    /// Any bit of the aligned block of so many channels.
-    Any(u8),
-    /// All bits of the aligned block of so many channels.
-    All(u8),
-    /// Align16: one component's bit for all four of a tuple.
-    Replicate(u8),
+    /// The model cannot execute it. [`Uop::note`] says why.
+    Refused,
 }
 
 /// Where the elements of a source lie.
@@ -397,9 +279,11 @@ pub const NOWHERE: u32 = u32::MAX;
 pub struct Uop {
     /// What to do.
     pub op: Op,
+    /// The function of `math`.
+    pub function: Option<MathFunction>,
     /// Arithmetic to do it in.
     pub exec: ExecType,
-    /// Short cut through the general path, see [`super::fast`].
+    /// The fast path of the instruction, see [`super::fast`].
     pub plan: super::fast::Plan,
     /// Number of channels: 1, 2, 4, 8, 16 or 32.
     pub size: u8,
@@ -411,13 +295,13 @@ pub struct Uop {
     /// Ignore the execution mask.
     pub no_mask: bool,
     /// How the flag enables channels.
-    pub predicate: Predicate,
+    pub predicate: Option<PredicateControl>,
     /// Invert the predicate.
     pub invert: bool,
     /// What sets flag bits.
-    pub condition: Condition,
+    pub condition: Option<Condition>,
     /// What chooses between sources (`sel`, `csel`).
-    pub select: Condition,
+    pub select: Option<Condition>,
     /// First bit of the flag in the 64 flag bits (f0.0 is 0, f1.0 is 32).
     pub flag: u8,
     /// Clamp the result.
@@ -449,34 +333,26 @@ pub struct Uop {
     pub length: u8,
     /// Index of the uop that follows in memory.
     pub next: u32,
-    /// Why it cannot be executed ([`Op::Missing`], [`Op::Illegal`]).
-    pub note: Option<Box<Note>>,
-}
-
-/// Why an instruction cannot be executed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
-    /// What is missing or wrong.
-    pub what: String,
-    /// Where the manual has it.
-    pub page: &'static str,
+    /// Why it cannot be executed ([`Op::Refused`], [`Opcode::Illegal`]).
+    pub note: Option<Box<Refusal>>,
 }
 
 impl Uop {
     /// A `nop` at `offset`, the base of every other uop.
     pub fn nop(offset: u32) -> Uop {
         Uop {
-            op: Op::Nop,
+            op: Op::Isa(Opcode::Nop),
+            function: None,
             exec: ExecType::Dword,
             plan: super::fast::Plan::NONE,
             size: 1,
             first: 0,
             lanes: 1,
             no_mask: true,
-            predicate: Predicate::None,
+            predicate: None,
             invert: false,
-            condition: Condition::None,
-            select: Condition::None,
+            condition: None,
+            select: None,
             flag: 0,
             saturate: false,
             acc_write: false,
@@ -495,27 +371,20 @@ impl Uop {
         }
     }
 
-    /// An instruction that stops the thread with a report when it is reached.
-    pub fn missing(offset: u32, what: impl Into<String>, page: &'static str) -> Uop {
-        Uop {
-            op: Op::Missing,
-            note: Some(Box::new(Note { what: what.into(), page })),
-            ..Uop::nop(offset)
-        }
+    /// An instruction that stops the thread when it is reached.
+    pub fn refused(offset: u32, why: Refusal) -> Uop {
+        Uop { op: Op::Refused, note: Some(Box::new(why)), ..Uop::nop(offset) }
     }
 
-    /// An opcode that no instruction has.
-    pub fn illegal_opcode(offset: u32, what: impl Into<String>) -> Uop {
-        Uop { op: Op::IllegalOpcode, ..Uop::illegal(offset, what) }
+    /// An opcode without an operation.
+    pub fn illegal_opcode(offset: u32, why: Refusal) -> Uop {
+        Uop { op: Op::Isa(Opcode::Illegal), ..Uop::refused(offset, why) }
     }
 
-    /// An instruction that the manual forbids.
-    pub fn illegal(offset: u32, what: impl Into<String>) -> Uop {
-        Uop {
-            op: Op::Illegal,
-            note: Some(Box::new(Note { what: what.into(), page: "2a, illegal" })),
-            ..Uop::nop(offset)
-        }
+    /// The error of an instruction that cannot be executed.
+    #[cold]
+    pub fn refusal(&self) -> Refusal {
+        self.note.as_deref().cloned().unwrap_or_else(|| Refusal::illegal(""))
     }
 }
 

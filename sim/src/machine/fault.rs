@@ -203,6 +203,52 @@ fn waiting(threads: &[Waiting]) -> String {
     format!("waits for ever: {}{more}", list.join("; "))
 }
 
+/// Why the model does not do what it is asked to do. It becomes a [`Fault`] where the packet is
+/// known ([`Refusal::fault`]).
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The model does not do this yet. Hardware would.
+    #[error("the model does not implement {what} ({page})")]
+    Missing {
+        /// The operation, field value or message.
+        what: Cow<'static, str>,
+        /// Where it is described.
+        page: Cow<'static, str>,
+    },
+    /// The manual forbids it.
+    #[error("{why}")]
+    Illegal {
+        /// What is wrong.
+        why: Cow<'static, str>,
+    },
+}
+
+impl Refusal {
+    /// The model lacks `what`, which is described at `page`.
+    #[cold]
+    pub fn missing(
+        what: impl Into<Cow<'static, str>>,
+        page: impl Into<Cow<'static, str>>,
+    ) -> Refusal {
+        Refusal::Missing { what: what.into(), page: page.into() }
+    }
+
+    /// The manual forbids it: `why`.
+    #[cold]
+    pub fn illegal(why: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal::Illegal { why: why.into() }
+    }
+
+    /// The fault of a packet, or of an instruction of its thread, that is refused at `at`.
+    #[cold]
+    pub fn fault(self, at: Place) -> Fault {
+        match self {
+            Refusal::Missing { what, page } => Fault::Unimplemented { what, at, page },
+            Refusal::Illegal { why } => Fault::IllegalInstruction { why, at },
+        }
+    }
+}
+
 impl Fault {
     /// The packet that was running, if there was one; of a deadlock the first that waits.
     pub fn place(&self) -> Option<Place> {

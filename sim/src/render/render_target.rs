@@ -5,7 +5,7 @@ use super::aux_surface::{AuxCache, Auxiliary, Mcs, Stored};
 use super::elements::{Elements, MOST_BYTES, Places};
 use crate::assumptions::COLOR_DITHER;
 use crate::machine::exec::Exec;
-use crate::machine::fault::Fault;
+use crate::machine::fault::{Fault, Refusal};
 use crate::mem::{PageFault, Vm};
 use crate::render::blend::{Blend, Colors};
 use crate::surface::format::codec::{ALL, Value};
@@ -52,14 +52,14 @@ pub struct Pixels {
 }
 
 /// Why a surface cannot be a render target.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadTarget {
     /// Its state is wrong.
     #[error(transparent)]
     Surface(#[from] BadSurface),
-    /// The model lacks it; the page that describes it.
-    #[error("the model does not implement {0} ({1})")]
-    Missing(&'static str, &'static str),
+    /// The model cannot render to it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 }
 
 /// A surface as a render target, with the entry of BLEND_STATE that a message chooses.
@@ -369,13 +369,13 @@ impl RenderTarget {
 /// (gen8_facts 9.2).
 fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     if surface.kind != SurfaceKind::Image {
-        return Err(BadTarget::Missing("buffers as render targets", "003:4920"));
+        return Err(Refusal::missing("buffers as render targets", "003:4920").into());
     }
     if matches!(format.class, Class::PackedYuv { .. } | Class::Planar) {
-        return Err(BadTarget::Missing("YUV render targets", "2d p.36"));
+        return Err(Refusal::missing("YUV render targets", "2d p.36").into());
     }
     if surface.turned {
-        return Err(BadTarget::Missing("render targets that are turned", "2d p.339"));
+        return Err(Refusal::missing("render targets that are turned", "2d p.339").into());
     }
     let stored = Codec::of(format.code).is_some_and(Codec::has_channels);
     let rendered = |channel: &Channel| match channel.encoding {

@@ -438,7 +438,7 @@ impl PixelPipe {
                 bad.value,
                 format!("render target, binding table entry {}: {}", write.binding, bad.why),
             ),
-            BadTarget::Missing(what, page) => exec.unimplemented(what, page),
+            BadTarget::Refused(refusal) => refusal.fault(exec.at),
         })?;
         self.targets.push(Target {
             binding: write.binding,

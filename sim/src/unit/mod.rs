@@ -29,11 +29,10 @@ use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::eu::thread::{Environment, Message, Thread, Trap};
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
-use crate::machine::fault::Fault;
+use crate::machine::fault::{Fault, Refusal};
 use crate::machine::watchdog::Exhausted;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
-use render_cache::BadMessage;
 use std::sync::Arc;
 
 /// One thread's door to memory and to the shared functions.
@@ -68,13 +67,7 @@ impl Port<'_, '_> {
     /// Something that the model lacks, met by a message.
     #[cold]
     pub fn missing(&self, what: &str, message: &Message, page: &'static str) -> Fault {
-        self.exec.unimplemented(
-            format!(
-                "{what} (message to {:?}, descriptor {:#010x})",
-                message.function, message.descriptor
-            ),
-            page,
-        )
+        self.refuse(Refusal::missing(what.to_owned(), page), message)
     }
 
     /// The message without the channels of unlit pixels.
@@ -97,15 +90,29 @@ impl Port<'_, '_> {
                 self.local.writes.push(write);
                 Ok(())
             }
-            Err(BadMessage::Illegal(why)) => Err(self.illegal(why, message)),
-            Err(BadMessage::Missing(what, page)) => Err(self.missing(what, message, page)),
+            Err(refusal) => Err(self.refuse(refusal, message)),
         }
+    }
+
+    /// The fault of a message that is not delivered.
+    #[cold]
+    fn refuse(&self, refusal: Refusal, message: &Message) -> Fault {
+        let refusal = match refusal {
+            Refusal::Missing { what, page } => {
+                let Message { function, descriptor, .. } = message;
+                let what =
+                    format!("{what} (message to {function:?}, descriptor {descriptor:#010x})");
+                Refusal::missing(what, page)
+            }
+            illegal @ Refusal::Illegal { .. } => illegal,
+        };
+        refusal.fault(self.exec.at)
     }
 
     /// A message that breaks the rules.
     #[cold]
-    pub fn illegal(&self, why: String, _: &Message) -> Fault {
-        Fault::IllegalInstruction { why: why.into(), at: self.exec.at }
+    pub fn illegal(&self, why: String, message: &Message) -> Fault {
+        self.refuse(Refusal::illegal(why), message)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
+use crate::machine::fault::Refusal;
 use genxml::gen8::message_headers::{MhRt, MhcRtC0FrontBackFacingPolygon, MhcRtSubspan};
 use genxml_eu::gen8::eu_messages::{
     MsdRtw, MsdRtwPrecision, MsdRtwSlotGroupSelect, MtDpRt, RenderTargetWriteSubtype,
@@ -73,15 +74,6 @@ pub struct Write {
     pub depth: Option<[f32; SLOTS]>,
 }
 
-/// Why a message cannot be delivered.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum BadMessage {
-    /// It breaks the rules.
-    Illegal(String),
-    /// The model lacks it; the page that describes it.
-    Missing(&'static str, &'static str),
-}
-
 /// Channels, first slot and parts of a kind of message.
 struct Shape {
     /// Slots of the sixteen that the message has, from `first` on.
@@ -145,33 +137,33 @@ impl Reader<'_> {
 /// 4.3).
 ///
 /// # Errors
-/// [`BadMessage`] for kinds of messages that do not exist or that the model lacks, and for a wrong
+/// [`Refusal`] for kinds of messages that do not exist or that the model lacks, and for a wrong
 /// number of registers.
 pub fn parse(
     registers: &Registers,
     message: &Message,
     dispatched: &Dispatched,
-) -> Result<Write, BadMessage> {
+) -> Result<Write, Refusal> {
     let descriptor = MsdRtw::unpack_lossy(&[message.descriptor]);
     match descriptor.message_type {
         MtDpRt::MT_RTW => {}
-        MtDpRt::MT_RTR => return Err(BadMessage::Missing("render target reads", "2d p.352")),
+        MtDpRt::MT_RTR => return Err(Refusal::missing("render target reads", "2d p.352")),
         other => {
             let why =
                 format!("type {} of a message to the render cache does not exist", other.bits());
-            return Err(BadMessage::Illegal(why));
+            return Err(Refusal::illegal(why));
         }
     }
     if descriptor.precision == MsdRtwPrecision::HALF {
-        return Err(BadMessage::Missing("render target writes of halves", "2a p.459"));
+        return Err(Refusal::missing("render target writes of halves", "2a p.459"));
     }
     if descriptor.per_sample && !dispatched.per_sample {
         let what = "render target writes of single samples by a thread that is for whole pixels";
-        return Err(BadMessage::Missing(what, "gen8_facts 4.3"));
+        return Err(Refusal::missing(what, "gen8_facts 4.3"));
     }
     let Some(shape) = Shape::of(descriptor.message_subtype) else {
         let subtype = descriptor.message_subtype.bits();
-        return Err(BadMessage::Illegal(format!(
+        return Err(Refusal::illegal(format!(
             "render target write: subtype {subtype} is reserved"
         )));
     };
@@ -199,14 +191,12 @@ pub fn parse(
     let sent = descriptor.message_length.get() as usize;
     if descriptor.header_present {
         if sent < 2 {
-            return Err(BadMessage::Illegal(
-                "render target write: a header has two registers".into(),
-            ));
+            return Err(Refusal::illegal("render target write: a header has two registers"));
         }
         let header = MhRt::unpack_lossy(&registers.dwords(at));
         let controls = header.render_target_controls_0;
         if controls.stencil_present_to_render_target {
-            return Err(BadMessage::Missing("stencil values in render target writes", "2d p.357"));
+            return Err(Refusal::missing("stencil values in render target writes", "2d p.357"));
         }
         at += 2 * REGISTER;
         lit = header.pixel_sample_enables.pixel_sample_enables.get() as u32;
@@ -239,7 +229,7 @@ pub fn parse(
     let needs: usize =
         header + parts.iter().map(|&(present, rows)| if present { rows } else { 0 }).sum::<usize>();
     if sent != needs {
-        return Err(BadMessage::Illegal(format!(
+        return Err(Refusal::illegal(format!(
             "a render target write with these parts has {needs} registers (message length), but brings {sent}"
         )));
     }

@@ -1,4 +1,4 @@
-//! Every short cut against the general path. Oracle: the general path, which the other tests check
+//! Every body of the fast path against the general path. Oracle: the general path, which the other tests check
 //! against Rust's own arithmetic; here both run the same random instructions, from any region,
 //! under any mask and mode.
 
@@ -9,6 +9,9 @@ use genxml_eu::instruction::{
 };
 use genxml_eu::ops::Opcode;
 use genxml_sim::eu::fast::Operation;
+use genxml_sim::eu::fast::rule::Class;
+use genxml_sim::eu::ops::all_fast;
+use genxml_sim::eu::ops::family::Fast;
 use genxml_sim::eu::regions::{A0, FLAGS};
 use genxml_sim::eu::{Launch, Thread};
 use genxml_testkit::Random;
@@ -144,53 +147,15 @@ fn plane(random: &mut Random, opcode: Opcode, size: u8, modifiers: bool) -> [Ope
     [moved(coefficients, 24, &[0, 16]), moved(coordinates, 80, &[0]), Operand::None]
 }
 
-fn instruction(random: &mut Random) -> Instruction {
-    use Opcode::{
-        Add, And, Asr, Avg, Cmp, Frc, Line, Mad, Math, Mov, Mul, Not, Or, Pln, Rndd, Rnde, Rndu,
-        Rndz, Sel, Shl, Shr, Xor,
-    };
+/// An instruction of the operation that `row` belongs to, with operands of its class.
+fn instruction(random: &mut Random, row: &Fast) -> Instruction {
+    use Opcode::{Cmp, Line, Math, Mov, Pln, Sel};
+    let opcode = row.opcode;
     let size = 1u8 << random.below(6);
-    let float = random.one_in(2);
-    let (opcode, count) = if float {
-        random.pick(&[
-            (Mov, 1),
-            (Mov, 1),
-            (Frc, 1),
-            (Rndd, 1),
-            (Rndu, 1),
-            (Rnde, 1),
-            (Rndz, 1),
-            (Add, 2),
-            (Mul, 2),
-            (Mad, 3),
-            (Line, 2),
-            (Pln, 2),
-            (Math, 1),
-            (Math, 2),
-            (Sel, 2),
-            (Sel, 2),
-            (Cmp, 2),
-            (Cmp, 2),
-        ])
-    } else {
-        random.pick(&[
-            (Mov, 1),
-            (Mov, 1),
-            (Not, 1),
-            (And, 2),
-            (Or, 2),
-            (Xor, 2),
-            (Add, 2),
-            (Mul, 2),
-            (Shl, 2),
-            (Shr, 2),
-            (Asr, 2),
-            (Avg, 2),
-            (Sel, 2),
-            (Sel, 2),
-            (Cmp, 2),
-            (Cmp, 2),
-        ])
+    let float = matches!(row.class, Class::Float | Class::FloatToInt | Class::CompareFloats);
+    let count = match opcode {
+        Math => 1 + random.below(2),
+        _ => usize::from(opcode.op().sources),
     };
     // Half of the time all operands are of one type, as in most kernels.
     let common = random.pick(&INTS);
@@ -270,15 +235,17 @@ fn fill(random: &mut Random, thread: &mut Thread) {
 #[test]
 fn agree_with_the_general_path() {
     let mut random = Random::new(1);
-    let mut hits: BTreeMap<(String, u8), u32> = BTreeMap::new();
+    let mut hits: BTreeMap<(Operation, u8), u32> = BTreeMap::new();
     let mut forms: BTreeMap<String, u32> = BTreeMap::new();
     let rounds = 60_000;
+    let rows: Vec<_> = all_fast().collect();
     for _ in 0..rounds {
-        let instruction = instruction(&mut random);
+        let (_, row) = random.pick(&rows);
+        let instruction = instruction(&mut random, row);
         let body = [instruction, end()];
         let plan = decode(&body).uops[0].plan;
-        if plan.operation != Operation::None {
-            *hits.entry((format!("{:?}", plan.operation), plan.size)).or_default() += 1;
+        if plan.operation != Operation::NONE {
+            *hits.entry((plan.operation, plan.size)).or_default() += 1;
             *forms.entry(format!("to {:?}", plan.dst.form)).or_default() += 1;
             *forms.entry(format!("from {:?}", plan.src[0].place.form)).or_default() += 1;
             *forms.entry(format!("clamp {:?}", plan.clamp)).or_default() += 1;
@@ -300,16 +267,14 @@ fn agree_with_the_general_path() {
     let taken: u32 = hits.values().sum();
     println!("{taken} of {rounds} random instructions took a short cut");
     let mut missed = Vec::new();
-    for operation in Operation::ALL {
-        let counts: Vec<u32> = (0..6)
-            .map(|size| hits.get(&(format!("{operation:?}"), size)).copied().unwrap_or(0))
-            .collect();
-        println!("{operation:?}: {counts:?} for 1, 2, 4, 8, 16, 32 channels");
+    for (operation, row) in all_fast() {
+        let counts: Vec<u32> =
+            (0..6).map(|size| hits.get(&(operation, size)).copied().unwrap_or(0)).collect();
+        println!("{}: {counts:?} for 1, 2, 4, 8, 16, 32 channels", row.name);
         // Planes need four channels.
-        let least =
-            if matches!(operation, Operation::LineFloat | Operation::PlaneFloat) { 2 } else { 0 };
+        let least = if matches!(row.opcode, Opcode::Line | Opcode::Pln) { 2 } else { 0 };
         if counts[least..].contains(&0) {
-            missed.push(*operation);
+            missed.push(row.name);
         }
     }
     println!("{forms:?}");

@@ -6,7 +6,7 @@
 use super::level::Level;
 use super::plan::{Clamp, DIRECT, Form, Place};
 use crate::assumptions::ARITHMETIC_NAN;
-use crate::eu::execute::set_flag;
+use crate::eu::operands::set_flag;
 use crate::eu::regions::{A0, GRF_BYTES, REGISTER, Registers, wrap};
 use crate::eu::thread::Thread;
 use crate::eu::uop::{Condition, Shape, Target, Type, Uop};
@@ -366,8 +366,8 @@ pub fn finish<S: Level, const N: usize>(
                 }
             };
             store(level, t, u, mask, base, values);
-            if u.condition != Condition::None {
-                set_flag(t, u, mask, compared(u, values));
+            if let Some(condition) = u.condition {
+                set_flag(t, u, mask, compared(u, condition, values));
             }
         },
     );
@@ -375,26 +375,26 @@ pub fn finish<S: Level, const N: usize>(
 
 /// The condition of results, against zero, as the destination holds them.
 #[inline(always)]
-fn compared<const N: usize>(u: &Uop, values: [u32; N]) -> u32 {
+fn compared<const N: usize>(u: &Uop, condition: Condition, values: [u32; N]) -> u32 {
     let shift = 32 - 8 * u.plan.seen.size() as u32;
     let signed = matches!(u.plan.seen, Type::D | Type::W | Type::B);
     let values = map(values, |value| value << shift);
     let zero = bits(map(values, |value| value == 0));
     let negative = if signed { bits(map(values, |value| (value as i32) < 0)) } else { 0 };
-    by_sign(u.condition, zero, negative, 0)
+    by_sign(condition, zero, negative, 0)
 }
 
 /// Which channels meet a condition, by those that are zero, negative and not a number.
 #[inline(always)]
 fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     match condition {
-        Condition::Z => zero,
-        Condition::Nz => !zero,
-        Condition::G => !(zero | negative | nan),
-        Condition::Ge => !(negative | nan) | zero,
-        Condition::L => negative & !(zero | nan),
-        Condition::Le => negative & !nan | zero,
-        Condition::None | Condition::O | Condition::U => 0,
+        Condition::Equal => zero,
+        Condition::NotEqual => !zero,
+        Condition::Greater => !(zero | negative | nan),
+        Condition::GreaterEqual => !(negative | nan) | zero,
+        Condition::Less => negative & !(zero | nan),
+        Condition::LessEqual => negative & !nan | zero,
+        Condition::Overflow | Condition::Unordered => 0,
     }
 }
 
@@ -428,11 +428,11 @@ pub fn finish_floats<S: Level, const N: usize>(
             };
             let values = map(values, |value| pattern(value, subnormal, computed));
             store(level, t, u, mask, base, values);
-            if u.condition != Condition::None {
+            if let Some(condition) = u.condition {
                 let zero = bits(map(values, |value| value << 1 == 0));
                 let negative = bits(map(values, |value| (value as i32) < 0));
                 let nan = bits(map(values, |value| value << 1 > EXPONENT << 1));
-                set_flag(t, u, mask, by_sign(u.condition, zero, negative, nan));
+                set_flag(t, u, mask, by_sign(condition, zero, negative, nan));
             }
         },
     );

@@ -1,10 +1,10 @@
 //! What the processor under the model can do beyond its architecture's base.
 //!
 //! Rust compiles for the oldest processor of an architecture. On x86-64 that has neither a fused
-//! multiply-add nor shifts by lane, and vectors of half the size; so the short cuts exist twice,
+//! multiply-add nor shifts by lane, and vectors of half the size; so the fast path is compiled twice,
 //! and a thread chooses when it starts. Results do not differ by a bit.
 
-use crate::eu::ops::fused_single;
+use crate::eu::ops::rounding::fused_single;
 
 /// A set of machine instructions that code can be compiled for.
 pub trait Level: Copy + 'static {

@@ -465,10 +465,10 @@ fn what_cannot_be_rendered_to() {
         );
     }
     let yuv = resolve(&surface(SurfaceFormat::YCRCB_NORMAL, TileMode::Linear));
-    assert!(matches!(yuv, Err(BadTarget::Missing(..))));
+    assert!(matches!(yuv, Err(BadTarget::Refused(Refusal::Missing { .. }))));
     let buffer =
         Surface { kind: SurfaceKind::Buffer, ..surface(SurfaceFormat::R32_UINT, TileMode::Linear) };
-    assert!(matches!(resolve(&buffer), Err(BadTarget::Missing(..))));
+    assert!(matches!(resolve(&buffer), Err(BadTarget::Refused(Refusal::Missing { .. }))));
     let lod = Surface { mip_count: 15, ..surface(SurfaceFormat::R32_UINT, TileMode::Linear) };
     assert!(matches!(
         resolve(&lod),

@@ -1,0 +1,312 @@
+//! What stands around the bodies of the fast path: operands to lanes, the body, results back.
+//!
+//! Each function is called by one line of a table in [`super::super::ops`], with the body of that
+//! line. It returns false if the instruction has to take the general path; then nothing has
+//! changed.
+
+use super::lanes::{
+    base, blend, coordinates, finish, finish_compare, finish_floats, floats, ints, map, tuple, zip,
+};
+use super::level::Level;
+use crate::eu::thread::Thread;
+use crate::eu::uop::Uop;
+
+/// An operation of the fast path for one number of channels.
+pub type Handler<S> = fn(S, &mut Thread, &Uop, u32) -> bool;
+
+/// Numbers of channels: 1, 2, 4, 8, 16 and 32.
+pub const SIZES: usize = 6;
+
+/// The handler of no operation: the instruction takes the general path.
+pub fn aside<S: Level>(_: S, _: &mut Thread, _: &Uop, _: u32) -> bool {
+    false
+}
+
+/// Gives up a short cut unless the value is there.
+macro_rules! or_aside {
+    ($value:expr) => {
+        match $value {
+            Some(value) => value,
+            None => return false,
+        }
+    };
+}
+
+/// A function of one integer.
+#[inline(always)]
+pub fn int1<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(u32) -> u32,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    finish::<S, N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f));
+    true
+}
+
+/// A function of two integers.
+#[inline(always)]
+pub fn int2<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(u32, u32) -> u32,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    finish::<S, N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
+    true
+}
+
+/// One of two, as the predicate says.
+#[inline(always)]
+pub fn choice<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    let chosen = t.predicate(u);
+    finish::<S, N>(s, t, u, mask, to, blend(chosen, ints(s, t, u, 0, a), ints(s, t, u, 1, b)));
+    true
+}
+
+/// A comparison of integers.
+#[inline(always)]
+pub fn compare<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(u32, u32) -> bool,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    finish_compare::<S, N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
+    true
+}
+
+/// True unless the modes ask for other arithmetic than rounding to nearest even.
+#[inline(always)]
+pub fn usual(t: &Thread) -> bool {
+    !t.modes.alternative && t.modes.rounding == 0
+}
+
+/// A function of one float.
+#[inline(always)]
+pub fn float1<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(f32) -> f32,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    finish_floats::<S, N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f), true);
+    true
+}
+
+/// A copy, which keeps what is not a number as it is.
+#[inline(always)]
+pub fn copy<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    finish_floats::<S, N>(s, t, u, mask, to, floats(s, t, u, 0, a), false);
+    true
+}
+
+/// A function of two floats.
+#[inline(always)]
+pub fn float2<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(f32, f32) -> f32,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    finish_floats::<S, N>(
+        s,
+        t,
+        u,
+        mask,
+        to,
+        zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f),
+        true,
+    );
+    true
+}
+
+/// One of two floats, as it is.
+#[inline(always)]
+pub fn preference<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(f32, f32) -> f32,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    finish_floats::<S, N>(
+        s,
+        t,
+        u,
+        mask,
+        to,
+        zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f),
+        false,
+    );
+    true
+}
+
+/// Source 0 plus the product of the others.
+#[inline(always)]
+pub fn multiply_add<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    _: (),
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let c = or_aside!(base(&t.regs, &u.plan.src[2].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    let factors = zip(floats(s, t, u, 1, b), floats(s, t, u, 2, c), |b, c| (b, c));
+    let values = zip(floats(s, t, u, 0, a), factors, |a, (b, c)| S::fused(b, c, a));
+    finish_floats::<S, N>(s, t, u, mask, to, values, true);
+    true
+}
+
+/// A line or plane: p x + r or p x + q y + r, with a tuple p, q, -, r.
+#[inline(always)]
+pub fn plane<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    is_line: bool,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    let [p, q, _, r] = tuple(t, u, a);
+    let values = if is_line {
+        map(floats(s, t, u, 1, b), |x: f32| p * x + r)
+    } else {
+        let [x, y] = coordinates::<N>(t, u, b);
+        zip(x, y, |x, y| (p * x + q * y) + r)
+    };
+    finish_floats::<S, N>(s, t, u, mask, to, values, true);
+    true
+}
+
+/// One of two floats, as the predicate says.
+#[inline(always)]
+pub fn choice_of_floats<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    _: (),
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    let chosen = t.predicate(u);
+    finish_floats::<S, N>(
+        s,
+        t,
+        u,
+        mask,
+        to,
+        blend(chosen, floats(s, t, u, 0, a), floats(s, t, u, 1, b)),
+        false,
+    );
+    true
+}
+
+/// A comparison of floats.
+#[inline(always)]
+pub fn compare_floats<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(f32, f32) -> bool,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    finish_compare::<S, N>(s, t, u, mask, to, zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f));
+    true
+}
+
+/// A conversion to integers.
+#[inline(always)]
+pub fn to_int<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(f32) -> u32,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    finish::<S, N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f));
+    true
+}
+
+/// A conversion from integers.
+#[inline(always)]
+pub fn to_float<S: Level, const N: usize>(
+    s: S,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(u32) -> f32,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    finish_floats::<S, N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f), true);
+    true
+}

@@ -1,0 +1,249 @@
+//! The rules of the fast path: which instructions a body can execute, and how.
+
+use super::plan::Clamp;
+use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
+use crate::eu::regions::GRF_BYTES;
+use crate::eu::uop::{Condition, ExecType, MathFunction, Shape, Src, Type, Uop};
+
+/// The types that a body of the fast path is for. Integers have up to 32 bits, floats are singles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// From integers to integers.
+    Int,
+    /// From floats to floats.
+    Float,
+    /// From integers to floats.
+    IntToFloat,
+    /// From floats to integers.
+    FloatToInt,
+    /// Comparison of integers. The destination has any type.
+    CompareInts,
+    /// Comparison of floats. The destination has any type.
+    CompareFloats,
+}
+
+impl Class {
+    /// True for these types of all sources and of the destination.
+    pub fn takes(self, floats: bool, to_float: bool) -> bool {
+        match self {
+            Class::Int => !floats && !to_float,
+            Class::Float => floats && to_float,
+            Class::IntToFloat => !floats && to_float,
+            Class::FloatToInt => floats && !to_float,
+            Class::CompareInts => !floats,
+            Class::CompareFloats => floats,
+        }
+    }
+
+    /// True for comparisons, whose condition is not one of the result.
+    pub fn compares(self) -> bool {
+        matches!(self, Class::CompareInts | Class::CompareFloats)
+    }
+}
+
+/// How a body executes an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// How integer results are saturated; none if the lanes do not hold all of the result, so that
+    /// it cannot be.
+    pub saturation: Option<Clamp>,
+    /// How results are clamped even without saturation.
+    pub clamp: Clamp,
+    /// Sources 0 and 1 change places.
+    pub swap: bool,
+    /// The flag is the opposite of what is found.
+    pub opposite: bool,
+    /// The body works on the bits of float sources.
+    pub raw: bool,
+}
+
+impl Choice {
+    const PLAIN: Choice =
+        Choice { saturation: None, clamp: Clamp::None, swap: false, opposite: false, raw: false };
+}
+
+/// What the lanes of 32 bits say of the numbers in a source, which the manual's arithmetic sees
+/// without a limit.
+#[derive(Clone, Copy)]
+pub struct Exact {
+    /// As signed numbers they are the source's.
+    pub signed: bool,
+    /// As unsigned numbers they are.
+    pub unsigned: bool,
+}
+
+fn exact(src: &Src) -> Exact {
+    match (src.ty, &src.shape) {
+        (Type::D | Type::Ud, Shape::Immediate(bits)) if *bits as u32 <= i32::MAX as u32 => {
+            Exact { signed: true, unsigned: true }
+        }
+        (Type::D, _) => Exact { signed: !src.negate, unsigned: false },
+        (Type::Ud, _) => Exact { signed: false, unsigned: !src.negate },
+        (Type::Uw | Type::Ub, _) => Exact { signed: true, unsigned: !src.negate },
+        _ => Exact { signed: true, unsigned: false },
+    }
+}
+
+/// What the rules ask about an instruction.
+pub struct Facts<'u> {
+    /// The instruction.
+    pub u: &'u Uop,
+    /// Its sources.
+    pub sources: &'u [Src],
+    /// As signed numbers, the lanes of all sources are the numbers of the sources.
+    pub signed: bool,
+    /// As unsigned numbers, they are.
+    pub unsigned: bool,
+    /// The same for source 0 alone.
+    pub first: Exact,
+    /// The sources have at most 16 bits.
+    pub word: bool,
+}
+
+impl<'u> Facts<'u> {
+    /// The facts about an instruction with these sources.
+    pub fn new(u: &'u Uop, sources: &'u [Src]) -> Facts<'u> {
+        Facts {
+            u,
+            sources,
+            signed: sources.iter().all(|src| exact(src).signed),
+            unsigned: sources.iter().all(|src| exact(src).unsigned),
+            first: sources.first().map_or(Exact { signed: false, unsigned: false }, exact),
+            word: u.exec == ExecType::Word,
+        }
+    }
+
+    /// Yes, in the usual way of floats and of conversions to floats.
+    pub fn always(&self) -> Option<Choice> {
+        Some(Choice::PLAIN)
+    }
+
+    /// The same under a condition.
+    pub fn when(&self, condition: bool) -> Option<Choice> {
+        condition.then_some(Choice::PLAIN)
+    }
+
+    /// Yes: the lanes hold all of the result, signed or unsigned as given.
+    pub fn exact_as(&self, signed: bool, unsigned: bool) -> Option<Choice> {
+        let saturation = match (signed, unsigned) {
+            (true, _) => Some(Clamp::Signed),
+            (_, true) => Some(Clamp::Unsigned),
+            _ => None,
+        };
+        Some(Choice { saturation, ..Choice::PLAIN })
+    }
+
+    /// Yes: the lanes hold all of the result if those of the sources hold all of the sources.
+    pub fn exact(&self) -> Option<Choice> {
+        self.exact_as(self.signed, self.unsigned)
+    }
+
+    /// The same under a condition.
+    pub fn exact_if(&self, condition: bool) -> Option<Choice> {
+        if condition { self.exact() } else { None }
+    }
+
+    /// Yes: the lanes hold the low bits of the result, and all of it only if `whole`.
+    pub fn low_bits(&self, whole: bool) -> Option<Choice> {
+        if whole { self.exact() } else { self.always() }
+    }
+
+    /// True if all sources are unsigned words, whose product needs all 32 bits.
+    pub fn unsigned_words(&self) -> bool {
+        self.sources.iter().all(|src| src.ty == Type::Uw)
+    }
+
+    /// True if the lesser of two sources is selected.
+    pub fn selects_less(&self) -> bool {
+        matches!(self.u.select, Some(Condition::Less | Condition::LessEqual))
+    }
+
+    /// True if the greater of two sources is selected.
+    pub fn selects_greater(&self) -> bool {
+        matches!(self.u.select, Some(Condition::Greater | Condition::GreaterEqual))
+    }
+
+    /// True if the predicate selects between two sources.
+    pub fn selects_by_predicate(&self) -> bool {
+        self.u.select.is_none() && self.u.predicate.is_some()
+    }
+
+    /// The comparison is made by `a == b`.
+    pub fn equality(&self) -> Option<Choice> {
+        let opposite = match self.u.condition? {
+            Condition::Equal => false,
+            Condition::NotEqual => true,
+            _ => return None,
+        };
+        Some(Choice { opposite, ..Choice::PLAIN })
+    }
+
+    /// The comparison of integers is made by `a < b`.
+    pub fn order(&self) -> Option<Choice> {
+        let (swap, opposite) = match self.u.condition? {
+            Condition::Less => (false, false),
+            Condition::GreaterEqual => (false, true),
+            Condition::Greater => (true, false),
+            Condition::LessEqual => (true, true),
+            _ => return None,
+        };
+        Some(Choice { swap, opposite, ..Choice::PLAIN })
+    }
+
+    /// The comparison of floats is made by `a < b`.
+    pub fn strict_order(&self) -> Option<Choice> {
+        let swap = match self.u.condition? {
+            Condition::Less => false,
+            Condition::Greater => true,
+            _ => return None,
+        };
+        Some(Choice { swap, ..Choice::PLAIN })
+    }
+
+    /// The comparison of floats is made by `a <= b`.
+    pub fn weak_order(&self) -> Option<Choice> {
+        let swap = match self.u.condition? {
+            Condition::LessEqual => false,
+            Condition::GreaterEqual => true,
+            _ => return None,
+        };
+        Some(Choice { swap, ..Choice::PLAIN })
+    }
+
+    /// True if a float is copied without modifiers and saturation.
+    pub fn plain_copy(&self) -> bool {
+        self.sources[0].plain() && !self.u.saturate
+    }
+
+    /// A copy of bits, unless a condition looks at them.
+    pub fn raw(&self) -> Option<Choice> {
+        let raw = self.plain_copy() && self.u.condition.is_none();
+        raw.then_some(Choice { raw: true, ..Choice::PLAIN })
+    }
+
+    /// A conversion to integers of this signedness, which clamps. A saturated conversion does the
+    /// same.
+    pub fn to_ints(&self, signed: bool) -> Option<Choice> {
+        match (signed, self.u.dst.ty) {
+            (false, Type::Ud) => self.always(),
+            (true, Type::Ud) | (false, _) => None,
+            (true, _) => Some(Choice { clamp: Clamp::Signed, ..Choice::PLAIN }),
+        }
+    }
+
+    /// The instruction is `math` with this function.
+    pub fn math(&self, function: MathFunction) -> Option<Choice> {
+        self.when(MATH_KEEPS_SUBNORMALS_BY_MODE && self.u.function == Some(function))
+    }
+
+    /// A plane's coefficients are four numbers in registers, and its coordinates whole registers.
+    pub fn plane(&self) -> Option<Choice> {
+        let n = usize::from(self.u.size);
+        let whole = |offset: u16| usize::from(offset) + 8 * n.max(8) <= GRF_BYTES;
+        self.when(matches!(
+            (&self.sources[0].shape, &self.sources[1].shape),
+            (Shape::Scalar(tuple), Shape::Contiguous(offset))
+                if usize::from(*tuple) < GRF_BYTES && whole(*offset)
+        ))
+    }
+}

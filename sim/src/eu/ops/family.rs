@@ -1,0 +1,241 @@
+//! The form of a row: an operation with its general body and the bodies of its fast path.
+//!
+//! A row is written in a table of [`family!`]:
+//!
+//! ```text
+//! /// Mean, rounded up.
+//! Avg {
+//!     int(i) { i.two(avg) }
+//!     fast AvgSigned Int(f) f.exact_if(f.signed) => int2(|a, b| ...);
+//! }
+//! ```
+//!
+//! `Avg` is the [`Opcode`]. `int` and `float` are the general bodies for integer and for float
+//! sources ([`Ints`], [`Floats`]); `whole` names a function that executes the instruction without
+//! them. Each `fast` line is a body of the fast path: its name, the types that it is for
+//! ([`Class`]), the rule that says which instructions it can execute ([`Facts`]), and the body on
+//! 32-bit lanes with the function of [`super::super::fast::around`] that calls it. The first line
+//! whose rule agrees is taken. A constant before the bodies replaces one of [`Operation`].
+
+use crate::eu::fast::rule::{Choice, Class, Facts};
+use crate::eu::general::{Done, Floats, Ints};
+use crate::eu::operands::Operand;
+use crate::eu::ops::number::{Float, Int};
+use crate::eu::ops::rounding::{Arithmetic, Nearest, NearestHalf, Rounded};
+use crate::eu::soft::Format;
+use crate::eu::thread::Thread;
+use crate::eu::uop::{ExecType, Opcode, Uop};
+use genxml_eu::ops::{OPS, Traits};
+
+/// Executes an instruction for the channels of a mask.
+pub type Body = fn(&mut Thread, &Uop, u32) -> Done;
+
+/// An operation of the general path.
+pub trait Operation {
+    /// Its name in the instruction set.
+    const OPCODE: Opcode;
+    /// Intermediate results of integers may need more than 64 bits.
+    const WIDE: bool = false;
+    /// Fewest channels that it can have.
+    const LEAST_CHANNELS: u8 = 1;
+    /// Executes the instruction, whatever its types, in place of [`int`](Self::int) and
+    /// [`float`](Self::float).
+    const WHOLE: Option<Body> = None;
+
+    /// The body for integer sources.
+    ///
+    /// # Errors
+    /// What the operation cannot do with them.
+    fn int<T: Int>(operands: Ints<'_, T>) -> Done {
+        operands.refuse()
+    }
+
+    /// The body for float sources.
+    ///
+    /// # Errors
+    /// What the operation cannot do with them.
+    fn float<T: Operand, A: Arithmetic<T>>(operands: Floats<'_, T, A>) -> Done {
+        operands.refuse()
+    }
+}
+
+/// The general bodies of an operation, compiled for each arithmetic.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// The operation.
+    pub opcode: Opcode,
+    /// Intermediate results of integers may need more than 64 bits.
+    pub wide: bool,
+    /// Fewest channels that it can have.
+    pub least_channels: u8,
+    /// Integers whose intermediate results fit 64 bits.
+    pub int64: Body,
+    /// All other integers.
+    pub int128: Body,
+    /// Singles, rounded to nearest even.
+    pub single: Body,
+    /// Halves, rounded to nearest even.
+    pub half: Body,
+    /// Doubles, rounded to nearest even.
+    pub double: Body,
+    /// Singles and halves in any rounding mode, with overflows.
+    pub exact_single: Body,
+    /// Doubles in any rounding mode, with overflows.
+    pub exact_double: Body,
+}
+
+impl Row {
+    /// The row of an operation.
+    pub const fn of<O: Operation>() -> Row {
+        let row = Row {
+            opcode: O::OPCODE,
+            wide: O::WIDE,
+            least_channels: O::LEAST_CHANNELS,
+            int64: int::<O, i64>,
+            int128: int::<O, i128>,
+            single: single::<O>,
+            half: half::<O>,
+            double: double::<O>,
+            exact_single: exact::<O, f32>,
+            exact_double: exact::<O, f64>,
+        };
+        match O::WHOLE {
+            None => row,
+            Some(body) => Row {
+                int64: body,
+                int128: body,
+                single: body,
+                half: body,
+                double: body,
+                exact_single: body,
+                exact_double: body,
+                ..row
+            },
+        }
+    }
+}
+
+fn int<O: Operation, T: Int>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    let logic = const { OPS[O::OPCODE as usize].traits.contains(Traits::LOGIC) };
+    O::int(Ints::<T>::new(thread, u, mask, logic))
+}
+
+fn single<O: Operation>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    O::float(Floats::<f32, _>::new(thread, u, mask, &Nearest))
+}
+
+fn half<O: Operation>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    O::float(Floats::<f32, _>::new(thread, u, mask, &NearestHalf))
+}
+
+fn double<O: Operation>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    O::float(Floats::<f64, _>::new(thread, u, mask, &Nearest))
+}
+
+fn exact<O: Operation, T: Operand + Float>(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    let format = match u.exec {
+        ExecType::Half => Format::HALF,
+        _ => T::FORMAT,
+    };
+    let rounded = Rounded::new(format, thread.modes.rounding_mode());
+    O::float(Floats::<T, _>::new(thread, u, mask, &rounded))
+}
+
+/// A body of the fast path, without its code ([`super::Compiled`]).
+#[derive(Clone, Copy)]
+pub struct Fast {
+    /// The operation.
+    pub opcode: Opcode,
+    /// Its name, unique among all bodies.
+    pub name: &'static str,
+    /// The types that it is for.
+    pub class: Class,
+    /// How it executes an instruction of this class, if it can.
+    pub rule: fn(&Facts<'_>) -> Option<Choice>,
+}
+
+/// Makes of a table of rows: `ROWS`, their general bodies; `FAST`, the bodies of the fast path; and
+/// `handlers`, the code of `FAST` for each number of channels.
+macro_rules! family {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident {
+            $(const $constant:ident: $ty:ty = $value:expr;)*
+            $(whole $whole:path;)?
+            $(int($ints:ident) $int:block)?
+            $(float($floats:ident) $float:block)?
+            $(fast $fast:ident $class:ident($facts:ident) $rule:expr => $around:ident($body:expr);)*
+        }
+    )*) => {
+        mod row {
+            use super::*;
+            $(
+                $(#[$doc])*
+                pub struct $name;
+
+                impl Operation for $name {
+                    const OPCODE: Opcode = Opcode::$name;
+                    $(const $constant: $ty = $value;)*
+                    $(const WHOLE: Option<Body> = Some($whole);)?
+                    $(fn int<T: Int>($ints: Ints<'_, T>) -> Done $int)?
+                    $(fn float<T: Operand, A: Arithmetic<T>>($floats: Floats<'_, T, A>) -> Done
+                        $float)?
+                }
+            )*
+        }
+
+        #[allow(non_snake_case)]
+        mod handler {
+            use super::*;
+            $($(
+                pub fn $fast<S: Level, const N: usize>(
+                    s: S,
+                    t: &mut Thread,
+                    u: &Uop,
+                    mask: u32,
+                ) -> bool {
+                    s.vectorize(#[inline(always)] move || around::$around::<S, N>(s, t, u, mask, $body))
+                }
+            )*)*
+        }
+
+        /// The general bodies of this family.
+        pub const ROWS: &[Row] = &[$(Row::of::<row::$name>()),*];
+
+        /// The bodies of its fast path.
+        pub const FAST: &[Fast] = &[$($(Fast {
+            opcode: Opcode::$name,
+            name: stringify!($fast),
+            class: Class::$class,
+            rule: |$facts| $rule,
+        },)*)*];
+
+        /// Their code, in the same order.
+        pub const fn handlers<S: Level>() -> [[Handler<S>; SIZES]; FAST.len()] {
+            [$($([
+                handler::$fast::<S, 1>,
+                handler::$fast::<S, 2>,
+                handler::$fast::<S, 4>,
+                handler::$fast::<S, 8>,
+                handler::$fast::<S, 16>,
+                handler::$fast::<S, 32>,
+            ],)*)*]
+        }
+    };
+}
+pub(super) use family;
+
+/// What a table of rows needs to be in scope.
+pub(super) mod prelude {
+    pub(in super::super) use super::family;
+    pub use super::{Body, Fast, Operation, Row};
+    pub use crate::eu::fast::around::{self, Handler, SIZES};
+    pub use crate::eu::fast::level::Level;
+    pub use crate::eu::fast::rule::Class;
+    pub use crate::eu::general::{Done, Floats, Ints};
+    pub use crate::eu::operands::Operand;
+    pub use crate::eu::ops::number::{Float, Int};
+    pub use crate::eu::ops::rounding::Arithmetic;
+    pub use crate::eu::thread::Thread;
+    pub use crate::eu::uop::{Opcode, Uop};
+}

@@ -1,0 +1,149 @@
+//! The operations: one table for each family, one row for each operation.
+//!
+//! A row gives the general body, which reads as the manual does, and the bodies of the fast path,
+//! which agree with it bit for bit ([`family`] has the form). The bodies are about values only:
+//! regions, masks, saturation and flags are handled once for all of them ([`super::general`],
+//! [`super::fast`]). Control flow and messages are not here but in [`super::flow`] and
+//! [`super::thread`].
+//!
+//! [`moves`], [`logic`], [`arithmetic`], [`float`] and [`dot`] are the families, [`number`] and
+//! [`rounding`] what they compute with.
+
+pub mod arithmetic;
+pub mod dot;
+pub mod family;
+pub mod float;
+pub mod logic;
+pub mod moves;
+pub mod number;
+pub mod rounding;
+
+use super::fast::around::{Handler, SIZES, aside};
+use super::fast::level::{self, Level};
+use super::fast::plan::Operation;
+use super::uop::Opcode;
+use family::{Fast, Row};
+
+/// Numbers that an opcode of the table and an operation of the fast path can have.
+const NUMBERS: usize = 128;
+
+/// Runs `$body` with `$family` standing for each family, in the order of the operations' numbers.
+macro_rules! each_family {
+    ($family:ident => $body:block) => {
+        each_family!(@ $family $body moves logic arithmetic float dot);
+    };
+    (@ $family:ident $body:block $($name:ident)*) => {
+        $({
+            use $name as $family;
+            $body
+        })*
+    };
+}
+
+/// General bodies, by opcode.
+static GENERAL: [Option<Row>; NUMBERS] = {
+    let mut table = [const { None }; NUMBERS];
+    each_family!(rows => {
+        let mut n = 0;
+        while n < rows::ROWS.len() {
+            let row = rows::ROWS[n];
+            assert!(table[row.opcode as usize].is_none(), "an operation has two rows");
+            table[row.opcode as usize] = Some(row);
+            n += 1;
+        }
+    });
+    table
+};
+
+/// Number of bodies of the fast path.
+const FAST_COUNT: usize = {
+    let mut count = 0;
+    each_family!(rows => {
+        count += rows::FAST.len();
+    });
+    assert!(count < NUMBERS, "the numbers of fast operations do not suffice");
+    count
+};
+
+/// All bodies of the fast path; the n-th is [`Operation`] n + 1.
+static FAST: [Fast; FAST_COUNT] = {
+    let mut table = [moves::FAST[0]; FAST_COUNT];
+    let mut next = 0;
+    each_family!(rows => {
+        let mut n = 0;
+        while n < rows::FAST.len() {
+            table[next] = rows::FAST[n];
+            next += 1;
+            n += 1;
+        }
+    });
+    table
+};
+
+/// Index of the first body in [`FAST`], by opcode. Those of an operation follow each other.
+static FIRST_FAST: [Option<u8>; NUMBERS] = {
+    let mut table = [None; NUMBERS];
+    let mut n = FAST_COUNT;
+    while n > 0 {
+        n -= 1;
+        table[FAST[n].opcode as usize] = Some(n as u8);
+    }
+    table
+};
+
+/// The general bodies of an operation; none for control flow and messages.
+pub fn general(opcode: Opcode) -> Option<&'static Row> {
+    GENERAL[opcode as usize % NUMBERS].as_ref()
+}
+
+/// The bodies that an operation has on the fast path.
+pub fn fast(opcode: Opcode) -> impl Iterator<Item = (Operation, &'static Fast)> {
+    let first = FIRST_FAST[opcode as usize % NUMBERS].map_or(FAST_COUNT, usize::from);
+    let rows = FAST.iter().enumerate().skip(first);
+    rows.take_while(move |(_, row)| row.opcode == opcode)
+        .map(|(n, row)| (Operation::from_index(n + 1), row))
+}
+
+/// Every body of the fast path.
+pub fn all_fast() -> impl Iterator<Item = (Operation, &'static Fast)> {
+    FAST.iter().enumerate().map(|(n, row)| (Operation::from_index(n + 1), row))
+}
+
+/// The code of all operations of the fast path, by number and by the logarithm of the number of
+/// channels.
+pub type Operations<S> = [[Handler<S>; SIZES]; NUMBERS];
+
+/// A level that the operations are compiled for.
+pub trait Compiled: Level {
+    /// The operations, compiled for this level. The function is not generic, so the code is
+    /// compiled in this crate only.
+    fn operations() -> &'static Operations<Self>;
+}
+
+impl Compiled for level::Baseline {
+    fn operations() -> &'static Operations<Self> {
+        const { &operations::<Self>() }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Compiled for level::V3 {
+    fn operations() -> &'static Operations<Self> {
+        const { &operations::<Self>() }
+    }
+}
+
+const fn operations<S: Level>() -> Operations<S> {
+    let mut table: Operations<S> = [[aside as Handler<S>; SIZES]; NUMBERS];
+    let mut next = 1;
+    each_family!(rows => {
+        let code = rows::handlers::<S>();
+        let mut n = 0;
+        while n < code.len() {
+            table[next] = code[n];
+            next += 1;
+            n += 1;
+        }
+    });
+    table
+}

@@ -1,0 +1,184 @@
+//! Copies, selections and comparisons.
+
+use super::family::prelude::*;
+use super::number::compare;
+use crate::assumptions::COMPARE_NAN_TRUE_FOR_TWO;
+use crate::eu::general::illegal;
+use crate::eu::operands::{
+    Finish, finish_copy, finish_floats, finish_ints, floats, ints, patterns,
+};
+use crate::eu::regions::{A0, REGISTER, wrap};
+use crate::eu::uop::{Condition, Op, Shape, Src, Target, Type};
+
+family! {
+    /// A copy with conversion.
+    Mov {
+        whole mov;
+        fast MovInt Int(f) f.exact() => int1(|a| a);
+        fast MovBits Float(f) f.raw() => int1(|a| a);
+        fast MovFloat Float(f) f.when(!f.plain_copy()) => copy(());
+        fast FloatToSigned FloatToInt(f) f.to_ints(true) => to_int(|a| a as i32 as u32);
+        fast FloatToUnsigned FloatToInt(f) f.to_ints(false) => to_int(|a| a as u32);
+        fast SignedToFloat IntToFloat(f) f.when(f.signed) => to_float(|a| a as i32 as f32);
+        fast UnsignedToFloat IntToFloat(f) f.when(f.unsigned) => to_float(|a| a as f32);
+    }
+    /// A shuffle of the elements of one register.
+    Movi {
+        whole movi;
+    }
+    /// One of two sources: by the predicate, or by comparing them.
+    Sel {
+        int(i) {
+            match i.u.select {
+                None => i.choose(),
+                Some(condition) => i.two(|a, b| if compare(condition, a, b) { a } else { b }),
+            }
+        }
+        float(f) {
+            match f.u.select {
+                None => f.choose(),
+                Some(Condition::Less | Condition::LessEqual) => {
+                    f.selecting().two(|_, a, b| min(a, b))
+                }
+                Some(Condition::Greater | Condition::GreaterEqual) => {
+                    f.selecting().two(|_, a, b| max(a, b))
+                }
+                Some(condition) => {
+                    f.selecting().two(|_, a, b| if compare(condition, a, b) { a } else { b })
+                }
+            }
+        }
+        fast SelInt Int(f) f.exact_if(f.selects_by_predicate()) => choice(());
+        fast MinSigned Int(f) f.exact_if(f.selects_less() && f.signed)
+            => int2(|a, b| (a as i32).min(b as i32) as u32);
+        fast MinUnsigned Int(f) f.exact_if(f.selects_less() && f.unsigned) => int2(u32::min);
+        fast MaxSigned Int(f) f.exact_if(f.selects_greater() && f.signed)
+            => int2(|a, b| (a as i32).max(b as i32) as u32);
+        fast MaxUnsigned Int(f) f.exact_if(f.selects_greater() && f.unsigned) => int2(u32::max);
+        fast SelFloat Float(f) f.when(f.selects_by_predicate()) => choice_of_floats(());
+        fast MinFloat Float(f) f.when(f.selects_less()) => preference(min);
+        fast MaxFloat Float(f) f.when(f.selects_greater()) => preference(max);
+    }
+    /// One of two sources, by comparing the third with zero.
+    Csel {
+        int(i) {
+            match i.u.select {
+                None => i.three(|_, b, _| b),
+                Some(condition) => i.three(|a, b, c| {
+                    if compare(condition, c, T::default()) { a } else { b }
+                }),
+            }
+        }
+        float(f) {
+            match f.u.select {
+                None => f.selecting().three(|_, _, b, _| b),
+                Some(condition) => f.selecting().three(|_, a, b, c| {
+                    if compare(condition, c, T::ZERO) { a } else { b }
+                }),
+            }
+        }
+    }
+    /// A comparison.
+    Cmp {
+        int(i) { i.compare(compare) }
+        float(f) { f.compare(compare) }
+        fast Equal CompareInts(f) if f.signed || f.unsigned { f.equality() } else { None }
+            => compare(|a, b| a == b);
+        fast LessSigned CompareInts(f) if f.signed { f.order() } else { None }
+            => compare(|a, b| (a as i32) < b as i32);
+        fast LessUnsigned CompareInts(f) if f.unsigned { f.order() } else { None }
+            => compare(|a, b| a < b);
+        fast EqualFloat CompareFloats(f) f.equality() => compare_floats(|a, b| a == b);
+        fast LessFloat CompareFloats(f) f.strict_order() => compare_floats(|a, b| a < b);
+        fast AtMostFloat CompareFloats(f) f.weak_order() => compare_floats(|a, b| a <= b);
+    }
+    /// A comparison in which a NaN is less than a number.
+    Cmpn {
+        int(i) { i.compare(compare) }
+        float(f) { f.compare(compare_nan) }
+    }
+}
+
+/// A copy; without conversion and modifiers all bits stay as they are.
+fn mov(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    let (n, src) = (usize::from(u.size), &u.src[0]);
+    let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
+    let accumulator = matches!(u.dst.target, Target::Accumulator(_))
+        || matches!(src.shape, Shape::Accumulator(_));
+    // Accumulators hold more of an integer than its pattern.
+    if raw && (src.ty.is_float() || !accumulator) {
+        let values = patterns(thread, src, n);
+        finish_copy(thread, u, mask, &values);
+        return Ok(());
+    }
+    // Conversions between float types keep subnormal numbers, and so does a copy without modifiers
+    // (004:1329-1333).
+    let flush = src.ty == u.dst.ty && !raw;
+    let how = Finish { computed: false, flush, ..Finish::COMPUTED };
+    match src.ty {
+        Type::Df => {
+            let lanes = floats::<f64>(thread, src, u.exec, n, flush);
+            finish_floats(thread, u, mask, &lanes, how);
+        }
+        Type::F | Type::Hf => {
+            let lanes = floats::<f32>(thread, src, u.exec, n, flush);
+            finish_floats(thread, u, mask, &lanes, how);
+        }
+        Type::Uq | Type::Q => finish_ints(thread, u, mask, &ints::<i128>(thread, src, n, false)),
+        _ if matches!(src.shape, Shape::Accumulator(_)) => {
+            finish_ints(thread, u, mask, &ints::<i128>(thread, src, n, false));
+        }
+        _ => finish_ints(thread, u, mask, &ints::<i64>(thread, src, n, false)),
+    }
+    Ok(())
+}
+
+/// A shuffle of the elements of one register: `a0.0` says which, the low bits of each word of `a0`
+/// which element the destination's element of the same number takes (003:12242-12320).
+fn movi(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
+    let (Shape::Indirect(region), Target::File { offset, .. }) = (&u.src[0].shape, &u.dst.target)
+    else {
+        return Err(illegal(u, "from a register that a0 does not name, or to none"));
+    };
+    let size = u.src[0].ty.size();
+    let address = |word: usize| i32::from(thread.regs.u16(A0 + 2 * (word % 16)));
+    let register = (address(usize::from(region.address)) + i32::from(region.immediate))
+        & !(REGISTER as i32 - 1);
+    // Words of a0 belong to places in the destination register, wherever the destination begins.
+    let first = usize::from(*offset) % REGISTER / size;
+    let table = std::array::from_fn(|c| {
+        let word = address(usize::from(region.address) + first + c);
+        let element = word & (REGISTER - size) as i32;
+        wrap(register + element)
+    });
+    let source = Src { shape: Shape::Table(Box::new(table)), ..u.src[0].clone() };
+    let mut copy = u.clone();
+    copy.op = Op::Isa(Opcode::Mov);
+    copy.src[0] = source;
+    mov(thread, &copy, mask)
+}
+
+/// Lesser of two: a number rather than a NaN, the second when both are NaN or both equal
+/// (004:1520-1537).
+#[inline(always)]
+fn min<T: Float>(a: T, b: T) -> T {
+    if a < b || (b.nan() && !a.nan()) { a } else { b }
+}
+
+/// Greater of two, by the same rule; the first when they are equal.
+#[inline(always)]
+fn max<T: Float>(a: T, b: T) -> T {
+    if a >= b || (b.nan() && !a.nan()) { a } else { b }
+}
+
+/// Comparison of `cmpn`: true when the second is a NaN, else false when the first is, the other way
+/// round for inequality (G45 vol 4 tables 10-9 to 10-14).
+#[inline(always)]
+fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
+    match (b.nan(), a.nan()) {
+        (true, true) if !COMPARE_NAN_TRUE_FOR_TWO => condition == Condition::NotEqual,
+        (true, _) => condition != Condition::NotEqual,
+        (_, true) => condition == Condition::NotEqual,
+        _ => compare(condition, a, b),
+    }
+}

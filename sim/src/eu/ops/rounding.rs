@@ -1,0 +1,138 @@
+//! How sums and products of floats are rounded.
+
+use super::number::Float;
+use crate::eu::convert::{half_to_single, reformat, single_to_half};
+use crate::eu::soft::{Exact, Format, Rounding};
+use std::cell::Cell;
+
+/// `a * b + c` rounded once, without the library's slow emulation: the product is exact in a
+/// double, the sum is rounded to odd there, which makes the second rounding harmless (Boldo and
+/// Melquiond, 2008).
+#[inline(always)]
+pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
+    let product = f64::from(a) * f64::from(b);
+    let c = f64::from(c);
+    let sum = product + c;
+    let part = sum - product;
+    let error = (product - (sum - part)) + (c - part);
+    let bits = sum.to_bits();
+    let inexact = error.abs() > 0.0 && sum.is_finite() && bits & 1 == 0;
+    let odd =
+        if (error > 0.0) == (sum > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    f64::from_bits(if inexact { odd } else { bits }) as f32
+}
+
+/// How sums and products are rounded.
+pub trait Arithmetic<T: Float> {
+    /// What follows is for this channel.
+    #[inline(always)]
+    fn channel(&self, _: usize) {}
+    /// `a + b`.
+    fn add(&self, a: T, b: T) -> T;
+    /// `a * b`.
+    fn mul(&self, a: T, b: T) -> T;
+    /// `a * b + c`, rounded once.
+    fn fused(&self, a: T, b: T, c: T) -> T;
+    /// Channels whose results were too great, one bit each; only [`Rounded`] knows.
+    #[inline(always)]
+    fn overflows(&self) -> u32 {
+        0
+    }
+}
+
+/// To nearest even, as the processor does it.
+pub struct Nearest;
+
+impl Arithmetic<f32> for Nearest {
+    #[inline(always)]
+    fn add(&self, a: f32, b: f32) -> f32 {
+        a + b
+    }
+    #[inline(always)]
+    fn mul(&self, a: f32, b: f32) -> f32 {
+        a * b
+    }
+    #[inline(always)]
+    fn fused(&self, a: f32, b: f32, c: f32) -> f32 {
+        fused_single(a, b, c)
+    }
+}
+
+impl Arithmetic<f64> for Nearest {
+    #[inline(always)]
+    fn add(&self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+    #[inline(always)]
+    fn mul(&self, a: f64, b: f64) -> f64 {
+        a * b
+    }
+    fn fused(&self, a: f64, b: f64, c: f64) -> f64 {
+        libm::fma(a, b, c)
+    }
+}
+
+/// Halves to nearest even. A single has more than twice as many bits and two, so that rounding a
+/// sum or a product of halves to a single first does no harm (Figueroa, 1995).
+pub struct NearestHalf;
+
+impl Arithmetic<f32> for NearestHalf {
+    #[inline(always)]
+    fn add(&self, a: f32, b: f32) -> f32 {
+        half_to_single(single_to_half(a + b))
+    }
+    #[inline(always)]
+    fn mul(&self, a: f32, b: f32) -> f32 {
+        half_to_single(single_to_half(a * b))
+    }
+    fn fused(&self, a: f32, b: f32, c: f32) -> f32 {
+        Rounded::new(Format::HALF, Rounding::Nearest).fused(a, b, c)
+    }
+}
+
+/// Any format with any rounding, exactly, and with knowledge of overflows.
+pub struct Rounded {
+    format: Format,
+    rounding: Rounding,
+    channel: Cell<usize>,
+    overflows: Cell<u32>,
+}
+
+impl Rounded {
+    /// Arithmetic whose results have the format.
+    pub fn new(format: Format, rounding: Rounding) -> Rounded {
+        Rounded { format, rounding, channel: Cell::new(0), overflows: Cell::new(0) }
+    }
+
+    fn pack<T: Float>(&self, exact: Exact) -> T {
+        let packed = exact.pack(self.format, self.rounding);
+        self.overflows.set(self.overflows.get() | u32::from(packed.overflow) << self.channel.get());
+        if self.format == T::FORMAT {
+            T::from_pattern(packed.bits)
+        } else {
+            T::from_pattern(reformat(self.format, T::FORMAT, packed.bits, Rounding::Nearest).bits)
+        }
+    }
+}
+
+fn exact<T: Float>(value: T) -> Exact {
+    Exact::unpack(T::FORMAT, value.pattern())
+}
+
+impl<T: Float> Arithmetic<T> for Rounded {
+    fn channel(&self, channel: usize) {
+        self.channel.set(channel);
+    }
+    fn add(&self, a: T, b: T) -> T {
+        self.pack(exact(a).plus(exact(b), self.rounding))
+    }
+    fn mul(&self, a: T, b: T) -> T {
+        self.pack(exact(a).times(exact(b)))
+    }
+    fn fused(&self, a: T, b: T, c: T) -> T {
+        self.pack(exact(a).times(exact(b)).plus(exact(c), self.rounding))
+    }
+    fn overflows(&self) -> u32 {
+        self.overflows.get()
+    }
+}
