@@ -1,7 +1,7 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
-//! Reading order: [`instruction`] defines an instruction, [`ops`] lists the operations,
-//! [`signature`] the types of their operands. [`decode`](mod@decode) reads dwords, [`compaction`]
+//! Reading order: [`instruction`] defines an instruction, [`ops`] the properties of an operation,
+//! [`signature`] the types of its operands; `table.rs` has both for every operation. [`decode`](mod@decode) reads dwords, [`compaction`]
 //! converts to and from the 8-byte forms, [`encode`] writes dwords, [`kernel`] iterates over
 //! memory. [`disasm`] and [`asm`] convert to and from text in two languages, [`syntax`] has the
 //! names of both. [`message`] decodes messages, [`surface`] says how messages use surfaces,
@@ -42,6 +42,7 @@ pub mod ops;
 pub mod signature;
 pub mod surface;
 pub mod syntax;
+mod table;
 pub mod validate;
 
 /// Instruction formats, enumerations and compaction tables, generated from the specification.

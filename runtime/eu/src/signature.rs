@@ -9,7 +9,8 @@
 //! `f`.
 
 use crate::instruction::{DataType, MathFunction};
-use crate::ops::{Format, OPS, Opcode};
+use crate::ops::Format;
+use crate::table::{OPS, Opcode, types};
 use core::fmt;
 
 /// A set of types.
@@ -272,186 +273,6 @@ static MATH_FUNCTIONS: [Option<MathFunction>; 14] = [
     Some(MathFunction::InverseSquareRootMacro),
 ];
 
-macro_rules! set {
-    ($($ty:ident)*) => { TypeSet::of(&[$(DataType::$ty),*]) };
-}
-
-/// Integers of up to 32 bits.
-const INT: TypeSet = set!(Ub B Uw W Ud D);
-/// Words, dwords and qwords.
-const WIDE: TypeSet = set!(Uw W Ud D Uq Q);
-const BYTE: TypeSet = set!(Ub B);
-const WORD: TypeSet = set!(Uw W);
-const DWORD: TypeSet = set!(Ud D);
-const QWORD: TypeSet = set!(Uq Q);
-const UD: TypeSet = set!(Ud);
-const D: TypeSet = set!(D);
-const HF: TypeSet = set!(Hf);
-const F: TypeSet = set!(F);
-const DF: TypeSet = set!(Df);
-const MIXED: TypeSet = set!(Hf F);
-const NONE: TypeSet = TypeSet::EMPTY;
-
-const fn one(destination: TypeSet, source: TypeSet, origin: Origin) -> Signature {
-    Signature { destination, sources: [source, NONE, NONE], one_type: false, origin }
-}
-
-const fn two(destination: TypeSet, source: TypeSet, origin: Origin) -> Signature {
-    Signature { destination, sources: [source, source, NONE], one_type: false, origin }
-}
-
-const fn three(destination: TypeSet, source: TypeSet, origin: Origin) -> Signature {
-    Signature { destination, sources: [source; 3], one_type: true, origin }
-}
-
-/// The type tables, one constant for each that is printed.
-pub(crate) mod tables {
-    use super::Origin::{G45, Iga, Kernels, Manual, Mesa};
-    use super::*;
-
-    pub const NO_OPERANDS: &[Signature] = &[];
-    /// add (2a); F and HF together: IGA.
-    pub const ADD: &[Signature] = &[
-        two(INT, INT, Manual),
-        two(F, INT, Manual),
-        two(F, F, Manual),
-        two(DF, DF, Manual),
-        two(HF, HF, Manual),
-        two(HF, INT, Manual),
-        two(WIDE, WIDE, Manual),
-        two(MIXED, MIXED, Iga),
-    ];
-    /// cmp (2a).
-    pub const CMP: &[Signature] = ADD;
-    /// cmpn (2a): no qwords, no halves from integers.
-    pub const CMPN: &[Signature] = &[
-        two(INT, INT, Manual),
-        two(F, INT, Manual),
-        two(F, F, Manual),
-        two(DF, DF, Manual),
-        two(HF, HF, Manual),
-        two(MIXED, MIXED, Iga),
-    ];
-    /// avg (2a).
-    pub const AVG: &[Signature] = &[two(INT, INT, Manual)];
-    /// and, or, xor, asr (2a).
-    pub const LOGIC: &[Signature] = &[two(INT, INT, Manual), two(WIDE, WIDE, Manual)];
-    /// not (2a).
-    pub const NOT: &[Signature] = &[one(INT, INT, Manual), one(WIDE, WIDE, Manual)];
-    /// shl: the older manual has the integers of its time.
-    pub const SHL: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Iga)];
-    /// shr: IGA has unsigned types only, since it is logical; kernels have signed ones too.
-    pub const SHR: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Kernels)];
-    /// mov.
-    pub const MOV: &[Signature] = &[
-        one(INT, INT, G45),
-        one(F, INT, G45),
-        one(INT, F, G45),
-        one(F, F, G45),
-        one(WIDE, WIDE, Iga),
-        one(DF, set!(Uw W Ud D Uq Q F Df), Iga),
-        one(set!(Uw W Ud D Uq Q F), DF, Iga),
-        one(QWORD, F, Iga),
-        one(F, QWORD, Iga),
-        one(HF, INT, Iga),
-        one(INT, HF, Iga),
-        one(HF, MIXED, Iga),
-        one(F, HF, Iga),
-    ];
-    /// movi: it moves, it does not convert.
-    pub const MOVI: &[Signature] = &[
-        one(set!(Ub), set!(Ub), Iga),
-        one(set!(B), set!(B), Iga),
-        one(set!(Uw), set!(Uw), Iga),
-        one(set!(W), set!(W), Iga),
-        one(UD, UD, Iga),
-        one(D, D, Iga),
-        one(F, F, Iga),
-    ];
-    /// sel.
-    pub const SEL: &[Signature] = &[
-        two(INT, INT, G45),
-        two(F, F, G45),
-        two(DF, DF, Iga),
-        two(HF, HF, Iga),
-        two(WIDE, WIDE, Iga),
-        two(MIXED, MIXED, Iga),
-    ];
-    /// smov: types are all that is published.
-    pub const SMOV: &[Signature] =
-        &[two(set!(Uw W Ud D Uq Q F Df), set!(Uw W Ud D Uq Q F Df), Iga)];
-    /// csel (2a).
-    pub const CSEL: &[Signature] = &[three(F, F, Manual)];
-    /// lrp (2a).
-    pub const LRP: &[Signature] = &[three(F, F, Manual)];
-    /// bfe, bfi2 (2a).
-    pub const BIT_FIELD_THREE: &[Signature] = &[three(UD, UD, Manual), three(D, D, Manual)];
-    /// bfi1 (2a).
-    pub const BFI1: &[Signature] = &[two(UD, UD, Manual), two(D, D, Manual)];
-    /// fbl (2a); a word: kernels.
-    pub const FBL: &[Signature] = &[one(UD, UD, Manual), one(UD, set!(Uw), Kernels)];
-    /// bfrev (2a).
-    pub const UD_ONE: &[Signature] = &[one(UD, UD, Manual)];
-    /// lzd, fbh (2a).
-    pub const DWORD_TO_UD: &[Signature] = &[one(UD, DWORD, Manual)];
-    /// cbit (2a).
-    pub const CBIT: &[Signature] = &[one(UD, set!(Ub Uw Ud), Manual)];
-    /// addc, subb (2a).
-    pub const UD_TWO: &[Signature] = &[two(UD, UD, Manual)];
-    /// mach: two dwords of one signedness.
-    pub const MACH: &[Signature] = &[two(UD, UD, Iga), two(D, D, Iga), two(D, UD, Kernels)];
-    /// mul: qword products of dwords as Mesa's compiler makes them.
-    pub const MUL: &[Signature] = &[
-        two(INT, INT, G45),
-        two(QWORD, DWORD, Mesa),
-        two(F, F, G45),
-        two(DF, DF, Iga),
-        two(HF, HF, Iga),
-        two(MIXED, MIXED, Iga),
-    ];
-    /// mac: a product of bytes or words.
-    pub const MAC: &[Signature] = &[
-        two(INT, BYTE.with(WORD), Iga),
-        two(F, F, G45),
-        two(DF, DF, Iga),
-        two(HF, HF, Iga),
-        two(MIXED, MIXED, Iga),
-    ];
-    /// mad: all sources have one type.
-    pub const MAD: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga), three(MIXED, MIXED, Iga)];
-    /// madm.
-    pub const MADM: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga)];
-    /// sad2, sada2.
-    pub const SAD: &[Signature] = &[two(WORD, BYTE, Iga)];
-    /// frc (2a).
-    pub const FRC: &[Signature] = &[one(F, F, Manual)];
-    /// rndu, rndd, rnde, rndz.
-    pub const ROUND: &[Signature] = &[one(F, F, G45)];
-    /// dp2, dp3, dp4, dph, line (2a).
-    pub const FLOAT_TWO: &[Signature] = &[two(F, F, Manual)];
-    /// pln.
-    pub const PLN: &[Signature] = &[two(F, F, G45)];
-    /// Functions of floats: F (2a math); halves: IGA.
-    pub const MATH_ONE: &[Signature] = &[one(F, F, Manual), one(MIXED, MIXED, Iga)];
-    /// pow, fdiv.
-    pub const MATH_TWO: &[Signature] = &[two(F, F, Manual), two(MIXED, MIXED, Iga)];
-    /// Integer division (2a math).
-    pub const MATH_DIVISION: &[Signature] =
-        &[two(UD, UD, Manual), two(D, D, Manual), two(D, UD, Kernels)];
-    /// First step of the division macro.
-    pub const MATH_INVM: &[Signature] = &[two(F, F, Manual), two(DF, DF, Iga)];
-    /// First step of the square root macro.
-    pub const MATH_RSQRTM: &[Signature] = &[one(F, F, Manual), one(DF, DF, Iga)];
-    /// jmpi, brd, brc (2a): the distance, where it is in a register.
-    pub const DISTANCE: &[Signature] = &[one(NONE, D, Manual)];
-    /// call, calla (2a): the return address, and the target where it is in a register.
-    pub const CALL: &[Signature] = &[one(DWORD, D, Manual)];
-    /// ret.
-    pub const RET: &[Signature] = &[one(NONE, DWORD, Iga)];
-    /// wait: the notification register.
-    pub const WAIT: &[Signature] = &[one(NONE, UD, Iga)];
-}
-
 impl MathFunction {
     /// The types that its operands may have.
     pub const fn signatures(self) -> &'static [Signature] {
@@ -462,13 +283,13 @@ impl MathFunction {
             | MathFunction::SquareRoot
             | MathFunction::InverseSquareRoot
             | MathFunction::Sin
-            | MathFunction::Cos => tables::MATH_ONE,
-            MathFunction::Divide | MathFunction::Power => tables::MATH_TWO,
+            | MathFunction::Cos => types::MATH_ONE,
+            MathFunction::Divide | MathFunction::Power => types::MATH_TWO,
             MathFunction::IntQuotientRemainder
             | MathFunction::IntQuotient
-            | MathFunction::IntRemainder => tables::MATH_DIVISION,
-            MathFunction::InverseMacro => tables::MATH_INVM,
-            MathFunction::InverseSquareRootMacro => tables::MATH_RSQRTM,
+            | MathFunction::IntRemainder => types::MATH_DIVISION,
+            MathFunction::InverseMacro => types::MATH_INVM,
+            MathFunction::InverseSquareRootMacro => types::MATH_RSQRTM,
         }
     }
 }
