@@ -1,20 +1,20 @@
-//! Accumulators: two registers of elements that hold more bits than a general register's, and what
-//! the division macros keep beside their intermediate results.
+//! Accumulators: two registers whose elements have more bits than those of a general register, and
+//! the extensions that the division macros store with their intermediate results.
 //!
-//! An integer element holds what a sum or a product of its type can give: 33 bits for words, 64 for
-//! dwords and qwords, in two's complement whatever the type (004:2634-2819). A float element holds
-//! its type. A read with the element size of the last write sees the whole element; any other read
-//! sees the bytes that fit the register.
+//! An integer element holds any sum or product of its type: 33 bits for words, 64 for dwords and
+//! qwords, in two's complement whatever the type (004:2634-2819). A float element holds its type. A
+//! read with the element size of the last write returns the whole element. Any other read returns
+//! the bytes that fit the register.
 
 use super::regions::ACC_FILE;
 use super::soft::Extension;
 use super::uop::{MAX_CHANNELS, Type};
 use crate::assumptions::ACCUMULATOR_WORD_BITS;
 
-/// Elements of the two registers at most: words.
+/// Most elements that the two registers can have: words.
 const ELEMENTS: usize = ACC_FILE / 2;
 
-/// `acc0` and `acc1`, and what `acc2` to `acc9` stand for.
+/// `acc0` and `acc1`, and the extensions that are addressed as `acc2` to `acc9`.
 #[derive(Clone)]
 pub struct Accumulators {
     /// Element at byte b of size s is `elements[b / s]`. Floats are patterns.
@@ -23,10 +23,10 @@ pub struct Accumulators {
     size: usize,
     /// The elements are integers with all their bits, not patterns.
     whole: bool,
-    /// `mme0` to `mme7`: for each channel what its result has beyond its register. Not a copy of
-    /// hardware's bits, which no source describes.
+    /// `mme0` to `mme7`: for each channel, the part of a result that its register cannot hold. No
+    /// source describes the bits of hardware; these are the model's own.
     extensions: [[Extension; MAX_CHANNELS]; 8],
-    /// Something was written since all was 0.
+    /// Something was written since the last reset.
     touched: bool,
 }
 
@@ -43,20 +43,21 @@ impl Default for Accumulators {
 }
 
 impl Accumulators {
-    /// What a new thread finds. Most threads leave accumulators alone, and there is much of them.
+    /// Clears everything, for a new thread. Most threads do not write accumulators, and clearing is
+    /// costly: it is left out where nothing was written.
     pub fn reset(&mut self) {
         if self.touched {
             *self = Accumulators::default();
         }
     }
 
-    /// The integer at byte `offset` in type `ty`: with its extra bits if integers of that size were
-    /// written last, else of the bits that are there.
+    /// The integer at byte `offset` in type `ty`. It has its extra bits if integers of that size
+    /// were written last; otherwise it is made of the bytes of the register.
     pub fn integer(&self, offset: usize, ty: Type) -> i128 {
         let size = ty.size();
         if self.whole && size == self.size && offset.is_multiple_of(size) {
             let value = self.elements[offset / size % (ACC_FILE / size)];
-            // A qword has no extra bit that would tell its sign.
+            // A qword has no extra bit for the sign.
             return if ty == Type::Uq { i128::from(value as u64) } else { i128::from(value) };
         }
         super::convert::integer(ty, self.bits(offset, size))
@@ -93,8 +94,7 @@ impl Accumulators {
             for (element, bytes) in self.elements.iter_mut().zip(bytes.chunks_exact(size)) {
                 let mut low = [0; 8];
                 low[..size].copy_from_slice(bytes);
-                // The extra bits of what was there under another type are lost; the sign is as good
-                // as any.
+                // The extra bits of the old elements are lost. They become copies of the sign.
                 let shift = 64 - 8 * size;
                 *element = i64::from_le_bytes(low) << shift >> shift;
             }
@@ -103,7 +103,7 @@ impl Accumulators {
         self.touched = true;
     }
 
-    /// What fits the two registers.
+    /// The bytes of the two registers, without extra bits.
     fn bytes(&self) -> [u8; ACC_FILE] {
         let mut bytes = [0; ACC_FILE];
         for (out, element) in bytes.chunks_exact_mut(self.size).zip(&self.elements) {
@@ -112,14 +112,14 @@ impl Accumulators {
         bytes
     }
 
-    /// What was written beside channel `channel` with `mme<selector>`; nothing for no selector.
+    /// The extension that was written for `channel` to `mme<selector>`; none without a selector.
     pub fn extension(&self, selector: u8, channel: usize) -> Extension {
         self.extensions
             .get(usize::from(selector))
             .map_or(Extension::default(), |channels| channels[channel])
     }
 
-    /// Replaces it; without a selector there is nothing to replace.
+    /// Replaces the extension. Does nothing without a selector.
     pub fn set_extension(&mut self, selector: u8, channel: usize, extension: Extension) {
         if let Some(channels) = self.extensions.get_mut(usize::from(selector)) {
             channels[channel] = extension;

@@ -1,4 +1,4 @@
-//! Kernels in memory, decoded, and kept until the memory changes.
+//! A cache of decoded kernels. An entry is valid until the memory that it was read from changes.
 
 use crate::eu::Kernel;
 use crate::eu::decode8;
@@ -9,8 +9,8 @@ use crate::mem::{PageFault, Vm};
 use genxml::eu::decode::{decode as decode_instruction, length};
 use std::sync::Arc;
 
-/// Kernels that a context decoded before. Nothing but speed depends on it: an entry counts only
-/// while the memory that it came from holds the same bytes.
+/// Kernels that a context has decoded. Only speed depends on it: an entry is used only while the
+/// memory that it was read from holds the same bytes.
 #[derive(Clone, Debug, Default)]
 pub struct KernelCache(Vec<Entry>);
 
@@ -21,17 +21,17 @@ impl UnitState for KernelCache {
     }
 }
 
-/// Most kernels that are kept; the oldest goes first.
+/// Most kernels in the cache. The oldest is dropped first.
 const CAPACITY: usize = 64;
 
 #[derive(Clone, Debug)]
 struct Entry {
     kernel: Arc<Kernel>,
-    /// What was read, in the order in which it was read.
+    /// The bytes that were read, in the order of the reads.
     source: Vec<(i32, Fetch)>,
 }
 
-/// The bytes at an instruction address: as many as the instruction has.
+/// The bytes of the instruction at an address.
 type Fetch = Result<([u32; 4], bool), PageFault>;
 
 fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
@@ -46,7 +46,7 @@ fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
 }
 
 /// The kernel at `address`, whose offset from Instruction Base Address is `ip_base`. Memory that
-/// cannot be read, and bytes that are no instruction, are reported when a thread gets there.
+/// cannot be read and bytes that are not an instruction are reported when a thread reaches them.
 pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
     let vm = &exec.vm;
     let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;
@@ -65,7 +65,7 @@ pub fn decode(exec: &mut Exec<'_>, address: u64, ip_base: u32) -> Arc<Kernel> {
     kernel
 }
 
-/// Decodes what a thread reaches by a computed jump to byte `offset`.
+/// Decodes the code that a thread reaches by a computed jump to byte `offset`.
 pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
     exec.vm.keep_order();
     let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;

@@ -1,8 +1,8 @@
 //! Registers that belong to the machine (`sr0`, `cr0`, `n0`, `tdr0`, `tm0`, `ce0`), and exceptions.
 //!
-//! An exception stores where the program was in `cr0.2` and goes on in the system routine, which
-//! returns by clearing the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12). Exceptions do
-//! not nest: what happens in the routine is noted in `cr0.1` only.
+//! An exception stores the address of the program in `cr0.2` and continues in the system routine,
+//! which returns by clearing the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12).
+//! Exceptions do not nest: an exception in the routine only sets its bit in `cr0.1`.
 
 use super::execute;
 use super::kernel::Kernel;
@@ -19,21 +19,21 @@ use genxml_eu::gen8::eu_registers::{
     TimestampRegister,
 };
 
-/// Where a thread stands that does not simply run on.
+/// What a thread has to do before its next instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pending {
-    /// It goes on at this offset from the kernel's first instruction, which has no index yet.
+    /// It continues at this offset from the kernel's first instruction. The index is not known yet.
     pub goto: Option<u32>,
-    /// It cannot go on before something has happened.
+    /// It stops, for this reason.
     pub stop: Option<Stop>,
-    /// The instruction was counted before it had to wait.
+    /// The instruction has been counted already, before it had to wait.
     pub again: bool,
-    /// Each instruction may be the one before which an exception is raised.
+    /// An exception may be raised before any instruction.
     pub watch: bool,
 }
 
 impl Pending {
-    /// True if the thread has to look before its next instruction.
+    /// True if there is something to do.
     pub fn any(&self) -> bool {
         *self != Pending::default()
     }
@@ -42,10 +42,10 @@ impl Pending {
 /// Why a thread stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// It sent its end.
+    /// It sent the message that ends it.
     End,
-    /// It jumps to this byte offset from the kernel's first instruction, and nothing is decoded
-    /// there: it goes on once [`super::decode8::extend`] has done that.
+    /// It jumps to this byte offset from the kernel's first instruction, where nothing is decoded
+    /// yet. It can continue after [`super::decode8::extend`] has decoded it.
     Decode(i32),
     /// It waits for a notification in this subregister of `n0` ([`Thread::notify`]).
     Notification(u8),
@@ -70,8 +70,8 @@ impl Thread {
         self.pending.watch = true;
     }
 
-    /// A notification arrives in subregister `register` (0, 1 or 2) of `n0`. Counts hold 16 bits,
-    /// the host's one.
+    /// A notification arrives in subregister `register` (0, 1 or 2) of `n0`. The counts have 16
+    /// bits, the one of the host has one bit.
     pub fn notify(&mut self, register: u8) {
         let mut counts = NotificationRegister::unpack_lossy(&self.regs.dwords(N0));
         let more = |count: U<16>| U::new((count.get() + 1).min(0xffff)).unwrap_or(count);
@@ -83,7 +83,7 @@ impl Thread {
         self.regs.set_dwords(N0, counts.pack());
     }
 
-    /// The thread with this FFTID has ended: no `sendc` waits for it any more.
+    /// The thread with this FFTID has ended. A `sendc` does not wait for it any more.
     pub fn retired(&mut self, fftid: u8) {
         for n in 0..8 {
             let dependency = self.dependency(n);
@@ -109,7 +109,7 @@ impl Thread {
         (0..8).map(|n| self.dependency(n)).find(|d| d.valid).map(|d| d.fftid.get() as u8)
     }
 
-    /// Brings registers up to date that change by themselves.
+    /// Updates the registers that change by themselves.
     pub(super) fn refresh(&mut self, u: &Uop, kernel: &Kernel, timestamp: Option<u64>) {
         self.regs.set_u32(IP, kernel.ip_base.wrapping_add(u.offset));
         if let Some(timestamp) = timestamp {
@@ -120,8 +120,8 @@ impl Thread {
         self.regs.set_u32(CE0, self.flow.active >> u.first);
     }
 
-    /// Executes an instruction whose destination is a register of the machine, and what the write
-    /// brings about.
+    /// Executes an instruction whose destination is a register of the machine, with the effects of
+    /// the write.
     pub(super) fn write_machine(
         &mut self,
         u: &Uop,
@@ -146,7 +146,7 @@ impl Thread {
                 self.regs.set_dwords(SR0, state.pack());
             }
             TDR0 => {
-                // A write clears the valid bit of what it touches, and nothing else (004:3690).
+                // A write only clears the valid bits of the entries that it touches (004:3690).
                 let written: Vec<usize> = (0..usize::from(u.size))
                     .filter(|c| mask >> c & 1 == 1)
                     .map(|c| offset + c * usize::from(stride) - TDR0)
@@ -168,7 +168,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Takes over what an instruction wrote to `cr0`.
+    /// Applies what an instruction wrote to `cr0`.
     fn control_written(
         &mut self,
         before: &ControlRegister,
@@ -215,8 +215,8 @@ impl Thread {
         Err(Interrupt::Pause)
     }
 
-    /// True if an exception comes before the instruction at `offset`, which has a breakpoint or
-    /// not. The thread is then on its way to the system routine.
+    /// True if an exception is raised before the instruction at `offset`; the thread then goes to
+    /// the system routine. `breakpoint`: the instruction has a breakpoint.
     pub(super) fn interrupted(
         &mut self,
         breakpoint: bool,
@@ -242,8 +242,8 @@ impl Thread {
             return Ok(false);
         }
         if control.breakpoint_suppress {
-            // This one goes through. If the routine left the status set, the next one does not: a
-            // single step.
+            // This instruction is executed. If the routine left the status set, the next one raises
+            // the exception: a single step.
             control.breakpoint_suppress = false;
             control.breakpoint_status = lingers;
             self.set_control(&control);
@@ -270,7 +270,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Takes one notification off the counter that the instruction names, or waits for one.
+    /// Decrements the counter that the instruction names, or waits for a notification.
     pub(super) fn wait(&mut self, u: &Uop) -> Result<(), Interrupt> {
         let counter = match u.src[0].shape {
             Shape::Scalar(offset) => usize::from(offset),
@@ -292,7 +292,7 @@ impl Thread {
     }
 }
 
-/// True if a file offset is a register of the machine, whose writes mean more than their bits.
+/// True if a file offset is in a register of the machine: writes to it have side effects.
 pub fn belongs_to_machine(offset: usize) -> bool {
     offset >= GRF_BYTES && matches!(offset - offset % REGISTER, CR0 | SR0 | TDR0 | N0 | TM0 | CE0)
 }

@@ -1,10 +1,10 @@
-//! Between bit patterns of operands and the arithmetic that they take part in.
+//! Conversions between the bit patterns of operands and the numbers that operations compute with.
 
 use super::soft::{Exact, Format, Packed, Rounding};
 use super::uop::Type;
 pub use crate::surface::format::half::{half_to_single, single_to_half};
 
-/// The format of a float type; single for integers, which have none.
+/// The format of a float type. Integers give single.
 pub const fn format(ty: Type) -> Format {
     match ty {
         Type::Hf => Format::HALF,
@@ -13,8 +13,8 @@ pub const fn format(ty: Type) -> Format {
     }
 }
 
-/// The pattern of a float in another format. A NaN stays one, with its sign and as much of its
-/// payload as fits, and becomes quiet; subnormal numbers stay what they are (004:1329).
+/// The pattern of a float in another format. A NaN becomes quiet and keeps its sign and the upper
+/// bits of its payload. Subnormal numbers are kept (004:1329).
 pub fn reformat(from: Format, to: Format, bits: u64, rounding: Rounding) -> Packed {
     let packed = Exact::unpack(from, bits).pack(to, rounding);
     if bits & !from.sign() <= from.infinity() {
@@ -36,7 +36,7 @@ pub fn to_half(value: f32, rounding: Rounding) -> u16 {
     }
 }
 
-/// The integer that `bits` are in type `ty`; floats lose their fraction.
+/// The integer with the pattern `bits` in type `ty`. Floats lose their fraction.
 #[inline(always)]
 pub fn integer(ty: Type, bits: u64) -> i128 {
     match ty {
@@ -54,7 +54,7 @@ pub fn integer(ty: Type, bits: u64) -> i128 {
     }
 }
 
-/// The single float that `bits` are in type `ty`.
+/// The single float for the pattern `bits` in type `ty`.
 #[inline(always)]
 pub fn single(ty: Type, bits: u64, rounding: Rounding) -> f32 {
     match ty {
@@ -69,7 +69,7 @@ pub fn single(ty: Type, bits: u64, rounding: Rounding) -> f32 {
     }
 }
 
-/// The double float that `bits` are in type `ty`.
+/// The double float for the pattern `bits` in type `ty`.
 #[inline]
 pub fn double(ty: Type, bits: u64, rounding: Rounding) -> f64 {
     match ty {
@@ -83,8 +83,9 @@ pub fn double(ty: Type, bits: u64, rounding: Rounding) -> f64 {
     }
 }
 
-/// The pattern of a single float result in type `ty`. To integers: toward zero, NaN to 0, what is
-/// out of range to the nearest end of the range (004:1640-1681).
+/// The pattern of a single float result in type `ty`. Conversion to integers rounds toward zero;
+/// a NaN becomes 0, and a number out of range becomes the nearest end of the range
+/// (004:1640-1681).
 #[inline(always)]
 pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
     match ty {
@@ -98,7 +99,7 @@ pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
         Type::Q => value as i64 as u64,
         Type::Hf => u64::from(to_half(value, rounding)),
         Type::F => u64::from(value.to_bits()),
-        // What the processor makes of a NaN is its own choice.
+        // The pattern that the processor gives a NaN is not defined.
         Type::Df if value.is_nan() => {
             reformat(Format::SINGLE, Format::DOUBLE, value.to_bits().into(), rounding).bits
         }

@@ -1,5 +1,5 @@
 //! A thread under control, for tests and tools: load registers, run or step, stop at breakpoints,
-//! look at everything.
+//! read all state.
 //!
 //! ```
 //! use genxml_sim::eu::debug::{Alone, Halt, Session};
@@ -43,23 +43,23 @@ pub struct Session<F> {
     mask: u32,
 }
 
-/// Why a session stands still.
+/// Why a session stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Halt {
-    /// The thread is at its end.
+    /// The thread has ended.
     End,
-    /// At a breakpoint of the session; the instruction there comes next.
+    /// It reached a breakpoint of the session. The instruction at this offset is the next one.
     Breakpoint(u32),
-    /// As many instructions were executed as were asked for.
+    /// The requested number of instructions was executed.
     Limit,
     /// The thread waits for a notification ([`Thread::notify`]) or the end of another thread
     /// ([`Thread::retired`]).
     Wait(Stop),
 }
 
-/// Listens to the instructions of a session. `()` does not, and lets the thread run at full speed.
+/// Observes the instructions of a session. `()` does not, and the thread runs at full speed.
 pub trait Watch {
-    /// False: [`instruction`](Self::instruction) is never called.
+    /// False if [`instruction`](Self::instruction) is never called.
     const LISTENS: bool = true;
 
     /// Called after each instruction.
@@ -106,7 +106,7 @@ pub struct Write {
     pub bits: u64,
 }
 
-/// A place in the registers of a thread.
+/// A location in the registers of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Location {
     /// A byte of the register file (see [`super::regions`]).
@@ -192,7 +192,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         let mut writes = Vec::new();
         for executed in 0..limit {
             let position = self.position();
-            // A breakpoint does not hold where the session starts.
+            // A breakpoint does not stop the session where it starts.
             if executed > 0 && self.breakpoints.contains(&position) {
                 return Ok(Halt::Breakpoint(position));
             }
@@ -207,7 +207,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         })
     }
 
-    /// Executes one instruction. None: the thread is at the next one.
+    /// Executes one instruction. Returns none if the thread is at the next one.
     fn step<E: Environment, W: Watch>(
         &mut self,
         world: &mut E,
@@ -235,7 +235,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
             let stop = self.thread.step(&self.kernel, &mut tap)?;
             self.mask = tap.mask;
             let (mask, message) = (tap.mask, tap.message.as_ref());
-            // What has to wait is told when it is done.
+            // An instruction that has to wait is reported when it is done.
             let done = !self.thread.repeats();
             if W::LISTENS
                 && done
@@ -278,12 +278,12 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
     }
 }
 
-/// A world with an ear to it.
+/// An environment that records what passes through it.
 struct Tap<'a, E> {
     world: &'a mut E,
     mask: u32,
     message: Option<Message>,
-    /// Instructions left; `u64::MAX` once there were none.
+    /// Instructions left; `u64::MAX` after the last one.
     left: u64,
 }
 
@@ -312,8 +312,7 @@ impl<E: Environment> Environment for Tap<'_, E> {
     }
 }
 
-/// Where the results of an instruction go that is about to be executed, by channel of the
-/// instruction.
+/// The locations that the next instruction writes, by channel of the instruction.
 fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
     if u.op == Op::Isa(Opcode::Send) {
         return Vec::new();
@@ -379,7 +378,7 @@ fn collect(
             Opcode::If | Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Wait,
         ) => {}
         _ => {
-            // Quotients and, a register on, remainders.
+            // Quotients and, in the next register, remainders.
             let both = u.function == Some(MathFunction::IntQuotientRemainder);
             for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
                 for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {

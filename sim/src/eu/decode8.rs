@@ -1,9 +1,8 @@
-//! Gen8 instructions as uops: regions become byte offsets, jump distances become indices, modifiers
-//! their meaning.
+//! Converts Gen8 instructions to uops: regions become byte offsets, jump distances become indices.
 //!
-//! Decoding never fails: what cannot be executed becomes a uop that says so when a thread reaches
-//! it. Kernels are followed along their control flow from the first instruction, so that what
-//! stands behind them does not matter.
+//! Decoding never fails. An instruction that cannot be executed becomes a uop that stops the thread
+//! when it is reached. Decoding follows the control flow from the first instruction, so the bytes
+//! after a kernel do not matter.
 
 use super::control::belongs_to_machine;
 use super::convert::restricted_float;
@@ -29,23 +28,24 @@ use genxml_eu::ops::{Format, Opcode, Traits};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What stands at an instruction address.
+/// What is at an instruction address.
 #[derive(Clone, Debug)]
 pub enum Fetched {
     /// An instruction.
     Instruction(Box<Instruction>),
-    /// Bytes that no instruction has, and why.
+    /// Bytes that are not an instruction, with the reason.
     Garbage(String),
 }
 
-/// Decodes what can be reached from offset 0; `fetch` reads the instruction at a byte offset.
+/// Decodes the instructions that can be reached from offset 0. `fetch` reads the instruction at a
+/// byte offset.
 pub fn kernel(address: u64, ip_base: u32, fetch: impl FnMut(i32) -> Fetched) -> Kernel {
     let mut kernel = Kernel::new(address, ip_base);
     extend(&mut kernel, 0, fetch);
     kernel
 }
 
-/// Decodes what else can be reached from `start`, for a thread that gets there by a computed jump.
+/// Also decodes the instructions that can be reached from `start`, the target of a computed jump.
 pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) {
     let mut found: BTreeMap<i32, Uop> = BTreeMap::new();
     let mut distances: BTreeMap<i32, isa::Branch> = BTreeMap::new();
@@ -82,7 +82,7 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
             }
             if let Some(mut branch) = instruction.branch {
                 if instruction.opcode == Opcode::Calla {
-                    // An absolute address, brought to a distance.
+                    // An absolute address becomes a distance.
                     branch.jip =
                         branch.jip.wrapping_sub(kernel.ip_base as i32).wrapping_sub(offset);
                 }
@@ -186,7 +186,7 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     let count = operands(i, opcode, &mut u)?;
     u.exec = ExecType::of(u.src[..count].iter().map(|src| src.ty));
     if u.exec == ExecType::Half && u.dst.ty == Type::F {
-        // Halves that make singles are singles while they are computed with (Mesa's validator,
+        // With a destination of singles, halves are computed with as singles (Mesa's validator,
         // execution type).
         u.exec = ExecType::Single;
     }
@@ -302,8 +302,8 @@ fn extended(i: &Instruction) -> [u8; 4] {
     ]
 }
 
-/// Word immediates beside dword operands become dwords, which is what the instruction would make of
-/// them anyway.
+/// Converts word immediates to dwords where another source is a dword. The instruction computes the
+/// same with them.
 fn widen_immediates(sources: &mut [Src]) {
     for src in sources {
         if let Shape::Immediate(bits) = src.shape {
@@ -329,17 +329,17 @@ fn widen_immediates(sources: &mut [Src]) {
 fn operation(i: &Instruction) -> Decoded<Opcode> {
     Ok(match i.opcode {
         Opcode::Sendc => Opcode::Send,
-        // The channels are those of its mask.
+        // Its immediate mask enables the channels.
         Opcode::Smov if SMOV_MOVES_THE_CHANNELS_OF_A_MASK => Opcode::Mov,
         Opcode::Smov => return Err(missing("(no source says what it does)")),
         opcode => opcode,
     })
 }
 
-/// First flag bit of the instruction: 32 channels take a whole flag register, fewer the bits that
-/// the channel group names. 2b p.26 speaks of halves of a subregister, as if channels 16 to 31
-/// needed subregister 1; compilers' kernels write f1.0 by two instructions of 16 channels each and
-/// read it as 32. Either way the upper channels have the upper bits.
+/// First flag bit of the instruction. 32 channels use a whole flag register; fewer channels use the
+/// bits that the channel group selects. 2b p.26 describes halves of a subregister, as if channels
+/// 16 to 31 needed subregister 1. Kernels of compilers write f1.0 with two instructions of 16
+/// channels each and read it as 32 channels. In both cases the upper channels have the upper bits.
 fn flag(i: &Instruction) -> u8 {
     let register = 32 * (i.flag.register & 1);
     if i.exec_size >= 32 {
@@ -349,9 +349,9 @@ fn flag(i: &Instruction) -> u8 {
     }
 }
 
-/// The element of the accumulator that belongs to channel 0 where the instruction does not name
-/// one: that which lies where the destination's first element lies in its register (004, region of
-/// the accumulator).
+/// The element of the accumulator that belongs to channel 0 if the instruction does not name one.
+/// It has the same offset as the destination's first element in its register (004, region of the
+/// accumulator).
 fn accumulator_start(dst: &Dst) -> u8 {
     let (offset, pitch) = match &dst.target {
         Target::File { offset, stride } => (usize::from(*offset) % REGISTER, usize::from(*stride)),
@@ -377,7 +377,7 @@ fn scalar_type(ty: DataType) -> Type {
     }
 }
 
-/// Where an architecture register lies in the file, and how many bytes from there on belong to it.
+/// The offset of an architecture register in the file, and the offset of its end.
 fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
     let (start, bytes) = match file {
         Arf::Address => (A0, REGISTER),
@@ -388,7 +388,7 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
         Arf::Notification => (N0, 12),
         Arf::InstructionPointer => (IP, 4),
         Arf::ThreadDependency => (TDR0, 16),
-        // Of the eight dwords that are read together the upper five say nothing.
+        // Eight dwords are read together. The upper five have no meaning.
         Arf::Timestamp => (TM0, REGISTER),
         Arf::StackPointer => (SP, 16),
         Arf::Debug => (DBG0, 8),
@@ -473,8 +473,8 @@ fn accumulator(
     if number > 1 {
         return Err(missing(format!("with the extended accumulator acc{number}")));
     }
-    // What lies behind the second accumulator comes round to the first (SIMD16 of dwords in Align1
-    // stops before).
+    // Offsets after the second accumulator wrap to the first (SIMD16 of dwords in Align1 does not
+    // reach it).
     let table = table.map(|offset| offset % ACC_FILE as u16);
     if !in_accumulators(&table[..n], size) {
         return Err(illegal("an element across the end of the accumulators"));
@@ -578,7 +578,7 @@ fn indirect(
     let (width, horizontal) =
         (usize::from(source.region.width).max(1), usize::from(source.region.horizontal));
     let (share, lanes) = match source.region.vertical {
-        // One address for all (2b p.46).
+        // One address for all channels (2b p.46).
         Vertical::Stride(vertical) if i.access_mode == AccessMode::Align16 => {
             let lanes =
                 std::array::from_fn(|c| swizzled(source, c, usize::from(vertical), size) as u16);
@@ -641,7 +641,7 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
         Some(Register::Indirect { address, offset }) => {
             Response::Indirect { address: address & 15, immediate: offset }
         }
-        // Kernels name null, or any architecture register, where nothing comes back.
+        // Without a response, kernels name null or any architecture register.
         Some(Register::Arf { .. }) | None => Response::None,
     };
     if let Descriptor::Address(byte) = send.descriptor
@@ -659,7 +659,7 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
     })
 }
 
-/// Checks the operands of branches that take their target from a register, and of `wait`.
+/// Checks the operands of `wait` and of branches that read their target from a register.
 fn check_jump(i: &Instruction, opcode: Opcode, u: &Uop) -> Decoded<()> {
     match opcode {
         Opcode::Wait => match i.sources[0] {

@@ -1,11 +1,11 @@
-//! Instructions of the extended math unit: `math`, and `madm`, which refines what two of its
-//! functions begin.
+//! Instructions of the extended math unit: `math`, and `madm`, the second step of two of its
+//! functions.
 //!
-//! Compilers make correctly rounded quotients and square roots of macros: `math.invm` or
-//! `math.rsqtm` approximates a reciprocal, or ends early with a special value and says so in the
-//! flag; a sequence of `madm` refines it. Results on the way need exponents that their type does
-//! not have, and a few bits more. What their register lacks is kept in an accumulator (`mme0` to
-//! `mme7`), channel by channel.
+//! Compilers compute correctly rounded quotients and square roots with macros. `math.invm` or
+//! `math.rsqtm` gives an approximation of a reciprocal; for special operands it gives the final
+//! value and sets the flag. A sequence of `madm` refines the approximation. Intermediate results
+//! need exponents that their type does not have, and a few more bits. The part that does not fit
+//! the register is stored in an accumulator (`mme0` to `mme7`), for each channel.
 
 use super::convert::{format, reformat};
 use super::general::{Done, illegal};
@@ -63,7 +63,8 @@ pub fn math(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     }
 }
 
-/// Quotient, remainder, or the quotient and in the next register the remainder.
+/// Integer division: the quotient, the remainder, or both. The remainder is then in the register
+/// after the quotient.
 fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: MathFunction) -> Done {
     let n = usize::from(u.size);
     let load = |index: usize| ints::<i64>(thread, &u.src[index], n, false);
@@ -96,8 +97,9 @@ fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: MathFunction) -> Do
     Ok(())
 }
 
-/// `invm` and `rsqtm`: the final value and the flag for special operands, else an approximation and
-/// no flag. The approximation is as good as its type allows; hardware's is not published.
+/// `invm` and `rsqtm`. For special operands: the final value, and the flag set. For others: an
+/// approximation, and the flag cleared. The approximation is as good as its type allows; that of
+/// hardware is not published.
 fn begin_macro<T: Operand>(
     thread: &mut Thread,
     u: &Uop,
@@ -137,7 +139,7 @@ fn begin_macro<T: Operand>(
     Ok(())
 }
 
-/// What a macro begins with.
+/// The result of the first step of a macro.
 enum Begun {
     /// The pattern of the final result.
     Early(u64),
@@ -172,7 +174,8 @@ fn begin_quotient(format: Format, a: u64, b: u64) -> Begun {
             Exact::Finite { negative: second, significand: 0, .. },
         ) => early(Exact::Infinite { negative: negative != second }),
         (_, Exact::Finite { negative, exponent, significand }) => {
-            // In [1, 2), so that the quotient of doubles is exact to its last bit.
+            // The divisor is scaled to [1, 2), so that the quotient of doubles is exact to its last
+            // bit.
             let top = significand.ilog2() as i32;
             let reciprocal =
                 1.0 / (significand as f64 / f64::from_bits(((1023 + top) as u64) << 52));
@@ -194,7 +197,7 @@ fn begin_root(format: Format, a: u64) -> Begun {
         }
         Exact::Infinite { .. } => Begun::Early(a),
         Exact::Finite { exponent, significand, .. } => {
-            // An even power of two, so that its root is one.
+            // Scaled by an even power of two, whose root is a power of two.
             let top = (significand.ilog2() as i32 + exponent).div_euclid(2) * 2;
             let shift = top - exponent;
             let scaled = significand as f64 / f64::from_bits(((1023 + shift) as u64) << 52);
@@ -205,7 +208,7 @@ fn begin_root(format: Format, a: u64) -> Begun {
     }
 }
 
-/// A value in a register and, if there is one, its accumulator.
+/// A value for a register and, if one is named, its accumulator.
 fn pack(value: Exact, format: Format, extended: u8) -> (u64, Extension) {
     if usize::from(extended) < 8 {
         value.pack_extended(format, Rounding::Nearest)

@@ -1,10 +1,9 @@
 //! Control flow: every channel has an instruction pointer of its own (eu.md 4.3).
 //!
-//! Channels that are where the thread is are *active*; the others *wait* at the address where they
-//! will be active again. The thread goes from instruction to instruction and, where an instruction
-//! finds nobody at the next one, to the place that the instruction names. Channels that an
-//! instruction's size leaves out count as not taking a branch. In single program flow all channels
-//! go where channel 0 goes.
+//! Channels at the thread's current instruction are *active*. The others *wait* at the address
+//! where they become active again. The thread continues with the next instruction; if no channel is
+//! active there, it continues at the target that the instruction names. Channels outside the size
+//! of a branch do not take it. In single program flow all channels go where channel 0 goes.
 
 use super::control::Stop;
 use super::kernel::Kernel;
@@ -13,21 +12,22 @@ use super::uop::{NOWHERE, Op, Opcode, Shape, Target, Uop};
 use crate::assumptions::{BREAK_MARKS_ITS_CHANNELS, JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE};
 use crate::machine::fault::Refusal;
 
-/// Where the channels of a thread are.
+/// The instruction pointers of the channels of a thread.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// Index of the current uop.
     pub ip: u32,
-    /// Channels that are there.
+    /// Channels that are at this uop.
     pub active: u32,
-    /// Channels that are elsewhere.
+    /// Channels that wait at another uop.
     waiting: u32,
-    /// Where the waiting ones are.
+    /// Indices of the uops where they wait.
     places: [u32; 32],
-    /// Bit n is set if a channel may wait at an index that is n modulo 64: nearly all instructions
-    /// need not look.
+    /// Bit n is set if a channel may wait at an index that is n modulo 64. With it, nearly all
+    /// instructions skip the search for waiting channels.
     awaited: u64,
-    /// Waiting channels that left a loop by `break`: the `while` that they wait at lets them out.
+    /// Waiting channels that left a loop by `break`. They leave the loop at the `while` where they
+    /// wait.
     broken: u32,
 }
 
@@ -37,7 +37,7 @@ impl Flow {
         Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], awaited: 0, broken: 0 }
     }
 
-    /// Goes to uop `index`, and so do all active channels; those that wait there join them.
+    /// All active channels go to uop `index`. Channels that wait there become active.
     #[inline(always)]
     pub fn advance(&mut self, index: u32) {
         self.ip = index;
@@ -80,7 +80,7 @@ impl Flow {
         (0u8..32).filter(|c| self.waiting >> c & 1 == 1).map(|c| (c, self.places[usize::from(c)]))
     }
 
-    /// Goes on at `next` if a channel is there, else at `other`.
+    /// Continues at `next` if a channel is active there, else at `other`.
     fn proceed(&mut self, next: u32, other: u32) {
         self.advance(next);
         if self.active == 0 {
@@ -105,8 +105,7 @@ impl Thread {
         }
         let goes = match self.modes.single_flow {
             true => channels >> u.first & 1 == 1,
-            // Where nobody is any more, a converging branch goes on to its first target all the
-            // same.
+            // Without active channels, a converging branch still continues at its first target.
             false => {
                 channels & self.flow.active != 0 || (opcode == Opcode::Brc && self.flow.active == 0)
             }
@@ -116,6 +115,18 @@ impl Thread {
             self.single_flow(u, opcode, channels, (jip, uip), kernel);
             return Ok(());
         }
+        self.diverge(u, opcode, channels, (jip, uip), kernel)
+    }
+
+    /// Each channel goes its own way.
+    fn diverge(
+        &mut self,
+        u: &Uop,
+        opcode: Opcode,
+        channels: u32,
+        (jip, uip): (u32, u32),
+        kernel: &Kernel,
+    ) -> Result<(), Interrupt> {
         let flow = &mut self.flow;
         let taken = channels & flow.active;
         let others = flow.active & !taken;
@@ -130,7 +141,7 @@ impl Thread {
             }
             Opcode::Endif => flow.proceed(u.next, jip),
             Opcode::Join => {
-                // What the size leaves out goes on.
+                // Channels outside the size continue.
                 if JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE {
                     let size = u.lanes.checked_shl(u32::from(u.first)).unwrap_or(0);
                     flow.leave(others & size, flow.ip);
@@ -138,8 +149,7 @@ impl Thread {
                 flow.proceed(u.next, jip);
             }
             Opcode::While => {
-                // Whoever left the loop waited here; the mark is of no further use to any channel
-                // that is here.
+                // Channels that left the loop waited here. Their mark is not needed any more.
                 let again = taken & !flow.broken;
                 flow.broken &= !flow.active;
                 if again == 0 {
@@ -183,8 +193,8 @@ impl Thread {
                 }
             }
             Opcode::Ret => {
-                // Channels that do not return yet are at the next instruction; the last to return
-                // takes the thread along to where the callers wait
+                // Channels that do not return continue at the next instruction. After the last one
+                // has returned, the thread continues where the callers wait
                 // (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
                 if taken == 0 {
                     flow.advance(u.next);
@@ -198,9 +208,9 @@ impl Thread {
         Ok(())
     }
 
-    /// Where the branch leads. A target in a register is an offset from the branch, but for `calla`
-    /// and `ret` an address, which is looked at only if the branch `goes`. Nothing has happened yet
-    /// when the kernel has to grow first.
+    /// The targets of a branch. A target in a register is an offset from the branch, or an address
+    /// for `calla` and `ret`; it is read only if the branch `goes`. If the target is not decoded
+    /// yet, the thread stops before the branch has any effect.
     fn targets(
         &mut self,
         u: &Uop,
@@ -295,7 +305,7 @@ impl Thread {
                 uip
             }
             Opcode::Cont | Opcode::Halt | Opcode::Brc if taken => uip,
-            // With BranchCtrl the taken way is the far one, without it the near one.
+            // With BranchCtrl a taken branch goes to UIP, without it a branch that is not taken.
             Opcode::Goto if taken == u.branch.control => uip,
             Opcode::While | Opcode::Brd | Opcode::Ret if taken => jip,
             Opcode::Call | Opcode::Calla if taken => {

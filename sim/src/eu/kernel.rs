@@ -8,19 +8,19 @@ pub const MAX_INSTRUCTIONS: usize = 1 << 17;
 
 /// A kernel as uops.
 ///
-/// It holds what direct control flow can reach from where a thread has been; computed jumps make it
-/// grow ([`super::decode8::extend`]). Indices of uops never change.
+/// It holds the instructions that direct control flow can reach. A computed jump to other
+/// instructions adds them ([`super::decode8::extend`]). Indices of uops never change.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Graphics address of the first instruction.
     pub address: u64,
     /// What `ip` holds at the first instruction: its offset from Instruction Base Address.
     pub ip_base: u32,
-    /// Instructions. Offsets are signed: a branch may lead to before the first instruction.
+    /// Instructions. Their offsets are signed: a branch may go to before the first instruction.
     pub uops: Vec<Uop>,
     /// Offsets in order, with the index of the uop.
     offsets: Vec<(i32, u32)>,
-    /// What instructions with a breakpoint do, by index.
+    /// The uops of instructions with a breakpoint, by index.
     breakpoints: Vec<(u32, Uop)>,
 }
 
@@ -30,14 +30,14 @@ impl Kernel {
         Kernel { address, ip_base, ..Kernel::default() }
     }
 
-    /// Index of the uop at byte `offset` from the first instruction; none if nothing was decoded
+    /// Index of the uop at byte `offset` from the first instruction; none if nothing is decoded
     /// there.
     pub fn index(&self, offset: u32) -> Option<u32> {
         let at = self.offsets.binary_search_by_key(&(offset as i32), |(offset, _)| *offset).ok()?;
         Some(self.offsets[at].1)
     }
 
-    /// The instruction behind a breakpoint.
+    /// The instruction that a breakpoint replaces.
     pub fn behind_breakpoint(&self, index: u32) -> Option<&Uop> {
         self.breakpoints.iter().find(|(at, _)| *at == index).map(|(_, uop)| uop)
     }
@@ -50,7 +50,7 @@ impl Kernel {
         }
     }
 
-    /// Appends instructions, in the order of their offsets; none of them is there already.
+    /// Appends new instructions, in the order of their offsets.
     pub(super) fn append(&mut self, uops: impl IntoIterator<Item = Uop>) {
         for uop in uops {
             self.offsets.push((uop.offset as i32, self.uops.len() as u32));

@@ -1,16 +1,16 @@
 //! Functions of the extended math unit, one value at a time.
 //!
-//! Hardware approximates within stated errors; the model gives the single float nearest to a double
-//! that is wrong by less than one unit in its last place: the nearest float, but for exact results
-//! that are within 2^-29 units of the middle of two. The doubles come from `libm`, which computes
-//! the same on every platform.
+//! Hardware approximates within stated errors. The model computes a double with an error of less
+//! than one unit in its last place and rounds it to single. The result is the nearest single,
+//! except where the exact result is within 2^-29 units of the middle between two singles. The
+//! doubles come from `libm`, which computes the same on every platform.
 
 use super::uop::MathFunction;
 use crate::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN;
 
 /// A function of single floats. `alternative` is the ALT mode: log, sqrt and rsq take the magnitude
-/// (004:1575); what is infinite there becomes finite afterwards. Special values: G45 vol 4 section
-/// 6.3 (003:6017-6183).
+/// (004:1575); the caller replaces infinities. Special values: G45 vol 4 section 6.3
+/// (003:6017-6183).
 #[inline(always)]
 pub fn float(function: MathFunction, a: f32, b: f32, alternative: bool) -> f32 {
     let root = if alternative { a.abs() } else { a };
@@ -33,7 +33,7 @@ pub fn float(function: MathFunction, a: f32, b: f32, alternative: bool) -> f32 {
     }
 }
 
-/// `2^(y * log2 |x|)`, with the special values of 003:6160-6183: those of the formula.
+/// `2^(y * log2 |x|)`. Special values follow from the formula (003:6160-6183).
 fn power(x: f32, y: f32, alternative: bool) -> f32 {
     let base = x.abs();
     if base.is_nan() || y.is_nan() {

@@ -1,5 +1,6 @@
-//! What stands around every operation: sources are fetched through their regions and modified,
-//! results are clamped, converted and written under the mask, flags and accumulators follow.
+//! The steps before and after every operation of the general path. Before: sources are fetched
+//! through their regions and modified. After: results are clamped, converted and written under the
+//! mask, then flags and accumulators are updated.
 
 use super::convert::{
     double, format, from_double, from_integer, from_single, half_to_single, integer, reformat,
@@ -67,7 +68,7 @@ pub fn patterns(thread: &Thread, src: &Src, n: usize) -> Lanes<u64> {
         Shape::Vector(values) => map(n, |c| values[c % values.len()]),
         Shape::Indirect(region) => {
             let offsets = thread.regs.indirect(region, n);
-            // An element may begin in the last bytes of the file: it wraps byte by byte.
+            // An element that begins in the last bytes of the file wraps byte by byte.
             map(n, |c| {
                 (0..size).fold(0, |bits, byte| {
                     let at = wrap(i32::from(offsets[c]) + byte as i32);
@@ -79,8 +80,8 @@ pub fn patterns(thread: &Thread, src: &Src, n: usize) -> Lanes<u64> {
     }
 }
 
-/// A source as integers; accumulators give their whole elements. `logic` operations take the
-/// negation for a complement.
+/// A source as integers. Accumulators give their whole elements. For `logic` operations, negation
+/// is the complement.
 #[inline(always)]
 pub fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<T> {
     let ty = src.ty;
@@ -140,8 +141,8 @@ impl Operand for f64 {
     }
 }
 
-/// A source as floats. Subnormal ones are flushed if `flush` and the mode of their type say so.
-/// Integers beside halves become halves.
+/// A source as floats. Subnormal numbers are flushed if `flush` is set and the mode of their type
+/// asks for it. In half arithmetic, integers become halves.
 #[inline(always)]
 pub fn floats<T: Operand>(
     thread: &Thread,
@@ -165,7 +166,7 @@ pub fn floats<T: Operand>(
     let converted = ty == Type::Hf && exec != ExecType::Half;
     if flush && !converted && thread.modes.flushes(ty) {
         lanes = match ty {
-            // A half is a normal single: only its own subnormals go.
+            // A subnormal half is a normal single, so `flush` of singles would keep it.
             Type::Hf => map(n, |c| {
                 if bits[c] & 0x7c00 == 0 {
                     T::load(ty, bits[c] & 0x8000, rounding)
@@ -185,12 +186,12 @@ pub fn floats<T: Operand>(
     lanes
 }
 
-/// How integers become floats and floats narrower ones.
+/// Rounding of integers to floats, and of floats to narrower floats.
 fn conversion_rounding(modes: &Modes) -> Rounding {
     if CONVERSIONS_FOLLOW_ROUNDING_MODE { modes.rounding_mode() } else { Rounding::Nearest }
 }
 
-/// How a float result of type `exec` becomes one of type `ty`.
+/// Rounding of a float result of type `exec` to type `ty`.
 fn result_rounding(modes: &Modes, exec: Type, ty: Type) -> Rounding {
     match (exec, ty) {
         (Type::Df, Type::F) if !DOUBLE_TO_SINGLE_FOLLOWS_ROUNDING_MODE => Rounding::Zero,
@@ -235,10 +236,10 @@ pub fn write(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
     }
 }
 
-/// The accumulator element that a channel of an instruction uses when it reads or writes the
-/// accumulator without naming it: the n-th of its execution type from where the destination begins,
-/// for floats of an upper half from `acc1` on (004:2634-2819). Returns its byte offset and its
-/// signed or float type.
+/// The accumulator element of a channel, for instructions that use the accumulator without naming
+/// it. Elements have the execution type; the first one has the offset of the destination in its
+/// register. Floats of the upper half of the channels begin at `acc1` (004:2634-2819). Returns the
+/// byte offset and the signed or float type.
 pub fn implicit_element(u: &Uop, channel: usize) -> (usize, Type) {
     let (ty, upper) = match u.exec {
         ExecType::Word => (Type::W, false),
@@ -253,7 +254,7 @@ pub fn implicit_element(u: &Uop, channel: usize) -> (usize, Type) {
     ((first + element * ty.size()) % (2 * REGISTER), ty)
 }
 
-/// Least and greatest value of an integer type, as far as `T` reaches.
+/// Least and greatest value of an integer type, limited to the range of `T`.
 fn limits<T: Int>(ty: Type) -> (T, T) {
     let (least, most) = ty.range();
     if size_of::<T>() == 8 {
@@ -310,7 +311,7 @@ fn finish_ints_as_floats<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, result
     });
 }
 
-/// Writes the accumulator beside the destination, before results are cut to its type.
+/// Also writes the accumulator, before results are cut to the type of the destination.
 #[inline(always)]
 fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &Lanes<T>) {
     if u.acc_write && !thread.modes.accumulator_disabled {
@@ -321,12 +322,12 @@ fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &La
     }
 }
 
-/// What is to be done with float results beyond conversion.
+/// What happens to float results besides conversion.
 #[derive(Clone, Copy)]
 pub struct Finish {
-    /// They were computed: there is one NaN only, and ALT mode has no infinities.
+    /// They were computed: every NaN gets the same pattern, and ALT mode has no infinities.
     pub computed: bool,
-    /// Subnormal ones become zeros if the mode says so.
+    /// Subnormal results become zeros if the mode asks for it.
     pub flush: bool,
     /// Channels whose results were too great for the execution type.
     pub overflows: u32,
@@ -364,7 +365,7 @@ pub fn finish_floats<T: Operand>(
     if how.computed {
         lanes = map(n, |c| if lanes[c].nan() { T::NAN } else { lanes[c] });
         if thread.modes.alternative && exec == Type::F {
-            // Infinities stay below (004:1554-1575).
+            // Infinities become the greatest number (004:1554-1575).
             lanes = map(n, |c| match lanes[c] {
                 lane if !lane.infinite() => lane,
                 lane if lane > T::ZERO => T::GREATEST,
@@ -418,7 +419,7 @@ pub fn finish_floats<T: Operand>(
     });
 }
 
-/// What a comparison of a result with zero says.
+/// Compares a result with zero.
 fn compare_with_zero(modes: Modes, condition: Condition, ty: Type, bits: u64) -> bool {
     match ty {
         _ if !ty.is_float() => compare(condition, integer(ty, bits), 0),
@@ -427,7 +428,7 @@ fn compare_with_zero(modes: Modes, condition: Condition, ty: Type, bits: u64) ->
     }
 }
 
-/// Writes patterns as they are, and what follows from them.
+/// Writes patterns as they are, and updates the accumulator and the flag.
 pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
     let ty = u.dst.ty;
     if let Target::Accumulator(table) = &u.dst.target {

@@ -1,5 +1,5 @@
-//! The register file, flat: general registers first, architecture registers behind them, so that an
-//! operand is nothing but a byte offset.
+//! The register file as a flat array of bytes: general registers first, architecture registers
+//! after them. An operand is a byte offset.
 
 use super::uop::{Indirect, MAX_CHANNELS};
 use bytemuck::Pod;
@@ -28,9 +28,9 @@ pub const TM0: usize = IP + REGISTER;
 pub const CE0: usize = TM0 + REGISTER;
 /// `tdr0`: thread dependencies.
 pub const TDR0: usize = CE0 + REGISTER;
-/// `sp`: 16 bytes that a program uses as it likes.
+/// `sp`: 16 bytes without a meaning to hardware.
 pub const SP: usize = TDR0 + REGISTER;
-/// `dbg0`: the same for 8 bytes.
+/// `dbg0`: 8 such bytes.
 pub const DBG0: usize = SP + REGISTER;
 /// All bytes of the file.
 pub const FILE_BYTES: usize = DBG0 + REGISTER;
@@ -71,19 +71,19 @@ impl Registers {
         u64 set_u64 u64;
     }
 
-    /// `N` dwords in a row from byte `offset` on.
+    /// `N` consecutive dwords from byte `offset` on.
     #[inline(always)]
     pub fn dwords<const N: usize>(&self, offset: usize) -> [u32; N] {
         self.row(offset)
     }
 
-    /// Replaces `N` dwords in a row from byte `offset` on.
+    /// Replaces `N` consecutive dwords from byte `offset` on.
     #[inline(always)]
     pub fn set_dwords<const N: usize>(&mut self, offset: usize, values: [u32; N]) {
         self.set_row(offset, values);
     }
 
-    /// `N` elements in a row from byte `offset` on.
+    /// `N` consecutive elements from byte `offset` on.
     #[inline(always)]
     pub fn row<T: Pod, const N: usize>(&self, offset: usize) -> [T; N] {
         let bytes = &self.0[offset..offset + N * size_of::<T>()];
@@ -94,7 +94,7 @@ impl Registers {
         row
     }
 
-    /// Replaces `N` elements in a row from byte `offset` on.
+    /// Replaces `N` consecutive elements from byte `offset` on.
     #[inline(always)]
     pub fn set_row<T: Pod, const N: usize>(&mut self, offset: usize, row: [T; N]) {
         let bytes = &mut self.0[offset..offset + N * size_of::<T>()];
@@ -151,7 +151,7 @@ impl Registers {
     }
 }
 
-/// A byte address in the general registers; hardware may wrap what lies outside, the model always
+/// A byte address in the general registers. Hardware may wrap addresses outside; the model always
 /// does.
 #[inline(always)]
 pub fn wrap(address: i32) -> u16 {

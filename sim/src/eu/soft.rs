@@ -1,14 +1,14 @@
-//! Floats as exact numbers: for every format, every rounding mode, and exponents that no format
-//! has.
+//! Floats as exact numbers, for every format and every rounding mode, with exponents beyond those
+//! of the formats.
 //!
-//! The path of the rounding modes that processors do not offer without a mode switch, of half
-//! floats where singles would round twice, and of the division macros. Rounding to nearest even of
-//! singles and doubles does not come here.
+//! Used for the rounding modes that need a mode switch of the processor, for half floats where
+//! singles would round twice, and for the division macros. Singles and doubles that are rounded to
+//! nearest even are computed by the processor instead.
 
 /// How a result that lies between two floats is rounded (`cr0.0` bits 5:4, 004:3251).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Rounding {
-    /// To the nearest, to the even one of two that are as near.
+    /// To the nearest; of two that are equally near, to the even one.
     #[default]
     Nearest,
     /// Toward plus infinity.
@@ -73,15 +73,15 @@ impl Format {
         1 << (self.precision + self.exponent - 1)
     }
 
-    /// Added to exponents that are too small, taken from those that are too great, to keep them in
-    /// a register (as IEEE 754 does for trapped overflows).
+    /// Added to exponents that are too small and subtracted from those that are too great, so that
+    /// they fit a register (as IEEE 754 does for trapped overflows).
     const fn wrap(self) -> i32 {
         3 << (self.exponent - 2)
     }
 }
 
-/// Any float value, exactly; or, with the lowest bit of the significand set, an inexact one that
-/// rounds the same way.
+/// A float value. It is exact; or it is inexact, has the lowest bit of the significand set, and
+/// rounds as the exact value does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exact {
     /// Not a number.
@@ -112,8 +112,8 @@ pub struct Packed {
     pub overflow: bool,
 }
 
-/// The bits of `value` behind its `shift` lowest, of which the last one stands for all those that
-/// are gone.
+/// `value` shifted right by `shift` bits. The lowest bit of the result is also set if one of the
+/// bits that were shifted out was set.
 const fn shift_sticky(value: u128, shift: u32) -> u128 {
     match shift {
         0 => value,
@@ -140,7 +140,8 @@ impl Exact {
     /// An integer.
     pub const fn integer(value: i128) -> Exact {
         let magnitude = value.unsigned_abs();
-        // Wider than any operand: the lowest bits only count as there or not.
+        // Wider than the significand of any format: of the lowest bits it only matters whether one
+        // is set.
         let shift = 2u32.saturating_sub(magnitude.leading_zeros());
         Finite {
             negative: value < 0,
@@ -215,8 +216,8 @@ impl Exact {
         }
     }
 
-    /// The nearest pattern of the format by the rounding mode. What is too great becomes an
-    /// infinity, or the greatest number where the mode rounds away from infinity. Subnormal results
+    /// The pattern of the format that the rounding mode selects. A value that is too great becomes
+    /// an infinity, or the greatest number if the mode rounds away from infinity. Subnormal results
     /// stay subnormal.
     pub fn pack(self, format: Format, rounding: Rounding) -> Packed {
         let exact = |bits| Packed { bits, overflow: false };
@@ -228,8 +229,8 @@ impl Exact {
                 let top = exponent + significand.ilog2() as i32;
                 let step = top.max(format.least()) - format.fraction() as i32;
                 let kept = round(significand, step - exponent, negative, rounding);
-                // A significand of a normal number carries its implied bit into the exponent, and
-                // so does one that was rounded up to the next power of two.
+                // The implied bit of a normal number is added to the exponent, and so is the carry
+                // of a significand that was rounded up to the next power of two.
                 let biased = (top - format.least()).max(0) as u64;
                 let bits = if biased as i64 > 1 << format.exponent {
                     u64::MAX >> 1
@@ -251,8 +252,8 @@ impl Exact {
         }
     }
 
-    /// As [`pack`](Self::pack), with [`EXTRA_BITS`] more bits and an exponent without limits: the
-    /// nearest pattern, and what it lacks.
+    /// As [`pack`](Self::pack), with [`EXTRA_BITS`] more bits and an exponent without limits:
+    /// returns the nearest pattern, and the extension that completes it.
     pub fn pack_extended(self, format: Format, rounding: Rounding) -> (u64, Extension) {
         let Finite { negative, exponent, significand: significand @ 1.. } = self else {
             return (self.pack(format, rounding).bits, Extension::default());
@@ -272,8 +273,8 @@ impl Exact {
         let inside = Finite { negative, exponent: step - scale, significand: kept };
         let bits = inside.pack(format, Rounding::Nearest).bits;
         let tail = match Exact::unpack(format, bits) {
-            // The step of the pattern is that of the value, or twice it if it was rounded up to a
-            // power of two.
+            // The unit in the last place of the pattern is that of the value, or twice that if the
+            // value was rounded up to a power of two.
             Finite { exponent: nearest, significand, .. } => {
                 let shift = (nearest - (step - scale)) as u32;
                 (kept as i128 - ((significand as i128) << shift)) << (EXTRA_BITS + 1 - shift)
@@ -283,7 +284,7 @@ impl Exact {
         (bits, Extension { scale: scale as i16, tail: tail as i16 })
     }
 
-    /// What [`pack_extended`](Self::pack_extended) packed.
+    /// The value that [`pack_extended`](Self::pack_extended) packed.
     pub const fn unpack_extended(format: Format, bits: u64, extension: Extension) -> Exact {
         match Exact::unpack(format, bits) {
             Finite { negative, exponent, significand: significand @ 1.. } => {
@@ -296,12 +297,12 @@ impl Exact {
     }
 }
 
-/// Bits that a value has beyond its register while a division macro computes. No source has the
-/// number; with 8 of them the compilers' sequences end in correctly rounded quotients and roots,
-/// which is what they are for, and products of two doubles still fit 128 bits.
+/// Extra bits of precision that intermediate values of a division macro have. No source states the
+/// number. With 8, the sequences of compilers give correctly rounded quotients and roots, which is
+/// their purpose, and products of two doubles still fit 128 bits.
 pub const EXTRA_BITS: u32 = 8;
 
-/// What a value of a division macro has beyond its register.
+/// The part of a value of a division macro that its register cannot hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extension {
     /// The register holds it divided by this power of two.
@@ -319,7 +320,7 @@ fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u
     if shift <= 0 {
         return significand << -shift;
     }
-    // Two bits below the last one that is kept say all about the rest.
+    // Two bits below the last one that is kept are enough to round.
     let guarded =
         if shift == 1 { significand << 1 } else { shift_sticky(significand, shift as u32 - 2) };
     let (kept, rest) = (guarded >> 2, guarded & 3);
@@ -334,9 +335,9 @@ fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u
 
 /// Sum of two finite numbers that are not zero.
 fn add_numbers(a: Exact, b: Exact, rounding: Rounding) -> Exact {
-    // Both significands to the same place under the top, so that the exponents tell the greater one
-    // and a number that is much smaller has room to be shifted: bits go only where the sum cannot
-    // lose its leading ones.
+    // Both significands are shifted so that their highest bits are at the same position. Then the
+    // exponents show which number is greater, and the smaller one has room to be shifted right.
+    // Bits are lost only if the sum cannot lose its leading bits.
     let normal = |value: Exact| match value {
         Finite { negative, exponent, significand } => {
             let shift = significand.leading_zeros() - 2;

@@ -40,12 +40,12 @@ impl From<Refusal> for Trap {
     }
 }
 
-/// What keeps an instruction from being followed by the next one.
+/// Why the next instruction does not follow.
 #[derive(Debug)]
 pub(super) enum Interrupt {
-    /// The thread cannot go on.
+    /// The thread cannot continue.
     Trap(Trap),
-    /// [`Pending`] says what comes next.
+    /// [`Pending`] has what to do next.
     Pause,
 }
 
@@ -57,13 +57,13 @@ impl<T: Into<Trap>> From<T> for Interrupt {
 
 /// How an instruction ended.
 enum Done {
-    /// On to the next one.
+    /// The next one follows.
     On,
-    /// [`Pending`] says what comes next.
+    /// [`Pending`] has what to do next.
     Pause,
-    /// Not at all: an exception came before it.
+    /// It was not executed: an exception was raised before it.
     Interrupted,
-    /// With the thread.
+    /// It ended the thread.
     End,
 }
 
@@ -131,8 +131,8 @@ pub struct Launch {
     pub control: u32,
     /// `cr0.1`: which exceptions are enabled.
     pub exceptions: u32,
-    /// What `ip` is at the first instruction of the system routine (STATE_SIP); none: exceptions
-    /// become faults.
+    /// The value of `ip` at the first instruction of the system routine (STATE_SIP). Without one,
+    /// exceptions become faults.
     pub system_routine: Option<u32>,
     /// `sr0.0` and `sr0.1`.
     pub state: [u32; 2],
@@ -140,10 +140,10 @@ pub struct Launch {
     pub payload: Vec<u8>,
 }
 
-/// A message on its way to a shared function.
+/// A message to a shared function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Who gets it.
+    /// The receiver.
     pub function: SharedFunction,
     /// End of thread.
     pub eot: bool,
@@ -155,7 +155,7 @@ pub struct Message {
     pub channels: u8,
     /// The thread's channel that is the first one of the send.
     pub first: u8,
-    /// Byte offset of the first payload register; message length counts registers from there.
+    /// Byte offset of the first payload register. The message length counts registers from there.
     pub payload: usize,
     /// Byte offset of the first response register, if there is a destination.
     pub response: Option<usize>,
@@ -163,7 +163,7 @@ pub struct Message {
     pub ip: u32,
 }
 
-/// What a thread sees of the world.
+/// The environment of a thread.
 pub trait Environment {
     /// Called before each instruction with its offset and channels.
     ///
@@ -191,17 +191,17 @@ pub struct Thread {
     pub regs: Registers,
     /// Accumulators.
     pub acc: Accumulators,
-    /// Modes, as `cr0.0` says.
+    /// Modes, from `cr0.0`.
     pub modes: Modes,
-    /// Where the channels are.
+    /// The instruction pointers of the channels.
     pub(super) flow: super::flow::Flow,
     /// An instruction has written `ip` with this value.
     pub(super) jump: Option<u32>,
-    /// What has to be done before the next instruction.
+    /// What to do before the next instruction.
     pub(super) pending: Pending,
-    /// First instruction of the system routine, as `ip` has it.
+    /// The value of `ip` at the first instruction of the system routine.
     pub(super) system_routine: Option<u32>,
-    /// The exceptions before the next instruction have been looked at.
+    /// The exceptions before the next instruction have been checked.
     passed: bool,
     /// Instructions executed.
     executed: u64,
@@ -225,7 +225,7 @@ impl Thread {
         thread
     }
 
-    /// The same in the place of a thread that has ended.
+    /// Replaces a thread that has ended by a new one.
     pub fn restart(&mut self, launch: &Launch) {
         self.regs.bytes_mut().fill(0);
         self.acc.reset();
@@ -257,7 +257,7 @@ impl Thread {
         (self.passed, self.executed) = (false, 0);
     }
 
-    /// Starts with these channels, whatever the masks say; before the first instruction.
+    /// Starts with these channels instead of those of the masks. Call before the first instruction.
     pub fn begin_with(&mut self, channels: u32) {
         self.flow = super::flow::Flow::new(channels);
     }
@@ -266,14 +266,14 @@ impl Thread {
     /// instructions.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` gives or that an instruction runs into; a thread that waits for
-    /// what is not there.
+    /// Any [`Fault`] that `world` returns or that an instruction runs into, and the fault of a
+    /// thread that waits for something that nothing provides.
     pub fn run<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<u64, Fault> {
         let stop = self.resume(kernel, world)?;
         if stop == Stop::End { Ok(self.executed) } else { Err(self.stuck(stop, kernel, world)) }
     }
 
-    /// The fault of a thread that stopped and that nobody can help.
+    /// The fault of a thread that stopped and cannot continue.
     pub fn stuck<E: Environment>(&self, stop: Stop, kernel: &Kernel, world: &E) -> Fault {
         let (what, page) = match stop {
             Stop::Notification(register) => (
@@ -286,12 +286,12 @@ impl Thread {
             Stop::Decode(offset) => {
                 (format!("jump to a computed offset, {offset:#x}"), "2a, control flow")
             }
-            Stop::End => ("instructions behind the end of the thread".into(), "G45 vol 4, 11.5"),
+            Stop::End => ("instructions after the end of the thread".into(), "G45 vol 4, 11.5"),
         };
         world.trap(Refusal::missing(what, page).into(), self.position(kernel))
     }
 
-    /// Executes `kernel` from where the thread is until it stops.
+    /// Executes `kernel` from the current instruction until the thread stops.
     ///
     /// # Errors
     /// Any [`Fault`] that `world` gives or that an instruction runs into.
@@ -316,7 +316,7 @@ impl Thread {
         }
     }
 
-    /// Executes one instruction. None: it is done.
+    /// Executes one instruction. Returns none if it is done.
     ///
     /// # Errors
     /// Any [`Fault`] that `world` gives or that the instruction runs into.
@@ -330,18 +330,18 @@ impl Thread {
         }
         match self.single(kernel, world)? {
             Done::End => Ok(Some(Stop::End)),
-            // Where it leads is not decoded, or it was no more than the wait for something.
+            // Its target is not decoded, or it waits for something.
             Done::Pause | Done::Interrupted => self.ready(kernel, world),
             Done::On => Ok(None),
         }
     }
 
-    /// Instructions executed so far; one that waits counts once.
+    /// Instructions executed so far. One that waits counts once.
     pub fn executed(&self) -> u64 {
         self.executed
     }
 
-    /// True if the instruction that was counted last has still to be done.
+    /// True if the instruction that was counted last is not done yet.
     pub(super) fn repeats(&self) -> bool {
         self.pending.again
     }
@@ -364,8 +364,8 @@ impl Thread {
         self.flow.waiting().map(|(channel, index)| (channel, offset(index))).collect()
     }
 
-    /// Does what comes before the next instruction: jumps to where nothing was decoded before,
-    /// exceptions. None: the thread stands at an instruction.
+    /// Does what comes before the next instruction: jumps to code that was not decoded before, and
+    /// exceptions. Returns none if the thread is at an instruction.
     ///
     /// # Errors
     /// An exception without a system routine.
@@ -402,14 +402,14 @@ impl Thread {
         }
     }
 
-    /// Executes the instruction at which the thread stands.
+    /// Executes the current instruction.
     fn single<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
         let Some(u) = kernel.uops.get(self.flow.ip as usize) else {
             return Err(world.trap(nowhere(), 0));
         };
         let counted = !std::mem::take(&mut self.pending.again);
         let done = self.instruction(level::Baseline, u, kernel, world, counted);
-        // An instruction that was not begun is the next one again.
+        // An instruction that was not executed is the next one again.
         self.passed &= done.is_err();
         self.executed += u64::from(counted && done.is_ok());
         done
@@ -424,7 +424,7 @@ impl Thread {
         self.hot_at(level::Baseline, kernel, world)
     }
 
-    /// The same with the short cuts that are compiled for a level.
+    /// The same with the fast path that is compiled for a level.
     fn hot_at<S: Compiled, E: Environment>(
         &mut self,
         level: S,
@@ -485,7 +485,7 @@ impl Thread {
         }
     }
 
-    /// An instruction with a breakpoint: the exception, or what it does otherwise.
+    /// An instruction with a breakpoint: raises the exception, or executes the instruction.
     #[cold]
     fn breakpoint<E: Environment>(
         &mut self,
@@ -504,7 +504,7 @@ impl Thread {
         }
     }
 
-    /// Any instruction that is neither a message nor fast.
+    /// Any instruction that is not a message and does not take the fast path.
     fn other<E: Environment>(
         &mut self,
         u: &Uop,

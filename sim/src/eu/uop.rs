@@ -1,7 +1,6 @@
-//! What a kernel becomes before it runs: instructions with everything resolved that does not change
-//! while it runs.
+//! Decoded instructions. Everything that does not change while a kernel runs is resolved.
 //!
-//! A [`Uop`] knows nothing of encodings. Registers are byte offsets into one flat file
+//! A [`Uop`] does not depend on an encoding. Registers are byte offsets into one flat file
 //! ([`super::regions`]), regions are per-channel offsets or one of two simple shapes, branch
 //! targets are indices of other uops.
 
@@ -74,7 +73,7 @@ impl Type {
     }
 }
 
-/// The arithmetic that an instruction is done in.
+/// The arithmetic that an instruction computes in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ExecType {
     /// Integers of at most 16 bits.
@@ -101,8 +100,8 @@ impl ExecType {
         }
     }
 
-    /// The type that sources of these types are brought to (G45 vol 4 section 11.4.4, Gen8 adds Q,
-    /// DF and HF; bytes work as words).
+    /// The type that sources of these types are converted to (G45 vol 4 section 11.4.4; Gen8 adds
+    /// Q, DF and HF; bytes work as words).
     pub fn of(sources: impl Iterator<Item = Type>) -> ExecType {
         let rank = |ty: Type| match ty {
             Type::Ub | Type::B | Type::Uw | Type::W => (0, ExecType::Word),
@@ -128,7 +127,7 @@ pub enum Op {
     Refused,
 }
 
-/// Where the elements of a source lie.
+/// Where the elements of a source are.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Shape {
     /// All channels read the element at this byte of the file.
@@ -189,7 +188,7 @@ impl Src {
 /// Where results go.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Target {
-    /// Nowhere.
+    /// Results are dropped.
     Null,
     /// The file, from this byte on with this many bytes from channel to channel.
     File {
@@ -222,25 +221,24 @@ pub struct Dst {
     pub ty: Type,
     /// Where the elements are.
     pub target: Target,
-    /// The write changes state that the thread keeps elsewhere too (cr0, sr0, n0): see
-    /// [`super::control`].
+    /// The write has side effects (cr0, sr0, n0): see [`super::control`].
     pub control: bool,
 }
 
 /// The message part of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendInfo {
-    /// Who gets it.
+    /// The receiver.
     pub function: SharedFunction,
     /// End of thread.
     pub eot: bool,
-    /// The descriptor, or where in `a0` it is.
+    /// The descriptor, or its location in `a0`.
     pub descriptor: Descriptor,
     /// First payload register, as a byte offset.
     pub payload: u16,
-    /// Where the response goes.
+    /// First register of the response.
     pub response: Response,
-    /// `sendc`: other threads have to end first.
+    /// `sendc`: waits until other threads have ended.
     pub dependent: bool,
 }
 
@@ -260,7 +258,7 @@ pub enum Response {
     },
 }
 
-/// Where a branch goes.
+/// The targets of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Branch {
     /// Index of the uop, [`NOWHERE`] when the operand is not an immediate.
@@ -281,7 +279,7 @@ pub struct Uop {
     pub op: Op,
     /// The function of `math`.
     pub function: Option<MathFunction>,
-    /// Arithmetic to do it in.
+    /// Arithmetic that it computes in.
     pub exec: ExecType,
     /// The fast path of the instruction, see [`super::fast`].
     pub plan: super::fast::Plan,
@@ -289,8 +287,7 @@ pub struct Uop {
     pub size: u8,
     /// First channel, from quarter and nibble control.
     pub first: u8,
-    /// Channels that may be written by this instruction at all: its size and Align16 channel
-    /// enables.
+    /// Channels that this instruction can write, by its size and its Align16 channel enables.
     pub lanes: u32,
     /// Ignore the execution mask.
     pub no_mask: bool,
@@ -308,16 +305,14 @@ pub struct Uop {
     pub saturate: bool,
     /// Write the accumulator too.
     pub acc_write: bool,
-    /// Element of the accumulator that belongs to channel 0 where the instruction does not name
-    /// one.
+    /// Element of the accumulator that belongs to channel 0 if the instruction does not name one.
     pub accumulator: u8,
     /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division
     /// macro's step; 8 is none.
     pub extended: [u8; 4],
-    /// A source is a register that must be brought up to date before it is read (`ip`, `tm0`,
-    /// `ce0`).
+    /// A source is a register that must be updated before it is read (`ip`, `tm0`, `ce0`).
     pub volatile: bool,
-    /// One of them is `tm0`, the clock.
+    /// One of these registers is `tm0`, the clock.
     pub clock: bool,
     /// Destination.
     pub dst: Dst,

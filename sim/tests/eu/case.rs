@@ -88,10 +88,8 @@ pub struct Case {
     pub accumulators: [u64; 32],
 }
 
-pub fn random(combination: &Combination, random: &mut Random) -> Case {
-    let types: Vec<DataType> = combination.sources.iter().flatten().copied().collect();
-    let destination = combination.destination.expect("a destination");
-    let op = combination.opcode.op();
+/// Random registers: sources with interesting values of their types, a destination of random bytes.
+fn register_file(types: &[DataType], random: &mut Random) -> Vec<u8> {
     let mut registers = vec![0; 4096];
     for (index, ty) in types.iter().enumerate() {
         let size = usize::from(ty.size());
@@ -103,6 +101,15 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
     for byte in &mut registers[32 * usize::from(DESTINATION)..] {
         *byte = random.bits() as u8;
     }
+    registers
+}
+
+/// An instruction with operands of these types, and what it starts from.
+pub fn random(combination: &Combination, random: &mut Random) -> Case {
+    let types: Vec<DataType> = combination.sources.iter().flatten().copied().collect();
+    let destination = combination.destination.expect("a destination");
+    let op = combination.opcode.op();
+    let registers = register_file(&types, random);
     let widest = types.iter().chain([&destination]).map(|ty| ty.size()).max().unwrap_or(4);
     let sizes: Vec<u8> = op
         .exec_sizes()
@@ -308,37 +315,8 @@ fn source(
         source.negate = random.one_in(3);
         source.absolute = random.one_in(4) && !op.traits.contains(Traits::LOGIC);
     }
-    if i.opcode == Opcode::Madm {
-        source.region = Region::new(4, 4, 1);
-        source.macro_accumulator = Some(MacroAccumulator::NONE);
+    if set_special_region(i, index, ty, types, &mut source, random) {
         return Operand::Register(source);
-    }
-    if types.len() == 3 {
-        source.region = Region::new(4, 4, 1);
-        source.swizzle = swizzle(ty, random);
-        source.replicate = bytes < 8 && random.one_in(3);
-        if source.replicate {
-            source.region = Region::SCALAR;
-            source.swizzle = Source::IDENTITY;
-        }
-        let steps = if bytes == 8 || !source.replicate { 2 } else { 8 };
-        source.register = register(32 / steps * random.index(usize::from(steps)) as u8);
-        return Operand::Register(source);
-    }
-    match i.opcode {
-        Opcode::Movi => {
-            source.register =
-                Register::Indirect { address: 0, offset: 16 * random.below(4) as i16 };
-            source.region = Region::SCALAR;
-            return Operand::Register(source);
-        }
-        Opcode::Line | Opcode::Pln if index == 0 => {
-            source.region = Region::SCALAR;
-            source.register = register(16 * random.below(2) as u8);
-            return Operand::Register(source);
-        }
-        Opcode::Pln => return Operand::Register(source),
-        _ => {}
     }
     if i.access_mode == AccessMode::Align16 {
         source.region = Region {
@@ -397,6 +375,52 @@ fn source(
         }
     }
     Operand::Register(source)
+}
+
+/// Sets the region of a source whose operation restricts it. False: any region will do.
+fn set_special_region(
+    i: &Instruction,
+    index: usize,
+    ty: DataType,
+    types: &[DataType],
+    source: &mut Source,
+    random: &mut Random,
+) -> bool {
+    let bytes = ty.size();
+    let register = |byte: u8| Register::Grf { number: SOURCES[index], byte };
+    if i.opcode == Opcode::Madm {
+        source.region = Region::new(4, 4, 1);
+        source.macro_accumulator = Some(MacroAccumulator::NONE);
+        return true;
+    }
+    if types.len() == 3 {
+        source.region = Region::new(4, 4, 1);
+        source.swizzle = swizzle(ty, random);
+        source.replicate = bytes < 8 && random.one_in(3);
+        if source.replicate {
+            source.region = Region::SCALAR;
+            source.swizzle = Source::IDENTITY;
+        }
+        let steps = if bytes == 8 || !source.replicate { 2 } else { 8 };
+        source.register = register(32 / steps * random.index(usize::from(steps)) as u8);
+        return true;
+    }
+    match i.opcode {
+        Opcode::Movi => {
+            source.register =
+                Register::Indirect { address: 0, offset: 16 * random.below(4) as i16 };
+            source.region = Region::SCALAR;
+            return true;
+        }
+        Opcode::Line | Opcode::Pln if index == 0 => {
+            source.region = Region::SCALAR;
+            source.register = register(16 * random.below(2) as u8);
+            return true;
+        }
+        Opcode::Pln => return true,
+        _ => {}
+    }
+    false
 }
 
 /// Elements from the first to the last of a region.

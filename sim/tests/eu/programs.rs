@@ -177,7 +177,6 @@ impl Compiler {
 
     fn statement(&mut self, statement: &Statement, context: Context) {
         let n = self.channels();
-        let inside = Context { outermost: false, ..context };
         let outer = context.end;
         match statement {
             Step(a, b) => {
@@ -185,110 +184,10 @@ impl Compiler {
                 self.binary("xor", 10, *b);
             }
             If(condition, jump, then, otherwise) => {
-                let (otherwise_at, endif, behind) = (self.label(), self.label(), self.label());
-                if *jump && otherwise.is_none() {
-                    let (register, _) = self.geometry.flag;
-                    self.line(format!("(W) mov (1|M0) f{register}.0<1>:ud 0x0:ud"));
-                    self.test(*condition, true);
-                    self.line(format!("(W&~f{register}.0.any32h) jmpi L{behind}"));
-                }
-                let predicate = self.test(*condition, true);
-                match otherwise {
-                    None => {
-                        self.line(format!("{predicate} if {n} L{endif} L{endif}"));
-                        self.block(then, Context { end: endif, ..inside });
-                    }
-                    Some(otherwise) => {
-                        let side = self.label();
-                        // In single program flow the second target counts.
-                        let second = if self.geometry.single_flow { otherwise_at } else { endif };
-                        self.line(format!("{predicate} if {n} L{otherwise_at} L{second}"));
-                        self.block(then, Context { end: side, ..inside });
-                        self.place(side);
-                        self.line(format!("else {n} L{endif} L{endif}"));
-                        self.place(otherwise_at);
-                        self.block(otherwise, Context { end: endif, ..inside });
-                    }
-                }
-                self.place(endif);
-                self.line(format!("endif {n} L{outer}"));
-                self.place(behind);
+                self.conditional(*condition, *jump, then, otherwise.as_deref(), context);
             }
-            Loop(kind, count, body) => {
-                self.depth += 1;
-                let variable = 20 + 2 * self.depth;
-                let (top, tail, bottom) = (self.label(), self.label(), self.label());
-                let ty = self.geometry.ty().0;
-                self.line(format!("mov {n} r{variable}.0<1>:{ty} 0:w"));
-                self.place(top);
-                match kind {
-                    LoopKind::While => {
-                        // Counted first, so that a channel that begins anew counts too.
-                        let over = self.count(variable, "gt", *count);
-                        self.line(format!("{over} break {n} L{bottom} L{bottom}"));
-                        let innermost = Some((bottom, *kind));
-                        self.block(body, Context { end: bottom, innermost, ..inside });
-                        self.place(bottom);
-                        self.line(format!("while {n} L{top}"));
-                    }
-                    LoopKind::DoWhile => {
-                        let innermost = Some((bottom, *kind));
-                        self.block(body, Context { end: tail, innermost, ..inside });
-                        self.place(tail);
-                        let more = self.count(variable, "lt", *count);
-                        self.place(bottom);
-                        self.line(format!("{more} while {n} L{top}"));
-                    }
-                    LoopKind::Goto | LoopKind::Brd | LoopKind::BrdRegister => {
-                        self.block(body, Context { end: tail, ..inside });
-                        self.place(tail);
-                        let more = self.count(variable, "lt", *count);
-                        let behind = self.label();
-                        match kind {
-                            LoopKind::Goto => {
-                                self.line(format!("{more} goto.b {n} L{behind} L{top}"))
-                            }
-                            LoopKind::Brd => self.line(format!("{more} brd {n} L{top}")),
-                            _ => {
-                                self.line(format!(
-                                    "(W) mov (1|M0) r90.0<1>:d {{L{top}-L{bottom}}}:d"
-                                ));
-                                self.place(bottom);
-                                self.line(format!("{more} brd {n} r90.0:d"));
-                            }
-                        }
-                        self.place(behind);
-                        self.line(format!("join {n} L{outer}"));
-                    }
-                }
-                self.depth -= 1;
-            }
-            Skip(kind, condition, body) => {
-                let (end, here) = (self.label(), self.label());
-                match kind {
-                    SkipKind::Goto => {
-                        let predicate = self.test(*condition, true);
-                        self.line(format!("{predicate} goto {n} L{end} L{end}"));
-                    }
-                    SkipKind::Brc => {
-                        let predicate = self.test(*condition, false);
-                        self.line(format!("{predicate} brc {n} L{end} L{end}"));
-                    }
-                    SkipKind::BrcRegister => {
-                        let predicate = self.test(*condition, false);
-                        for half in 0..2 {
-                            self.line(format!(
-                                "(W) mov (1|M0) r90.{half}<1>:d {{L{end}-L{here}}}:d"
-                            ));
-                        }
-                        self.place(here);
-                        self.line(format!("{predicate} brc {n} r90.0:d"));
-                    }
-                }
-                self.block(body, Context { end, ..inside });
-                self.place(end);
-                self.line(format!("join {n} L{outer}"));
-            }
+            Loop(kind, count, body) => self.repetition(*kind, *count, body, context),
+            Skip(kind, condition, body) => self.skip(*kind, *condition, body, context),
             Break(condition) => {
                 if let Some((bottom, _)) = context.innermost {
                     let predicate = self.test(*condition, true);
@@ -307,37 +206,163 @@ impl Compiler {
                     self.line(format!("{predicate} halt {n} L{outer} L0"));
                 }
             }
-            Call(condition, kind, function) => {
-                if *function >= self.functions
-                    || context.function.is_some_and(|caller| caller >= *function)
-                {
-                    return;
-                }
-                let predicate =
-                    condition.map_or(String::new(), |condition| self.test(condition, true));
-                let here = self.label();
-                let link = format!("r{}.0:ud", 100 + 2 * function);
-                match kind {
-                    CallKind::Call => self.line(format!("{predicate} call {n} {link} F{function}")),
-                    CallKind::CallRegister => {
-                        self.line(format!("(W) mov (1|M0) r91.0<1>:d {{F{function}-L{here}}}:d"));
-                        self.place(here);
-                        self.line(format!("{predicate} call {n} {link} r91.0:d"));
-                    }
-                    CallKind::Calla => {
-                        self.line(format!("{predicate} calla {n} {link} {{F{function}}}"))
-                    }
-                    CallKind::CallaRegister => {
-                        self.line(format!("(W) mov (1|M0) r91.0<1>:d {{F{function}}}:d"));
-                        self.line(format!("{predicate} calla {n} {link} r91.0:d"));
-                    }
-                }
-            }
+            Call(condition, kind, function) => self.call(*condition, *kind, *function, context),
             Return(condition) => {
                 if let (Some(function), true) = (context.function, context.outermost) {
                     let predicate = self.test(*condition, true);
                     self.line(format!("{predicate} ret {n} r{}.0:ud", 100 + 2 * function));
                 }
+            }
+        }
+    }
+
+    /// `if`, with or without `else`.
+    fn conditional(
+        &mut self,
+        condition: Condition,
+        jump: bool,
+        then: &[Statement],
+        otherwise: Option<&[Statement]>,
+        context: Context,
+    ) {
+        let n = self.channels();
+        let inside = Context { outermost: false, ..context };
+        let outer = context.end;
+        let (otherwise_at, endif, behind) = (self.label(), self.label(), self.label());
+        if jump && otherwise.is_none() {
+            let (register, _) = self.geometry.flag;
+            self.line(format!("(W) mov (1|M0) f{register}.0<1>:ud 0x0:ud"));
+            self.test(condition, true);
+            self.line(format!("(W&~f{register}.0.any32h) jmpi L{behind}"));
+        }
+        let predicate = self.test(condition, true);
+        match otherwise {
+            None => {
+                self.line(format!("{predicate} if {n} L{endif} L{endif}"));
+                self.block(then, Context { end: endif, ..inside });
+            }
+            Some(otherwise) => {
+                let side = self.label();
+                // In single program flow the second target counts.
+                let second = if self.geometry.single_flow { otherwise_at } else { endif };
+                self.line(format!("{predicate} if {n} L{otherwise_at} L{second}"));
+                self.block(then, Context { end: side, ..inside });
+                self.place(side);
+                self.line(format!("else {n} L{endif} L{endif}"));
+                self.place(otherwise_at);
+                self.block(otherwise, Context { end: endif, ..inside });
+            }
+        }
+        self.place(endif);
+        self.line(format!("endif {n} L{outer}"));
+        self.place(behind);
+    }
+
+    /// A loop.
+    fn repetition(&mut self, kind: LoopKind, count: u8, body: &[Statement], context: Context) {
+        let n = self.channels();
+        let inside = Context { outermost: false, ..context };
+        let outer = context.end;
+        self.depth += 1;
+        let variable = 20 + 2 * self.depth;
+        let (top, tail, bottom) = (self.label(), self.label(), self.label());
+        let ty = self.geometry.ty().0;
+        self.line(format!("mov {n} r{variable}.0<1>:{ty} 0:w"));
+        self.place(top);
+        match kind {
+            LoopKind::While => {
+                // Counted first, so that a channel that begins anew counts too.
+                let over = self.count(variable, "gt", count);
+                self.line(format!("{over} break {n} L{bottom} L{bottom}"));
+                let innermost = Some((bottom, kind));
+                self.block(body, Context { end: bottom, innermost, ..inside });
+                self.place(bottom);
+                self.line(format!("while {n} L{top}"));
+            }
+            LoopKind::DoWhile => {
+                let innermost = Some((bottom, kind));
+                self.block(body, Context { end: tail, innermost, ..inside });
+                self.place(tail);
+                let more = self.count(variable, "lt", count);
+                self.place(bottom);
+                self.line(format!("{more} while {n} L{top}"));
+            }
+            LoopKind::Goto | LoopKind::Brd | LoopKind::BrdRegister => {
+                self.block(body, Context { end: tail, ..inside });
+                self.place(tail);
+                let more = self.count(variable, "lt", count);
+                let behind = self.label();
+                match kind {
+                    LoopKind::Goto => self.line(format!("{more} goto.b {n} L{behind} L{top}")),
+                    LoopKind::Brd => self.line(format!("{more} brd {n} L{top}")),
+                    _ => {
+                        self.line(format!("(W) mov (1|M0) r90.0<1>:d {{L{top}-L{bottom}}}:d"));
+                        self.place(bottom);
+                        self.line(format!("{more} brd {n} r90.0:d"));
+                    }
+                }
+                self.place(behind);
+                self.line(format!("join {n} L{outer}"));
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// A body that some channels skip.
+    fn skip(&mut self, kind: SkipKind, condition: Condition, body: &[Statement], context: Context) {
+        let n = self.channels();
+        let inside = Context { outermost: false, ..context };
+        let outer = context.end;
+        let (end, here) = (self.label(), self.label());
+        match kind {
+            SkipKind::Goto => {
+                let predicate = self.test(condition, true);
+                self.line(format!("{predicate} goto {n} L{end} L{end}"));
+            }
+            SkipKind::Brc => {
+                let predicate = self.test(condition, false);
+                self.line(format!("{predicate} brc {n} L{end} L{end}"));
+            }
+            SkipKind::BrcRegister => {
+                let predicate = self.test(condition, false);
+                for half in 0..2 {
+                    self.line(format!("(W) mov (1|M0) r90.{half}<1>:d {{L{end}-L{here}}}:d"));
+                }
+                self.place(here);
+                self.line(format!("{predicate} brc {n} r90.0:d"));
+            }
+        }
+        self.block(body, Context { end, ..inside });
+        self.place(end);
+        self.line(format!("join {n} L{outer}"));
+    }
+
+    /// A call of a function that does not lead back to its caller.
+    fn call(
+        &mut self,
+        condition: Option<Condition>,
+        kind: CallKind,
+        function: usize,
+        context: Context,
+    ) {
+        let n = self.channels();
+        if function >= self.functions || context.function.is_some_and(|caller| caller >= function) {
+            return;
+        }
+        let predicate = condition.map_or(String::new(), |condition| self.test(condition, true));
+        let here = self.label();
+        let link = format!("r{}.0:ud", 100 + 2 * function);
+        match kind {
+            CallKind::Call => self.line(format!("{predicate} call {n} {link} F{function}")),
+            CallKind::CallRegister => {
+                self.line(format!("(W) mov (1|M0) r91.0<1>:d {{F{function}-L{here}}}:d"));
+                self.place(here);
+                self.line(format!("{predicate} call {n} {link} r91.0:d"));
+            }
+            CallKind::Calla => self.line(format!("{predicate} calla {n} {link} {{F{function}}}")),
+            CallKind::CallaRegister => {
+                self.line(format!("(W) mov (1|M0) r91.0<1>:d {{F{function}}}:d"));
+                self.line(format!("{predicate} calla {n} {link} r91.0:d"));
             }
         }
     }

@@ -126,7 +126,7 @@ fn destination(u: &Uop) -> Option<Place> {
     })
 }
 
-/// The place of `n` elements; whole words around them may be touched.
+/// The place of `n` elements. An access may touch the gaps between them.
 fn place(ty: Type, spacing: Spacing, address: u8, offset: i16, n: usize) -> Option<Place> {
     let form = Form::of(ty, spacing)?;
     let extent = match spacing {
@@ -139,7 +139,7 @@ fn place(ty: Type, spacing: Spacing, address: u8, offset: i16, n: usize) -> Opti
     Some(Place { form, address, offset, extent: extent as u16 })
 }
 
-/// How the elements at these bytes are spaced.
+/// The spacing of the elements at these bytes.
 fn spacing(offsets: &[u16], size: usize) -> Spacing {
     let by = |step: usize| {
         offsets

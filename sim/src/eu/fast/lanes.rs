@@ -1,7 +1,7 @@
-//! Operands of the short cuts: from the register file to an array of 32-bit lanes and back.
+//! Operands of the fast path: from the register file to an array of 32-bit lanes and back.
 //!
-//! Everything here is inlined into code that [`Level::vectorize`] compiles; the rarer forms are
-//! functions of their own, one for each number of lanes.
+//! Everything here is inlined into code that [`Level::vectorize`] compiles. The less frequent forms
+//! are functions of their own, one for each number of lanes.
 
 use super::level::Level;
 use super::plan::{Clamp, DIRECT, Form, Place};
@@ -35,7 +35,7 @@ pub fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     lanes
 }
 
-/// Takes the lanes of `a` that `mask` names, and of `b` the others.
+/// The lanes of `a` where `mask` is set, else those of `b`.
 #[inline(always)]
 pub fn blend<T: Copy + Default, const N: usize>(mask: u32, a: [T; N], b: [T; N]) -> [T; N] {
     let mut lanes = [T::default(); N];
@@ -58,8 +58,8 @@ fn full<const N: usize>(mask: u32) -> bool {
     mask & all == all
 }
 
-/// First byte of an operand. None if it is addressed through a register and does not lie in the
-/// general registers as a whole: what wraps takes the general path.
+/// First byte of an operand. None if it is addressed through a register and is not completely in
+/// the general registers: operands that wrap take the general path.
 #[inline(always)]
 pub fn base(regs: &Registers, place: &Place) -> Option<usize> {
     if place.address == DIRECT {
@@ -97,7 +97,7 @@ pub fn load<S: Level, const N: usize>(
     }
 }
 
-/// A source of bytes or words, or of dwords that are not side by side.
+/// A source of bytes or words, or of dwords that are not adjacent.
 #[inline(always)]
 fn narrow<const N: usize>(
     regs: &Registers,
@@ -106,7 +106,7 @@ fn narrow<const N: usize>(
     u: &Uop,
     n: usize,
 ) -> [u32; N] {
-    // Elements at a distance are the low part of wider elements side by side.
+    // Elements with gaps are the low parts of wider adjacent elements.
     macro_rules! row {
         ($wide:ty as $ty:ty) => {
             map(regs.row::<$wide, N>(base), |wide| wide as $ty as u32)
@@ -154,7 +154,7 @@ fn narrow<const N: usize>(
     }
 }
 
-/// Elements that lie anywhere, or in a packed vector.
+/// Elements at any offsets, or of a packed vector.
 #[inline(always)]
 fn gather<const N: usize>(
     regs: &Registers,
@@ -191,7 +191,7 @@ fn gather<const N: usize>(
     lanes
 }
 
-/// An element that goes on at the first byte of the general registers.
+/// An element that continues at the first byte of the general registers.
 #[cold]
 fn across(regs: &Registers, at: usize) -> u64 {
     let bytes = std::array::from_fn(|n| regs.u8(usize::from(wrap((at + n) as i32))));
@@ -214,13 +214,13 @@ pub fn ints<S: Level, const N: usize>(
 /// Bits of the exponent of a single float.
 const EXPONENT: u32 = 0x7f80_0000;
 
-/// What an operation leaves of the bits of a subnormal number: the sign, or everything.
+/// The bits of a subnormal number that an operation keeps: the sign, or all.
 #[inline(always)]
 pub fn subnormal(t: &Thread) -> u32 {
     if t.modes.keep_single { u32::MAX } else { 1 << 31 }
 }
 
-/// A number without what `subnormal` takes away.
+/// The number; if it is subnormal, only its bits in `subnormal`.
 #[inline(always)]
 pub fn flushed(bits: u32, subnormal: u32) -> u32 {
     bits & if bits & EXPONENT == 0 { subnormal } else { u32::MAX }
@@ -296,7 +296,7 @@ fn scatter<const N: usize>(
     base: usize,
     values: [u32; N],
 ) {
-    // Bytes between elements are written as they were read.
+    // Bytes between elements are written back unchanged.
     macro_rules! row {
         ($wide:ty, $kept:expr) => {{
             let old = regs.row::<$wide, N>(base);
@@ -398,8 +398,8 @@ fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     }
 }
 
-/// The same for floats: saturation, subnormal numbers flushed, and one pattern for all that are not
-/// a number if they are `computed`.
+/// The same for floats. Subnormal numbers are flushed; every NaN gets the same pattern if the
+/// results are `computed`.
 #[inline(always)]
 pub fn finish_floats<S: Level, const N: usize>(
     level: S,
@@ -445,7 +445,7 @@ fn pattern(value: f32, subnormal: u32, computed: bool) -> u32 {
     flushed(bits, subnormal)
 }
 
-/// Sets the flag and the destination to what was found of each channel.
+/// Writes the results of a comparison to the flag and to the destination.
 #[inline(always)]
 pub fn finish_compare<S: Level, const N: usize>(
     level: S,

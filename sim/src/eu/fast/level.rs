@@ -1,8 +1,8 @@
-//! What the processor under the model can do beyond its architecture's base.
+//! The instruction sets of the host processor that the fast path is compiled for.
 //!
 //! Rust compiles for the oldest processor of an architecture. On x86-64 that has neither a fused
-//! multiply-add nor shifts by lane, and vectors of half the size; so the fast path is compiled twice,
-//! and a thread chooses when it starts. Results do not differ by a bit.
+//! multiply-add nor shifts by lane, and vectors of half the size; so the fast path is compiled
+//! twice, and a thread chooses one when it runs. The results are the same bits.
 
 use crate::eu::ops::rounding::fused_single;
 
@@ -15,7 +15,7 @@ pub trait Level: Copy + 'static {
     fn fused(a: f32, b: f32, c: f32) -> f32;
 }
 
-/// What every processor of the architecture has.
+/// The instructions that every processor of the architecture has.
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline;
 

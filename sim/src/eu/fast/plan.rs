@@ -3,7 +3,7 @@
 
 use crate::eu::uop::Type;
 
-/// How the elements of an operand lie, and what they are.
+/// The type and the spacing of the elements of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -14,7 +14,7 @@ pub enum Form {
     SignedWord,
     Byte,
     SignedByte,
-    /// One after the other.
+    /// Adjacent elements.
     Dwords,
     Words,
     SignedWords,
@@ -32,7 +32,7 @@ pub enum Form {
     SignedWordsBy4,
     BytesBy4,
     SignedBytesBy4,
-    /// By the table of the uop.
+    /// At the offsets of the uop's table.
     DwordsAt,
     WordsAt,
     SignedWordsAt,
@@ -70,7 +70,7 @@ impl Form {
     }
 }
 
-/// Stands for "not through an address register" in [`Place::address`].
+/// The value of [`Place::address`] for operands without an address register.
 pub const DIRECT: u8 = u8::MAX;
 
 /// Where an operand is.
@@ -82,7 +82,7 @@ pub struct Place {
     pub address: u8,
     /// First byte in the file.
     pub offset: i16,
-    /// Bytes that an access may touch from the first byte on.
+    /// Number of bytes that an access may touch.
     pub extent: u16,
 }
 
@@ -91,25 +91,25 @@ impl Place {
         Place { form: Form::Nothing, address: DIRECT, offset: 0, extent: 0 };
 }
 
-/// A source: where it is, and what happens to its bits on the way.
+/// A source: where it is, and how its bits are modified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
-    /// Where it is. Constants are zeros of the null register, with all of their bits flipped in.
+    /// Where it is. A constant is read from the null register, which is zero; `flip` has its bits.
     pub place: Place,
-    /// Which source of the uop it is: comparisons may have them in the other order.
+    /// Index of the source of the uop. Comparisons may swap the sources.
     pub source: u8,
     /// Bits that are inverted: all for the negative or the complement of an integer, the sign for
     /// the negative of a float.
     pub flip: u32,
-    /// Integers: what is added after that, one for the negative. Floats: bits that are kept before
-    /// that, all but the sign for the absolute value.
+    /// Integers: added after `flip`; one for the negative. Floats: the bits that are kept before
+    /// `flip`; all but the sign for the absolute value.
     pub second: u32,
 }
 
-/// How results are brought into the range of the destination.
+/// How results are clamped to the range of the destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clamp {
-    /// Low bits.
+    /// They are not: the low bits are stored.
     None,
     /// They are signed numbers.
     Signed,
@@ -145,13 +145,13 @@ pub struct Plan {
     pub operation: Operation,
     /// Logarithm of the number of channels.
     pub size: u8,
-    /// There is more to do with results than to store them: saturation, flags.
+    /// Results are not only stored: they are saturated or set flags.
     pub more: bool,
-    /// Comparisons: the flag is the opposite of what is found.
+    /// Comparisons: the flag is the opposite of the result.
     pub opposite: bool,
     /// Saturation of integers.
     pub clamp: Clamp,
-    /// What a condition sees the results as.
+    /// The type in which a condition sees the results.
     pub seen: Type,
     /// Destination.
     pub dst: Place,

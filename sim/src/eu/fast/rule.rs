@@ -62,13 +62,13 @@ impl Choice {
         Choice { saturation: None, clamp: Clamp::None, swap: false, opposite: false, raw: false };
 }
 
-/// What the lanes of 32 bits say of the numbers in a source, which the manual's arithmetic sees
-/// without a limit.
+/// Whether the lanes, which have 32 bits, hold the numbers of a source, which have no limit in the
+/// manual's arithmetic.
 #[derive(Clone, Copy)]
 pub struct Exact {
-    /// As signed numbers they are the source's.
+    /// As signed numbers, the lanes are the numbers of the source.
     pub signed: bool,
-    /// As unsigned numbers they are.
+    /// As unsigned numbers, they are.
     pub unsigned: bool,
 }
 

@@ -194,7 +194,10 @@ macro_rules! family {
                     u: &Uop,
                     mask: u32,
                 ) -> bool {
-                    s.vectorize(#[inline(always)] move || around::$around::<S, N>(s, t, u, mask, $body))
+                    s.vectorize(
+                        #[inline(always)]
+                        move || around::$around::<S, N>(s, t, u, mask, $body),
+                    )
                 }
             )*)*
         }
