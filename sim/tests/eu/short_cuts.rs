@@ -154,7 +154,7 @@ fn instruction(random: &mut Random, row: &Fast) -> Instruction {
     let size = 1u8 << random.below(6);
     let float = matches!(row.class, Class::Float | Class::FloatToInt | Class::CompareFloats);
     let count = match opcode {
-        Math => 1 + random.below(2),
+        Math => 1 + random.index(2),
         _ => usize::from(opcode.op().sources),
     };
     // Half of the time all operands are of one type, as in most kernels.
