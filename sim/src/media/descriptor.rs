@@ -1,5 +1,4 @@
-//! Interface descriptors resolved: kernel, surfaces, constants and modes of the threads of one
-//! packet.
+//! Resolves interface descriptors: kernel, surfaces, constants and modes of one packet's threads.
 
 use crate::assumptions::{
     INDIRECT_DATA_OF_A_THREAD_COMES_FIRST, MAX_FFTID, READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS,
@@ -21,13 +20,13 @@ use genxml_core::{Address, U};
 
 /// Bytes of a register.
 pub const REGISTER: usize = 32;
-/// Registers of a payload at most: the register file.
+/// Most registers of a payload: the size of the register file.
 const MAX_PAYLOAD: usize = 128;
-/// What starts media and GPGPU threads: the thread spawner (000, Shared Function and Fixed Function
-/// IDs).
+/// Identifier of the thread spawner, which starts media and GPGPU threads (000, Shared Function and
+/// Fixed Function IDs).
 const THREAD_SPAWNER: u32 = 7;
 
-/// All that the threads of a packet share.
+/// Everything that the threads of a packet share.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
     /// Kernel and surfaces.
@@ -36,9 +35,9 @@ pub struct Dispatch {
     pub descriptor: InterfaceDescriptorData,
     /// The state of the front end.
     pub vfe: MediaVfeState,
-    /// The constants, from where the descriptor reads them.
+    /// The constants, from the descriptor's read offset on.
     constants: Vec<u8>,
-    /// The constants are indirect data.
+    /// True if the constants are indirect data.
     indirect: bool,
     /// Bytes of shared local memory of a group.
     pub slm: usize,
@@ -49,11 +48,11 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// Follows descriptor `index` of the loaded ones.
+    /// Resolves the loaded descriptor number `index`.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if there is none, if no MEDIA_VFE_STATE came before, or if a field of
-    /// one of them holds what it must not; faults of the kernel's memory.
+    /// [`Fault::BadPacket`] if that descriptor is not loaded, if no MEDIA_VFE_STATE came before, or
+    /// if a field of one of them holds an illegal value.
     pub fn resolve(exec: &mut Exec<'_>, index: u64) -> Result<Dispatch, Fault> {
         let Some(vfe) = exec.state.vfe else {
             return Err(exec.bad_field("MEDIA_VFE_STATE", 0, "none was executed before"));
@@ -111,14 +110,14 @@ impl Dispatch {
         })
     }
 
-    /// Takes constants from indirect data instead of the CURBE.
+    /// Replaces the constants of the CURBE with indirect data.
     pub fn replace_constants(&mut self, data: Vec<u8>) {
         self.constants = data;
         self.indirect = true;
     }
 
-    /// Appends what thread `thread` of a group gets of the constants: the registers that all
-    /// threads share, which come first in memory, and its own.
+    /// Appends the constants of thread `thread` of a group: the registers that all threads share,
+    /// which come first in memory, and the thread's own.
     pub fn push_shares(&self, payload: &mut Vec<u8>, thread: usize) {
         let shared = self.descriptor.cross_thread_constant_data_read_length.get() as usize;
         let own = self.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
@@ -133,8 +132,8 @@ impl Dispatch {
         }
     }
 
-    /// Appends `registers` registers of constants, from register `first` of them on; what was not
-    /// loaded is 0.
+    /// Appends `registers` registers of constants, from register `first` on. Registers that were
+    /// not loaded are 0.
     pub fn push_constants(&self, payload: &mut Vec<u8>, first: usize, registers: usize) {
         let start = first.saturating_mul(REGISTER).min(self.constants.len());
         let end =
@@ -159,12 +158,13 @@ impl Dispatch {
         Ok(())
     }
 
-    /// How many threads have scratch space of their own.
+    /// Number of scratch slots: at most so many running threads have scratch space of their own.
     pub fn scratch_slots(&self) -> u64 {
         self.vfe.maximum_number_of_threads.get().min(MAX_FFTID)
     }
 
-    /// Scratch space of a slot, from General State Base Address on: the slots follow each other.
+    /// Scratch space of a slot, as an offset from General State Base Address. The slots are
+    /// contiguous.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the address of a slot does not fit the thread's header.
@@ -183,10 +183,11 @@ impl Dispatch {
         })
     }
 
-    /// What a thread starts with, but for its payload: `number` is that of its slot, `fftid` that
-    /// of its scratch space.
+    /// Fills in everything that a thread starts with except its payload. `number` is the number of
+    /// its slot, `fftid` that of its scratch space.
     pub fn launch(&self, launch: &mut Launch, mask: u32, number: u32, fftid: u64) {
-        // The vector mask names the groups of four with a live channel (004:3000ff).
+        // The vector mask enables all four channels of each group of four with a live channel
+        // (004:3000ff).
         let groups = (mask | mask >> 1 | mask >> 2 | mask >> 3) & 0x1111_1111;
         launch.dispatch_mask = mask;
         launch.vector_mask = groups * 15;
@@ -209,7 +210,7 @@ fn state(number: u32, fftid: u64, priority: Priority) -> [u32; 2] {
     [state, ids]
 }
 
-/// What `cr0.1` starts with.
+/// Initial value of `cr0.1`.
 fn exceptions(descriptor: &InterfaceDescriptorData) -> u32 {
     ControlRegister {
         illegal_opcode_enable: descriptor.illegal_opcode_exception_enable,
@@ -220,9 +221,9 @@ fn exceptions(descriptor: &InterfaceDescriptorData) -> u32 {
     .pack()[1]
 }
 
-/// What `cr0.0` starts with (004:3081-3250): float mode, single program flow, rounding, and
-/// denorms: single floats are flushed, halves and doubles kept (2d INTERFACE_DESCRIPTOR_DATA Denorm
-/// Mode).
+/// Initial value of `cr0.0` (004:3081-3250): float mode, single program flow, rounding and
+/// denormals. Single-precision denormals are flushed; half and double ones are kept (2d
+/// INTERFACE_DESCRIPTOR_DATA Denorm Mode).
 fn control(descriptor: &InterfaceDescriptorData) -> u32 {
     (descriptor.floating_point_mode.bits()
         | descriptor.single_program_flow.bits() << 2

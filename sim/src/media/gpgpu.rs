@@ -1,4 +1,4 @@
-//! GPGPU_WALKER: a box of thread groups, each of them a box of threads.
+//! GPGPU_WALKER: a three-dimensional grid of thread groups; each group is a grid of threads.
 
 use super::descriptor::{Dispatch, REGISTER};
 use crate::assumptions::{
@@ -23,11 +23,13 @@ use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml_core::{Address, U};
 use std::ops::Range;
 
-/// Threads that a barrier can join (2d p.233, of barriers across subslices).
+/// Most threads that a barrier can join (2d p.233, which says it of barriers across subslices).
 const MAX_BARRIER: u64 = 511;
-/// Threads of a group: they must equal a number of 10 bits in the descriptor (2a p.455, 2d p.233).
+/// Most threads of a group: their number must equal a field of 10 bits in the descriptor (2a p.455,
+/// 2d p.233).
 const MAX_THREADS: u64 = 1023;
-/// Bytes of indirect data, this is too many: the URB without its interface descriptors (2a p.454).
+/// Indirect data must have fewer bytes than this: the URB without its interface descriptors (2a
+/// p.454).
 const MAX_INDIRECT: u64 = 63_488;
 
 /// Groups from `first` up to, and not including, `end`, in X, Y and Z.
@@ -35,7 +37,8 @@ const MAX_INDIRECT: u64 = 63_488;
 pub struct Walk {
     /// First group.
     pub first: [u32; 3],
-    /// The dimensions, which are end bounds (gen8_facts 12.2).
+    /// One past the last group in each dimension: the packet's dimensions are end bounds
+    /// (gen8_facts 12.2).
     pub end: [u32; 3],
 }
 
@@ -49,7 +52,8 @@ impl Walk {
         self.sizes().into_iter().fold(1, u64::saturating_mul)
     }
 
-    /// Group `index` in order, X fastest, then Y, then Z; there must be one.
+    /// Group number `index` in order, X fastest, then Y, then Z. `index` must be less than
+    /// [`count`](Self::count).
     pub fn group(self, index: u64) -> [u32; 3] {
         let [width, height, _] = self.sizes();
         let [x, y, z] = [index % width, index / width % height, index / width / height];
@@ -89,8 +93,8 @@ impl Group {
     }
 }
 
-/// A GPGPU_WALKER with all that it names: what its groups need to run, in any order and on any
-/// worker.
+/// A GPGPU_WALKER, resolved with all state that it names. Its groups can run from this in any order
+/// and on any worker.
 #[derive(Clone, Debug)]
 pub struct Grid {
     dispatch: Dispatch,
@@ -99,11 +103,12 @@ pub struct Grid {
     masks: Vec<u32>,
 }
 
-/// Where groups run, one after the other.
+/// The state in which groups run one after the other.
 pub struct Worker {
     slots: Slots,
     launch: Launch,
-    /// Scratch slots of the group's threads, where they are fewer than the threads.
+    /// Scratch slot of each thread of the group, by thread number. Used only if there are fewer
+    /// slots than threads.
     taken: Vec<u64>,
 }
 
@@ -117,11 +122,11 @@ impl Worker {
 }
 
 impl Grid {
-    /// Follows all that the walker names.
+    /// Resolves all state that the walker names.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no group can run with; faults of the memory that they
-    /// lie in.
+    /// [`Fault::BadPacket`] for fields that no group can run with; page faults when the state is
+    /// read.
     pub fn resolve(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Grid, Fault> {
         let channels = match walker.simd_size {
             GpgpuWalkerSimdSize::SIMD8 => 8,
@@ -176,7 +181,7 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Refuses what no group could run with.
+    /// Refuses fields that no group can run with.
     fn check(&self, exec: &Exec<'_>) -> Result<(), Fault> {
         let Grid { dispatch, masks, .. } = self;
         let descriptor = &dispatch.descriptor;
@@ -188,7 +193,7 @@ impl Grid {
             dispatch.scratch_slots().min(self.groups().saturating_mul(masks.len() as u64)).max(1)
                 - 1,
         )?;
-        // gem_gpgpu_fill leaves the count 0, and hardware runs it: only barriers look at it.
+        // gem_gpgpu_fill leaves the count 0 and hardware runs it, so only barriers use the count.
         let count = descriptor.number_of_threads_in_gpgpu_thread_group.get();
         if descriptor.barrier_enable && (count != masks.len() as u64 || count > MAX_BARRIER) {
             let why = format!(
@@ -217,7 +222,7 @@ impl Grid {
         exec.emit(&Event::Group { id, threads: masks.len() as u32 });
         let descriptor = &dispatch.descriptor;
         slots.local.slm.fill(SHARED_LOCAL_MEMORY_FILL);
-        // What nobody waited for any more.
+        // Messages of the previous group that were not delivered.
         slots.local.mail.clear();
         let barrier = (index % BARRIERS) as u8;
         slots.local.barrier = descriptor.barrier_enable.then(|| Barrier {
@@ -237,8 +242,8 @@ impl Grid {
                 continue;
             }
             let mut slot = first_slot.wrapping_add(thread as u64) % dispatch.scratch_slots();
-            // Fewer slots than threads: those that stay keep theirs, and the next one waits for one
-            // of them to end.
+            // With fewer scratch slots than threads, a running thread keeps its slot, and the next
+            // thread waits until one ends.
             if dispatch.scratch_slots() < masks.len() as u64 {
                 while slots.residents().len() as u64 >= dispatch.scratch_slots() {
                     if !slots.round(exec)? {
@@ -283,7 +288,7 @@ impl Grid {
         Ok(())
     }
 
-    /// r0, and what the thread gets of the constants (gen8_facts 3.7).
+    /// Builds a thread's payload: r0, then the thread's part of the constants (gen8_facts 3.7).
     fn payload(&self, payload: &mut Vec<u8>, header: &GpgpuThreadPayloadHeader, thread: usize) {
         payload.clear();
         payload.extend_from_slice(bytemuck::cast_slice(&header.pack()));
@@ -299,8 +304,7 @@ impl Work for Grid {
         self.groups()
     }
 
-    /// Runs groups by their place in the order of dispatch: those from `groups.start` on, before
-    /// `groups.end`.
+    /// Runs the groups with the numbers `groups`, in the order of dispatch.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait for ever.
@@ -338,7 +342,7 @@ impl Work for Grid {
     }
 }
 
-/// The indirect data of a walker, which its threads share out.
+/// The indirect data of a walker, which is divided among its threads.
 fn indirect_data(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Vec<u8>, Fault> {
     let length = walker.indirect_data_length.get();
     if !length.is_multiple_of(REGISTER as u64) || length >= MAX_INDIRECT {

@@ -1,10 +1,11 @@
-//! Media and GPGPU front end: walkers and media objects become threads.
+//! Media and GPGPU front end: it turns walkers and media objects into threads.
 //!
-//! The command streamer calls one function per dispatching packet; state packets were latched
-//! before ([`crate::machine::state::State`]). [`descriptor`] follows what a packet names. [`gpgpu`] makes
-//! thread groups of it, which run to their end; [`object`] makes media threads, along a
-//! [`walker`]'s way if there are many, that depend on each other by the [`scoreboard`] and live in
-//! a [`pool`]. [`slots`] is where threads take turns.
+//! The command streamer calls one function for each packet that dispatches threads. State packets
+//! were latched before ([`crate::machine::state::State`]). [`descriptor`] resolves the interface
+//! descriptor that a packet names. [`gpgpu`] starts thread groups, which run to their end.
+//! [`object`] starts media threads: one, or many along the walk of a [`walker`]. Media threads live
+//! in a [`pool`] and depend on each other through the [`scoreboard`]. In
+//! [`slots`](crate::unit::slots), the threads take turns.
 
 pub mod descriptor;
 pub mod gpgpu;
@@ -24,7 +25,7 @@ use pool::Pool;
 
 /// Registers of the URB that media and GPGPU threads use: 64 KiB (2a p.512).
 const URB_ROWS: u64 = 2048;
-/// Of these for interface descriptors (2a p.512).
+/// Those of them that hold interface descriptors (2a p.512).
 const DESCRIPTOR_ROWS: u64 = 64;
 
 /// Runs all threads of a GPGPU_WALKER to their end.
@@ -47,7 +48,7 @@ pub fn dispatch_object(exec: &mut Exec<'_>, object: &MediaObject<'_>) -> Result<
 /// Starts the thread of a MEDIA_OBJECT_GRPID.
 ///
 /// # Errors
-/// As of [`dispatch_object`].
+/// As for [`dispatch_object`].
 pub fn dispatch_grpid(exec: &mut Exec<'_>, object: &MediaObjectGrpid<'_>) -> Result<(), Fault> {
     object::grpid(exec, object)
 }
@@ -55,7 +56,7 @@ pub fn dispatch_grpid(exec: &mut Exec<'_>, object: &MediaObjectGrpid<'_>) -> Res
 /// Starts the thread of a MEDIA_OBJECT_PRT.
 ///
 /// # Errors
-/// As of [`dispatch_object`].
+/// As for [`dispatch_object`].
 pub fn dispatch_prt(exec: &mut Exec<'_>, object: &MediaObjectPrt) -> Result<(), Fault> {
     object::prt(exec, object)
 }
@@ -63,7 +64,7 @@ pub fn dispatch_prt(exec: &mut Exec<'_>, object: &MediaObjectPrt) -> Result<(), 
 /// Starts the threads of a MEDIA_OBJECT_WALKER.
 ///
 /// # Errors
-/// As of [`dispatch_object`].
+/// As for [`dispatch_object`].
 pub fn dispatch_object_walker(
     exec: &mut Exec<'_>,
     walker: &MediaObjectWalker<'_>,
@@ -71,7 +72,8 @@ pub fn dispatch_object_walker(
     object::walker(exec, walker)
 }
 
-/// MEDIA_VFE_STATE, once the threads before it have ended: URB entries are free again.
+/// Executes MEDIA_VFE_STATE: waits until the threads before it have ended, then frees all URB
+/// entries and latches the packet.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for sizes that do not fit the URB; any [`Fault`] of the threads.
@@ -101,8 +103,9 @@ pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Faul
     Ok(())
 }
 
-/// MEDIA_STATE_FLUSH: root threads have started, so that what they started from can change. A
-/// watermark waits for room, which there is.
+/// Executes MEDIA_STATE_FLUSH: waits until all root threads have started. The state that they
+/// started from may change after that. The packet's watermark, which waits for free room, is
+/// ignored: the model always has room.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.
@@ -110,7 +113,7 @@ pub fn state_flush(exec: &mut Exec<'_>, _: &MediaStateFlush) -> Result<(), Fault
     pool::flush(exec)
 }
 
-/// Forgets media state, as PIPE_CONTROL can ask for.
+/// Clears the media state, which PIPE_CONTROL can request.
 pub fn clear(exec: &mut Exec<'_>) {
     exec.state.vfe = None;
     exec.state.curbe.clear();
@@ -118,12 +121,13 @@ pub fn clear(exec: &mut Exec<'_>) {
     exec.state.slots.get_mut::<Pool>().reset();
 }
 
-/// Whether no media thread is left.
+/// True if no media thread runs or waits for its start.
 pub fn is_idle(exec: &Exec<'_>) -> bool {
     exec.state.slots.get::<Pool>().is_none_or(Pool::is_idle)
 }
 
-/// Lets threads go on for a while: the command streamer waits. True if one moved.
+/// Runs threads for a while; called when the command streamer waits. True if a thread made
+/// progress.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.
@@ -131,7 +135,7 @@ pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
     pool::go_on(exec)
 }
 
-/// Waits for the end of all threads.
+/// Runs threads until all have ended.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.

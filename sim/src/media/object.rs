@@ -16,11 +16,11 @@ use genxml::gen8::media::{
 };
 use std::sync::Arc;
 
-/// Dwords of inline data at most (2a p.489).
+/// Most dwords of inline data (2a p.489).
 const MAX_INLINE: usize = 504;
-/// Dwords of indirect data at most (2a p.491).
+/// Most dwords of indirect data (2a p.491).
 const MAX_INDIRECT: u64 = 496;
-/// Registers of inline and indirect data together at most: less than 112 (2a p.489).
+/// Most registers of inline and indirect data together: less than 112 (2a p.489).
 const MAX_DATA: usize = 111;
 /// The same for a walker (2a p.501).
 const MAX_WALKER_DATA: usize = 63;
@@ -33,7 +33,7 @@ struct Indirect {
 }
 
 impl Indirect {
-    /// Reads it.
+    /// Reads the data from memory.
     fn read(self, exec: &mut Exec<'_>) -> Result<Vec<u8>, Fault> {
         let Indirect { length, address } = self;
         if !length.is_multiple_of(REGISTER as u64) || length > 4 * MAX_INDIRECT {
@@ -65,7 +65,8 @@ fn inline(exec: &Exec<'_>, dwords: impl Iterator<Item = u64>) -> Result<Vec<u8>,
     Ok(data)
 }
 
-/// Inline data, then indirect data: if there is of both, at most `most` registers.
+/// Inline data, then indirect data. If a packet has both, together they may have at most `most`
+/// registers.
 fn both(
     exec: &mut Exec<'_>,
     dwords: impl Iterator<Item = u64>,
@@ -106,7 +107,7 @@ fn root(exec: &Exec<'_>, dispatch: Dispatch, data: Vec<u8>, split: bool) -> Resu
     })
 }
 
-/// Starts the thread of a packet, and tells of it.
+/// Starts the thread of a packet and emits [`Event::Dispatch`].
 fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
     let kernel = root.dispatch.program.kernel.address;
     exec.emit(&Event::Dispatch { kernel });
@@ -115,8 +116,8 @@ fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Tells that all threads have ended, if they have. Others outlive their packet, and nothing is
-/// told of it.
+/// Emits [`Event::DispatchEnd`] if all threads have ended. If some outlive their packet, the event
+/// is never emitted for it.
 fn submitted(exec: &mut Exec<'_>, kernel: u64) {
     if super::is_idle(exec) {
         exec.emit(&Event::DispatchEnd { kernel });
@@ -149,8 +150,8 @@ pub fn object(exec: &mut Exec<'_>, packet: &MediaObject<'_>) -> Result<(), Fault
     submit(exec, root)
 }
 
-/// MEDIA_OBJECT_GRPID: one thread of a group, with constants that the threads of the group share
-/// out.
+/// MEDIA_OBJECT_GRPID: one thread of a group. The constants are divided among the threads of the
+/// group.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
@@ -189,8 +190,8 @@ pub fn grpid(exec: &mut Exec<'_>, packet: &MediaObjectGrpid<'_>) -> Result<(), F
     submit(exec, root)
 }
 
-/// MEDIA_OBJECT_PRT: a persistent root thread. It is never interrupted here, so that it is
-/// dispatched once.
+/// MEDIA_OBJECT_PRT: a persistent root thread. The model never interrupts it, so it is dispatched
+/// only once.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the packet names.
@@ -200,7 +201,8 @@ pub fn prt(exec: &mut Exec<'_>, packet: &MediaObjectPrt) -> Result<(), Fault> {
     let data = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
     let root = Root {
         children: packet.children_present.then_some(index),
-        // Where the fence stands makes no difference: what is behind it starts when it falls.
+        // The field that positions the fence is ignored: threads after the fence start when it is
+        // lifted.
         fence: packet.prt_fence_needed,
         ..root(exec, dispatch, data, false)?
     };
@@ -214,7 +216,7 @@ pub fn prt(exec: &mut Exec<'_>, packet: &MediaObjectPrt) -> Result<(), Fault> {
 pub fn walker(exec: &mut Exec<'_>, packet: &MediaObjectWalker<'_>) -> Result<(), Fault> {
     let walk = Walk::new(packet);
     if let Some(field) = walk.endless() {
-        return Err(exec.bad_field(field, 0, "a loop that goes nowhere never ends"));
+        return Err(exec.bad_field(field, 0, "a loop with a step of 0 never ends"));
     }
     let loops = match packet.group_id_loop_select {
         GroupLoop::NO_GROUPS => None,
@@ -252,7 +254,7 @@ pub fn walker(exec: &mut Exec<'_>, packet: &MediaObjectWalker<'_>) -> Result<(),
     let kernel = model.dispatch.program.kernel.address;
     exec.emit(&Event::Dispatch { kernel });
     pool::with(exec, |pool, exec| {
-        // A group's last thread is known when the next group's first one comes.
+        // A thread is the last one of its group if the next thread has another group.
         let mut newest: Option<Root> = None;
         walk.each(|step| {
             exec.spend(watchdog::PIXEL)?;
@@ -274,7 +276,7 @@ pub fn walker(exec: &mut Exec<'_>, packet: &MediaObjectWalker<'_>) -> Result<(),
     Ok(())
 }
 
-/// The loops around those of a group tell it from others (2a p.502).
+/// The key of a step's group: the counts of the loops outside the group's own loops (2a p.502).
 fn group_of(step: Step, loops: usize) -> GroupKey {
     let mut key = [0; 6];
     key[..loops].copy_from_slice(&step.counts[..loops]);

@@ -1,11 +1,12 @@
-//! Media threads: root threads of packets, and the children that they spawn. They outlive their
-//! packets: the front end goes on while threads run, and what a thread waits for may come from a
-//! later packet.
+//! Media threads: root threads, which packets start, and the children that they spawn. They outlive
+//! their packets: the front end continues while threads run, and a thread may wait for something
+//! that a later packet brings.
 //!
-//! Root threads start in the order of their packets. One that cannot start yet holds up those
-//! behind it: no slot or no URB entry is free, a dependency on the scoreboard has not ended, a
-//! fence of a persistent root thread stands, or it waits for the message of another thread. Each
-//! thread has its first turn at once, so that threads that do not wait run one after the other.
+//! Root threads start in the order of their packets. A thread that cannot start yet delays all
+//! threads after it. It cannot start if no slot or no URB entry is free, if a scoreboard dependency
+//! has not ended, if the fence of a persistent root thread is still up, or if it waits for the
+//! message of another thread. Each thread gets its first turn as soon as it starts. Therefore
+//! threads that do not wait run one after the other.
 
 use super::URB_ROWS;
 use super::descriptor::{Dispatch, REGISTER};
@@ -26,54 +27,55 @@ use genxml_core::{Address, U};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A root thread on its way.
+/// A root thread that waits for its start.
 #[derive(Clone, Debug)]
 pub struct Root {
     /// Kernel, constants and modes.
     pub dispatch: Arc<Dispatch>,
-    /// Its place on the scoreboard, and the dependencies that count for it; none if it does not use
-    /// the scoreboard.
+    /// Its position on the scoreboard.
     pub position: Position,
-    /// Dependencies that count for it; none if it does not use the scoreboard.
+    /// Mask of the dependencies that count for it; `None` if it does not use the scoreboard.
     pub dependencies: Option<u8>,
     /// Inline and indirect data, whole registers.
     pub data: Arc<Vec<u8>>,
-    /// It starts when another thread asks for it.
+    /// It starts only when another thread sends a message for it.
     pub synchronized: bool,
-    /// It gets a URB entry, and may spawn others.
+    /// It gets a URB entry and may spawn children: the index of its interface descriptor.
     pub children: Option<u64>,
-    /// Nothing starts behind it before a thread was spawned.
+    /// A fence: no root thread after it starts until a thread has sent a spawn message.
     pub fence: bool,
     /// Its thread group.
     pub group: Option<GroupKey>,
-    /// Constants are shared out in its group: registers for all, then registers for each thread.
+    /// The constants are divided in its group: registers for all threads, then registers for each
+    /// thread.
     pub split: bool,
     /// It is the last one of its group.
     pub last: bool,
-    /// The packet.
+    /// The packet that started it.
     pub at: Place,
 }
 
-/// Which threads share a barrier and memory.
+/// Identifies threads that share a barrier and memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupKey {
-    /// By the number in MEDIA_OBJECT_GRPID.
+    /// The number in MEDIA_OBJECT_GRPID.
     Id(u32),
-    /// By the walk that is running, and the loops of a group in it.
+    /// A group of the running walk: the counts of the loops outside it, then their number.
     Walk([u32; 6]),
 }
 
-/// A thread that runs.
+/// A running thread.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     number: u32,
-    /// Number of its scratch space; a child uses what its parent tells it.
+    /// Number of its scratch space. A child has none of its own: it uses the one that its parent
+    /// passes to it.
     scratch: Option<u64>,
     position: Option<Position>,
     group: Option<usize>,
-    /// It was given a URB entry.
+    /// It got a URB entry when it started.
     children: bool,
-    /// Its URB entry, until it is released.
+    /// Its URB entry, until the thread releases it.
     entry: Option<usize>,
 }
 
@@ -88,7 +90,7 @@ struct Group {
     closed: bool,
 }
 
-/// A child thread on its way.
+/// A child thread that waits for its start.
 #[derive(Clone, Debug)]
 struct Child {
     dispatch: Arc<Dispatch>,
@@ -96,19 +98,19 @@ struct Child {
     at: Place,
 }
 
-/// Root threads that wait for their start at most: a packet that has more of them makes threads run
-/// until there are fewer. The fixed functions have a queue of some length too; a packet behind can
-/// start nothing before those in front.
+/// Most root threads that may wait for their start. If a packet adds more, running threads continue
+/// until fewer wait. The fixed functions also have a queue of limited length. A later packet cannot
+/// start its threads before earlier ones anyway.
 const QUEUE: usize = 256;
 
-/// Child threads that wait for their start at most: until then r0 of each lies in a register of the
-/// URB that is its own.
+/// Most child threads that may wait for their start. Until a child starts, its r0 occupies one
+/// register of the URB.
 const CHILDREN: usize = URB_ROWS as usize;
 
 /// How long to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goal {
-    /// As long as something moves, but not for ever.
+    /// As long as a thread makes progress, up to [`ROUNDS_OF_A_PACKET`] rounds.
     Packet,
     /// Until all root threads have started.
     Started,
@@ -123,20 +125,20 @@ impl UnitState for Pool {}
 pub struct Pool {
     slots: Slots,
     members: Vec<Member>,
-    /// What the programs of the slots were made from.
+    /// The dispatch that each program of `slots` was made from.
     dispatches: Vec<Arc<Dispatch>>,
     roots: VecDeque<Root>,
     children: VecDeque<Child>,
     groups: Vec<Option<Group>>,
     /// URB entries that are in use.
     entries: Vec<bool>,
-    /// A fence of a persistent root thread stands.
+    /// The fence of a persistent root thread is up.
     fenced: bool,
-    /// Messages that let a synchronized root thread start, and have not yet.
+    /// Messages for synchronized root threads that no root thread has used yet.
     calls: usize,
 }
 
-/// Appends a root thread and lets threads run as far as they get.
+/// Appends a root thread and runs threads as far as they get.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread.
@@ -147,7 +149,7 @@ pub fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
     })
 }
 
-/// Lets threads run until all root threads have started: MEDIA_STATE_FLUSH.
+/// Runs threads until all root threads have started (MEDIA_STATE_FLUSH).
 ///
 /// # Errors
 /// Any [`Fault`] of a thread; [`Fault::Stuck`] if a root thread can never start.
@@ -155,7 +157,8 @@ pub fn flush(exec: &mut Exec<'_>) -> Result<(), Fault> {
     with(exec, |pool, exec| pool.run(exec, Goal::Started))
 }
 
-/// Gives each thread a turn: while the command streamer waits. True if one moved.
+/// Gives each thread one turn; called while the command streamer waits. True if a thread started or
+/// made progress.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread.
@@ -172,7 +175,7 @@ pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
     Ok(moved)
 }
 
-/// Lets threads run until all have ended.
+/// Runs threads until all have ended.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads wait for ever.
@@ -183,10 +186,11 @@ pub fn drain(exec: &mut Exec<'_>) -> Result<(), Fault> {
     with(exec, |pool, exec| pool.run(exec, Goal::Ended))
 }
 
-/// The pool is not in its context while it works there. A fault ends its threads.
+/// Calls `work` with the pool taken out of `exec.state`, and puts the pool back if `work` succeeds.
+/// A fault drops the pool, so all its threads end.
 ///
 /// # Errors
-/// What `work` says.
+/// Those of `work`.
 pub fn with(
     exec: &mut Exec<'_>,
     work: impl FnOnce(&mut Pool, &mut Exec<'_>) -> Result<(), Fault>,
@@ -199,21 +203,21 @@ pub fn with(
 }
 
 impl Pool {
-    /// True if no thread is there and none waits for its start.
+    /// True if no thread runs and none waits for its start.
     pub fn is_idle(&self) -> bool {
         self.slots.is_empty() && self.roots.is_empty() && self.children.is_empty()
     }
 
-    /// No URB entry is in use any more: MEDIA_VFE_STATE.
+    /// Empties the pool (MEDIA_VFE_STATE): no thread is left, and all URB entries are free.
     pub fn reset(&mut self) {
         *self = Pool::default();
     }
 
-    /// Appends a root thread. It and others start if they can; if too many wait for that, others go
-    /// on until fewer do.
+    /// Appends a root thread, then starts all that can start. If too many wait for their start,
+    /// running threads continue until fewer wait.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many wait and nothing moves.
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many wait and no thread makes progress.
     pub fn push(&mut self, exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
         self.roots.push_back(root);
         let mut started = self.start_ready(exec)?;
@@ -226,7 +230,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Lets threads run as far as they get without later packets.
+    /// Runs threads as far as they get without later packets.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
@@ -248,7 +252,7 @@ impl Pool {
             }
             rounds += 1;
             if !self.round(exec)? && !started {
-                // What is missing may come with a later packet.
+                // A later packet may bring what the threads wait for.
                 return if goal == Goal::Packet { Ok(()) } else { Err(self.stuck(exec)) };
             }
         }
@@ -273,7 +277,7 @@ impl Pool {
         exec.stuck(group, threads)
     }
 
-    /// Gives all threads a turn that do not wait. True if there was one.
+    /// Gives one turn to each thread that does not wait. True if there was such a thread.
     fn round(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         self.slots.deliver();
         let (mut any, mut index) = (false, 0);
@@ -311,7 +315,8 @@ impl Pool {
         self.members.iter().find(|member| member.number == number)
     }
 
-    /// The group's memory and barrier go to where its thread finds them, or back.
+    /// Swaps the group's memory and barrier with those of `slots.local`, where the running thread
+    /// accesses them. A second call swaps them back.
     fn exchange(&mut self, group: Option<usize>) {
         if let Some(Some(group)) = group.and_then(|group| self.groups.get_mut(group)) {
             std::mem::swap(&mut group.slm, &mut self.slots.local.slm);
@@ -374,7 +379,7 @@ impl Pool {
 
     // ---- starts ----
 
-    /// Starts what can start. True if something did.
+    /// Starts all threads that can start. True if one did.
     fn start_ready(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         let mut any = false;
         loop {
@@ -394,7 +399,7 @@ impl Pool {
         }
     }
 
-    /// Why the first root thread cannot start.
+    /// The reason why `root`, the first root thread, cannot start; `None` if it can.
     fn obstacle(&self, root: &Root) -> Option<&'static str> {
         let vfe = &root.dispatch.vfe;
         let live = self.members.iter().filter(|member| member.scratch.is_some()).count() as u64;
@@ -422,7 +427,7 @@ impl Pool {
         }
     }
 
-    /// True if a stalling scoreboard holds the thread back.
+    /// True if the scoreboard stalls and a dependency of the thread is still running.
     fn stalls(&self, root: &Root) -> bool {
         let Some((scoreboard, mask)) = Scoreboard::new(&root.dispatch.vfe).zip(root.dependencies)
         else {
@@ -533,7 +538,7 @@ impl Pool {
         Ok(())
     }
 
-    /// A thread that needs nothing else is done after this.
+    /// Gives the newest thread its first turn. A thread that never waits ends in it.
     fn first_turn(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let last = self.slots.residents().len() - 1;
         self.turn(exec, last)?;
@@ -553,7 +558,8 @@ impl Pool {
         entry
     }
 
-    /// Where the program of a dispatch is; threads of one packet share what they have looked up.
+    /// Index of the program of a dispatch. Threads of one packet share a program and the surfaces
+    /// that it has cached.
     fn program(&mut self, dispatch: &Arc<Dispatch>) -> usize {
         if let Some(known) = self.dispatches.iter().position(|known| Arc::ptr_eq(known, dispatch)) {
             return known;
@@ -581,7 +587,7 @@ impl Pool {
         self.groups.iter().position(|group| group.as_ref().is_some_and(open))
     }
 
-    /// A barrier that no group has.
+    /// A barrier that no group uses.
     fn barrier(&self) -> Option<u8> {
         let used = |id: u8| {
             self.groups
@@ -592,7 +598,8 @@ impl Pool {
         (0..16).find(|id| !used(*id))
     }
 
-    /// The group of a thread that starts, and how many of it started before.
+    /// The index of the group of a starting thread, and how many threads of the group started
+    /// before.
     fn join(&mut self, key: GroupKey, root: &Root) -> (usize, usize) {
         let at = self.group(key).unwrap_or_else(|| {
             let descriptor = &root.dispatch.descriptor;
@@ -632,14 +639,14 @@ impl Pool {
     }
 }
 
-/// The least number that is not used.
+/// The lowest number that is not used.
 fn free(used: impl Fn(u64) -> bool) -> u64 {
     (0..).find(|n| !used(*n)).unwrap_or(0)
 }
 
-/// A child thread of the payload of a spawn message: its r0 and the registers behind its constants
-/// lie in the URB. The descriptor's binding table and samplers are not for children (2d p.229):
-/// they have those of their r0.
+/// The child thread that a spawn message requests with its payload. The child's r0 and the
+/// registers after its constants lie in the URB. Its binding table and samplers come from r0, not
+/// from the descriptor (2d p.229).
 fn child(exec: &mut Exec<'_>, payload: &[u32; 8]) -> Result<Child, Fault> {
     let message = ThreadSpawnMessagePayload::unpack_lossy(payload);
     let mut dispatch = Dispatch::resolve(exec, message.interface_descriptor_offset.get())?;

@@ -1,9 +1,9 @@
 //! The scoreboard of media threads: a thread depends on those at given distances from its position
 //! (2a p.513-516).
 //!
-//! Only threads that are on their way count: nobody waits for a position where no thread was
-//! dispatched before, which is how threads at the edges of a picture start although the mask is the
-//! same for all.
+//! Only threads that are running count. A thread does not wait for a position where no thread was
+//! dispatched before. Therefore threads at the edges of a picture can start although all threads
+//! have the same mask.
 
 use genxml::gen8::media::{
     MediaVfeState, MediaVfeStateScoreboardEnable as Enable, MediaVfeStateScoreboardType as Type,
@@ -23,14 +23,14 @@ pub struct Position {
 /// The distances at which a thread depends on others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scoreboard {
-    /// Threads start at once, and wait by `sendc`.
+    /// Threads start at once and wait when they execute `sendc`.
     pub non_stalling: bool,
     mask: u8,
     deltas: [(i32, i32); 8],
 }
 
 impl Scoreboard {
-    /// The scoreboard that MEDIA_VFE_STATE sets, if it does.
+    /// The scoreboard of MEDIA_VFE_STATE; `None` if the packet does not enable it.
     pub fn new(vfe: &MediaVfeState) -> Option<Scoreboard> {
         if vfe.scoreboard_enable != Enable::SCOREBOARD_ENABLED {
             return None;
@@ -52,8 +52,8 @@ impl Scoreboard {
         })
     }
 
-    /// The positions that a thread at `position` depends on, by their number; `mask` is that of the
-    /// thread's packet.
+    /// The positions that a thread at `position` depends on, each with its number (0 to 7) in
+    /// MEDIA_VFE_STATE. `mask` comes from the thread's packet.
     pub fn dependencies(
         self,
         position: Position,

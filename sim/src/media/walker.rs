@@ -1,15 +1,15 @@
 //! MEDIA_OBJECT_WALKER: threads along a walk.
 //!
-//! A walk is six loops, one in the other: blocks along the global outer and the global inner loop,
-//! positions in a block along the local outer, middle and inner loop, and colours at a position.
-//! The manual of Broadwell that is at hand has the fields only; where the loops begin and end is
-//! what Intel's own emulation of walks for CPUs does (intel/cm-cpu-emulation, the walker of
-//! CmQueueEmu), with the packet's parameters as its driver sets them.
+//! A walk is six nested loops. The global outer and the global inner loop go over blocks. The local
+//! outer, middle and inner loop go over positions in a block. The last loop goes over colours at a
+//! position. The Broadwell manual at hand describes only the fields. Where the loops begin and end
+//! is taken from Intel's own emulation of walks on CPUs (intel/cm-cpu-emulation, the walker of
+//! CmQueueEmu), with the parameters that its driver sets.
 
 use crate::assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY;
 use genxml::gen8::media::MediaObjectWalker;
 
-/// A place or a way, in units of threads.
+/// A position or a distance, in units of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Vector {
     /// To the right.
@@ -37,43 +37,43 @@ impl Vector {
 /// The loops of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Walk {
-    /// Size of the whole.
+    /// Size of the whole walk.
     pub resolution: Vector,
     /// Size of a block.
     pub block: Vector,
     /// First block.
     pub global_start: Vector,
-    /// From a start of the global inner loop to the next.
+    /// Distance from one start of the global inner loop to the next.
     pub global_outer: Vector,
-    /// From block to block.
+    /// Distance from block to block.
     pub global_inner: Vector,
-    /// Times that the global outer loop runs, less one.
+    /// Iterations of the global outer loop, minus one.
     pub global_count: u32,
     /// First position in a block.
     pub local_start: Vector,
-    /// From a start of the middle loop to the next.
+    /// Distance from one start of the middle loop to the next.
     pub local_outer: Vector,
-    /// Times that the local outer loop runs, less one.
+    /// Iterations of the local outer loop, minus one.
     pub local_count: u32,
-    /// From a start of the local inner loop to the next.
+    /// Distance from one start of the local inner loop to the next.
     pub middle: Vector,
-    /// Times that the middle loop runs, less one.
+    /// Iterations of the middle loop, minus one.
     pub extra_steps: u32,
-    /// From position to position.
+    /// Distance from position to position.
     pub local_inner: Vector,
-    /// Threads at each position, less one.
+    /// Threads at each position, minus one.
     pub extra_colors: u32,
 }
 
 /// A thread of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Where it is.
+    /// Its position.
     pub at: Vector,
-    /// Which one of those at the position.
+    /// Its number among the threads at that position.
     pub color: u32,
-    /// How often each loop has run before: global outer, global inner, local outer, middle, local
-    /// inner.
+    /// Iterations that each loop has completed: global outer, global inner, local outer, middle,
+    /// local inner.
     pub counts: [u32; 5],
 }
 
@@ -110,11 +110,11 @@ impl Walk {
         }
     }
 
-    /// Calls `visit` for each thread in the order of dispatch, and with nothing for each position
-    /// on the way.
+    /// Calls `visit` with each thread in the order of dispatch. Also calls it with `None` once for
+    /// each block and each position, so that the caller can count the work.
     ///
     /// # Errors
-    /// What `visit` says.
+    /// The first error that `visit` returns.
     pub fn each<E>(&self, mut visit: impl FnMut(Option<Step>) -> Result<(), E>) -> Result<(), E> {
         let mut counts = [0; 5];
         let mut outer = self.block_in_reach(self.global_start);
@@ -142,7 +142,7 @@ impl Walk {
         counts: &mut [u32; 5],
         visit: &mut impl FnMut(Option<Step>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The part of the block that lies within the whole.
+        // The part of the block that lies within the whole walk.
         let origin = Vector { x: corner.x.max(0), y: corner.y.max(0) };
         let part = |corner: i32, block: i32, whole: i32| {
             if corner < 0 { block + corner } else { block.min(whole - corner) }
@@ -179,7 +179,7 @@ impl Walk {
         Ok(())
     }
 
-    /// True if some of the block at `corner` lies within the whole.
+    /// True if a part of the block at `corner` lies within the whole walk.
     fn reaches(&self, corner: Vector) -> bool {
         corner.x < self.resolution.x
             && corner.y < self.resolution.y
@@ -187,36 +187,36 @@ impl Walk {
             && corner.y + self.block.y > 0
     }
 
-    /// A start of the global inner loop outside, which the loop leads inside, moves on to where it
-    /// gets there.
+    /// The start of the global inner loop. If it lies outside the whole walk and the loop's steps
+    /// lead towards it, skips the steps outside.
     fn block_in_reach(&self, mut corner: Vector) -> Vector {
-        let way = self.global_inner;
-        while (corner.x >= self.resolution.x && way.x < 0)
-            || (corner.x + self.block.x < 0 && way.x > 0)
-            || (corner.y >= self.resolution.y && way.y < 0)
-            || (corner.y + self.block.y < 0 && way.y > 0)
+        let step = self.global_inner;
+        while (corner.x >= self.resolution.x && step.x < 0)
+            || (corner.x + self.block.x < 0 && step.x > 0)
+            || (corner.y >= self.resolution.y && step.y < 0)
+            || (corner.y + self.block.y < 0 && step.y > 0)
         {
-            corner = corner.plus(way);
+            corner = corner.plus(step);
         }
         corner
     }
 
     /// The same for the start of a local inner loop in a block of `size`.
     fn position_in_reach(&self, mut position: Vector, size: Vector) -> Vector {
-        let way = self.local_inner;
-        while (position.x >= size.x && way.x < 0)
-            || (position.x < 0 && way.x > 0)
-            || (position.y >= size.y && way.y < 0)
-            || (position.y < 0 && way.y > 0)
+        let step = self.local_inner;
+        while (position.x >= size.x && step.x < 0)
+            || (position.x < 0 && step.x > 0)
+            || (position.y >= size.y && step.y < 0)
+            || (position.y < 0 && step.y > 0)
         {
-            position = position.plus(way);
+            position = position.plus(step);
         }
         position
     }
 
-    /// The first loop that would never end, by the name of the field that makes it so. Loops end
-    /// where they leave the block or the whole; one that stays never does, unless there is one
-    /// position only (assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY).
+    /// The field that makes a loop endless; `None` if all loops end. A loop ends when it leaves the
+    /// block or the whole walk. A loop with a step of zero never leaves; it is allowed only if
+    /// there is just one position ([`LOOPS_OF_ONE_POSITION_NEED_NO_WAY`]).
     pub fn endless(&self) -> Option<&'static str> {
         let still = Vector::default();
         let part = Vector {
