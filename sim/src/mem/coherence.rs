@@ -1,10 +1,10 @@
-//! Which caches were flushed and invalidated, and when.
+//! Records which caches were flushed and invalidated, and when.
 //!
-//! The model has no caches: every unit sees every write at once. Hardware does not promise that,
-//! and a batch that relies on it works here and fails there. So that such a batch can be told,
-//! command streamers record what PIPE_CONTROL, MI_FLUSH_DW and their like flush: each call is an
-//! [`Epoch`], and what was written before an epoch is visible behind a cache that was flushed in it
-//! or later.
+//! The model has no caches: every unit sees every write at once. Hardware does not promise that, so
+//! a batch that relies on it works in the model and fails on hardware. To detect such a batch,
+//! command streamers record what PIPE_CONTROL, MI_FLUSH_DW and similar commands flush. Each
+//! recorded call is an [`Epoch`]. A write from before an epoch is visible to other units if its
+//! cache was flushed in that epoch or later.
 //!
 //! ```
 //! use genxml_sim::EngineId;
@@ -67,11 +67,11 @@ impl Cache {
     ];
 }
 
-/// A point in the order of flushes and invalidations: how many there were before.
+/// A point in the order of flushes and invalidations: the number of them before that point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Default)]
 pub struct Epoch(pub u64);
 
-/// What was recorded of one cache of one engine.
+/// What was recorded for one cache of one engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Record {
     flushes: u64,
@@ -80,7 +80,7 @@ struct Record {
     invalidated: Option<Epoch>,
 }
 
-/// The record of all caches of all engines. Costs a few additions per call, whatever listens.
+/// The record of all caches of all engines. It is always kept: a call costs a few additions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coherence {
     now: Epoch,
@@ -88,7 +88,7 @@ pub struct Coherence {
 }
 
 impl Coherence {
-    /// The epoch of the next record: what happens now happens before it.
+    /// The epoch of the next record. Everything that has happened until now is before it.
     pub fn now(&self) -> Epoch {
         self.now
     }

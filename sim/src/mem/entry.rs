@@ -7,7 +7,7 @@ use genxml::gen8::memory::{
     PageTableEntry,
 };
 
-/// What the model reads and writes in an entry.
+/// The fields of an entry that the model uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) present: bool,
@@ -16,15 +16,16 @@ pub(super) struct Entry {
     pub(super) leaf: bool,
     /// The entry leads to a table of 64 KiB pages.
     pub(super) coarse: bool,
-    /// Index into the page attribute table. It chooses caches, which the model does not have: all
-    /// units see one memory, and only [`Coherence`](super::Coherence) knows of flushes.
+    /// Index into the page attribute table, which chooses how hardware caches the page. The model
+    /// has no caches: all units see the same memory, and only [`Coherence`](super::Coherence)
+    /// records flushes.
     pub(super) attributes: u8,
     /// Physical address of the next table or of the page.
     pub(super) address: u64,
 }
 
 impl Entry {
-    /// The entry of a table of `level` (4 = root ... 1 = page table).
+    /// Unpacks an entry of a table of `level` (4 = root ... 1 = page table).
     #[inline]
     pub(super) fn unpack(level: u8, bits: u64) -> Self {
         let dwords = halves(bits);
@@ -59,7 +60,7 @@ impl Entry {
         }
     }
 
-    /// The entry of the global table, which can be written wherever it is present.
+    /// Unpacks an entry of the global table. Every present page is writable.
     #[inline]
     pub(super) fn unpack_global(bits: u64) -> Self {
         let entry = GlobalGttPageTableEntry::unpack_lossy(&halves(bits));
@@ -89,8 +90,9 @@ impl Entry {
         })
     }
 
-    /// The entries of a page table that map what entry `bits` of a page directory maps as one page:
-    /// like it in all that both have.
+    /// Splits entry `bits` of a page directory, which maps one page of 2 MiB, into the 512 entries
+    /// of a page table that map the same memory. Fields that both kinds of entry have keep their
+    /// values.
     pub(super) fn split(bits: u64) -> impl Iterator<Item = u64> {
         let large = PageDirectoryEntry::unpack_lossy(&halves(bits));
         let base = large.address.get() & !((1 << 21) - 1);

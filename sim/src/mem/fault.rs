@@ -1,9 +1,9 @@
-//! Addresses that cannot be used, and why.
+//! Addresses that cannot be read or written, and why.
 
 use crate::mem::Va;
 use std::fmt;
 
-/// An address that cannot be used.
+/// An address that cannot be read or written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageFault {
     /// The graphics address, 48 bits.
@@ -21,7 +21,7 @@ pub struct PageFault {
 pub enum Tables {
     /// Per process, four levels, 48 bits.
     FourLevels,
-    /// Per process, three levels from four page directories on, 32 bits.
+    /// Per process, 32 bits: four page directories (level 2) are the roots.
     ThreeLevels,
     /// The global table, 32 bits.
     Global,
@@ -32,8 +32,8 @@ pub enum Tables {
 pub enum Cause {
     /// The entry of this level (4 = root ... 1 = page table) is not present.
     NotPresent(u8),
-    /// The entry of this level points outside physical memory. One level above the highest there is
-    /// no entry but a register: PDP0, or the PDP register of the address's GiB.
+    /// The entry of this level points outside physical memory. One level above the highest, a
+    /// register takes the place of the entry: PDP0, or the PDP register for the GiB of the address.
     BadFrame(u8),
     /// The entry of this level forbids writing.
     ReadOnly(u8),
@@ -72,12 +72,12 @@ impl fmt::Display for PageFault {
 
 impl std::error::Error for PageFault {}
 
-/// What is mapped next to an address that is not. Prints nothing if nothing is.
+/// What is mapped near an address that is not mapped. Prints nothing if nothing is mapped near it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Nearby {
     /// The address that was asked for.
     pub address: u64,
-    /// Where the memory below it ends: the first byte behind.
+    /// End of the memory below it: the first address after that memory.
     pub below: Option<u64>,
     /// Where the memory above it begins.
     pub above: Option<u64>,
@@ -86,7 +86,7 @@ pub struct Nearby {
 impl fmt::Display for Nearby {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(end) = self.below {
-            write!(f, "{:#x} bytes behind the end of memory at {}", self.address - end, Va(end))?;
+            write!(f, "{:#x} bytes after the end of memory at {}", self.address - end, Va(end))?;
         }
         if let Some(start) = self.above {
             let joint = if self.below.is_some() { ", " } else { "" };

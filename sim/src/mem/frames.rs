@@ -1,12 +1,13 @@
-//! Where frames lie, by number: a tree of four levels of 512, like the page tables themselves.
+//! A map from frame numbers to slots: a tree of four levels with 512 entries per node, like the
+//! page tables themselves.
 
 use super::physical::Slot;
 
 /// A map from frame numbers (36 bits) to slots.
 #[derive(Debug)]
 pub(super) struct FrameMap {
-    /// Inner nodes, the root first: indices of nodes, or in the lowest level of leaves, from 1 on;
-    /// 0 is none.
+    /// Inner nodes; the root comes first. An entry is the index of a child node, or 0 if there is
+    /// none. In the lowest level of inner nodes, an entry is the index of a leaf plus 1.
     nodes: Vec<[u32; 512]>,
     leaves: Vec<[Slot; 512]>,
 }
@@ -24,7 +25,7 @@ fn index(number: u64, shift: u32) -> usize {
 }
 
 impl FrameMap {
-    /// Where frame `number` lies.
+    /// The slot of frame `number`.
     #[inline]
     pub(super) fn get(&self, number: u64) -> Option<Slot> {
         if number >> 36 != 0 {
@@ -42,7 +43,7 @@ impl FrameMap {
         (slot != Slot::NOWHERE).then_some(slot)
     }
 
-    /// Says where frame `number` lies.
+    /// Sets the slot of frame `number`.
     pub(super) fn set(&mut self, number: u64, slot: Slot) {
         debug_assert_eq!(number >> 36, 0);
         let mut node = 0;

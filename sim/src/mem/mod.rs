@@ -1,13 +1,13 @@
 //! Memory: frames of 4 KiB, page tables, and the view that all units use.
 //!
-//! * [`physical`]: [`Memory`], the frames: the model's own, or supplied by the host;
-//! * [`Page`]: the bytes of a frame, which others may write at any time;
-//! * [`space`]: [`AddressSpace`], page tables: per process with four or three levels, stored in
-//!   frames, and global;
-//! * [`Vm`]: both together, reading and writing at graphics addresses;
-//! * [`overlay`]: what parts of a walker that run side by side read and wrote;
-//! * [`fault`]: what cannot be read or written, and why;
-//! * [`coherence`]: which caches were flushed when.
+//! * [`physical`]: [`Memory`] holds the frames, which the model allocates or the host supplies;
+//! * [`Page`]: the bytes of a frame, which code outside the model may write at any time;
+//! * [`space`]: [`AddressSpace`] translates addresses with page tables: per process with four or
+//!   three levels, stored in frames, or global;
+//! * [`Vm`]: memory through page tables: reads and writes at graphics addresses;
+//! * [`overlay`]: records what the parts of a walker or draw that run in parallel read and wrote;
+//! * [`fault`]: page faults and their causes;
+//! * [`coherence`]: records when each cache was flushed.
 
 pub mod coherence;
 mod entry;
@@ -33,5 +33,5 @@ pub use vm::Vm;
 /// Bytes of a page and of a frame.
 pub const PAGE: u64 = 4096;
 
-/// All bits that hardware looks at in a graphics address.
+/// The bits of a graphics address that hardware uses.
 pub const ADDRESS_MASK: u64 = (1 << 48) - 1;

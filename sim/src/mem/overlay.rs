@@ -1,11 +1,11 @@
-//! Memory as one part of a walker or draw sees it that runs beside others: shared memory that does
-//! not change, and over it what the part itself has written.
+//! Memory for one part of a walker or draw that runs in parallel with other parts. The part reads
+//! shared memory, which does not change meanwhile, and its own writes, which stay in its overlay.
 //!
-//! Which bytes were read from memory and which were written is recorded, page by page, so that
-//! parts can be put together in the order in which they would have run. A part counts if it read
-//! nothing that a part before it wrote ([`Written::admits`]); then what it wrote goes to memory
-//! ([`Overlay::commit`]), and what it translated to the TLB, so that both are what they would be if
-//! it had run there.
+//! An overlay records, page by page, which bytes were read from memory and which were written. The
+//! parts are committed in the order in which they would have run alone. A part is valid if it read
+//! nothing that an earlier part wrote ([`Written::admits`]). Then its writes are copied to memory
+//! and its translations to the TLB ([`Overlay::commit`]). Both are then the same as if the parts
+//! had run one after the other.
 
 use super::fault::{Cause, PageFault};
 use super::page::{Page, PageMut};
@@ -21,10 +21,11 @@ type Bits = [u64; PAGE as usize / 64];
 
 const NO_BITS: Bits = [0; PAGE as usize / 64];
 
-/// Pages that an overlay keeps for its next use.
+/// Most pages that an overlay keeps for reuse.
 const SPARE: usize = 64;
 
-/// Hashes frame numbers, which nobody chooses to collide: a walker looks up many of them.
+/// A fast hash for frame numbers, since a walker looks up many of them. Collisions made on purpose
+/// are not a concern.
 #[derive(Clone, Copy, Debug, Default)]
 struct FrameHasher(u64);
 
@@ -38,8 +39,8 @@ impl Hasher for FrameHasher {
     }
 
     fn write_u64(&mut self, frame: u64) {
-        // The golden ratio spreads neighbours; the upper bits, which are the best ones, go where
-        // maps look.
+        // Multiplying by the golden ratio spreads neighbours. The rotation moves the upper bits,
+        // which are mixed best, to where hash maps look.
         self.0 = (self.0 ^ frame).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
     }
 }
@@ -47,28 +48,28 @@ impl Hasher for FrameHasher {
 type FrameMap<T> = HashMap<u64, T, BuildHasherDefault<FrameHasher>>;
 type FrameSet = HashSet<u64, BuildHasherDefault<FrameHasher>>;
 
-/// What one part read and wrote. Any number of them may look at the same memory.
+/// What one part read and wrote. Any number of overlays may share one memory.
 #[derive(Debug, Default)]
 pub struct Overlay {
     records: RefCell<Vec<Record>>,
     /// Records by frame number.
     index: RefCell<FrameMap<u32>>,
-    /// Pages that were written, by record.
+    /// Copies of the pages that were written, by record number.
     copies: Vec<Option<Box<Copied>>>,
-    /// Pages for the next ones, whatever they hold: fresh memory of the host costs more than the
-    /// copy.
+    /// Unused pages with any contents, to be overwritten by later copies. Reuse is faster: fresh
+    /// memory from the host costs more than the copy.
     spare: Vec<Box<Copied>>,
-    /// Something depends on more than memory.
+    /// The part depends on more than memory.
     ordered: Cell<bool>,
 }
 
-/// A frame that was used.
+/// A frame that the part used.
 #[derive(Debug)]
 struct Record {
     frame: u64,
     /// Bytes that were read and that the part had not written itself.
     read: Bits,
-    /// It is part of page tables.
+    /// The frame holds a page table.
     table: bool,
 }
 
@@ -80,8 +81,8 @@ struct Copied {
     written: Bits,
 }
 
-/// Sets the bits of `length` bytes from `at` on, as far as the page goes, but for those set in
-/// `hidden`.
+/// Sets the bits of `length` bytes from `at` on, up to the end of the page. Bits that are set in
+/// `hidden` are left out.
 #[inline]
 fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let (word, bit) = (at / 64, at % 64);
@@ -92,7 +93,7 @@ fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     mark_words(bits, hidden, at, length);
 }
 
-/// The same for bytes in more than one word.
+/// The same for bits in more than one word.
 #[inline(never)]
 fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);
@@ -107,7 +108,7 @@ fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) 
 }
 
 impl Overlay {
-    /// Nothing read, nothing written: ready for another part.
+    /// Forgets all reads and writes, so that the overlay can serve another part.
     pub fn clear(&mut self) {
         self.records.get_mut().clear();
         self.index.get_mut().clear();
@@ -116,18 +117,18 @@ impl Overlay {
         self.ordered.set(false);
     }
 
-    /// Says that what comes now depends on more than memory, so that the part has to run in its
-    /// place in the order.
+    /// Records that the part depends on more than memory, so it has to run at its position in the
+    /// order.
     pub(super) fn keep_order(&self) {
         self.ordered.set(true);
     }
 
-    /// True if something depended on more than memory.
+    /// True if the part depends on more than memory.
     pub fn ordered(&self) -> bool {
         self.ordered.get()
     }
 
-    /// The page of `address`, of which `length` bytes are read.
+    /// The page of `address`; records a read of `length` bytes.
     #[inline(always)]
     pub(super) fn read<'m>(
         &'m self,
@@ -152,7 +153,7 @@ impl Overlay {
         Ok(copied.map_or_else(|| mem.page(cached.slot), |copied| &copied.bytes))
     }
 
-    /// The page of `address`, of which `length` bytes are written.
+    /// The part's copy of the page of `address`; records a write of `length` bytes.
     #[inline(always)]
     pub(super) fn write(
         &mut self,
@@ -180,7 +181,7 @@ impl Overlay {
         self.copies.resize_with(record + 1, || None);
     }
 
-    /// Checks that the byte at `address` can be read, or written.
+    /// Checks that the byte at `address` can be read, or written if `write`.
     pub(super) fn probe(
         &self,
         mem: &Memory,
@@ -215,8 +216,8 @@ impl Overlay {
         }
     }
 
-    /// An entry of a table. Parts that write tables do not count: what they would read does not
-    /// matter.
+    /// Reads an entry of a page table from memory. The part's own writes to tables are not seen
+    /// here; a part that writes a table is not valid anyway.
     fn entry(&self, mem: &Memory, at: u64) -> Option<u64> {
         let bits = mem.read_u64(at)?;
         let index = self.record(at / PAGE) as usize;
@@ -226,7 +227,7 @@ impl Overlay {
         Some(bits)
     }
 
-    /// The record of a frame, a new one if it was not used before.
+    /// The number of the frame's record. Makes a record if the frame was not used before.
     fn record(&self, frame: u64) -> u32 {
         let mut records = self.records.borrow_mut();
         *self.index.borrow_mut().entry(frame).or_insert_with(|| {
@@ -235,7 +236,7 @@ impl Overlay {
         })
     }
 
-    /// Records of frames that were written, and what was written.
+    /// The records of written frames, each with the copy that holds the writes.
     fn written<'r>(
         &'r self,
         records: &'r [Record],
@@ -246,8 +247,8 @@ impl Overlay {
             .filter_map(|(record, copied)| Some((record, copied.as_deref()?)))
     }
 
-    /// Puts what was written into memory, and the part's translations into `space`. `written` must
-    /// have admitted it.
+    /// Copies the part's writes into memory, and its translations from `own` into `space`. Call
+    /// this only if `written` admits the part.
     pub fn commit(
         &self,
         mem: &mut Memory,
@@ -257,7 +258,7 @@ impl Overlay {
     ) {
         let records = self.records.borrow();
         for (record, copied) in self.written(&records) {
-            // There is room: `admits` has looked.
+            // There is room: `admits` has checked it.
             let Some(slot) = mem.touch(record.frame) else { continue };
             copied.put(&mut mem.page_mut(slot));
             let bits = written.bytes.entry(record.frame).or_insert(NO_BITS);
@@ -267,7 +268,8 @@ impl Overlay {
             .tables
             .extend(records.iter().filter(|record| record.table).map(|record| record.frame));
         for cached in own.all_remembered() {
-            // A frame that came into being just now lies elsewhere than when it was looked up.
+            // The slot is looked up again, because a frame that was allocated just now has a new
+            // one.
             match mem.slot(records[cached.record as usize].frame) {
                 Some(Slot::UNTOUCHED) | None => {}
                 Some(slot) => space.remember(Cached { slot, record: 0, ..cached }),
@@ -276,11 +278,11 @@ impl Overlay {
     }
 }
 
-/// A page with the contents of another one and no writes, in the place of a spare one.
+/// A copy of a page with no writes recorded. Reuses a spare page if there is one.
 #[cold]
 #[inline(never)]
 fn copy(spare: &mut Vec<Box<Copied>>, page: &Page) -> Box<Copied> {
-    // In place: it is too much for a way over the stack.
+    // Allocated directly on the heap: the value is too large to be moved over the stack.
     let mut copied: Box<Copied> = match spare.pop() {
         Some(mut used) => {
             used.written.fill(0);
@@ -293,10 +295,10 @@ fn copy(spare: &mut Vec<Box<Copied>>, page: &Page) -> Box<Copied> {
 }
 
 impl Copied {
-    /// Copies the bytes that were written.
+    /// Copies the bytes that were written to `page`.
     fn put(&self, page: &mut PageMut<'_>) {
         for (&bits, at) in self.written.iter().zip((0..).step_by(64)) {
-            // A page is as long as the bits say.
+            // Never happens: there is one bit for each byte of the page.
             let Some(bytes) = self.bytes.load::<64>(at) else { return };
             match bits {
                 0 => {}
@@ -309,18 +311,19 @@ impl Copied {
     }
 }
 
-/// What parts that were committed have written, since memory was the one that later parts look at.
+/// What the committed parts have written since the last [`settle`](Self::settle). Parts that run
+/// meanwhile do not see these writes.
 #[derive(Debug)]
 pub struct Written {
-    /// By frame.
+    /// Written bytes, by frame.
     bytes: FrameMap<Bits>,
     /// Frames of page tables that translations came from.
     tables: FrameSet,
 }
 
 impl Written {
-    /// Nothing yet. None if the TLB of `space` holds what its tables do not say any longer: what a
-    /// part reads depends on when that is pushed out, then.
+    /// A record without writes. `None` if the TLB of `space` holds a translation that differs from
+    /// the page tables: then the result of a read depends on when that translation is evicted.
     pub fn new(mem: &Memory, space: &AddressSpace) -> Option<Written> {
         let mut tables = FrameSet::default();
         for cached in space.all_remembered() {
@@ -337,15 +340,16 @@ impl Written {
         Some(Written { bytes: FrameMap::default(), tables })
     }
 
-    /// Nothing again: all that was committed is in the memory that later parts look at. The TLB is
-    /// still what the tables say if nothing else has written memory, for no part that did otherwise
-    /// was admitted.
+    /// Forgets the recorded writes. Call this when all parts that start from now on see them in
+    /// memory. The TLB still matches the page tables if nothing else has written memory, because
+    /// parts that write page tables are never admitted.
     pub fn settle(&mut self) {
         self.bytes.clear();
     }
 
-    /// True if a part comes out as if it had run after all that was committed: it read nothing that
-    /// was written, and wrote to no page table.
+    /// True if the part's result is the same as if it had run after all committed parts. This holds
+    /// if it read nothing that they wrote, wrote to no page table, does not depend on more than
+    /// memory, and if there is room for the frames that it needs.
     pub fn admits(&self, mem: &Memory, part: &Overlay) -> bool {
         let records = part.records.borrow();
         let stale = |record: &Record| {

@@ -7,12 +7,12 @@
 //! exists. A [`Page`] consists of atomic bytes, and every access copies with relaxed atomic loads
 //! or stores.
 //!
-//! What this covers: a store from outside races with no access of the model. An access of 1, 2, 4
-//! or 8 bytes at a multiple of its size is one load or store, so a semaphore or sequence number
-//! is never torn. Larger and unaligned accesses are several, and a store from outside may happen
-//! between them, as on hardware. What it does not cover: Rust leaves unordered atomic accesses of
-//! different sizes to the same bytes undefined if one of them writes. Within the model none are
-//! unordered, since only the owner of `&mut Memory` writes.
+//! This makes stores from outside safe: they are never a data race with an access of the model. An
+//! access of 1, 2, 4 or 8 bytes at a multiple of its size is one load or store, so a semaphore or
+//! sequence number is never torn. A larger or unaligned access is split into several, and a store
+//! from outside may happen between them, as on hardware. One case remains: Rust leaves unordered
+//! atomic accesses of different sizes to the same bytes undefined if one of them writes. Within the
+//! model all accesses are ordered, since only the owner of `&mut Memory` writes.
 //!
 //! On x86-64 a relaxed access is an ordinary move: aligned accesses cost nothing.
 #![allow(unsafe_code, reason = "memory that others write cannot be a slice")]
@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 /// Bytes of a page.
 const SIZE: usize = PAGE as usize;
 
-/// The bytes of a page. The alignment is that of the largest access; more would make the host's
-/// allocator write pages to zero them.
+/// The bytes of a page. The alignment is that of the largest access. With a larger alignment, the
+/// host's allocator would have to write pages to zero them.
 #[repr(C, align(8))]
 pub struct Page([AtomicU8; SIZE]);
 
@@ -49,7 +49,7 @@ impl Page {
     /// A page of zeros.
     pub const ZEROS: Page = Page([const { AtomicU8::new(0) }; SIZE]);
 
-    /// A copy of the `N` bytes from `at` on; none if they go beyond the page.
+    /// A copy of the `N` bytes from `at` on; `None` if they extend beyond the page.
     #[inline(always)]
     pub fn load<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         if at > SIZE || N > SIZE - at {
@@ -63,7 +63,7 @@ impl Page {
     /// Copies bytes from `at` on.
     ///
     /// # Panics
-    /// If they go beyond the page.
+    /// If they extend beyond the page.
     #[inline(always)]
     pub fn read(&self, at: usize, out: &mut [u8]) {
         assert!(at <= SIZE && out.len() <= SIZE - at, "{} bytes at {at}", out.len());
@@ -72,7 +72,7 @@ impl Page {
         unsafe { load(self.0.as_ptr().add(at).cast_mut().cast(), out) }
     }
 
-    /// The page, to be written.
+    /// Mutable access to the page.
     #[inline(always)]
     pub fn as_mut(&mut self) -> PageMut<'_> {
         PageMut(self)
@@ -104,9 +104,9 @@ impl Page {
     }
 }
 
-/// A page to be written.
+/// Mutable access to a page.
 ///
-/// Of the model's memory it comes from `&mut Memory`, so among all users only one writes.
+/// For the model's memory it comes from `&mut Memory`, so only one user writes at a time.
 #[derive(Debug)]
 pub struct PageMut<'a>(&'a Page);
 
@@ -114,14 +114,15 @@ impl<'a> PageMut<'a> {
     /// Permits writes to a page.
     ///
     /// # Safety
-    /// As long as the result exists nobody has a slice of the page's bytes, and nobody else in this
-    /// program accesses the page without being ordered before or after.
+    /// While the result exists, nobody has a slice of the page's bytes, and every other access to
+    /// the page by this program is ordered before or after the writes.
     #[inline(always)]
     pub unsafe fn new(page: &'a Page) -> Self {
         PageMut(page)
     }
 
-    /// Writes the `N` bytes from `at` on; none if they go beyond the page.
+    /// Writes the `N` bytes from `at` on; writes nothing and returns `None` if they extend beyond
+    /// the page.
     #[inline(always)]
     #[must_use]
     pub fn store<const N: usize>(&mut self, at: usize, bytes: &[u8; N]) -> Option<()> {
@@ -135,7 +136,7 @@ impl<'a> PageMut<'a> {
     /// Writes bytes from `at` on.
     ///
     /// # Panics
-    /// If they go beyond the page.
+    /// If they extend beyond the page.
     #[inline(always)]
     pub fn write(&mut self, at: usize, bytes: &[u8]) {
         assert!(at <= SIZE && bytes.len() <= SIZE - at, "{} bytes at {at}", bytes.len());
@@ -283,7 +284,8 @@ unsafe fn store_unaligned(bytes: &[u8], to: *mut u8) {
 mod tests {
     use super::*;
 
-    /// Every offset and length in a window gives the bytes of a slice, and changes no others.
+    /// Oracle: a slice of bytes. Reads and writes at every offset and length in a window match it,
+    /// and other bytes do not change.
     #[test]
     fn ranges() {
         let bytes: [u8; SIZE] = std::array::from_fn(|n| (n % 251) as u8);

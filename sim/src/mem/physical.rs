@@ -1,13 +1,14 @@
-//! Physical memory: frames of 4 KiB by number, as sparse as their users want, in blocks of the
-//! host's memory.
+//! Physical memory: numbered frames of 4 KiB, in blocks of the host's memory. Frame numbers may be
+//! sparse.
 //!
-//! A frame lies in a block: memory of the model's own ([`Memory::alloc`],
-//! [`Memory::write_physical`]) or memory that the host supplies and may share with others
-//! ([`Memory::adopt`]). An own block comes zeroed from the host's allocator, which gives pages only
-//! when they are touched: a large buffer that nobody writes costs nothing.
+//! Each frame lies in a block. The model allocates a block itself ([`Memory::alloc`],
+//! [`Memory::write_physical`]), or the host supplies it and may share it with others
+//! ([`Memory::adopt`]). The model's own blocks come zeroed from the host's allocator. The host
+//! provides pages only when they are touched, so a large buffer that is never written costs
+//! nothing.
 //!
-//! Numbers that the model hands out start at [`FIRST_OWN_FRAME`], above every address that a
-//! Broadwell machine has, so that files that name physical pages themselves never meet them.
+//! The model assigns numbers from [`FIRST_OWN_FRAME`] on, above every physical address of a
+//! Broadwell machine. Files that contain physical addresses therefore never collide with them.
 #![allow(unsafe_code, reason = "slices of own pages, pages of the host")]
 
 use super::PAGE;
@@ -18,14 +19,14 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Frames unless [`Memory::with_limit`] says otherwise: 8 GiB.
+/// Limit of [`Memory::new`] in frames: 8 GiB.
 const DEFAULT_LIMIT: u64 = (8 << 30) / PAGE;
 
-/// Frames that an own block for [`Memory::write_physical`] has: 1 MiB.
+/// Frames of a block that [`Memory::write_physical`] allocates: 1 MiB.
 const POOL: u64 = 256;
 
-/// First frame that [`Memory::alloc`] and [`Memory::adopt`] give: 512 GiB, what 39 physical address
-/// bits end at.
+/// First frame number that [`Memory::alloc`] and [`Memory::adopt`] assign: 512 GiB, the end of
+/// 39-bit physical addresses.
 pub const FIRST_OWN_FRAME: u64 = (1 << 39) / PAGE;
 
 /// Frame numbers end here: table entries have 48 address bits.
@@ -34,7 +35,7 @@ const END: u64 = (1 << 48) / PAGE;
 /// A run of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Frames {
-    /// Number of the first.
+    /// Number of the first frame.
     pub first: u64,
     /// How many.
     pub count: u64,
@@ -51,8 +52,8 @@ impl Frames {
         self.count * PAGE
     }
 
-    /// `count` of these frames, without the first `skip`: a buffer that is part of a larger one.
-    /// None if there are fewer.
+    /// `count` of these frames, after the first `skip`: a buffer that is part of a larger one.
+    /// `None` if there are fewer frames.
     pub const fn part(self, skip: u64, count: u64) -> Option<Frames> {
         match skip.checked_add(count) {
             Some(end) if end <= self.count => Some(Frames { first: self.first + skip, count }),
@@ -69,14 +70,14 @@ pub struct OutOfMemory {
     pub asked: u64,
     /// Frames in use.
     pub used: u64,
-    /// Frames that there are.
+    /// Most frames that may be in use.
     pub limit: u64,
 }
 
 /// Why a physical address cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PhysicalError {
-    /// Memory is used up.
+    /// No memory is left.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
     /// Physical addresses have 48 bits at most.
@@ -85,20 +86,20 @@ pub enum PhysicalError {
 }
 
 /// Memory that the host supplies, for example a mapping of a file that a driver has mapped as well.
-/// Others may write it at any time ([`Page`]).
+/// Code outside the model may write it at any time ([`Page`]).
 ///
 /// # Safety
 /// [`pages`](Self::pages) returns the same range each time. Each of the pages is valid for atomic
-/// access whenever the model accesses it: while a submission runs that can reach it through page
-/// tables, and during calls of functions of [`Memory`] that name its frame. Nobody makes a `&[u8]`
-/// or a `&mut` of the range.
+/// access whenever the model may access it: while a submission runs that can reach the page through
+/// page tables, and during calls to functions of [`Memory`] that name its frame. Nobody makes a
+/// `&[u8]` or a `&mut` reference to the range.
 pub unsafe trait Backing: Send + Sync {
     /// The pages.
     fn pages(&self) -> NonNull<[Page]>;
 }
 
-// SAFETY: an `Arc` always leads to the same slice, which lives as long as the `Arc`. Others have it
-// by shared reference only: `Arc::get_mut` fails while the model has its share.
+// SAFETY: an `Arc` always leads to the same slice, which lives as long as the `Arc`. Others can
+// only have shared references to it: `Arc::get_mut` fails while the model holds a clone.
 unsafe impl Backing for Arc<[Page]> {
     fn pages(&self) -> NonNull<[Page]> {
         NonNull::from(&**self)
@@ -120,7 +121,7 @@ impl Block {
         }
     }
 
-    /// A page, to be accessed at once.
+    /// A page, for immediate access.
     #[inline(always)]
     fn page(&self, index: u32) -> Option<&Page> {
         match self {
@@ -136,7 +137,7 @@ impl Block {
     }
 }
 
-/// Where a frame lies: block and page of it.
+/// Where a frame lies: a block and a page of that block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Slot {
     pub(super) block: u32,
@@ -144,35 +145,36 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Of a frame that is not there.
+    /// The slot of a frame that does not exist.
     pub(super) const NOWHERE: Slot = Slot { block: u32::MAX, page: 0 };
-    /// Of every installed frame that nothing has written: zeros, only to be read.
+    /// The slot of every installed frame that nothing has written: a page of zeros, for reading
+    /// only.
     pub(super) const UNTOUCHED: Slot = Slot { block: 0, page: 0 };
 }
 
-/// What is read where a block was taken away from under a translation.
+/// Read when a remembered translation leads to a freed block.
 static ZEROS: Page = Page::ZEROS;
 
 /// Physical memory of the model.
 pub struct Memory {
-    /// Contents by block; freed blocks are empty and their slots are used again. The first one is
-    /// the page of [`Slot::UNTOUCHED`].
+    /// All blocks. A freed block is empty, and its index is used again. The first block holds the
+    /// page of [`Slot::UNTOUCHED`].
     blocks: Vec<Block>,
-    /// Slots of freed blocks.
+    /// Indices of freed blocks.
     free: Vec<u32>,
-    /// Where each frame lies.
+    /// The slot of each frame.
     frames: FrameMap,
     /// Runs of free frame numbers below `next`.
     holes: Vec<Frames>,
-    /// First number that was never handed out.
+    /// First frame number that was never assigned.
     next: u64,
-    /// Block for frames that come into being one by one, and how many of its pages are used.
+    /// The block for frames that are allocated one by one, and how many of its pages are used.
     pool: Option<(u32, u32)>,
     used: u64,
     limit: u64,
-    /// Frames below this number exist without being written.
+    /// Frames below this number exist before they are written.
     installed: u64,
-    /// What is written where a block was taken away from under a translation.
+    /// Written when a remembered translation leads to a freed block.
     nowhere: Box<Page>,
 }
 
@@ -199,7 +201,7 @@ impl Memory {
         Self::with_limit(DEFAULT_LIMIT * PAGE)
     }
 
-    /// Memory of `bytes` bytes. What the host supplies does not count.
+    /// Memory of `bytes` bytes, none of it in use. Memory that the host supplies does not count.
     pub fn with_limit(bytes: u64) -> Self {
         Memory {
             blocks: vec![Block::Own(Box::new([Page::ZEROS]))],
@@ -215,10 +217,9 @@ impl Memory {
         }
     }
 
-    /// Makes all physical addresses below `bytes` memory, as in a machine: a frame that nothing has
-    /// written reads as zeros, and comes into being when it is written, within the limit. Without
-    /// this, the tables of a GPU lead only to frames that were written, allocated or adopted
-    /// before.
+    /// Makes all physical addresses below `bytes` memory, as in a machine. A frame that was never
+    /// written reads as zeros and is allocated on the first write, within the limit. Without this
+    /// call, page tables can lead only to frames that were written, allocated or adopted before.
     pub fn install(&mut self, bytes: u64) {
         self.installed = (bytes / PAGE).min(FIRST_OWN_FRAME);
     }
@@ -226,7 +227,7 @@ impl Memory {
     /// `count` zeroed frames with consecutive numbers.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if that is more than there are, or than the host gives.
+    /// [`OutOfMemory`] if the limit is exceeded or the host's allocation fails.
     pub fn alloc(&mut self, count: u64) -> Result<Frames, OutOfMemory> {
         if count == 0 {
             return Ok(Frames { first: self.next, count });
@@ -247,10 +248,10 @@ impl Memory {
     /// Others may change it at any time. A submission that runs meanwhile may see the old or the
     /// new contents, as on hardware.
     ///
-    /// Memory is to be adopted once, and its frames mapped as often as wanted. Of two mappings of
-    /// one file the model does not know that they are the same: what is written through one is seen
-    /// through the other, but thread groups that communicate that way may run side by side on
-    /// several threads of the host, and then their order is not kept.
+    /// Adopt the same memory only once; its frames may be mapped any number of times. The model
+    /// cannot detect that two adopted mappings belong to the same file. Writes through one are
+    /// visible through the other. But thread groups that communicate this way may run in parallel
+    /// on several threads of the host, and then their order is not preserved.
     ///
     /// # Errors
     /// [`OutOfMemory`] if there are no numbers left.
@@ -265,9 +266,9 @@ impl Memory {
         Ok(frames)
     }
 
-    /// Gives back frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned, all of
-    /// them; anything else is ignored. An address that still leads to them reads zeros or what is
-    /// put there next.
+    /// Frees frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned. `frames` must
+    /// be the whole result; otherwise the call is ignored. An address that still leads to freed
+    /// frames reads zeros or the contents of a later block.
     pub fn free(&mut self, frames: Frames) {
         let Some(Slot { block, page: 0 }) = self.frames.get(frames.first) else { return };
         let whole = self.blocks[block as usize].count() == frames.count
@@ -288,21 +289,22 @@ impl Memory {
         self.holes.push(frames);
     }
 
-    /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them. Memory that
-    /// others may write has no slice: [`read_physical`](Self::read_physical) copies it.
+    /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them. Memory that the
+    /// host supplies has no slice, because others may write it:
+    /// [`read_physical`](Self::read_physical) copies it.
     ///
     /// # Panics
     /// If `alloc` did not return them.
     pub fn bytes(&self, frames: Frames) -> &[u8] {
         let Some((block, range)) = self.range(frames) else { return &[] };
         let Block::Own(pages) = &self.blocks[block] else { not_own() };
-        // SAFETY: own blocks are reached through `Memory` only, and written only through `&mut
-        // Memory` (`page_mut`, `bytes_mut`), which does not exist as long as the result borrows
-        // `self`.
+        // SAFETY: the model's own blocks are accessed only through `Memory`, and written only
+        // through `&mut Memory` (`page_mut`, `bytes_mut`), which does not exist as long as the
+        // result borrows `self`.
         unsafe { Page::slice(&pages[range]) }
     }
 
-    /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them, to be changed.
+    /// Mutable contents of frames that [`alloc`](Self::alloc) returned, or of some of them.
     ///
     /// # Panics
     /// If `alloc` did not return them.
@@ -312,8 +314,8 @@ impl Memory {
         Page::slice_mut(&mut pages[range])
     }
 
-    /// Fills `out` from a physical address on. None if one of the frames is not there; `out` is
-    /// filled up to it.
+    /// Fills `out` from a physical address on. `None` if one of the frames does not exist; then
+    /// `out` is filled up to that frame.
     pub fn read_physical(&self, address: u64, out: &mut [u8]) -> Option<()> {
         for (at, run) in runs(address, out.len()) {
             let within = (at % PAGE) as usize;
@@ -322,10 +324,11 @@ impl Memory {
         Some(())
     }
 
-    /// Writes bytes from a physical address on. Frames that are not there come into being.
+    /// Writes bytes from a physical address on. Frames that do not exist are allocated.
     ///
     /// # Errors
-    /// [`PhysicalError`]; what comes before the frame that does not fit is written.
+    /// [`PhysicalError`]. If memory runs out, the bytes before the frame that does not fit have
+    /// been written.
     pub fn write_physical(&mut self, address: u64, bytes: &[u8]) -> Result<(), PhysicalError> {
         let end = address.checked_add(bytes.len() as u64).filter(|end| *end <= END * PAGE);
         end.ok_or(PhysicalError::Address(address))?;
@@ -337,21 +340,23 @@ impl Memory {
         Ok(())
     }
 
-    /// The aligned quadword at physical address `address`, if there is memory.
+    /// The aligned quadword at physical address `address`; `None` if the frame does not exist.
     pub fn read_u64(&self, address: u64) -> Option<u64> {
         let page = self.page(self.slot(address / PAGE)?);
         let at = ((address % PAGE) & !7) as usize;
         page.load(at).map(u64::from_le_bytes)
     }
 
-    /// Writes the aligned quadword at physical address `address`; `None` if there is no memory.
+    /// Writes the aligned quadword at physical address `address`; `None` if the frame does not
+    /// exist or memory runs out.
     pub fn write_u64(&mut self, address: u64, value: u64) -> Option<()> {
         let slot = self.touch(address / PAGE)?;
         let at = ((address % PAGE) & !7) as usize;
         self.page_mut(slot).store(at, &value.to_le_bytes())
     }
 
-    /// Where frame `number` lies, if there is one; [`Slot::UNTOUCHED`] if nothing has written it.
+    /// The slot of frame `number`; `None` if it does not exist, [`Slot::UNTOUCHED`] if it is
+    /// installed and was never written.
     #[inline]
     pub(super) fn slot(&self, number: u64) -> Option<Slot> {
         match self.frames.get(number) {
@@ -360,8 +365,8 @@ impl Memory {
         }
     }
 
-    /// Where frame `number` lies, to be written; an installed one comes into being. None if there
-    /// is none, or no memory for it.
+    /// The slot of frame `number`, for writing. An installed frame is allocated on its first write.
+    /// `None` if the frame does not exist or memory runs out.
     pub(super) fn touch(&mut self, number: u64) -> Option<Slot> {
         match self.frames.get(number) {
             None if number < self.installed => self.make(number).ok(),
@@ -376,7 +381,7 @@ impl Memory {
         block.and_then(|block| block.page(slot.page)).unwrap_or(&ZEROS)
     }
 
-    /// Contents of the frame at `slot`, to be changed.
+    /// Mutable contents of the frame at `slot`.
     #[inline(always)]
     pub(super) fn page_mut(&mut self, slot: Slot) -> PageMut<'_> {
         debug_assert_ne!(slot, Slot::UNTOUCHED);
@@ -388,7 +393,7 @@ impl Memory {
         unsafe { PageMut::new(page.unwrap_or(&self.nowhere)) }
     }
 
-    /// Block and pages of frames that are neighbours in a block; none if there are no frames.
+    /// The block of `frames` and the range of their pages in it; `None` if `frames` is empty.
     fn range(&self, frames: Frames) -> Option<(usize, std::ops::Range<usize>)> {
         if frames.count == 0 {
             return None;
@@ -398,7 +403,7 @@ impl Memory {
         Some((slot.block as usize, first..first + frames.count as usize))
     }
 
-    /// True if `count` more frames may come into being.
+    /// True if `count` more frames can be allocated.
     pub(super) fn has_room(&self, count: u64) -> bool {
         self.check(count).is_ok()
     }
@@ -435,7 +440,7 @@ impl Memory {
         Ok(Frames { first, count })
     }
 
-    /// Puts a block behind frame numbers.
+    /// Adds a block and makes `frames` lead to its pages. Returns the index of the block.
     fn add(&mut self, frames: Frames, contents: Block) -> u32 {
         let block = match self.free.pop() {
             Some(block) => {
@@ -453,7 +458,7 @@ impl Memory {
         block
     }
 
-    /// Where frame `number` (below [`END`]) lies; it comes into being if it is not there.
+    /// The slot of frame `number` (below [`END`]). Allocates the frame if it does not exist.
     fn make(&mut self, number: u64) -> Result<Slot, OutOfMemory> {
         if let Some(slot) = self.frames.get(number) {
             return Ok(slot);
@@ -479,8 +484,8 @@ fn not_own() -> ! {
     panic!("frames of memory that the host supplies have no slice: read them by physical address")
 }
 
-/// The pieces of `length` bytes from `address` on that lie in one page each: address and place in
-/// the bytes.
+/// Splits `length` bytes from `address` on at page boundaries. Yields the address of each piece and
+/// its range in the bytes.
 fn runs(address: u64, length: usize) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

@@ -1,12 +1,12 @@
-//! Address spaces: graphics addresses to frames, through page tables.
+//! Address spaces: page tables that translate graphics addresses to frames.
 //!
 //! * Per process, four levels: address bits 47:39 index the root (level 4), 38:30 level 3, 29:21
 //!   level 2, 20:12 the page table (level 1). Each table has 512 entries and lies in a frame. A
 //!   directory entry (level 2) may map 2 MiB.
-//! * Per process, three levels, for contexts of 32 bits: four registers hold a page directory
-//!   (level 2) each, one for each GiB.
-//! * The global table: one level, one entry for each 4 KiB of 4 GiB. It lies in the GPU's own
-//!   registers, not in frames.
+//! * Per process, three levels, for contexts of 32 bits: four registers each hold the address of a
+//!   page directory (level 2), one for each GiB.
+//! * The global table: one level, with one entry for each page of 4 KiB in 4 GiB. Its entries are
+//!   registers of the GPU, not frames.
 //!
 //! (gen8_facts 1.1; i915 gen8_ppgtt.c, intel_ggtt.c)
 
@@ -16,13 +16,13 @@ use super::physical::{Frames, Memory, OutOfMemory, Slot};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, OnceCell};
 
-/// Translations that are remembered.
+/// Translations that the TLB of a space holds.
 const TLB_ENTRIES: usize = 512;
 
-/// Entries that the global table has: 4 GiB, 8 MiB of entries (gen8_facts 1.1).
+/// Entries of the global table: they map 4 GiB and take 8 MiB (gen8_facts 1.1).
 pub const GLOBAL_ENTRIES: u64 = 1 << 20;
 
-/// How far away memory may be to count as near an address.
+/// Memory within this distance, in bytes, is near an address.
 const NEAR: u64 = 16 << 20;
 
 /// A remembered translation of one page.
@@ -31,7 +31,7 @@ pub(super) struct Cached {
     /// The page's number, or `u64::MAX`.
     pub(super) page: u64,
     pub(super) slot: Slot,
-    /// What an [overlay](super::overlay) knows of the frame; 0 without one.
+    /// Number of the frame's record in an [overlay](super::overlay); 0 without an overlay.
     pub(super) record: u32,
     /// The level that forbids writing, or 0.
     pub(super) read_only: u8,
@@ -39,23 +39,23 @@ pub(super) struct Cached {
 
 const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot::NOWHERE, record: 0, read_only: 0 };
 
-/// Where walks begin.
+/// Where page walks begin.
 #[derive(Clone, Debug)]
 enum Root {
     Four(u64),
     Three([u64; 4]),
-    /// The entries up to the last one that was written.
+    /// The entries, up to the last one that was written.
     Global(Vec<u64>),
 }
 
-/// Where an address leads to.
+/// What an address is mapped to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping {
     /// Physical address of the byte.
     pub physical: u64,
-    /// Bytes of the page that the entry maps: 4 KiB, 2 MiB.
+    /// Bytes of the page that the entry maps: 4 KiB, 64 KiB or 2 MiB.
     pub page: u64,
-    /// The level whose entry forbids writing, the highest if there are several.
+    /// The level whose entry forbids writing, the highest such level; `None` if writing is allowed.
     pub read_only: Option<u8>,
     /// Index into the private PAT: how hardware would cache the page. The model has no caches.
     pub attributes: u8,
@@ -68,27 +68,27 @@ pub struct NoGlobalEntry(pub u64);
 
 /// An address space.
 ///
-/// Translations are remembered, as a TLB does: 512 of them, one for each value of address bits
-/// 20:12. An entry that is changed behind the space's back, by a write to a table in memory, is
-/// seen when its page was not remembered, or after [`forget`](Self::forget), which is what a TLB
-/// invalidation does. [`map`](Self::map), [`unmap`](Self::unmap) and
-/// [`write_global_entry`](Self::write_global_entry) drop what they change.
+/// A space remembers 512 translations, as a TLB does. A write to a page table in memory does not
+/// change remembered translations: the new entry takes effect if its page is not remembered, or
+/// after [`forget`](Self::forget), which is what a TLB invalidation does. [`map`](Self::map),
+/// [`unmap`](Self::unmap) and [`write_global_entry`](Self::write_global_entry) drop the
+/// translations that they change.
 #[derive(Debug)]
 pub struct AddressSpace {
     root: Root,
-    /// Tables made by this space, to be freed with it.
+    /// Tables that this space allocated; [`destroy`](Self::destroy) frees them.
     owned: Vec<Frames>,
-    /// What is remembered; nothing is before there is one.
+    /// Remembered translations; allocated when the first one is added.
     tlb: OnceCell<Box<Tlb>>,
 }
 
 type Tlb = [Cell<Cached>; TLB_ENTRIES];
 
-/// The place in the TLB for the page of `address`.
+/// The index in the TLB for the page of `address`.
 #[inline(always)]
 fn place(address: u64) -> usize {
-    // Buffers often lie at multiples of 2 MiB from each other: the upper bits of the page's number
-    // count too.
+    // Buffers are often multiples of 2 MiB apart, so the upper bits of the page number are mixed
+    // in.
     let page = (address & ADDRESS_MASK) / PAGE;
     (page ^ (page / TLB_ENTRIES as u64)) as usize % TLB_ENTRIES
 }
@@ -118,14 +118,14 @@ impl AddressSpace {
         Ok(AddressSpace { owned: vec![roots], ..space })
     }
 
-    /// The space of four levels whose root table is at physical address `pml4`, what PDP0 holds.
-    /// Bits 11:0 are not looked at.
+    /// The space of four levels whose root table is at physical address `pml4`, the value of PDP0.
+    /// Bits 11:0 are ignored.
     pub fn with_root4(pml4: u64) -> Self {
         Self::with(Root::Four(pml4 & !(PAGE - 1)))
     }
 
-    /// The space of three levels with page directories at these physical addresses, what PDP0 to
-    /// PDP3 hold. Bits 11:0 are not looked at.
+    /// The space of three levels with page directories at these physical addresses, the values of
+    /// PDP0 to PDP3. Bits 11:0 are ignored.
     pub fn with_roots3(directories: [u64; 4]) -> Self {
         Self::with(Root::Three(directories.map(|directory| directory & !(PAGE - 1))))
     }
@@ -135,7 +135,7 @@ impl AddressSpace {
         Self::with(Root::Global(Vec::new()))
     }
 
-    /// Which tables the space has.
+    /// The kind of tables that the space has.
     pub fn tables(&self) -> Tables {
         match self.root {
             Root::Four(_) => Tables::FourLevels,
@@ -144,12 +144,12 @@ impl AddressSpace {
         }
     }
 
-    /// Physical address of the root table, what PDP0 holds; 0 for the global table.
+    /// Physical address of the root table, the value of PDP0; 0 for the global table.
     pub fn root(&self) -> u64 {
         self.roots()[0]
     }
 
-    /// What PDP0 to PDP3 hold; 0 for those that are not used.
+    /// The values of PDP0 to PDP3; 0 for those that are not used.
     pub fn roots(&self) -> [u64; 4] {
         match self.root {
             Root::Four(root) => [root, 0, 0, 0],
@@ -158,11 +158,11 @@ impl AddressSpace {
         }
     }
 
-    /// Writes entry `index` of the global table, as the upper half of the GPU's register space
-    /// does.
+    /// Writes entry `index` of the global table, as a write to the upper half of the GPU's register
+    /// space does.
     ///
     /// # Errors
-    /// [`NoGlobalEntry`] if there is none, or if this is not the global table.
+    /// [`NoGlobalEntry`] if there is no such entry, or if this is not the global table.
     pub fn write_global_entry(&mut self, index: u64, bits: u64) -> Result<(), NoGlobalEntry> {
         let Root::Global(entries) = &mut self.root else { return Err(NoGlobalEntry(index)) };
         if index >= GLOBAL_ENTRIES {
@@ -177,7 +177,7 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Entry `index` of the global table, 0 if there is none.
+    /// Entry `index` of the global table; 0 if it was not written or this is not the global table.
     pub fn global_entry(&self, index: u64) -> u64 {
         match &self.root {
             Root::Global(entries) => entries.get(index as usize).copied().unwrap_or(0),
@@ -185,11 +185,12 @@ impl AddressSpace {
         }
     }
 
-    /// Maps `frames` from `address` (a multiple of 4 KiB) on, over whatever was there. Addresses
-    /// are cut to the bits that the space has. The global table knows no read-only pages.
+    /// Maps `frames` from `address` (a multiple of 4 KiB) on, and replaces existing mappings.
+    /// Addresses are truncated to the bits that the space has. The global table has no read-only
+    /// pages: `writable` is ignored there.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if a table does not fit.
+    /// [`OutOfMemory`] if there is no memory for a page table.
     pub fn map(
         &mut self,
         mem: &mut Memory,
@@ -202,7 +203,7 @@ impl AddressSpace {
             let va = address.wrapping_add(index * PAGE) & self.mask();
             let page = frames.address() + index * PAGE;
             if let Root::Global(_) = self.root {
-                // The address is cut to the table.
+                // This cannot fail: the address was truncated to the size of the table.
                 let _ = self.write_global_entry(va / PAGE, Entry::pack_global(page));
                 continue;
             }
@@ -215,8 +216,8 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Unmaps `pages` pages from `address` on; those that are not mapped stay so. Tables are kept.
-    /// A page of 2 MiB is unmapped as a whole.
+    /// Unmaps `pages` pages from `address` on. Pages that are not mapped are skipped. Page tables
+    /// are not freed. A page of 2 MiB is unmapped as a whole.
     pub fn unmap(&mut self, mem: &mut Memory, address: u64, pages: u64) {
         for index in 0..pages {
             let va = address.wrapping_add(index * PAGE) & self.mask();
@@ -234,7 +235,7 @@ impl AddressSpace {
         }
     }
 
-    /// Forgets remembered translations.
+    /// Forgets all remembered translations.
     pub fn forget(&mut self) {
         for place in self.tlb.get().into_iter().flat_map(|tlb| tlb.iter()) {
             place.set(NOTHING);
@@ -252,14 +253,15 @@ impl AddressSpace {
         }
     }
 
-    /// Frees the tables that the space made.
+    /// Frees the tables that the space allocated.
     pub fn destroy(self, mem: &mut Memory) {
         for table in self.owned {
             mem.free(table);
         }
     }
 
-    /// Walks the tables: the physical address of the byte at `address`.
+    /// The physical address of the byte at `address`. Walks the tables and ignores remembered
+    /// translations.
     ///
     /// # Errors
     /// [`PageFault`] with the level whose entry stopped the walk.
@@ -271,7 +273,7 @@ impl AddressSpace {
         }
     }
 
-    /// Walks the tables: where `address` leads to, whatever is remembered.
+    /// What `address` is mapped to. Walks the tables and ignores remembered translations.
     ///
     /// # Errors
     /// [`PageFault`] with the level whose entry stopped the walk.
@@ -283,7 +285,7 @@ impl AddressSpace {
     /// What is mapped within 16 MiB of `address`, which is not mapped itself.
     pub fn nearby(&self, mem: &Memory, address: u64) -> Nearby {
         let address = address & ADDRESS_MASK;
-        // The first address, stepping over what is not mapped, that leads somewhere.
+        // The first mapped address; steps over ranges that are not mapped.
         let search = |step: fn(u64, u64) -> Option<u64>| {
             let mut at = address & !(PAGE - 1);
             while at.abs_diff(address) <= NEAR && at <= ADDRESS_MASK {
@@ -306,18 +308,19 @@ impl AddressSpace {
         }
     }
 
-    /// The same tables, nothing remembered, nothing owned.
+    /// A space with the same tables that remembers no translations and owns no tables.
     pub(crate) fn fork(&self) -> AddressSpace {
         Self::with(self.root.clone())
     }
 
-    /// The same in the place of another fork.
+    /// The same as [`fork`](Self::fork), but reuses an existing fork.
     pub(crate) fn fork_into(&self, fork: &mut AddressSpace) {
         fork.root.clone_from(&self.root);
         fork.forget();
     }
 
-    /// What is remembered of the page of `address`, if that is enough to read, or write, it.
+    /// The remembered translation for the page of `address`; `None` if there is none, or if `write`
+    /// and it forbids writing.
     #[inline(always)]
     pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
         let cached = self.tlb.get()?[place(address)].get();
@@ -331,13 +334,13 @@ impl AddressSpace {
         tlb[place(cached.page * PAGE)].set(cached);
     }
 
-    /// All that is remembered.
+    /// All remembered translations.
     pub(super) fn all_remembered(&self) -> impl Iterator<Item = Cached> {
         let places = self.tlb.get().into_iter().flat_map(|tlb| tlb.iter());
         places.map(Cell::get).filter(|cached| cached.page != NOTHING.page)
     }
 
-    /// Where the page of `address` lies, for reading.
+    /// The slot of the page of `address`, for reading.
     #[inline(always)]
     pub(super) fn read(&self, mem: &Memory, address: u64) -> Result<Slot, PageFault> {
         match self.remembered(address, false) {
@@ -346,7 +349,7 @@ impl AddressSpace {
         }
     }
 
-    /// Where the page of `address` lies, for writing.
+    /// The slot of the page of `address`, for writing.
     #[inline(always)]
     pub(super) fn write(&self, mem: &mut Memory, address: u64) -> Result<Slot, PageFault> {
         match self.remembered(address, true) {
@@ -355,7 +358,7 @@ impl AddressSpace {
         }
     }
 
-    /// Checks that the byte at `address` can be read, or written.
+    /// Checks that the byte at `address` can be read, or written if `write`.
     pub(super) fn probe(&self, mem: &Memory, address: u64, write: bool) -> Result<(), PageFault> {
         match self.remembered(address, write) {
             Some(_) => Ok(()),
@@ -363,7 +366,7 @@ impl AddressSpace {
         }
     }
 
-    /// Forgets what is remembered in the place of the page of `address`.
+    /// Forgets the translation that occupies the TLB entry for the page of `address`.
     fn forget_page(&self, address: u64) {
         if let Some(tlb) = self.tlb.get() {
             tlb[place(address)].set(NOTHING);
@@ -376,7 +379,8 @@ impl AddressSpace {
         let mapping = self.walk(address, |at| mem.read_u64(at)).map_err(fault)?;
         let bad = || fault(Cause::BadFrame(level_of(mapping.page)));
         let slot = mem.slot(mapping.physical / PAGE).ok_or_else(bad)?;
-        // What nothing has written may come into being behind the TLB's back.
+        // An untouched frame is not remembered: it may be allocated later, and the TLB would not
+        // notice.
         if slot != Slot::UNTOUCHED {
             let read_only = mapping.read_only.unwrap_or(0);
             self.remember(Cached { page: address / PAGE, slot, record: 0, read_only });
@@ -404,7 +408,7 @@ impl AddressSpace {
         PageFault { address: address & ADDRESS_MASK, write, tables: self.tables(), cause }
     }
 
-    /// All bits that addresses of the space have.
+    /// Mask of the address bits that the space has.
     fn mask(&self) -> u64 {
         match self.root {
             Root::Four(_) => ADDRESS_MASK,
@@ -422,7 +426,7 @@ impl AddressSpace {
         }
     }
 
-    /// Where the byte at `address` (48 bits) lies. Entries come from `read`, by physical address.
+    /// Walks the tables for `address` (48 bits). `read` returns the entry at a physical address.
     #[inline]
     pub(super) fn walk(
         &self,
@@ -441,7 +445,7 @@ impl AddressSpace {
             let mut offset = entry_offset(address, level);
             let mut page = span(level);
             if coarse {
-                // One entry for sixteen.
+                // In a table of 64 KiB pages, one entry stands for sixteen.
                 offset &= !(16 * 8 - 1);
                 page *= 16;
             }
@@ -472,8 +476,8 @@ impl AddressSpace {
         Some((last, level_of(mapping.ok()?.page)))
     }
 
-    /// Physical address of the page table for `address`; missing tables are made, large pages taken
-    /// apart.
+    /// Physical address of the page table for `address`. Allocates missing tables and splits large
+    /// pages.
     fn make_table(&mut self, mem: &mut Memory, address: u64) -> Result<u64, OutOfMemory> {
         let Ok((mut table, top)) = self.start(address) else { return Ok(0) };
         for level in (2..=top).rev() {

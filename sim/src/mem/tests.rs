@@ -404,7 +404,7 @@ fn neighbours_are_found() {
     assert_eq!(near((1 << 47) + PAGE + 5), (Some((1 << 47) + PAGE), None));
     assert_eq!(
         space.nearby(&mem, 0x1_2004).to_string(),
-        "0x4 bytes behind the end of memory at 0x0000_0001_2000, 0x7ecffc bytes before memory at 0x0000_007f_f000"
+        "0x4 bytes after the end of memory at 0x0000_0001_2000, 0x7ecffc bytes before memory at 0x0000_007f_f000"
     );
     let mut global = AddressSpace::global();
     assert_eq!(global.nearby(&mem, 0x5000), Nearby { address: 0x5000, below: None, above: None });

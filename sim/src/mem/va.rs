@@ -1,4 +1,4 @@
-//! Graphics addresses as people read them.
+//! Graphics addresses, formatted for people.
 
 use std::fmt;
 

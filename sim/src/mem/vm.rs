@@ -1,23 +1,23 @@
-//! Memory as a context sees it.
+//! Memory as a context accesses it: through page tables.
 
 use super::overlay::Overlay;
 use super::page::{Page, PageMut};
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
 
 /// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may
-/// be unaligned and may cross pages. An access that faults in its second page leaves the first one
-/// written.
+/// be unaligned and may cross pages. If a write faults in its second page, the bytes in the first
+/// page have been written.
 pub struct Vm<'a> {
-    behind: Behind<'a>,
+    target: Target<'a>,
     /// The page tables.
     pub space: &'a mut AddressSpace,
 }
 
-/// What is behind the page tables.
-enum Behind<'a> {
+/// What the page tables lead to.
+enum Target<'a> {
     /// Memory itself.
     Memory(&'a mut Memory),
-    /// Memory that does not change, and over it what was written.
+    /// Memory that is only read; writes go to the overlay.
     Overlay(&'a Memory, &'a mut Overlay),
 }
 
@@ -44,52 +44,54 @@ macro_rules! scalars {
 }
 
 impl<'a> Vm<'a> {
-    /// Frames through page tables.
+    /// Accesses `mem` through page tables.
     pub fn new(mem: &'a mut Memory, space: &'a mut AddressSpace) -> Self {
-        Vm { behind: Behind::Memory(mem), space }
+        Vm { target: Target::Memory(mem), space }
     }
 
-    /// Memory that others look at as well, through page tables: what is written goes to `overlay`.
+    /// Accesses memory that others read at the same time, through page tables. Writes go to
+    /// `overlay`.
     pub fn over(mem: &'a Memory, overlay: &'a mut Overlay, space: &'a mut AddressSpace) -> Self {
-        Vm { behind: Behind::Overlay(mem, overlay), space }
+        Vm { target: Target::Overlay(mem, overlay), space }
     }
 
     /// The same memory through other page tables.
     pub fn through<'b>(&'b mut self, space: &'b mut AddressSpace) -> Vm<'b> {
-        let behind = match &mut self.behind {
-            Behind::Memory(mem) => Behind::Memory(mem),
-            Behind::Overlay(mem, overlay) => {
-                // Its translations are not those of the part.
+        let target = match &mut self.target {
+            Target::Memory(mem) => Target::Memory(mem),
+            Target::Overlay(mem, overlay) => {
+                // The overlay cannot commit translations of another space.
                 overlay.keep_order();
-                Behind::Overlay(mem, overlay)
+                Target::Overlay(mem, overlay)
             }
         };
-        Vm { behind, space }
+        Vm { target, space }
     }
 
-    /// The same for a shorter time.
+    /// The same memory and page tables, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> Vm<'_> {
-        let behind = match &mut self.behind {
-            Behind::Memory(mem) => Behind::Memory(mem),
-            Behind::Overlay(mem, overlay) => Behind::Overlay(mem, overlay),
+        let target = match &mut self.target {
+            Target::Memory(mem) => Target::Memory(mem),
+            Target::Overlay(mem, overlay) => Target::Overlay(mem, overlay),
         };
-        Vm { behind, space: self.space }
+        Vm { target, space: self.space }
     }
 
     /// The frames, with the page tables; none over an [`Overlay`].
     pub fn memory(&mut self) -> Option<(&mut Memory, &mut AddressSpace)> {
-        match &mut self.behind {
-            Behind::Memory(mem) => Some((mem, self.space)),
-            Behind::Overlay(..) => None,
+        match &mut self.target {
+            Target::Memory(mem) => Some((mem, self.space)),
+            Target::Overlay(..) => None,
         }
     }
 
-    /// Says that what is done now depends on more than memory: on the clock, on what other threads
-    /// did elsewhere. A part of a walker that runs beside others is run again in its place in the
-    /// order then. Where things run in order anyway, nothing happens.
+    /// Records that the current work depends on more than memory, for example on the clock or on
+    /// the progress of other threads. If the work is a part of a walker that runs in parallel with
+    /// other parts, that part is run again at its position in the order. If the work runs in order
+    /// anyway, this has no effect.
     #[inline]
     pub fn keep_order(&self) {
-        if let Behind::Overlay(_, overlay) = &self.behind {
+        if let Target::Overlay(_, overlay) = &self.target {
             overlay.keep_order();
         }
     }
@@ -153,7 +155,7 @@ impl<'a> Vm<'a> {
     /// Writes `bytes` from `address` on.
     ///
     /// # Errors
-    /// [`PageFault`] with the first byte that cannot be written; everything before it is.
+    /// [`PageFault`] with the first byte that cannot be written; the bytes before it are written.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), PageFault> {
         let (mut address, mut rest) = (address, bytes);
         while !rest.is_empty() {
@@ -167,7 +169,7 @@ impl<'a> Vm<'a> {
         Ok(())
     }
 
-    /// The page that holds `address`, in place.
+    /// The page that holds `address`, without a copy.
     ///
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be read.
@@ -177,8 +179,8 @@ impl<'a> Vm<'a> {
             .map_err(|fault| PageFault { address: address & ADDRESS_MASK, ..fault })
     }
 
-    /// The page that holds `address`, in place, to be written. All of it counts as read and
-    /// written: where threads may run side by side, [`write`](Self::write) is better.
+    /// Mutable access to the page that holds `address`, without a copy. All of the page counts as
+    /// read and written, so [`write`](Self::write) is better where threads may run in parallel.
     ///
     /// # Errors
     /// [`PageFault`] with `address` if it cannot be written.
@@ -186,7 +188,7 @@ impl<'a> Vm<'a> {
     pub fn page_mut(&mut self, address: u64) -> Result<PageMut<'_>, PageFault> {
         let start = address & !(PAGE - 1);
         let of_address = |fault| PageFault { address: address & ADDRESS_MASK, ..fault };
-        if let Behind::Overlay(mem, overlay) = &self.behind {
+        if let Target::Overlay(mem, overlay) = &self.target {
             overlay
                 .read(mem, self.space, start, PAGE as usize)
                 .map_err(|fault| of_address(PageFault { write: true, ..fault }))?;
@@ -194,12 +196,13 @@ impl<'a> Vm<'a> {
         self.page_to_write(start, PAGE as usize).map_err(of_address)
     }
 
-    /// What is mapped near the address of a fault; none if the address itself is mapped.
+    /// What is mapped near the address of a fault; `None` if the address itself is mapped or
+    /// nothing is mapped near it.
     #[cold]
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
-        let mem = match &self.behind {
-            Behind::Memory(mem) => mem,
-            Behind::Overlay(mem, _) => *mem,
+        let mem = match &self.target {
+            Target::Memory(mem) => mem,
+            Target::Overlay(mem, _) => *mem,
         };
         match fault.cause {
             Cause::NotPresent(_) | Cause::Outside => Some(self.space.nearby(mem, fault.address)),
@@ -208,7 +211,7 @@ impl<'a> Vm<'a> {
         .filter(|near| near.below.or(near.above).is_some())
     }
 
-    /// Checks that all of `bytes` bytes from `address` on can be read, or written.
+    /// Checks that `bytes` bytes from `address` on can be read, or written if `write`.
     ///
     /// # Errors
     /// [`PageFault`] with the first byte that cannot.
@@ -216,33 +219,35 @@ impl<'a> Vm<'a> {
         let mut at = address & ADDRESS_MASK;
         let end = at.saturating_add(bytes);
         while at < end {
-            match &self.behind {
-                Behind::Memory(mem) => self.space.probe(mem, at, write)?,
-                Behind::Overlay(mem, overlay) => overlay.probe(mem, self.space, at, write)?,
+            match &self.target {
+                Target::Memory(mem) => self.space.probe(mem, at, write)?,
+                Target::Overlay(mem, overlay) => overlay.probe(mem, self.space, at, write)?,
             }
             at = (at | (PAGE - 1)) + 1;
         }
         Ok(())
     }
 
-    /// The page of `address`, of which `length` bytes, as far as it goes, are read.
+    /// The page of `address`, for a read of `length` bytes. Only the bytes in this page count as
+    /// read.
     #[inline(always)]
     fn page_to_read(&self, address: u64, length: usize) -> Result<&Page, PageFault> {
-        match &self.behind {
-            Behind::Memory(mem) => Ok(mem.page(self.space.read(mem, address)?)),
-            Behind::Overlay(mem, overlay) => overlay.read(mem, self.space, address, length),
+        match &self.target {
+            Target::Memory(mem) => Ok(mem.page(self.space.read(mem, address)?)),
+            Target::Overlay(mem, overlay) => overlay.read(mem, self.space, address, length),
         }
     }
 
-    /// The page of `address`, of which `length` bytes, as far as it goes, are overwritten.
+    /// The page of `address`, for a write of `length` bytes. Only the bytes in this page count as
+    /// written.
     #[inline(always)]
     fn page_to_write(&mut self, address: u64, length: usize) -> Result<PageMut<'_>, PageFault> {
-        match &mut self.behind {
-            Behind::Memory(mem) => {
+        match &mut self.target {
+            Target::Memory(mem) => {
                 let slot = self.space.write(mem, address)?;
                 Ok(mem.page_mut(slot))
             }
-            Behind::Overlay(mem, overlay) => overlay.write(mem, self.space, address, length),
+            Target::Overlay(mem, overlay) => overlay.write(mem, self.space, address, length),
         }
     }
 }
