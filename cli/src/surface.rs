@@ -3,8 +3,8 @@
 use genxml::decode::Memory;
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::html::Picture;
+use genxml_sim::surface::display::PixelConverter;
 use genxml_sim::surface::format::Class;
-use genxml_sim::surface::shown::Shown;
 use genxml_sim::surface::{Surface, SurfaceKind};
 
 /// Maximum width and height of a picture in pixels. Larger surfaces show every n-th texel.
@@ -46,17 +46,19 @@ pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Pictur
     if there == 0 {
         return None;
     }
-    let shown = Shown::of(codec, &texels);
-    let rgba: Vec<u8> =
-        texels.iter().flat_map(|texel| texel.map_or([0; 4], |texel| shown.pixel(texel))).collect();
+    let converter = PixelConverter::of(codec, &texels);
+    let rgba: Vec<u8> = texels
+        .iter()
+        .flat_map(|texel| texel.map_or([0; 4], |texel| converter.pixel(texel)))
+        .collect();
     let mut note = format!("{}, {:?} tiling", format.name, surface.tile_mode);
     for (wanted, text) in [
         (step > 1, format!("one texel of {step} across and down")),
         (level.number > 0, format!("level {}", level.number)),
         (slice > 0, format!("slice {slice}")),
         (surface.layout.samples > 1, "sample 0".into()),
-        (shown.opaque(), "without alpha".into()),
-        (shown.scaled(), "integers scaled to their greatest".into()),
+        (converter.opaque(), "without alpha".into()),
+        (converter.scaled(), "integers scaled to their greatest".into()),
         (format.class == Class::Planar, "luma only".into()),
         (there < width * height, format!("{} of {} texels are in memory", there, width * height)),
     ] {

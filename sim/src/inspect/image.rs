@@ -5,7 +5,7 @@ use crate::inspect::summary::{DepthBuffer, Target};
 use crate::machine::drawing::Drawing;
 use crate::render::aux_surface::{Auxiliary, Stored};
 use crate::render::depth::{DepthFormat, Plane};
-use crate::surface::shown::Shown;
+use crate::surface::display::PixelConverter;
 use crate::surface::{Level, Surface, SurfaceKind};
 
 /// Pixels of a picture, across and down: of larger surfaces every n-th texel is taken.
@@ -73,8 +73,8 @@ impl Drawing<'_> {
             self.read(surface.texel(level, slice, x, y, plane), element)
                 .then(|| codec.decode_one(element))
         });
-        let shown = Shown::of(codec, &texels);
-        let pixel = |texel: &Option<[u32; 4]>| texel.map_or([0; 4], |texel| shown.pixel(texel));
+        let converter = PixelConverter::of(codec, &texels);
+        let pixel = |texel: &Option<[u32; 4]>| texel.map_or([0; 4], |texel| converter.pixel(texel));
         Some(grid.image(texels.iter().flat_map(pixel).collect()))
     }
 

@@ -1,6 +1,6 @@
 //! Memory as pictures: frames of a display as pixels, pixels as PNG files.
 
-use crate::surface::shown::Shown;
+use crate::surface::display::PixelConverter;
 use crate::surface::{Codec, TileMode};
 use genxml::capture::{Frame, Tiling};
 use genxml::gen8::state::SurfaceFormat;
@@ -77,12 +77,12 @@ pub fn frame_rgba(frame: &Frame, object: &[u8]) -> Result<Vec<u8>, BadFrame> {
     if width * bytes > pitch || pitch * (height - 1) + width * bytes > memory.len() as i64 {
         return Err(bad());
     }
-    let shown = Shown::of(codec, &[]);
+    let converter = PixelConverter::of(codec, &[]);
     let mut rgba = Vec::with_capacity((width * height * 4) as usize);
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
         let at = tiling.offset(x * bytes, y, pitch) as usize;
         let pixel = memory.get(at..at + bytes as usize).ok_or_else(bad)?;
-        rgba.extend(shown.pixel(codec.decode_one(pixel)));
+        rgba.extend(converter.pixel(codec.decode_one(pixel)));
     }
     Ok(rgba)
 }

@@ -1,10 +1,10 @@
-//! Where levels, slices and samples of an image lie in its rows of elements (gen8_facts 8.3, 10.2
-//! and 10.3).
+//! The position of levels, slices and samples in the rows of elements of an image (gen8_facts 8.3,
+//! 10.2 and 10.3).
 //!
-//! An image is stored as one plane of rows. Each slice of an array has its levels in that plane,
-//! level 1 below level 0, the others to the right of level 1, one below the other; slices follow
-//! each other at a fixed number of rows. A volume has its levels one below the other, each with its
-//! slices side by side, 2^level of them in a row.
+//! An image is stored as one plane of rows. In each slice of an array, level 1 lies below level 0.
+//! The other levels lie to the right of level 1, each below the one before. The distance between
+//! slices is a fixed number of rows. In a volume, each level lies below the one before. Its slices
+//! lie side by side, 2^level of them in a row.
 
 /// Kinds of images by the coordinates that they take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Layout {
     pub depth: u32,
     /// Texels of an element, across and down.
     pub block: [u32; 2],
-    /// Elements that levels are aligned to, across and down.
+    /// Alignment of levels in elements, across and down.
     pub align: [u32; 2],
     /// Rows of elements from a slice of an array to the next.
     pub qpitch: u32,
@@ -100,7 +100,7 @@ impl Layout {
         ]
     }
 
-    /// Samples of a texel across and down where they are interleaved.
+    /// How interleaved samples of a texel are arranged: how many across and how many down.
     const fn sample_grid(&self) -> [u32; 2] {
         match self.samples {
             8 => [4, 2],
@@ -110,7 +110,7 @@ impl Layout {
         }
     }
 
-    /// Where a level lies in a slice, or in a volume.
+    /// The position and size of a level in a slice, or in a volume.
     pub const fn level(&self, number: u32) -> Level {
         let [width, height, depth] = self.size(number);
         let (mut x, mut y) = (0, 0);
@@ -134,8 +134,8 @@ impl Layout {
         Level { number, x, y, width, height, depth }
     }
 
-    /// First column and row of elements of a slice of a level, and of a sample that has slices of
-    /// its own.
+    /// First column and row of elements of one slice of a level. If samples are not interleaved,
+    /// each sample has its own slices.
     pub const fn slice(&self, level: &Level, slice: u32, sample: u32) -> [u32; 2] {
         if matches!(self.dimension, Dimension::Three) {
             let [width, height] = self.aligned(level.number);
@@ -147,7 +147,7 @@ impl Layout {
         [level.x, level.y + (slice * planes + sample) * self.qpitch]
     }
 
-    /// Column and row of a sample of the texel at `x`, `y` where samples are interleaved.
+    /// Column and row of a sample of the texel at `x`, `y`, for interleaved samples.
     pub const fn interleave(&self, x: u32, y: u32, sample: u32) -> [u32; 2] {
         let left = match self.samples {
             2 | 4 => (x & !1) << 1 | (sample & 1) << 1 | x & 1,

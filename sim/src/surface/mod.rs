@@ -2,14 +2,14 @@
 //!
 //! * [`mod@format`]: elements and their channels;
 //! * [`tiling`]: the order of bytes inside tiles;
-//! * [`layout`]: levels, slices and samples in the rows of an image;
-//! * [`resolve`]: a surface state, resolved;
-//! * [`shown`]: texels as pixels of a picture.
+//! * [`layout`]: the position of levels, slices and samples in the rows of an image;
+//! * [`resolve`]: turns a surface state into a [`Surface`];
+//! * [`display`]: converts texels to pixels of a picture.
 
+pub mod display;
 pub mod format;
 pub mod layout;
 pub mod resolve;
-pub mod shown;
 #[cfg(test)]
 mod tests;
 pub mod tiling;

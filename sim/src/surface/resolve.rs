@@ -1,4 +1,5 @@
-//! A surface state, resolved: base, extent, order of bytes, levels and slices that can be reached.
+//! Resolves surface states: base, extent, order of bytes, and the levels and slices that can be
+//! accessed.
 
 use super::TileMode;
 use super::format::{Class, Codec};
@@ -11,7 +12,7 @@ use genxml::gen8::state::{
 };
 use std::fmt;
 
-/// What a surface is.
+/// Kinds of surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SurfaceKind {
     /// No memory: reads return 0, writes are dropped.
@@ -21,7 +22,7 @@ pub enum SurfaceKind {
     Buffer,
     /// A row of structures, accessed by index and offset.
     Structured,
-    /// Levels, slices and samples as [`Layout`] says.
+    /// Levels, slices and samples; [`Layout`] describes where they lie.
     Image,
 }
 
@@ -31,7 +32,7 @@ pub enum AuxiliaryKind {
     /// There is none.
     #[default]
     None,
-    /// Which samples are stored where, or which blocks are cleared.
+    /// Multisample control: where each sample is stored, or which blocks are cleared.
     Mcs,
     /// A counter for append and consume.
     Append,
@@ -39,8 +40,7 @@ pub enum AuxiliaryKind {
     Hiz,
 }
 
-/// The auxiliary surface. The data port's messages do not look at it, but for the counter
-/// (gen8_facts 8.4).
+/// The auxiliary surface. Messages to the data port use only its counter (gen8_facts 8.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Auxiliary {
     /// What it is for.
@@ -57,9 +57,9 @@ pub struct Auxiliary {
 /// p.344 and p.351).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chroma {
-    /// U and V have planes of their own; which the manual does not support.
+    /// U and V have separate planes. The manual does not support this.
     pub separate: bool,
-    /// First column and row of the plane of U, or of U and V in turn.
+    /// First column and row of the plane of U, or of the plane in which U and V alternate.
     pub u: [u32; 2],
     /// First column and row of the plane of V.
     pub v: [u32; 2],
@@ -74,8 +74,8 @@ pub struct Surface {
     pub base: u64,
     /// Width of level 0 in texels; entries of a buffer.
     pub width: u32,
-    /// Height of level 0 in texels; 1 for a buffer. Of a surface that skips lines, the height of
-    /// the field.
+    /// Height of level 0 in texels; 1 for a buffer. If the surface skips lines, the height of one
+    /// field.
     pub height: u32,
     /// Bytes from a row to the next; bytes from an entry to the next for a buffer.
     pub pitch: u32,
@@ -89,7 +89,7 @@ pub struct Surface {
     pub codec: Option<&'static Codec>,
     /// X Offset: texels from the left edge of the memory to the surface.
     pub x_offset: u32,
-    /// The same in bytes.
+    /// X Offset in bytes.
     pub left: u32,
     /// Y Offset: rows from the top of the memory to the surface.
     pub top: u32,
@@ -101,31 +101,31 @@ pub struct Surface {
     pub layout: Layout,
     /// True if it is an array: a coordinate chooses the slice.
     pub array: bool,
-    /// First level that the sampler and typed messages reach (Surface Min LOD).
+    /// First level that the sampler and typed messages can access (Surface Min LOD).
     pub first_level: u32,
-    /// Levels that they reach less one; the level itself for a render target.
+    /// Number of levels that they can access, minus one. For a render target, the level itself.
     pub mip_count: u32,
-    /// First slice that can be reached (Minimum Array Element).
+    /// First slice that can be accessed (Minimum Array Element).
     pub first_slice: u32,
-    /// Slices of an array (six for each cube), or of level 0 of a volume, that can be reached from
-    /// there.
+    /// Number of slices that can be accessed from there: of an array (six for each cube), or of
+    /// level 0 of a volume.
     pub slices: u32,
-    /// Slices that render targets and typed messages can reach (Render Target View Extent).
+    /// Slices that render targets and typed messages can access (Render Target View Extent).
     pub view_extent: u32,
-    /// Render targets are turned when they are written (Render Target Rotation).
+    /// True if render targets are rotated when they are written (Render Target Rotation).
     pub turned: bool,
-    /// Which channel of the surface each of red, green, blue and alpha is.
+    /// The channels of the surface that red, green, blue and alpha are read from.
     pub select: [ShaderChannelSelect; 4],
     /// Clear colour: each channel is 0 or 1.
     pub clear: [bool; 4],
     /// The auxiliary surface.
     pub auxiliary: Auxiliary,
-    /// Where chroma lies, of a planar format.
+    /// Where the chroma of a planar format lies.
     pub chroma: Chroma,
 }
 
 impl Default for Surface {
-    /// A null surface; channels are what they are.
+    /// A null surface that does not swap channels.
     fn default() -> Surface {
         Surface {
             kind: SurfaceKind::Null,
@@ -168,7 +168,7 @@ impl Default for Surface {
 pub struct BadSurface {
     /// The field of RENDER_SURFACE_STATE.
     pub field: &'static str,
-    /// What it holds.
+    /// The value of the field.
     pub value: u64,
     /// What is wrong with it.
     pub why: &'static str,
@@ -185,11 +185,12 @@ fn wrong(field: &'static str, value: u64, why: &'static str) -> BadSurface {
 }
 
 impl Surface {
-    /// Follows a surface state.
+    /// Resolves a surface state.
     ///
     /// # Errors
-    /// [`BadSurface`] names the field that leaves open where an element lies: formats and types
-    /// that do not exist, tiles that do not fit, slices without a distance.
+    /// [`BadSurface`] names the field that makes it impossible to find an element: a format or type
+    /// that does not exist, a pitch or base that does not fit the tiles, or slices without a
+    /// distance.
     pub fn resolve(state: &RenderSurfaceState) -> Result<Surface, BadSurface> {
         let format = state.surface_format;
         let codec = Codec::of(format);
@@ -284,7 +285,7 @@ impl Surface {
             return Err(wrong("Number of Multisamples", samples.ilog2().into(), why));
         }
         if self.line_stride != 0 && (dimension != Dimension::Two || state.surface_array) {
-            let why = "only two-dimensional surfaces that are no arrays can skip lines";
+            let why = "only two-dimensional surfaces that are not arrays can skip lines";
             return Err(wrong("Vertical Line Stride", 1, why));
         }
         let slices = match dimension {
@@ -298,8 +299,8 @@ impl Surface {
             None => (false, [1, 1]),
         };
         let align = match compressed {
-            // The fields are for other formats; a level begins with a block of its own (2d
-            // p.325-326).
+            // The alignment fields do not apply to compressed formats: each level starts with a new
+            // block (2d p.325-326).
             true => [1, 1],
             false => [
                 alignment(state.surface_horizontal_alignment.bits()),
@@ -312,7 +313,7 @@ impl Surface {
         let qpitch =
             if distant && !volume { state.surface_qpitch.get() as u32 / block[1] } else { 0 };
         if distant && !volume && qpitch == 0 && slices * samples > 1 {
-            return Err(wrong("Surface QPitch", 0, "slices need a distance"));
+            return Err(wrong("Surface QPitch", 0, "slices need a distance other than 0"));
         }
         let layout = Layout {
             dimension,
@@ -340,7 +341,8 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Tiles need whole tiles from row to row, and begin on pages (2d p.337 and p.350).
+    /// Checks a tiled surface: its pitch is a multiple of the tile's width, and its base is
+    /// page-aligned (2d p.337 and p.350).
     fn check_tiles(&self, state: &RenderSurfaceState) -> Result<(), BadSurface> {
         if self.tile_mode == TileMode::Linear {
             return Ok(());
@@ -366,7 +368,8 @@ impl Surface {
         Ok(())
     }
 
-    /// Graphics address of byte `x` of row `y` of the plane of rows; both may lie outside.
+    /// Graphics address of byte `x` of row `y` in the plane of rows. Both may lie outside the
+    /// surface.
     #[inline(always)]
     pub fn address(&self, x: i64, y: i64) -> u64 {
         let y = (y << self.line_stride) + i64::from(self.line_offset);
@@ -379,8 +382,8 @@ impl Surface {
         u64::from(self.width.div_ceil(self.layout.block[0])) * u64::from(self.element_bytes)
     }
 
-    /// The level that typed messages and the sampler's `ld` mean by `lod`; none if it is out of
-    /// their reach.
+    /// The level that typed messages and the sampler's `ld` access with `lod`; `None` if they
+    /// cannot access it.
     #[inline]
     pub fn level(&self, lod: u32) -> Option<Level> {
         (lod <= self.mip_count && self.first_level + lod <= 14)
@@ -394,7 +397,7 @@ impl Surface {
         (i64::from(column) * i64::from(self.element_bytes), i64::from(row))
     }
 
-    /// Graphics address of the element that holds a texel, which must lie inside of its level.
+    /// Graphics address of the element that holds a texel. The texel must lie inside its level.
     pub fn texel(&self, level: &Level, slice: u32, x: u32, y: u32, sample: u32) -> u64 {
         let (left, top) = self.origin(level, slice, sample);
         let [x, y] =
@@ -442,7 +445,7 @@ fn turned(state: &RenderSurfaceState) -> bool {
     render_target_and_sample_unorm_rotation.bits() != 0
 }
 
-/// Elements that Surface Horizontal or Vertical Alignment stands for.
+/// Decodes Surface Horizontal or Vertical Alignment to a number of elements.
 fn alignment(code: u64) -> u32 {
     match code {
         0 => LEVELS_WITHOUT_ALIGNMENT_ALIGN_TO,

@@ -1,4 +1,4 @@
-//! Surface states resolved. Formats, tilings and layouts have their cases in the crate of cases
+//! Tests of resolved surface states. Formats, tilings and layouts are tested in the crate of tests
 //! (`surfaces`).
 
 use super::*;
@@ -106,7 +106,7 @@ fn planes_of_chroma_are_described() {
     assert_eq!((surface.element_bytes, surface.auxiliary.kind), (1, AuxiliaryKind::None));
 }
 
-/// By the table of output channels, 003:3634 to 3636.
+/// Oracle: the table of output channels, 003:3634 to 3636.
 #[test]
 fn texels_of_planes_have_chroma_around_luma() {
     let class = Format::of(SurfaceFormat::PLANAR_420_8).unwrap().class;

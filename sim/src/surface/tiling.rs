@@ -38,8 +38,8 @@ impl TileMode {
         }
     }
 
-    /// What a pitch is a multiple of: a tile's width in bytes, for W that of the Y tile whose place
-    /// it takes.
+    /// A pitch must be a multiple of this: the width of a tile in bytes. For W it is the width of a
+    /// Y tile, because a W tile occupies as much pitch as a Y tile.
     pub const fn pitch_unit(self) -> u32 {
         match self {
             TileMode::Linear => 1,
@@ -48,8 +48,8 @@ impl TileMode {
         }
     }
 
-    /// Bytes of a row that lie one behind the other in memory, from a multiple of that on: the unit
-    /// of fast copies.
+    /// Bytes of a row that are contiguous in memory, starting at a multiple of this number: the
+    /// unit of fast copies.
     pub const fn run(self) -> u32 {
         match self {
             TileMode::Linear => 1 << 31,
@@ -59,10 +59,10 @@ impl TileMode {
         }
     }
 
-    /// Offset of byte `x` of row `y` from the surface's base; `pitch` is the distance of rows in
-    /// bytes as programmed (for W, whose tiles cover 64 x 64, twice the width of a row; a tile
-    /// takes 128 bytes of pitch). `x` and `y` may lie outside the surface and may be negative when
-    /// linear.
+    /// Offset of byte `x` of row `y` from the surface's base. `pitch` is the distance between rows
+    /// in bytes, as programmed. For W it is twice the width of a row: a tile covers 64 x 64 bytes
+    /// but takes 128 bytes of pitch. `x` and `y` may lie outside the surface, and may be negative
+    /// if it is linear.
     #[inline(always)]
     pub const fn offset(self, x: i64, y: i64, pitch: i64) -> i64 {
         match self {
@@ -91,8 +91,8 @@ impl TileMode {
 }
 
 impl TileMode {
-    /// Byte and row that lie at `offset` from the surface's base: [`TileMode::offset`] the other
-    /// way round. `pitch` is at least one tile, `offset` not negative.
+    /// Byte and row at `offset` from the surface's base: the inverse of [`TileMode::offset`].
+    /// `pitch` must be at least one tile, and `offset` must not be negative.
     pub const fn locate(self, offset: i64, pitch: i64) -> (i64, i64) {
         let tiles = pitch / self.pitch_unit() as i64;
         let (tile, o) = (offset >> 12, offset & 4095);
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The tables of gen8_facts 10.1 (isl): which bit of x or y each address bit is, from bit 11
+    /// The tables of gen8_facts 10.1 (isl): the bit of x or y for each address bit, from bit 11
     /// down.
     const BITS: [(TileMode, [&str; 12]); 3] = [
         (TileMode::X, ["y2", "y1", "y0", "x8", "x7", "x6", "x5", "x4", "x3", "x2", "x1", "x0"]),
@@ -122,7 +122,7 @@ mod tests {
         (TileMode::W, ["x5", "x4", "x3", "y5", "y4", "y3", "y2", "x2", "y1", "x1", "y0", "x0"]),
     ];
 
-    /// Oracle: the address put together bit by bit from the table.
+    /// Oracle: the address assembled bit by bit from the table.
     fn by_bits(bits: &[&str; 12], x: i64, y: i64) -> i64 {
         bits.iter().fold(0, |address, bit| {
             let from = if bit.starts_with('x') { x } else { y };
@@ -143,7 +143,7 @@ mod tests {
             }
         }
 
-        /// Oracle: the way there.
+        /// Oracle: [`TileMode::offset`], of which `locate` is the inverse.
         #[test]
         fn back_from_an_offset(x in 0i64..1024, y in 0i64..256, tiles in 1i64..8) {
             for mode in [TileMode::Linear, TileMode::X, TileMode::Y, TileMode::W] {

@@ -1,8 +1,8 @@
-//! Elements to and from four channels.
+//! Conversion of elements to and from four channels.
 //!
-//! One body reads the description of a format. For formats that much work is done on, it is
-//! compiled once more with the description as a constant, which leaves the few shifts and
-//! conversions of that format.
+//! One general function interprets the description of a format. For frequently used formats it is
+//! compiled again with the description as a constant. That leaves only the shifts and conversions
+//! of that format.
 
 use super::support::{TYPED_ATOMIC, TYPED_READ, TYPED_WRITE};
 use super::{Channel, Class, Encoding, Format, Letter, Numeric, block, convert};
@@ -10,7 +10,8 @@ use crate::assumptions::{PADDING_IS_WRITTEN_AS_ZERO, PIXELS_OF_PACKED_YUV_SHARE_
 use genxml::gen8::state::SurfaceFormat;
 use std::sync::LazyLock;
 
-/// Red, green, blue and alpha, or the bits of floats or integers, as [`Format::numeric`] says.
+/// Red, green, blue and alpha, each as the bits of a float or as an integer; [`Format::numeric`]
+/// says which.
 pub type Value = [u32; 4];
 
 /// All channels, as a mask of the first four bits: red, green, blue, alpha.
@@ -61,23 +62,23 @@ impl Codec {
         Some(Codec { format, decode, encode, typed })
     }
 
-    /// True if typed reads take the format.
+    /// True if typed reads support the format.
     pub fn typed_read(&self) -> bool {
         self.typed[0]
     }
 
-    /// True if typed writes take the format.
+    /// True if typed writes support the format.
     pub fn typed_write(&self) -> bool {
         self.typed[1]
     }
 
-    /// True if typed atomic operations take the format.
+    /// True if typed atomic operations support the format.
     pub fn typed_atomic(&self) -> bool {
         self.typed[2]
     }
 
-    /// True if an element has no other channels than these, so that nothing of its old bits is
-    /// left.
+    /// True if `channels` includes all channels of an element, so that encoding them replaces all
+    /// its old bits.
     pub fn is_whole(&self, channels: u8) -> bool {
         self.format.channels().iter().all(|channel| match source(channel.letter) {
             Some(n) => channels >> n & 1 == 1,
@@ -90,21 +91,21 @@ impl Codec {
         &self.format
     }
 
-    /// True if elements have channels that [`Codec::decode`] finds: all formats but blocks of
-    /// compressed texels, packed and planar YUV, and raw bytes. Of 64-bit channels that pass as
-    /// they are there are too many bits. Elements of less than a byte have channels too, but no
-    /// address: [`decode_element`] takes their bits.
+    /// True if [`Codec::decode`] can decode single elements to channels. Blocks of compressed
+    /// texels, packed and planar YUV and raw bytes have no such channels. The 64-bit channels that
+    /// are not converted (PASSTHRU) do not fit a [`Value`]. Elements smaller than a byte have
+    /// channels but no address of their own; use [`decode_element`] with their bits.
     pub fn has_channels(&self) -> bool {
         has_channels(&self.format)
     }
 
-    /// Decodes elements that lie one behind the other, as many as there are both whole elements and
-    /// places.
+    /// Decodes contiguous elements. Stops at the last whole element in `bytes`, or when `out` is
+    /// full.
     ///
-    /// Channels that the format lacks are 0, alpha 1 (003:3550). The index of a palette stands in
-    /// red, as an integer. A block of compressed texels gives all of them, row by row
-    /// ([`Format::block`]; [`block`] has single ones too). Other formats without channels
-    /// ([`Codec::has_channels`]) leave `out` as it is.
+    /// If the format lacks a channel, its value is 0, or 1 for alpha (003:3550). The index of a
+    /// palette is stored in red, as an integer. A block of compressed texels gives all its texels,
+    /// row by row ([`Format::block`]); [`block`] can also decode single ones. Other formats without
+    /// channels ([`Codec::has_channels`]) leave `out` unchanged.
     #[inline]
     pub fn decode(&self, bytes: &[u8], out: &mut [Value]) {
         (self.decode)(&self.format, bytes, out);
@@ -118,9 +119,8 @@ impl Codec {
         out[0]
     }
 
-    /// Encodes values to elements that lie one behind the other. `channels` says which of red,
-    /// green, blue and alpha (bits 0 to 3) are written; the others keep their bits, padding becomes
-    /// 0.
+    /// Encodes values to contiguous elements. `channels` says which of red, green, blue and alpha
+    /// (bits 0 to 3) are written. The other channels keep their bits; padding becomes 0.
     #[inline]
     pub fn encode(&self, values: &[Value], channels: u8, bytes: &mut [u8]) {
         (self.encode)(&self.format, values, channels, bytes);
@@ -139,7 +139,7 @@ fn has_channels(format: &Format) -> bool {
         && !matches!(format.channels[0].encoding, Encoding::Passthru)
 }
 
-/// What alpha is if the format has none.
+/// The value of alpha if the format has none.
 const fn one(format: &Format) -> u32 {
     match format.numeric {
         Numeric::Float => 1.0f32.to_bits(),
@@ -151,7 +151,7 @@ const fn is_shared(format: &Format) -> bool {
     matches!(format.channels[0].encoding, Encoding::Shared)
 }
 
-/// The channels of an element.
+/// Decodes the channels of an element.
 pub fn decode_element(format: &Format, words: &Words) -> Value {
     let mut value = [0, 0, 0, one(format)];
     if is_shared(format) {
@@ -185,7 +185,7 @@ fn decode_channel(channel: Channel, srgb: bool, words: &Words, value: &mut Value
     }
 }
 
-/// The channel of a [`Value`] that a channel of the format is written from.
+/// The index in a [`Value`] that a channel of the format is encoded from.
 #[inline(always)]
 const fn source(letter: Letter) -> Option<usize> {
     match letter {
@@ -197,7 +197,7 @@ const fn source(letter: Letter) -> Option<usize> {
     }
 }
 
-/// Puts channels into an element.
+/// Encodes channels into an element.
 pub fn encode_element(format: &Format, mut value: Value, channels: u8, words: &mut Words) {
     if is_shared(format) {
         let old = decode_element(format, words);
@@ -245,8 +245,8 @@ fn put(words: &mut Words, low: u16, bits: u16, raw: u64) {
     *word = *word & !(mask << shift) | (raw & mask) << shift;
 }
 
-/// The words of an element of whole bytes. Written without iterators: those are not inlined
-/// everywhere where nothing is optimised across units of code (profile `dev`).
+/// Loads an element of whole bytes. Written without iterators, because the `dev` profile does not
+/// inline all of them across codegen units.
 #[inline(always)]
 fn load(element: &[u8]) -> Words {
     let mut words = [0; 4];
@@ -294,7 +294,7 @@ fn encode_any(format: &Format, values: &[Value], channels: u8, bytes: &mut [u8])
     }
 }
 
-/// A format that rows are compiled for.
+/// A format with its own compiled functions for rows.
 struct Known<const CODE: u64>;
 
 impl<const CODE: u64> Known<CODE> {
@@ -352,7 +352,7 @@ fn encode_rows<const CODE: u64, const BYTES: usize>(
     let (elements, values) = (&mut elements[..count], &values[..count]);
     for n in 0..count {
         let (value, element) = (&values[n], &mut elements[n]);
-        // Whole elements are the rule: nothing of their old bits is needed.
+        // Usually all channels are written, and the old bits of the element are not needed.
         if channels == ALL {
             let mut words = [0; 4];
             each_channel!(CODE, encode_channel(value, ALL, &mut words));
@@ -365,7 +365,7 @@ fn encode_rows<const CODE: u64, const BYTES: usize>(
     }
 }
 
-/// Formats that rows are compiled for.
+/// Lists the formats with their own compiled functions for rows.
 macro_rules! fast {
     ($($name:ident)*) => {
         fn fast(code: SurfaceFormat) -> Option<(Decode, Encode)> {
@@ -390,22 +390,22 @@ fast! {
     R8_UNORM R8_UINT A8_UNORM L8_UNORM
 }
 
-/// The four colours of two pixels of packed YUV that share their chroma: Cr, Y, Cb and 1, of 8 bits
-/// (003:3634).
+/// Decodes two pixels of packed YUV, which share their chroma. Each becomes Cr, Y, Cb and 1; the
+/// channels have 8 bits (003:3634).
 pub fn decode_yuv(class: Class, bytes: [u8; 4]) -> Option<[Value; 2]> {
     let Class::PackedYuv { luma, cb, cr } = class else { return None };
     let part = |at: u8| convert::unorm(bytes[usize::from(at)].into(), 8).to_bits();
     Some(luma.map(|luma| [part(cr), part(luma), part(cb), 1.0f32.to_bits()]))
 }
 
-/// The colour of a texel of a format with planes: Cr, Y, Cb and 1, from a byte of each plane
-/// (003:3634).
+/// Decodes a texel of a planar format from one byte of each plane: Cr, Y, Cb and 1 (003:3634).
 pub fn decode_planes(class: Class, luma: u8, cb: u8, cr: u8) -> Option<Value> {
     let part = |byte: u8| convert::unorm(byte.into(), 8).to_bits();
     (class == Class::Planar).then(|| [part(cr), part(luma), part(cb), 1.0f32.to_bits()])
 }
 
-/// Two pixels of packed YUV; see [`PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA`].
+/// Encodes two pixels of packed YUV. [`PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA`] says which
+/// pixel's chroma is stored.
 pub fn encode_yuv(class: Class, pixels: [Value; 2]) -> Option<[u8; 4]> {
     let Class::PackedYuv { luma, cb, cr } = class else { return None };
     let mut bytes = [0; 4];

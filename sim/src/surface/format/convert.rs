@@ -1,8 +1,8 @@
-//! One channel of a format: its bits to and from the value that a shader sees.
+//! Conversion of one channel of a format between its bits and the value that a shader uses.
 //!
-//! Values are single floats (as bits) for normalized, float, scaled and fixed-point channels,
-//! integers of 32 bits for the others. Results are what exact arithmetic rounded once gives: to
-//! nearest, ties to even (gen8_facts 9.1).
+//! Values of normalized, float, scaled and fixed-point channels are the bits of single floats.
+//! Values of other channels are integers of 32 bits. Each result is computed exactly and rounded
+//! once: to nearest, ties to even (gen8_facts 9.1).
 
 use super::Encoding;
 use super::half::{half_to_single, single_to_half};
@@ -21,7 +21,7 @@ const fn signed(raw: u64, bits: u32) -> i64 {
     (raw << (64 - bits)) as i64 >> (64 - bits)
 }
 
-/// The value of a channel of `bits` bits that holds `raw`.
+/// Decodes `raw`, the contents of a channel of `bits` bits, to a value.
 #[inline(always)]
 pub fn decode(encoding: Encoding, bits: u32, raw: u64) -> u32 {
     match encoding {
@@ -36,7 +36,7 @@ pub fn decode(encoding: Encoding, bits: u32, raw: u64) -> u32 {
     }
 }
 
-/// What a channel of `bits` bits holds for `value`.
+/// Encodes `value` for a channel of `bits` bits.
 #[inline(always)]
 pub fn encode(encoding: Encoding, bits: u32, value: u32) -> u64 {
     match encoding {
@@ -51,7 +51,7 @@ pub fn encode(encoding: Encoding, bits: u32, value: u32) -> u64 {
             i64::from(value as i32).clamp(-most - 1, most) as u64 & ones(bits)
         }
         Encoding::Float => to_float(value, bits),
-        // Casts saturate, a NaN is 0.
+        // Casts saturate, and a NaN becomes 0.
         Encoding::Uscaled => {
             (f64::from(f32::from_bits(value)).round_ties_even() as u64).min(ones(bits))
         }
@@ -70,14 +70,14 @@ fn scaled(value: f64, bits: u32) -> u64 {
 #[inline(always)]
 pub fn unorm(raw: u64, bits: u32) -> f32 {
     if bits <= 24 {
-        // Both are exact, so that the quotient is rounded once.
+        // Both operands are exact, so the quotient is rounded only once.
         raw as u32 as f32 / ones(bits) as f32
     } else {
         quotient(raw, ones(bits))
     }
 }
 
-/// `raw` steps of 1 / (2^(bits - 1) - 1), -1 at least.
+/// `raw` steps of 1 / (2^(bits - 1) - 1), but not less than -1.
 #[inline(always)]
 pub fn snorm(raw: i64, bits: u32) -> f32 {
     let most = ones(bits) >> 1;
@@ -91,13 +91,13 @@ pub fn snorm(raw: i64, bits: u32) -> f32 {
 
 /// `raw` / `most`, rounded once; both have 32 bits at most.
 fn quotient(raw: u64, most: u64) -> f32 {
-    // At least 28 bits of the quotient, the last of which stands for all that follow.
+    // At least 28 bits of the quotient. The last bit is set if any bit after it is (a sticky bit).
     let (scaled, most) = (u128::from(raw) << 60, u128::from(most));
     let bits = (scaled / most) as u64 | u64::from(scaled % most != 0);
     bits as f32 * f32::from_bits((127 - 60) << 23)
 }
 
-/// The nearest step, between 0 and 1; a NaN is 0.
+/// The step nearest to `value`, which is clamped to 0..=1; a NaN becomes 0.
 #[inline(always)]
 pub fn to_unorm(value: f32, bits: u32) -> u64 {
     // The first comparison is false for a NaN.
@@ -105,7 +105,7 @@ pub fn to_unorm(value: f32, bits: u32) -> u64 {
     steps(value, ones(bits))
 }
 
-/// The nearest step, between -1 and 1; a NaN is 0.
+/// The step nearest to `value`, which is clamped to -1..=1; a NaN becomes 0.
 #[inline(always)]
 pub fn to_snorm(value: f32, bits: u32) -> i64 {
     let magnitude = if value.is_nan() { 0.0 } else { value.abs().min(1.0) };
@@ -117,8 +117,8 @@ pub fn to_snorm(value: f32, bits: u32) -> i64 {
 #[inline(always)]
 fn steps(value: f32, most: u64) -> u64 {
     if most < 1 << 24 {
-        // 48 bits at most: exact. Adding 2^52 leaves an integer in the low bits, rounded as doubles
-        // are.
+        // The product has at most 48 bits, so it is exact. Adding 2^52 leaves the integer in the
+        // low bits, rounded by the addition.
         const MAGIC: f64 = (1u64 << 52) as f64;
         (f64::from(value) * most as f64 + MAGIC).to_bits() & 0xffff_ffff
     } else {
@@ -126,7 +126,7 @@ fn steps(value: f32, most: u64) -> u64 {
     }
 }
 
-/// [`steps`] with all bits of the product.
+/// [`steps`] for a product that does not fit a double.
 fn exact_steps(value: f32, most: u64) -> u64 {
     let bits = value.to_bits();
     let exponent = (bits >> 23) as i32;
@@ -141,7 +141,7 @@ fn exact_steps(value: f32, most: u64) -> u64 {
     (whole + u128::from(rest > half || rest == half && whole & 1 == 1)) as u64
 }
 
-/// The single float of a float channel.
+/// Decodes a float channel to the bits of a single float.
 #[inline(always)]
 pub fn float(raw: u64, bits: u32) -> u32 {
     match bits {
@@ -154,7 +154,7 @@ pub fn float(raw: u64, bits: u32) -> u32 {
     }
 }
 
-/// What a float channel holds for a single float.
+/// Encodes the bits of a single float for a float channel.
 #[inline(always)]
 pub fn to_float(value: u32, bits: u32) -> u64 {
     match bits {
@@ -166,8 +166,8 @@ pub fn to_float(value: u32, bits: u32) -> u64 {
     }
 }
 
-/// The nearest float without a sign, of 5 exponent and `mantissa` mantissa bits. What is negative
-/// becomes 0, what is too great infinity.
+/// The nearest unsigned float with 5 exponent bits and `mantissa` mantissa bits. Negative values
+/// become 0. Values that are too great become infinity.
 #[inline(always)]
 fn to_small_float(value: u32, mantissa: u32) -> u32 {
     const INFINITY: u32 = 0x7f80_0000;
@@ -182,7 +182,7 @@ fn to_small_float(value: u32, mantissa: u32) -> u32 {
     if exponent >= 31 {
         return infinity;
     }
-    // The carry of a mantissa that is rounded up goes on into the exponent, as it should.
+    // If rounding up overflows the mantissa, the carry correctly increments the exponent.
     let (bits, shift) = if exponent > 0 {
         (value - (112 << 23), shift)
     } else {
@@ -192,8 +192,7 @@ fn to_small_float(value: u32, mantissa: u32) -> u32 {
     (bits + half) >> shift
 }
 
-/// What red, green and blue are by their mantissas and the exponent that they share (gen8_facts
-/// 9.2).
+/// Decodes red, green and blue from their mantissas and their shared exponent (gen8_facts 9.2).
 #[inline(always)]
 pub fn shared_exponent(mantissas: [u32; 3], exponent: u32) -> [u32; 3] {
     // 2^(exponent - 15 - 9), a normal number for all exponents.
@@ -201,15 +200,15 @@ pub fn shared_exponent(mantissas: [u32; 3], exponent: u32) -> [u32; 3] {
     mantissas.map(|mantissa| (mantissa as f32 * scale).to_bits())
 }
 
-/// Mantissas and exponent that are nearest to three floats: the exponent is the least that holds
-/// the greatest of them.
+/// Encodes three floats as the nearest mantissas with a shared exponent. The exponent is the lowest
+/// one that can represent the greatest of the floats.
 pub fn to_shared_exponent(values: [u32; 3]) -> ([u32; 3], u32) {
     /// 511 / 512 * 2^16.
     const MOST: f32 = 65408.0;
     let values =
         values.map(f32::from_bits).map(|value| if value > 0.0 { value.min(MOST) } else { 0.0 });
     let greatest = values.into_iter().fold(0.0, f32::max);
-    // floor(log2) + 1 of the greatest, as an exponent with bias 15.
+    // floor(log2(greatest)) + 1, as an exponent with bias 15.
     let mut exponent = ((greatest.to_bits() >> 23) as i32 - 127 + 1 + 15).max(0) as u32;
     let mantissa = |value: f32, exponent: u32| {
         let scaled = f64::from(value) * f64::from(f32::from_bits((127 + 24 - exponent) << 23));
@@ -231,7 +230,7 @@ pub fn linear(raw: u64, bits: u32) -> f32 {
     }
 }
 
-/// The values of all bytes: in equal steps from 0 to 1, or on the sRGB curve.
+/// Decoded values of all bytes: in equal steps from 0 to 1, or on the sRGB curve.
 #[inline(always)]
 pub fn of_bytes(srgb: bool) -> &'static [f32; 256] {
     static EQUAL: [f32; 256] = {
@@ -260,10 +259,10 @@ pub fn from_linear(value: f32, bits: u32) -> u64 {
     if bits == 8 { CURVE.step(value).into() } else { curve(value, ones(bits)) }
 }
 
-/// The curve for bytes: where each step begins, and the step that each of many ranges of floats
-/// begins with.
+/// The sRGB curve for bytes as tables: the least float of each step, and the first step of each
+/// range of floats.
 struct Curve {
-    /// The least float of each step but 0, and one that is never reached.
+    /// The least float of steps 1 to 255, then infinity.
     least: [f32; 256],
     /// The step of the least float of each range.
     first: [u8; Curve::RANGES as usize],
@@ -279,18 +278,19 @@ static CURVE: LazyLock<Curve> = LazyLock::new(|| {
 });
 
 impl Curve {
-    /// 64 ranges for each power of two: no range has more than two steps.
+    /// Shift for 64 ranges per power of two. No range has more than two steps.
     const SHIFT: u32 = 23 - 6;
-    /// The range that begins with 2^-13, which is step 0.
+    /// The range that starts at 2^-13, which is step 0.
     const FIRST: u32 = (127 - 13) << 6;
-    /// As far as 1.
+    /// Number of ranges up to 1.
     const RANGES: u32 = 13 << 6;
 
     #[inline(always)]
     fn step(&self, value: f32) -> u8 {
         let range = (value.to_bits() >> Curve::SHIFT).wrapping_sub(Curve::FIRST);
         if range >= Curve::RANGES {
-            // 1 and more, or so little that it is 0; what is no number is not greater than any.
+            // The value is at least 1, or so small that it becomes 0. A NaN becomes 0 because the
+            // comparison is false.
             return if value >= 1.0 { 255 } else { 0 };
         }
         let mut step = self.first[range as usize];
@@ -301,7 +301,7 @@ impl Curve {
     }
 }
 
-/// [`from_linear`] by the formula.
+/// [`from_linear`], computed with the formula.
 fn curve(value: f32, most: u64) -> u64 {
     let value = if value > 0.0 { f64::from(value.min(1.0)) } else { 0.0 };
     let curved = if value <= 0.003_130_8 {
@@ -312,7 +312,7 @@ fn curve(value: f32, most: u64) -> u64 {
     (curved * most as f64).round_ties_even() as u64
 }
 
-/// The least float that the curve takes to `step` of 255 or more.
+/// The least float that the curve maps to `step` (of 255) or to a higher step.
 fn least(step: u64) -> f32 {
     let (mut below, mut above) = (0u32, 1.0f32.to_bits());
     while below + 1 < above {

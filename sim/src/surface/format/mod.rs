@@ -1,15 +1,14 @@
-//! Surface formats, described by data: which bits of an element are which channel, and how they are
-//! read.
+//! Surface formats as data: which bits of an element hold each channel, and how they are encoded.
 //!
-//! The rule is mechanical: a format's name lists its channels from the lowest bit up, each a letter
-//! and its bits, and says after them how they are encoded (`R10G10B10_SNORM_A2_UNORM`, gen8_facts
-//! 9.2). [`Format::describe`] reads the name while the program is compiled; a table has those that
-//! list no channels.
+//! The description comes from the format's name. The name lists the channels from the lowest bit
+//! up, each as a letter and a number of bits. The encoding follows the channels that it applies to
+//! (`R10G10B10_SNORM_A2_UNORM`, gen8_facts 9.2). [`Format::describe`] parses the name at compile
+//! time. A table describes the formats whose names list no channels.
 //!
-//! * [`convert`]: one channel to and from a float or an integer;
-//! * [`codec`]: elements and rows of elements to and from four channels;
-//! * [`block`]: blocks of compressed texels;
-//! * [`support`]: which formats the data port reads and writes.
+//! * [`convert`]: converts one channel to and from a float or an integer;
+//! * [`codec`]: converts elements and rows of elements to and from four channels;
+//! * [`block`]: decodes blocks of compressed texels;
+//! * [`support`]: lists the formats that the data port reads and writes.
 
 pub mod block;
 pub mod codec;
@@ -38,7 +37,7 @@ pub enum Letter {
     I,
     /// An index into the sampler's palette.
     P,
-    /// The exponent that the others share.
+    /// The exponent that the other channels share.
     E,
     /// Luma of a format without chroma; green, as the luma of the formats with chroma (003:3634).
     Y,
@@ -46,7 +45,7 @@ pub enum Letter {
     X,
 }
 
-/// How the bits of a channel stand for a value.
+/// How the bits of a channel encode a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// 0 to 1 in equal steps.
@@ -57,7 +56,7 @@ pub enum Encoding {
     Uint,
     /// A signed integer.
     Sint,
-    /// A floating-point number of 64, 32 or 16 bits, or without a sign of 11 or 10.
+    /// A floating-point number of 64, 32 or 16 bits, or of 11 or 10 bits without a sign.
     Float,
     /// An unsigned integer that is read as a float.
     Uscaled,
@@ -65,9 +64,9 @@ pub enum Encoding {
     Sscaled,
     /// A signed number with 16 fraction bits.
     Sfixed,
-    /// A mantissa of 9 bits, its exponent in a channel of its own.
+    /// A mantissa of 9 bits. The exponent is a separate channel.
     Shared,
-    /// Bits as they are.
+    /// Bits that are not converted.
     Passthru,
     /// Nothing.
     Typeless,
@@ -80,13 +79,13 @@ pub struct Channel {
     pub letter: Letter,
     /// Its lowest bit in the element.
     pub low: u16,
-    /// Its bits.
+    /// Number of bits.
     pub bits: u16,
-    /// What they mean.
+    /// How the bits encode a value.
     pub encoding: Encoding,
 }
 
-/// What four channels of an element are: floats or integers.
+/// Type of the four channel values of an element: floats or integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Numeric {
     /// Single floats, as bits.
@@ -97,7 +96,7 @@ pub enum Numeric {
     Sint,
 }
 
-/// How an element is made up.
+/// Structure of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// A list of channels.
@@ -126,18 +125,18 @@ pub struct Format {
     pub code: SurfaceFormat,
     /// Its name.
     pub name: &'static str,
-    /// Bits of an element: a texel, or a block of compressed texels; of a pixel for packed YUV, of
-    /// luma for planes.
+    /// Bits of an element: a texel, or a block of compressed texels. For packed YUV, bits of a
+    /// pixel; for planar formats, bits of luma.
     pub bits: u16,
     /// Texels of a block, across and down; 1 x 1 for all but compressed formats.
     pub block: [u8; 2],
-    /// How an element is made up.
+    /// Structure of an element.
     pub class: Class,
     /// Channels from the lowest bit up; the first `count` of them.
     pub channels: [Channel; 4],
-    /// How many channels.
+    /// Number of channels.
     pub count: u8,
-    /// What its channels are as values.
+    /// Type of the channel values.
     pub numeric: Numeric,
     /// Red, green and blue follow the sRGB curve.
     pub srgb: bool,
@@ -158,7 +157,7 @@ const fn block(name: &'static str, width: u8) -> Other {
     Other { name, block: [width, 4], class: Class::Compressed }
 }
 
-/// Formats whose names list no channels, by the beginning of the name. (gen8_facts 9.2 and 10.2)
+/// Formats whose names list no channels, by the start of the name. (gen8_facts 9.2 and 10.2)
 const OTHERS: [Other; 13] = [
     Other { name: "RAW", block: [1, 1], class: Class::Raw },
     yuv("YCRCB_NORMAL", [0, 2], 1, 3),
@@ -166,7 +165,8 @@ const OTHERS: [Other; 13] = [
     yuv("YCRCB_SWAPUV", [0, 2], 3, 1),
     yuv("YCRCB_SWAPY", [1, 3], 0, 2),
     Other { name: "PLANAR_420", block: [1, 1], class: Class::Planar },
-    // One bit a texel, eight a byte; the sampler's monochrome filter reads nothing else.
+    // One bit per texel, eight texels per byte. The sampler's monochrome filter reads only this
+    // format.
     Other { name: "MONO8", block: [1, 1], class: Class::Raw },
     block("FXT1", 8),
     block("BC", 4),
@@ -176,7 +176,7 @@ const OTHERS: [Other; 13] = [
     block("EAC", 4),
 ];
 
-/// Suffixes that say how the channels before them are encoded.
+/// Suffixes that give the encoding of the channels before them.
 const ENCODINGS: [(&str, Encoding); 11] = [
     ("UNORM", Encoding::Unorm),
     ("SNORM", Encoding::Snorm),
@@ -194,10 +194,11 @@ const ENCODINGS: [(&str, Encoding); 11] = [
 const NONE: Channel = Channel { letter: Letter::X, low: 0, bits: 0, encoding: Encoding::Typeless };
 
 impl Format {
-    /// Reads the name of a format.
+    /// Describes a format by parsing its name. `None` if the specification has no such format.
     ///
     /// # Panics
-    /// If the specification has a name that follows no rule; a test goes through all of them.
+    /// If the name does not follow the rules of the module. A test checks all names of the
+    /// specification.
     pub const fn describe(code: u64) -> Option<Format> {
         let Some(name) = SurfaceFormat::INFO.name_of(code) else { return None };
         let mut format = Format {
@@ -225,7 +226,7 @@ impl Format {
         Some(format.read_channels(name.as_bytes()))
     }
 
-    /// Words of channels and the words that say what they are, in turn.
+    /// Parses the channels and the encodings after them.
     const fn read_channels(mut self, name: &[u8]) -> Format {
         let (mut at, mut low, mut pending) = (0, 0, 0);
         while at < name.len() {
@@ -264,7 +265,8 @@ impl Format {
         self.with_numeric()
     }
 
-    /// Integers if all channels are; a palette's index is an integer beside a normalized alpha.
+    /// Sets the numeric type: integer if a channel is an integer. The index of a palette is decoded
+    /// as an integer, but the format stays a float format because its alpha is normalized.
     const fn with_numeric(mut self) -> Format {
         let mut index = 0;
         while index < self.count as usize {
@@ -324,7 +326,7 @@ const fn letter(byte: u8) -> Letter {
     }
 }
 
-/// The encoding whose name stands at `at`, and its length.
+/// The encoding whose name starts at `at`, and the length of that name.
 const fn encoding(name: &[u8], at: usize) -> Option<(Encoding, usize)> {
     let mut row = 0;
     while row < ENCODINGS.len() {
@@ -347,7 +349,7 @@ const fn starts_with(name: &[u8], at: usize, word: &[u8]) -> bool {
     true
 }
 
-/// True if `word` stands in `name` between underscores.
+/// True if `name` contains `word` between underscores.
 const fn has_word(name: &[u8], word: &[u8]) -> bool {
     let mut at = 0;
     while at < name.len() {

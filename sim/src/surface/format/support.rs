@@ -1,9 +1,9 @@
-//! Formats that typed messages of the data port take (Mesa, isl_format.c, columns TW, TR and TA for
-//! generation 8; gen8_facts 4.6).
+//! Formats that typed messages of the data port support (Mesa, isl_format.c, columns TW, TR and TA
+//! for generation 8; gen8_facts 4.6).
 
 use genxml::gen8::state::SurfaceFormat;
 
-/// Formats that typed reads take. All others are read by the sampler only.
+/// Formats that typed reads support. Only the sampler can read the other formats.
 pub const TYPED_READ: [SurfaceFormat; 9] = [
     SurfaceFormat::R16G16B16A16_UINT,
     SurfaceFormat::R8G8B8A8_UINT,
@@ -16,7 +16,7 @@ pub const TYPED_READ: [SurfaceFormat; 9] = [
     SurfaceFormat::R8_UINT,
 ];
 
-/// Formats that typed writes take.
+/// Formats that typed writes support.
 pub const TYPED_WRITE: [SurfaceFormat; 46] = [
     SurfaceFormat::R32G32B32A32_FLOAT,
     SurfaceFormat::R32G32B32A32_SINT,
@@ -66,5 +66,5 @@ pub const TYPED_WRITE: [SurfaceFormat; 46] = [
     SurfaceFormat::A8_UNORM,
 ];
 
-/// Formats that typed atomic operations take.
+/// Formats that typed atomic operations support.
 pub const TYPED_ATOMIC: [SurfaceFormat; 2] = [SurfaceFormat::R32_SINT, SurfaceFormat::R32_UINT];

@@ -1,26 +1,26 @@
-//! Texels of any format as pixels of a picture.
+//! Conversion of texels of any format to pixels of a picture.
 
 use super::format::convert::from_linear;
 use super::format::{Class, Codec, Letter, Numeric};
 
-/// How the values of a format become pixels.
+/// Converts the values of a format to pixels.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
+pub struct PixelConverter {
     numeric: Numeric,
     srgb: bool,
-    /// The channel that there is alone is shown as grey.
+    /// The index of the format's only channel, which is displayed as grey.
     grey: Option<usize>,
-    /// Alpha was there and is not shown: drivers leave anything in it.
+    /// The format has alpha, which is not displayed because drivers leave any value in it.
     opaque: bool,
-    /// Greatest value of integers.
+    /// Greatest integer in red, green and blue of all texels.
     most: i64,
-    /// Integers go beyond a byte.
+    /// Integers do not all fit a byte.
     scaled: bool,
 }
 
-impl Shown {
-    /// The way for a format, by the texels that are there.
-    pub fn of(codec: &Codec, texels: &[Option<[u32; 4]>]) -> Shown {
+impl PixelConverter {
+    /// The converter for a format. `texels` give the greatest integer.
+    pub fn of(codec: &Codec, texels: &[Option<[u32; 4]>]) -> PixelConverter {
         let format = codec.format();
         let planar = format.class == Class::Planar;
         let numeric = if planar { Numeric::Uint } else { format.numeric };
@@ -29,7 +29,7 @@ impl Shown {
         let alpha = format.channels().iter().any(|channel| channel.letter == Letter::A);
         let most = match numeric {
             Numeric::Float => 1,
-            // Alpha is 1 where the format has none.
+            // Alpha is left out: it is 1 where the format has none.
             _ => texels
                 .iter()
                 .flatten()
@@ -39,7 +39,7 @@ impl Shown {
                 .unwrap_or(0),
         };
         let grey = (planar || letters == 1).then_some(if alpha { 3 } else { 0 });
-        Shown {
+        PixelConverter {
             numeric,
             srgb: format.srgb,
             grey,
@@ -49,18 +49,19 @@ impl Shown {
         }
     }
 
-    /// Alpha is there and is not shown: drivers leave anything in it.
+    /// True if the format has alpha and it is not displayed, because drivers leave any value in it.
     pub fn opaque(&self) -> bool {
         self.opaque
     }
 
-    /// Integers go beyond a byte, and are scaled to their greatest.
+    /// True if integers do not all fit a byte. Then they are scaled so that the greatest becomes
+    /// 255.
     pub fn scaled(&self) -> bool {
         self.scaled
     }
 
-    /// Red, green, blue and alpha of a texel. Floats are clamped to 0..=1; a channel that is alone
-    /// is shown as grey; alpha is 255.
+    /// Red, green, blue and alpha of a texel. Floats are clamped to 0..=1. The only channel of a
+    /// format is displayed as grey. Alpha is always 255.
     pub fn pixel(&self, texel: [u32; 4]) -> [u8; 4] {
         let channel = |value: u32| match self.numeric {
             Numeric::Float => {
