@@ -1,5 +1,5 @@
-//! Pictures of what a draw writes: render targets, depth and stencil as pixels of red, green, blue
-//! and alpha bytes.
+//! Pictures of the buffers that a draw writes: render targets, depth and stencil, as pixels of red,
+//! green, blue and alpha bytes.
 
 use crate::inspect::summary::{DepthBuffer, Target};
 use crate::machine::drawing::Drawing;
@@ -8,21 +8,21 @@ use crate::render::depth::{DepthFormat, Plane};
 use crate::surface::display::PixelConverter;
 use crate::surface::{Level, Surface, SurfaceKind};
 
-/// Pixels of a picture, across and down: of larger surfaces every n-th texel is taken.
+/// Most columns and rows of a picture. For larger surfaces, every n-th texel is used.
 pub const MOST: u32 = 4096;
 
 /// A picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Image {
-    /// Pixels of a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
     /// Red, green, blue and alpha bytes of each pixel, row by row.
     pub rgba: Vec<u8>,
 }
 
-/// Which texels of a level are looked at.
+/// The texels of a level that are used.
 struct Grid {
     step: u32,
     width: u32,
@@ -47,11 +47,11 @@ impl Grid {
 }
 
 impl Drawing<'_> {
-    /// A render target: its level and first slice, sample 0 of each pixel, alpha left out. What a
-    /// fast clear left has the clear colour; pixels that are not in memory are transparent. Floats
-    /// are clamped to 0..=1; integers beyond 255 are scaled to their greatest.
+    /// A render target: its level and first slice, sample 0 of each pixel, without alpha.
+    /// Fast-cleared blocks have the clear colour; pixels that are not in memory are transparent.
+    /// Floats are clamped to 0..=1; integers above 255 are scaled by the greatest one.
     ///
-    /// None if the target is no image of channels.
+    /// None if the target is not an image with channels.
     pub fn color(&self, target: &Target) -> Option<Image> {
         let Target { surface, level, .. } = target;
         let codec = surface
@@ -78,8 +78,8 @@ impl Drawing<'_> {
         Some(grid.image(texels.iter().flat_map(pixel).collect()))
     }
 
-    /// A depth buffer: white where it is 1, else grey, from the least depth in black to the
-    /// greatest in light grey; sample 0 of the first slice.
+    /// A depth buffer: 1 is white, other depths are grey, from black for the least to light grey
+    /// for the greatest; sample 0 of the first slice.
     pub fn depth(&self, buffer: &DepthBuffer) -> Image {
         let depths = self.plane(&buffer.plane, |bytes| {
             let word = u32::from_le_bytes(bytes);
@@ -105,7 +105,7 @@ impl Drawing<'_> {
         self.greys(plane, values.into_iter())
     }
 
-    /// What is in the elements of a depth or stencil buffer, of four bytes at most.
+    /// The elements of a depth or stencil buffer, of at most four bytes.
     fn plane<T>(&self, plane: &Plane, value: impl Fn([u8; 4]) -> T) -> Vec<Option<T>> {
         let Plane { surface, level, .. } = plane;
         let bytes = (surface.element_bytes as usize).min(4);

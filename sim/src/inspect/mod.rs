@@ -1,6 +1,7 @@
-//! Looking into the model: what a draw uses, pictures of its targets, tables and traces of events.
+//! Inspecting the model: the state of draws, pictures of their targets, tables and traces of
+//! events.
 //!
-//! * [`summary`]: what a draw works with;
+//! * [`summary`]: the state of a draw;
 //! * [`image`]: pictures of render targets and depth buffers; [`picture`]: frames of a display;
 //! * [`tally`]: tables by engine, packet, kernel and message;
 //! * [`trace`]: a trace that Perfetto opens.

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Writes `width` x `height` pixels of red, green, blue and alpha bytes as a PNG file.
 ///
 /// # Errors
-/// The file cannot be written, or the pixels are not so many.
+/// The file cannot be written, or the number of pixels is wrong.
 pub fn write_rgba(path: &Path, width: u32, height: u32, rgba: &[u8]) -> io::Result<()> {
     let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
     encoder.set_color(png::ColorType::Rgba);
@@ -22,24 +22,24 @@ pub fn write_rgba(path: &Path, width: u32, height: u32, rgba: &[u8]) -> io::Resu
     Ok(())
 }
 
-/// Why a frame is no picture.
+/// The reason why a frame cannot be made a picture.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadFrame {
     /// Its pixel format is not known.
     #[error("pixel format {0} is not one that can be shown")]
     Format(String),
-    /// Its rows overlap, or it ends beyond its memory.
+    /// Its rows overlap, or it ends after its memory.
     #[error("{width}x{height} pixels do not fit its memory")]
     Size {
-        /// Pixels across.
+        /// Width in pixels.
         width: u32,
-        /// Pixels down.
+        /// Height in pixels.
         height: u32,
     },
 }
 
-/// The surface format that DRM's four characters mean (drm_fourcc.h: names of channels from the
-/// highest bit down).
+/// The surface format for a DRM format code of four characters (drm_fourcc.h: names of channels
+/// from the highest bit down).
 pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
     Some(match fourcc {
         "XR24" => SurfaceFormat::B8G8R8X8_UNORM,
@@ -55,8 +55,7 @@ pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
     })
 }
 
-/// The pixels of a frame as red, green, blue and alpha bytes. Alpha is 255: behind the picture of a
-/// display is nothing.
+/// The pixels of a frame as red, green, blue and alpha bytes. Alpha is always 255.
 ///
 /// # Errors
 /// The pixel format is not known, or memory ends before the frame.
@@ -120,8 +119,8 @@ mod tests {
         assert_eq!(frame_rgba(&unknown, &[0; 64]), Err(BadFrame::Format("NV12".into())));
     }
 
-    /// Pixels of a tiled frame lie where the blitter's tests have them: column 1 of a Y tile begins
-    /// at byte 512, row 1 of an X tile at byte 512.
+    /// Pixels of a tiled frame are at the same bytes as in the blitter's tests: column 1 of a Y
+    /// tile begins at byte 512, row 1 of an X tile at byte 512.
     #[test]
     fn tiles() {
         let mut memory = vec![0; 4096];

@@ -1,5 +1,5 @@
-//! What a draw works with, for observers: followed from the latched packets on, without an error
-//! where something is wrong, since the draw itself will tell that ([`Summary::problems`]).
+//! The state of a draw, for observers: a projection of the state that the pipeline resolves.
+//! Invalid state is no error here: the draw itself reports it, and [`Summary::problems`] lists it.
 
 use crate::eu::decode8;
 use crate::eu::decode8::Fetched;
@@ -38,33 +38,33 @@ use genxml::gen8::state::{BindingTableState, RenderSurfaceState};
 use genxml_core::packet::Fixed;
 use std::collections::BTreeSet;
 
-/// What a draw works with.
+/// The state of a draw.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// How vertices make up objects.
+    /// Primitive Topology Type.
     pub topology: ThreeDPrimTopoType,
-    /// Which vertices and instances.
+    /// The vertices and instances.
     pub range: Range,
-    /// They stand in registers, not in the packet.
+    /// They come from registers, not from the packet.
     pub indirect: bool,
     /// The number of vertices comes from what stream output wrote.
     pub auto: bool,
     /// The index buffer, if vertices are drawn by index.
     pub indices: Option<ThreeDStateIndexBuffer>,
-    /// Shaders that are on, in their order.
+    /// Enabled shaders, in the order of the pipeline.
     pub shaders: Vec<ShaderSummary>,
-    /// 3DSTATE_TE, if the tessellator is on.
+    /// 3DSTATE_TE, if the tessellator is enabled.
     pub tessellator: Option<ThreeDStateTe>,
     /// Vertices are written to memory.
     pub stream_output: bool,
-    /// Objects come to the rasteriser: neither stream output nor the clipper drop all.
+    /// Primitives reach the rasteriser: neither stream output nor the clipper drops all.
     pub rasterised: bool,
     /// Surfaces that the pixel shader's messages name as render targets, by binding table index.
     pub targets: Vec<Target>,
-    /// There may be others: a message has its descriptor in a register, or part of the kernel
-    /// cannot be read.
+    /// There may be more targets: a message has its descriptor in a register, or a part of the
+    /// kernel cannot be read.
     pub more_targets: bool,
-    /// What writes to them mean.
+    /// The meaning of writes to the targets.
     pub purpose: Purpose,
     /// BLEND_STATE, if there is one.
     pub blend: Option<BlendState>,
@@ -90,17 +90,17 @@ pub struct Summary {
     pub viewports: Vec<SfClipViewport>,
     /// Ranges of depth of the viewports.
     pub depth_ranges: Vec<CcViewport>,
-    /// Scissor rectangles of the viewports, if they hold.
+    /// Scissor rectangles of the viewports, if they are enabled.
     pub scissors: Option<Vec<ScissorRect>>,
     /// The drawing rectangle.
     pub rectangle: ThreeDStateDrawingRectangle,
-    /// Which registers count.
+    /// The statistics that are enabled.
     pub statistics: Statistics,
-    /// What could not be followed.
+    /// State that could not be resolved.
     pub problems: Vec<String>,
 }
 
-/// A shader stage that is on.
+/// An enabled shader stage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShaderSummary {
     /// `VS`, `HS`, `DS`, `GS` or `PS`.
@@ -129,8 +129,8 @@ pub struct Target {
     pub surface: Surface,
     /// The level that is drawn to.
     pub level: Level,
-    /// Its entry of BLEND_STATE. Messages say in their header which one it is; here targets have
-    /// entries in the order of binding table indices, as drivers do it.
+    /// Its entry of BLEND_STATE. Messages select the entry in their header. Here targets get
+    /// entries in the order of their binding table indices, as drivers do.
     pub blend: Option<BlendStateEntry>,
 }
 
@@ -139,16 +139,16 @@ pub struct Target {
 pub struct DepthBuffer {
     /// Surface, level and slices.
     pub plane: Plane,
-    /// What its elements are.
+    /// Format of its elements.
     pub format: DepthFormat,
-    /// A hierarchical depth buffer goes with it.
+    /// It has a hierarchical depth buffer.
     pub hierarchical: bool,
 }
 
 /// Stages that have statistics enabled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Vertices and objects.
+    /// Vertices and primitives.
     pub fetch: bool,
     /// Invocations of vertex shaders.
     pub vs: bool,
@@ -156,23 +156,23 @@ pub struct Statistics {
     pub hs: bool,
     /// Invocations of domain shaders.
     pub ds: bool,
-    /// Invocations of geometry shaders, and what they make.
+    /// Invocations of geometry shaders, and the primitives that they make.
     pub gs: bool,
-    /// Objects at the clipper.
+    /// Primitives at the clipper.
     pub clip: bool,
-    /// Pixels shaded, samples that pass.
+    /// Shaded pixels, and samples that pass the tests.
     pub pixels: bool,
 }
 
 impl Drawing<'_> {
-    /// What the draw works with, followed from the packets on.
+    /// The state of the draw, resolved from the latched packets.
     pub fn summary(&self) -> Summary {
         Summary::of(self)
     }
 }
 
 impl Summary {
-    /// That of a draw.
+    /// The summary of a draw.
     pub fn of(draw: &Drawing<'_>) -> Summary {
         let mut problems = Vec::new();
         let clip: ThreeDStateClip = draw.latched();
@@ -318,7 +318,7 @@ fn blend(draw: &Drawing<'_>, problems: &mut Vec<String>) -> Option<BlendState> {
     state
 }
 
-/// Render targets, and whether there may be more.
+/// The render targets, and whether there may be more.
 fn targets(
     draw: &Drawing<'_>,
     shader: &ShaderSummary,

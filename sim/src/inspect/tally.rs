@@ -1,4 +1,4 @@
-//! What happened, counted by engine, packet, kernel and message.
+//! Counts of events by engine, packet, kernel and message.
 
 use crate::machine::events::{Event, Now};
 use genxml::engine::EngineId;
@@ -6,14 +6,14 @@ use genxml::eu::instruction::SharedFunction;
 use genxml::eu::message;
 use std::collections::{BTreeMap, HashMap};
 
-/// Tables of counts. Feed it every event.
+/// Tables of counts. Pass every event to it.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     engines: BTreeMap<EngineId, EngineCounts>,
     packets: BTreeMap<(EngineId, &'static str), PacketCounts>,
     kernels: BTreeMap<u64, KernelCounts>,
     messages: HashMap<(SharedFunction, u32), u64>,
-    /// Of each engine, the packet that is being executed, and since when.
+    /// For each engine, the packet that is being executed, and the clock at its start.
     running: BTreeMap<EngineId, (&'static str, u64)>,
 }
 
@@ -92,7 +92,7 @@ impl Tally {
         self.kernels.entry(address).or_default()
     }
 
-    /// The packet that ran on the engine took until now.
+    /// Adds the time of the packet that ran on the engine until now.
     fn end_packet(&mut self, now: Now) {
         if let Some((packet, since)) = self.running.remove(&now.engine) {
             let took = now.clock.saturating_sub(since);
@@ -101,12 +101,12 @@ impl Tally {
         }
     }
 
-    /// Engines that did something.
+    /// The engines that had events.
     pub fn engines(&self) -> impl Iterator<Item = (EngineId, EngineCounts)> + '_ {
         self.engines.iter().map(|(&engine, &counts)| (engine, counts))
     }
 
-    /// Kinds of packets, those that took longest first.
+    /// Kinds of packets; those that took longest are first.
     pub fn packets(&self) -> Vec<(EngineId, &'static str, PacketCounts)> {
         let mut rows: Vec<_> =
             self.packets.iter().map(|(&(engine, name), &counts)| (engine, name, counts)).collect();
@@ -114,7 +114,7 @@ impl Tally {
         rows
     }
 
-    /// Kernels by address, those with most instructions first.
+    /// Kernels by address; those with the most instructions are first.
     pub fn kernels(&self) -> Vec<(u64, KernelCounts)> {
         let mut rows: Vec<_> =
             self.kernels.iter().map(|(&address, &counts)| (address, counts)).collect();
@@ -122,11 +122,11 @@ impl Tally {
         rows
     }
 
-    /// Kinds of messages: receiver, message in words (`?` if there are none), how many; the most
-    /// frequent first.
+    /// Kinds of messages: receiver, description (`?` if there is none) and count; the most frequent
+    /// are first.
     pub fn messages(&self) -> Vec<(&'static str, String, u64)> {
         let mut rows: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
-        // Messages that differ in the surface, say, have the same words.
+        // Messages that differ only in details, such as the surface, have the same description.
         for (&(function, descriptor), &count) in &self.messages {
             let words = message::words(function, descriptor).to_string();
             *rows.entry((message::function_name(function), words)).or_default() += count;

@@ -1,22 +1,22 @@
 //! A trace that Perfetto (ui.perfetto.dev) and chrome://tracing open: the JSON trace event format,
-//! written as things happen.
+//! written event by event.
 //!
-//! An engine is a track. On it lie slices, one in the other: submission, batches of both levels,
-//! packets, thread groups; and moments: flushes and invalidations of caches. Times are the model's
-//! clock, a unit as a nanosecond: they say how much work was done, not how long hardware would
-//! take, and are the same whenever the same is run.
+//! Each engine is a track. It has nested slices: submission, batches of both levels, packets,
+//! thread groups; and instants: flushes and invalidations of caches. Times are the model's clock,
+//! with a unit as a nanosecond. They measure the work done, not the time that hardware would take,
+//! and are the same in each run.
 //!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
-//! the newest one of its track, i is a moment, C a counter, M names a track), `ts` in microseconds,
-//! `pid`, `tid`, `name`, `args`.
+//! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
+//! microseconds, `pid`, `tid`, `name`, `args`.
 
 use crate::machine::events::{Event, Now};
 use crate::mem::Va;
 use genxml::engine::EngineId;
 use std::io::{self, Write};
 
-/// Writes a trace. Feed it every event, then [`finish`](Trace::finish) it: without, the file ends
-/// in the middle.
+/// Writes a trace. Pass every event to it, then call [`finish`](Trace::finish): without it the file
+/// is incomplete.
 #[derive(Debug)]
 pub struct Trace<W: Write> {
     out: W,
@@ -45,7 +45,7 @@ enum Slice {
 }
 
 impl<W: Write> Trace<W> {
-    /// A trace that goes to `out`, which wants a buffer.
+    /// A trace that is written to `out`, which should be buffered.
     pub fn new(out: W) -> Self {
         Trace {
             out,
@@ -64,8 +64,7 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Marks what has just happened, a fault, on the track of an engine; of the first one, if it is
-    /// of none.
+    /// Marks a fault, now, on the track of an engine; on the first track if it has no engine.
     pub fn mark(&mut self, engine: Option<EngineId>, text: &str) {
         if self.result.is_ok() {
             let now = Now { engine: engine.unwrap_or(EngineId::Render), clock: self.clock };
@@ -73,10 +72,10 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Ends all slices that are open, and the file.
+    /// Ends all open slices, and the file.
     ///
     /// # Errors
-    /// The first error of writing.
+    /// The first error when writing.
     pub fn finish(mut self) -> io::Result<()> {
         self.result?;
         self.result = Ok(());
@@ -137,7 +136,7 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Begins a slice inside what is open.
+    /// Begins a slice inside the open ones.
     fn open(
         &mut self,
         now: Now,
@@ -149,7 +148,7 @@ impl<W: Write> Trace<W> {
         self.record(now, 'B', name, args)
     }
 
-    /// Ends the slices of an engine that are of this kind or lie inside such a one.
+    /// Ends the slices of an engine that are of this kind or inside one.
     fn close(&mut self, now: Now, outermost: Slice) -> io::Result<()> {
         while self.tracks[now.engine as usize].open.pop_if(|slice| *slice >= outermost).is_some() {
             self.record(now, 'E', "", |_| Ok(()))?;
@@ -157,7 +156,7 @@ impl<W: Write> Trace<W> {
         Ok(())
     }
 
-    /// Writes one object. An engine's first one comes after the track's name.
+    /// Writes one object. Before an engine's first one, writes the name of its track.
     fn record(
         &mut self,
         now: Now,
@@ -208,7 +207,7 @@ impl<W: Write> Trace<W> {
     }
 }
 
-/// Writes text as the inside of a JSON string.
+/// Writes text as the content of a JSON string.
 fn escape(out: &mut impl Write, text: &str) -> io::Result<()> {
     for character in text.chars() {
         match character {

@@ -1,11 +1,11 @@
 //! Positions and rectangles on the screen.
 
-/// Positions in pixels have this many fraction bits.
+/// Fraction bits of positions in pixels.
 pub const SUBPIXEL_BITS: u32 = 8;
 
-/// Largest coordinate, in 1/256 pixels either way, that edges can have: 65536 pixels. The screen
-/// space of hardware ends at 16384 pixels from the drawing rectangle's origin, which is itself at
-/// most as far out (2d p.412, 2a p.64).
+/// Largest absolute coordinate of edges, in 1/256 pixels: 65536 pixels. The screen space of
+/// hardware ends at 16384 pixels from the drawing rectangle's origin, which is itself within 16384
+/// pixels (2d p.412, 2a p.64).
 pub const MAX_COORDINATE: i32 = 1 << (16 + SUBPIXEL_BITS);
 
 /// A position on the screen in 1/256 pixels, right and down from the upper-left corner of pixel (0,
@@ -19,7 +19,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// A position in 1/256 pixels, held within [`MAX_COORDINATE`].
+    /// A position in 1/256 pixels, clamped to [`MAX_COORDINATE`].
     #[must_use]
     pub fn new(x: i32, y: i32) -> Point {
         let held = |c: i32| c.clamp(-MAX_COORDINATE, MAX_COORDINATE);
@@ -50,24 +50,24 @@ pub struct Rect {
     pub x0: i32,
     /// First row.
     pub y0: i32,
-    /// Column behind the last one.
+    /// Column after the last one.
     pub x1: i32,
-    /// Row behind the last one.
+    /// Row after the last one.
     pub y1: i32,
 }
 
 impl Rect {
-    /// Every pixel that there can be: surfaces have at most 16384 pixels each way.
+    /// All possible pixels: surfaces have at most 16384 columns and rows.
     pub const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 16384, y1: 16384 };
 
-    /// The rectangle whose last column and row are `x1` and `y1`, as state has it; empty if they
-    /// lie before the first.
+    /// The rectangle whose last column and row are `x1` and `y1`, as in state; empty if they are
+    /// before the first.
     #[must_use]
     pub const fn inclusive(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
         Rect { x0, y0, x1: x1.saturating_add(1), y1: y1.saturating_add(1) }
     }
 
-    /// The pixels that both have.
+    /// The pixels that are in both rectangles.
     #[inline]
     #[must_use]
     pub fn intersection(self, other: Rect) -> Rect {
@@ -79,7 +79,7 @@ impl Rect {
         }
     }
 
-    /// Moved right by `x` and down by `y` pixels.
+    /// The rectangle moved right by `x` and down by `y` pixels.
     #[must_use]
     pub fn moved(self, x: i32, y: i32) -> Rect {
         Rect {
@@ -90,20 +90,20 @@ impl Rect {
         }
     }
 
-    /// How many blocks of 8x8 pixels it touches, if it has pixels.
+    /// Number of blocks of 8x8 pixels that it touches, if it is not empty.
     #[must_use]
     pub fn blocks(self) -> u64 {
         let along = |from: i32, to: i32| (((to + 7) >> 3) - (from >> 3)).max(0) as u64;
         along(self.x0, self.x1) * along(self.y0, self.y1)
     }
 
-    /// Has it no pixels?
+    /// True if it has no pixels.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
-    /// Is the pixel in it?
+    /// True if the pixel is in it.
     #[inline]
     #[must_use]
     pub fn contains(self, x: i32, y: i32) -> bool {

@@ -1,16 +1,16 @@
-//! Values inside an object: depth, 1/w and barycentrics at any position, and the setup data that
-//! kernels interpolate with.
+//! Values inside a primitive: depth, 1/w and barycentrics at any position, and the setup data that
+//! kernels use to interpolate.
 //!
-//! A kernel computes an attribute as A0 + b1 * C1 + b2 * C2 (`pln`): [`Attribute`] makes the
-//! constants of the values at the original vertices, [`Planes`] the barycentrics b1 and b2, the
-//! weights of vertex 1 and 2 (gen8_facts 3.6). Everything that is linear on the screen is a plane
-//! in f64 over exact positions; results are rounded to f32 once.
+//! A kernel computes an attribute as A0 + b1 * C1 + b2 * C2 (`pln`): [`Attribute`] holds the
+//! constants, made from the values at the original vertices. [`Planes`] gives the barycentrics b1
+//! and b2, the weights of vertices 1 and 2 (gen8_facts 3.6). Values that are linear on the screen
+//! are planes in f64 over exact positions; results are rounded to f32 once.
 
 use crate::pixel::coordinates::{Point, SUBPIXEL_BITS, doubled_area};
 use crate::pixel::viewport::ScreenVertex;
 
-/// A position on the screen in 1/16 pixels: pixel locations, samples and the offsets that kernels
-/// ask for all lie there.
+/// A position on the screen in 1/16 pixels, the grid of pixel locations, samples and the offsets
+/// that kernels request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Position {
     /// To the right of the screen's origin.
@@ -52,19 +52,19 @@ impl Plane {
     }
 }
 
-/// A corner of an object on the screen, with the weights of the original vertices in it.
+/// A corner of a primitive on the screen, with the weights of the original vertices.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Corner {
     /// Position, depth and 1/w.
     pub screen: ScreenVertex,
     /// Weights with perspective.
     pub weights: [f32; 3],
-    /// Weights of what is linear on the screen.
+    /// Weights for values that are linear on the screen.
     pub linear: [f32; 3],
 }
 
 impl Corner {
-    /// An original vertex, `index` 0 to 2, that clipping left alone.
+    /// The corner of an original vertex, `index` 0 to 2, which clipping did not change.
     #[must_use]
     pub fn vertex(screen: ScreenVertex, index: usize) -> Corner {
         let weights = std::array::from_fn(|i| if i == index { 1.0 } else { 0.0 });
@@ -72,10 +72,10 @@ impl Corner {
     }
 }
 
-/// All that is interpolated over an object by fixed functions.
+/// The values that fixed functions interpolate over a primitive.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Planes {
-    /// Where the planes start, in 1/16 pixels.
+    /// Origin of the planes, in 1/16 pixels.
     origin: [f64; 2],
     z: Plane,
     inv_w: Plane,
@@ -83,7 +83,7 @@ pub struct Planes {
     perspective: [Plane; 2],
     /// b1 and b2 linear on the screen.
     linear: [Plane; 2],
-    /// Is 1/w the same everywhere, so that both kinds of barycentrics are the linear ones?
+    /// 1/w is the same everywhere, so that both kinds of barycentrics are the linear ones.
     flat: bool,
 }
 
@@ -102,10 +102,9 @@ fn sixteenths(p: Point) -> [f64; 2] {
 }
 
 impl Planes {
-    /// Planes through what `gradient` makes of the values at the corners.
+    /// Planes with the slopes that `gradient` computes from the values at the corners.
     fn new(corners: &[Corner], gradient: impl Fn([f64; 3]) -> [f64; 2]) -> Planes {
-        // Two corners make a line: the third gets the second's values, and `gradient` does not look
-        // at it.
+        // With two corners, a line, the third repeats the second, and `gradient` ignores it.
         let corner = |i: usize| &corners[i.min(corners.len() - 1)];
         let plane = |f: &dyn Fn(&Corner) -> f64| {
             let values = [f(corner(0)), f(corner(1)), f(corner(2))];
@@ -124,7 +123,7 @@ impl Planes {
         }
     }
 
-    /// Over a triangle; `None` if it has no area.
+    /// Planes over a triangle; `None` if it has no area.
     #[must_use]
     pub fn triangle(corners: &[Corner; 3]) -> Option<Planes> {
         let [a, b, c] = corners.map(|c| c.screen.at);
@@ -141,8 +140,8 @@ impl Planes {
         }))
     }
 
-    /// Along a line from the first corner to the second; across it nothing changes. A line without
-    /// length has the values of its first corner.
+    /// Planes along a line from the first corner to the second; values do not change across the
+    /// line. A line without length has the values of its first corner.
     #[must_use]
     pub fn line(ends: &[Corner; 2]) -> Planes {
         let [[x0, y0], [x1, y1]] = ends.map(|c| sixteenths(c.screen.at));
@@ -153,8 +152,8 @@ impl Planes {
         })
     }
 
-    /// Over a point: the vertex's values everywhere, and as b1 and b2 the way from its upper-left
-    /// corner to the right and down, in units of its width, which sprite coordinates follow.
+    /// Planes over a point: the vertex's values everywhere. b1 and b2 are the distances from its
+    /// upper-left corner to the right and down, in units of its width; sprite coordinates use them.
     /// `width` is in 1/256 pixels and not 0.
     #[must_use]
     pub fn point(vertex: &ScreenVertex, upper_left: Point, width: i32) -> Planes {
@@ -171,8 +170,8 @@ impl Planes {
         }
     }
 
-    /// A point drawn for a corner that clipping made (fill mode POINT): everything has the corner's
-    /// values.
+    /// Planes over a point that is drawn for a corner made by clipping (fill mode POINT): the
+    /// corner's values everywhere.
     #[must_use]
     pub fn corner(corner: &Corner) -> Planes {
         Planes::new(&[*corner], |_| [0.0; 2])
@@ -211,8 +210,8 @@ impl Planes {
         self.perspective.map(|p| (p.value(x, y) / inv_w) as f32)
     }
 
-    /// b1 and b2 at several positions at once: all b1, then all b2, as the registers of a payload
-    /// have them.
+    /// b1 and b2 at several positions at once: all b1, then all b2, as in the registers of a
+    /// payload.
     #[inline]
     #[must_use]
     pub fn barycentrics<const N: usize>(
@@ -229,8 +228,7 @@ impl Planes {
         b
     }
 
-    /// Largest change of depth from one pixel to the next, right or down: what depth bias scales
-    /// with.
+    /// Largest change of depth from one pixel to the next, right or down, for depth bias.
     #[must_use]
     pub fn slope(&self) -> f64 {
         16.0 * self.z.dx.abs().max(self.z.dy.abs())
@@ -242,8 +240,7 @@ impl Planes {
     }
 }
 
-/// What a kernel interpolates one component of an attribute with: C1, C2, nothing, A0, the four
-/// dwords of setup data.
+/// The setup data of one component of an attribute, in four dwords: C1, C2, nothing, A0.
 pub type Attribute = [f32; 4];
 
 /// Setup of a component with values `a` at the original vertices.
@@ -252,15 +249,15 @@ pub fn interpolated(a: [f32; 3]) -> Attribute {
     [a[1] - a[0], a[2] - a[0], 0.0, a[0]]
 }
 
-/// Setup of a component that is the same everywhere: flat values of the provoking vertex, and
-/// everything of points. Its bits are kept, whatever they mean.
+/// Setup of a component that is the same everywhere: flat values of the provoking vertex, and all
+/// values of points. Its bits are kept, even if they are not a float.
 #[must_use]
 pub fn constant(a: f32) -> Attribute {
     [0.0, 0.0, 0.0, a]
 }
 
-/// Setup of a component that goes the short way round from 1 to 0 (WrapShortest): differences are
-/// brought into -0.5 to 0.5 by adding or taking 1.
+/// Setup of a component with shortest wrap from 1 to 0 (WrapShortest): 1 is added to or subtracted
+/// from differences to bring them into -0.5 to 0.5.
 #[must_use]
 pub fn wrapped(a: [f32; 3]) -> Attribute {
     let short = |d: f32| match d {
@@ -272,9 +269,9 @@ pub fn wrapped(a: [f32; 3]) -> Attribute {
 }
 
 /// Setup of all four components of a point's sprite coordinate: (0, 0, 0, 1) in the upper-left
-/// corner of the point and (1, 1, 0, 1) in the lower-right one, or turned over with `lower_left`
-/// (3DSTATE_SBE Point Sprite Texture Coordinate Origin, 2a p.205). Needs the barycentrics of
-/// [`Planes::point`].
+/// corner of the point and (1, 1, 0, 1) in the lower-right one, or flipped vertically with
+/// `lower_left` (3DSTATE_SBE Point Sprite Texture Coordinate Origin, 2a p.205). Needs the
+/// barycentrics of [`Planes::point`].
 #[must_use]
 pub fn sprite(lower_left: bool) -> [Attribute; 4] {
     let t = if lower_left { [0.0, -1.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0, 0.0] };
@@ -301,8 +298,8 @@ mod tests {
         a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     }
 
-    /// How much of each of three homogeneous positions is in what projects to `p`, by Cramer's
-    /// rule.
+    /// The weight of each of three homogeneous positions in the point that projects to `p`, by
+    /// Cramer's rule.
     fn solve(v: [[f64; 3]; 3], p: [f64; 3]) -> [f64; 3] {
         let parts =
             [dot(p, cross(v[1], v[2])), dot(v[0], cross(p, v[2])), dot(v[0], cross(v[1], p))];
@@ -313,8 +310,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// Oracle: the homogeneous equations solved in f64. Results are within two roundings to f32
-        /// of it, and what the determinant loses.
+        /// Oracle: the homogeneous equations solved in f64. Results differ by at most two roundings
+        /// to f32, and the precision that the determinant loses.
         #[test]
         fn barycentrics_solve_the_projection(
             v in proptest::array::uniform3((-500..3000_i32, -500..3000_i32, -1.0..1.0_f32, 0.1..4.0_f32)),
@@ -334,7 +331,7 @@ mod tests {
 
             let z: f64 = (0..3).map(|i| linear[i] * f64::from(v[i].2)).sum();
             prop_assert!(close(planes.z(position), z));
-            // Where 1/w comes near 0, outside of the triangle, nothing can be said.
+            // Where 1/w is near 0, outside the triangle, results are not checked.
             let inv_w: f64 = (0..3).map(|i| linear[i] * f64::from(v[i].3)).sum();
             prop_assume!(inv_w > 0.05);
             prop_assert!(close(planes.w(position), 1.0 / inv_w));
@@ -346,7 +343,7 @@ mod tests {
         }
     }
 
-    /// Values that a plane has exactly come out exactly.
+    /// Values that a plane represents exactly are exact.
     #[test]
     fn planes_are_exact() {
         let z = |x: i32, y: i32| x as f32 / 4096.0 + y as f32 / 65536.0;

@@ -1,12 +1,12 @@
-//! Samples: how many there are in a pixel, where they lie, and where in a pixel its values are
+//! Samples of a pixel: their number and positions, and the position where pixel values are
 //! evaluated.
 
 use crate::assumptions::{
     CENTROID_IS_FIRST_COVERED_SAMPLE, DX10_1_ALWAYS_SAMPLES_THE_PATTERN, FORCED_16_SAMPLES,
 };
 
-/// Most samples that a pixel can have: 16, by Forced Sample Count only (3DSTATE_RASTER, 2a p.175);
-/// surfaces have 8 at most.
+/// Most samples of a pixel: 16, with Forced Sample Count only (3DSTATE_RASTER, 2a p.175); surfaces
+/// have at most 8.
 pub const MAX_SAMPLES: usize = 16;
 
 /// Width of a pixel in the unit of sample positions, U0.4 (3DSTATE_SAMPLE_PATTERN).
@@ -25,7 +25,8 @@ impl Samples {
     pub const CENTRE: Samples = Samples::one([8, 8]);
     /// One sample in the upper-left corner of the pixel (Pixel Location UL_CORNER, 2a p.143).
     pub const CORNER: Samples = Samples::one([0, 0]);
-    /// Sixteen samples, for Forced Sample Count only: the command has no positions for them.
+    /// Sixteen samples, for Forced Sample Count only: 3DSTATE_SAMPLE_PATTERN has no positions for
+    /// them.
     pub const SIXTEEN: Samples = Samples { count: 16, positions: FORCED_16_SAMPLES };
 
     const fn one(at: [u8; 2]) -> Samples {
@@ -98,10 +99,10 @@ impl Samples {
         [f32::from(x) / f32::from(SAMPLE_UNITS), f32::from(y) / f32::from(SAMPLE_UNITS)]
     }
 
-    /// Where centroid values are evaluated for a pixel whose samples `covered` are covered, in 1/16
-    /// pixels from its upper-left corner. `pixel` is where pixel values are.
+    /// The position where centroid values are evaluated, in 1/16 pixels from the pixel's upper-left
+    /// corner. `covered` are the covered samples, `pixel` is the position of pixel values.
     ///
-    /// The pixel's own location if all samples are covered or none is, else the first covered
+    /// The pixel's own location if all or no samples are covered, otherwise the first covered
     /// sample: the samples are in the order of their distance from the middle, "required to get the
     /// correct centroid computation" (2a p.182).
     #[must_use]
@@ -114,13 +115,14 @@ impl Samples {
     }
 }
 
-/// Where "pixel" values and positions are evaluated (3DSTATE_MULTISAMPLE Pixel Location, 2a p.143).
+/// The position where "pixel" values and positions are evaluated (3DSTATE_MULTISAMPLE Pixel
+/// Location, 2a p.143).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PixelLocation {
     /// In the middle.
     #[default]
     Centre,
-    /// In the upper-left corner, where Direct3D 9 has it.
+    /// In the upper-left corner, as in Direct3D 9.
     UpperLeft,
 }
 
@@ -135,13 +137,13 @@ impl PixelLocation {
     }
 }
 
-/// How primitives are sampled, and lines drawn: Multisample Rasterization Mode (2a p.177).
+/// Multisample Rasterization Mode (2a p.177): how primitives are sampled and lines are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RasterMode {
-    /// ON modes: lines are rectangles as wide as their width says. Otherwise they follow the rules
-    /// for aliased lines.
+    /// ON modes: lines are rectangles with their width. Otherwise they follow the rules for aliased
+    /// lines.
     pub on: bool,
-    /// PATTERN modes: samples lie where the pattern has them. Otherwise all are in the pixel's
+    /// PATTERN modes: samples are at the positions of the pattern. Otherwise all are at the pixel's
     /// location.
     pub pattern: bool,
 }
@@ -162,8 +164,8 @@ impl RasterMode {
     /// The mode that hardware computes unless Force Multisampling sets it: by API Mode, DX
     /// Multisample Rasterization Enable and whether samples are forced.
     ///
-    /// The equation is in a volume that is not there (2a p.177 only names it);
-    /// [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] tells what this one follows.
+    /// The equation is in a volume that is not available (2a p.177 only names it).
+    /// [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] describes the one used here.
     #[must_use]
     pub fn of(api: RasterApi, enabled: bool, forced: bool) -> RasterMode {
         let always = api == RasterApi::Dx10_1 && DX10_1_ALWAYS_SAMPLES_THE_PATTERN;
@@ -171,15 +173,15 @@ impl RasterMode {
     }
 }
 
-/// How the samples of a draw are laid out.
+/// The samples of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Multisample {
-    /// Where the rasteriser looks; bit n of a coverage mask is sample n of this.
+    /// The samples that are rasterised; bit n of a coverage mask is sample n.
     pub samples: Samples,
-    /// Where pixel values are evaluated.
+    /// The position where pixel values are evaluated.
     pub location: PixelLocation,
-    /// What to add to both coordinates of a vertex, in 1/256 pixels: 128 if Pixel Position Offset
-    /// Enable makes the coordinates of Direct3D 9 those of the pattern, else 0.
+    /// Offset of both coordinates of a vertex, in 1/256 pixels: 128 if Pixel Position Offset Enable
+    /// converts the coordinates of Direct3D 9 to those of the pattern, otherwise 0.
     pub vertex_offset: i32,
 }
 
@@ -188,8 +190,8 @@ impl Multisample {
     /// `mode`.
     ///
     /// `offset` is Pixel Position Offset Enable: with several samples and
-    /// [`PixelLocation::UpperLeft`] it moves positions by half a pixel both ways (2a p.143); values
-    /// are then evaluated in what has become the middle.
+    /// [`PixelLocation::UpperLeft`] it moves positions by half a pixel in both directions (2a
+    /// p.143); values are then evaluated in the new middle.
     #[must_use]
     pub fn new(
         pattern: Samples,
@@ -212,8 +214,8 @@ impl Multisample {
 mod tests {
     use super::*;
 
-    /// Oracle: the table of gen8_facts 7, by which samples are ordered by distance from the middle
-    /// (2a p.182).
+    /// Oracle: the table of gen8_facts 7; samples are ordered by distance from the middle (2a
+    /// p.182).
     #[test]
     fn standard_patterns_are_in_order_of_distance() {
         for count in [4, 8] {

@@ -1,10 +1,10 @@
-//! Which samples a convex shape covers: exact, in a fixed order, a block of pixels at a time where
-//! it can.
+//! Rasteriser: the samples that a convex shape covers. It is exact, in a fixed order, and accepts
+//! or rejects whole blocks of pixels where possible.
 //!
 //! [`Convex`] is up to four half planes with integer coefficients over positions in 1/256 pixels. A
-//! sample is covered when it is inside all of them; on an edge, the [`FillRule`] decides, so that
-//! of two shapes that share an edge exactly one has it. [`Convex::rasterise`] hands out [`Quad`]s:
-//! the subspans of 2x2 pixels that the pixel shader works on.
+//! sample is covered if it is inside all of them. On an edge, the [`FillRule`] decides: exactly one
+//! of two shapes that share an edge covers the sample. [`Convex::rasterise`] emits [`Quad`]s: the
+//! subspans of 2x2 pixels that the pixel shader works on.
 
 use crate::pixel::coordinates::{Point, Rect, SUBPIXEL_BITS, doubled_area};
 use crate::pixel::multisample::{MAX_SAMPLES, Samples};
@@ -13,10 +13,10 @@ use std::ops::{Add, BitOr, Mul};
 /// Width of a sample position's unit, 1/16 pixel, in 1/256 pixels, as a shift.
 const SAMPLE_SHIFT: u32 = SUBPIXEL_BITS - 4;
 
-/// Pixels along the side of the blocks that are taken or left as a whole.
+/// Pixels along the side of the blocks that can be accepted or rejected as a whole.
 const BLOCK: i32 = 8;
 
-/// Which samples that lie on an edge belong to the shape.
+/// The samples on an edge that belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillRule {
     /// Those on left and on upper edges: surfaces, in all APIs (RASTRULE_UPPER_LEFT).
@@ -26,7 +26,7 @@ pub enum FillRule {
     UpperRight,
 }
 
-/// The half plane a x + b y + c >= 0 of positions in 1/256 pixels; c has the fill rule in it.
+/// The half plane a x + b y + c >= 0 of positions in 1/256 pixels; c includes the fill rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Edge {
     a: i64,
@@ -35,12 +35,12 @@ struct Edge {
 }
 
 impl Edge {
-    /// What lies to the right of the way from `p` to `q`: the inside of shapes whose corners go
-    /// clockwise.
+    /// The half plane to the right of the way from `p` to `q`: the inside of shapes with clockwise
+    /// corners.
     fn between(p: Point, q: Point, rule: FillRule) -> Edge {
         let a = i64::from(p.y) - i64::from(q.y);
         let b = i64::from(q.x) - i64::from(p.x);
-        // The inside is where the value grows, so a left edge has a > 0 and an upper one b > 0.
+        // The value grows to the inside. So a left edge has a > 0, and an upper edge b > 0.
         let takes_edge = match rule {
             FillRule::UpperLeft => a > 0 || (a == 0 && b > 0),
             FillRule::UpperRight => a < 0 || (a == 0 && b > 0),
@@ -119,7 +119,7 @@ impl Convex {
     }
 
     /// Calls `each` for every quad with a covered sample in `window`: blocks of 8x8 pixels row by
-    /// row, in a block the quads row by row. Pixels left of or above the screen's origin are no
+    /// row, in a block the quads row by row. Positions left of or above the screen's origin have no
     /// pixels.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
         let area = self.pixels(samples).intersection(window).intersection(Rect::SCREEN);
@@ -156,7 +156,7 @@ trait Lane:
     + Mul<Output = Self>
     + BitOr<Output = Self>
 {
-    /// A value that is known to fit.
+    /// Converts a value, which must fit.
     fn of(value: i64) -> Self;
 }
 
@@ -172,8 +172,8 @@ impl Lane for i64 {
     }
 }
 
-/// An edge in units of 1/16 of its own: as all samples lie on a grid of 1/16 pixel, the value at a
-/// sample is c plus a multiple of 16, and c can be divided by 16 (rounded down) without changing a
+/// An edge whose values are divided by 16. All samples are on a grid of 1/16 pixel, so the value at
+/// a sample is c plus a multiple of 16. So c can be divided by 16 (rounded down) without changing a
 /// sign.
 #[derive(Clone, Copy, Default)]
 struct Walked<T> {
@@ -183,7 +183,7 @@ struct Walked<T> {
     dy: i64,
     /// Value at the upper-left corner of pixel (0, 0).
     origin: i64,
-    /// Largest and smallest value over all samples of a block, less the value at the block's
+    /// Largest and smallest value over all samples of a block, minus the value at the block's
     /// corner.
     largest: i64,
     smallest: i64,
@@ -191,7 +191,7 @@ struct Walked<T> {
     samples: [T; MAX_SAMPLES],
 }
 
-/// An edge that goes through the block in hand.
+/// An edge that crosses the current block.
 #[derive(Clone, Copy, Default)]
 struct Crossing<'a, T> {
     /// Value at the block's corner.
@@ -261,8 +261,8 @@ fn walk<T: Lane>(edges: &[Edge], samples: &Samples, area: Rect, each: &mut impl 
     }
 }
 
-/// Hands out the quads of `block` that have a covered sample in `inside`, a part of it. `mask` gets
-/// the quad's pixel from the block's corner.
+/// Emits the quads of `block` that have a covered sample in `inside`, a part of it. `mask` takes
+/// the quad's position relative to the block's corner.
 #[inline(always)]
 fn for_quads(
     block: Rect,
@@ -288,8 +288,8 @@ fn for_quads(
     }
 }
 
-/// Covered samples of the quad `x` pixels right of and `y` below the block's corner. The sign of
-/// what all edges' values have in common tells whether one of them is negative.
+/// Covered samples of the quad `x` pixels right of and `y` below the block's corner. The bitwise OR
+/// of the values of all edges is negative if one of them is.
 #[inline(always)]
 fn covered<T: Lane>(crossings: &[Crossing<'_, T>], count: usize, x: i32, y: i32) -> [u16; 4] {
     let mut mask = [0; 4];
@@ -317,8 +317,7 @@ mod tests {
 
     const SIDE: i32 = 40;
 
-    /// Samples that a shape covers, pixel by pixel of a square screen, and the quads in their
-    /// order.
+    /// The samples that a shape covers, for each pixel of a square screen, and the quads in order.
     fn drawn(convex: &Convex, samples: &Samples, window: Rect) -> (Vec<u16>, Vec<(u32, u32)>) {
         let mut pixels = vec![0_u16; (SIDE * SIDE) as usize];
         let mut order = vec![];
@@ -338,8 +337,8 @@ mod tests {
         (pixels, order)
     }
 
-    /// The rule by its purpose, exact: a sample is covered if it is strictly inside after a move
-    /// that is too small to matter elsewhere, right and by much less down (or left and down).
+    /// The fill rule by its purpose, exact: a sample is covered if it is strictly inside after a
+    /// tiny move to the right and a much smaller one down (or left and down).
     fn inside(corners: &[Point], x: i64, y: i64, rule: FillRule) -> bool {
         let (big, right) =
             (1_i128 << 60, if rule == FillRule::UpperLeft { 1 << 30 } else { -(1 << 30) });
@@ -394,7 +393,7 @@ mod tests {
         ]
     }
 
-    /// Corners near the screen, on sample positions, and so far out that 32 bits do not do.
+    /// Corners near the screen, on sample positions, and so far out that 32 bits are not enough.
     fn corner() -> impl Strategy<Value = Point> {
         let range = -8 * 256..(SIDE + 8) * 256;
         prop_oneof![
@@ -466,7 +465,8 @@ mod tests {
         }
     }
 
-    /// Tiles of the screen get together what the whole gets, in the same order inside of each.
+    /// The tiles of the screen together get the same quads as the whole screen, in the same order
+    /// inside each tile.
     #[test]
     fn tiles_make_the_whole() {
         let corners = [(100, 20), (9000, 3000), (2500, 10_100)].map(|(x, y)| Point { x, y });

@@ -7,11 +7,11 @@ use crate::pixel::coordinates::{MAX_COORDINATE, Point, Rect, SUBPIXEL_BITS};
 /// One SF_CLIP_VIEWPORT (2d p.411-412).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Viewport {
-    /// m00, m11, m22: what x, y, z are multiplied with.
+    /// m00, m11, m22: factors of x, y, z.
     pub scale: [f32; 3],
-    /// m30, m31, m32: what is added then.
+    /// m30, m31, m32: added after the factors.
     pub translate: [f32; 3],
-    /// Guard band, left, right, bottom, top, in units in which the viewport reaches from -1 to 1.
+    /// Guard band: left, right, bottom, top. The viewport is -1 to 1.
     pub guard_band: [f32; 4],
     /// X Min, X Max, Y Min, Y Max ViewPort: first and last pixel, from the drawing rectangle's
     /// origin.
@@ -27,17 +27,17 @@ impl Viewport {
         extents: [-16384.0, 16383.0, -16384.0, 16383.0],
     };
 
-    /// The pixels inside the extents, from the drawing rectangle's origin. Ends that lie between
-    /// pixels take the pixels that they touch: drivers give whole numbers.
+    /// The pixels inside the extents, from the drawing rectangle's origin. Ends between pixels
+    /// include the pixels that they touch; drivers use whole numbers.
     #[must_use]
     pub fn pixels(&self) -> Rect {
         let [x0, x1, y0, y1] = self.extents;
-        // `as` holds a float within the integer's range, and makes 0 of a NaN.
+        // `as` clamps a float to the integer's range, and converts NaN to 0.
         Rect::inclusive(x0.floor() as i32, y0.floor() as i32, x1.ceil() as i32, y1.ceil() as i32)
     }
 }
 
-/// How positions become screen positions.
+/// The transform from clip space to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transform {
     /// Divide by w; without it the position is in screen space and its w is 1/w already
@@ -50,8 +50,7 @@ pub struct Transform {
     /// In 1/256 pixels, added to both coordinates:
     /// [`crate::pixel::multisample::Multisample::vertex_offset`].
     pub offset: i32,
-    /// Bits behind the point of a pixel's coordinate that are kept: 8 or 4 (Vertex Sub Pixel
-    /// Precision Select).
+    /// Fraction bits of coordinates that are kept: 8 or 4 (Vertex Sub Pixel Precision Select).
     pub precision: u32,
 }
 
@@ -70,18 +69,18 @@ impl Default for Transform {
 /// A vertex on the screen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ScreenVertex {
-    /// Where it is.
+    /// Its position.
     pub at: Point,
-    /// Depth, behind the viewport transform.
+    /// Depth, after the viewport transform.
     pub z: f32,
     /// 1 / w of clip space.
     pub inv_w: f32,
 }
 
 impl Transform {
-    /// Takes a position to the screen, in f32: 1 / w, then each coordinate times that, times the
-    /// scale, plus the translation, rounded after each step. `None` if x or y is no number then:
-    /// such objects are not drawn.
+    /// Transforms a position to the screen, in f32: 1 / w, then each coordinate times that, times
+    /// the scale, plus the translation, rounded after each step. `None` if x or y of the result is
+    /// NaN: such primitives are not drawn.
     #[must_use]
     pub fn apply(&self, viewport: &Viewport, [x, y, z, w]: [f32; 4]) -> Option<ScreenVertex> {
         let inv_w = if self.divide { 1.0 / w } else { w };
@@ -108,8 +107,7 @@ impl Transform {
 }
 
 /// A coordinate in pixels as one in 1/256 pixels, rounded to the nearest multiple of 1 /
-/// 2^`precision` (8 or 4). Coordinates that are too far out stay where the last ones are that fit;
-/// a NaN is 0.
+/// 2^`precision` (8 or 4). Coordinates that are too large are clamped; NaN becomes 0.
 #[must_use]
 pub fn snap(coordinate: f32, precision: u32) -> i32 {
     let precision = precision.min(SUBPIXEL_BITS);
@@ -120,7 +118,7 @@ pub fn snap(coordinate: f32, precision: u32) -> i32 {
     (rounded.clamp(-limit, limit) as i32) << (SUBPIXEL_BITS - precision)
 }
 
-/// Where drawing is allowed: what each rectangle of state leaves of the screen.
+/// The bounds of drawing: the rectangles of state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// Clipped Drawing Rectangle, from the target's origin (2a p.63).
@@ -130,15 +128,15 @@ pub struct Bounds {
     /// Scissor rectangle of the viewport in use, from the drawing rectangle's origin, if scissoring
     /// is on (2d p.408).
     pub scissor: Option<Rect>,
-    /// What the target has: smallest width and height of the bound surfaces.
+    /// Extent of the target: smallest width and height of the bound surfaces.
     pub target: Rect,
 }
 
 impl Bounds {
-    /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false
-    /// where there is no viewport to bound drawing: without Viewport Transform Enable, when the
-    /// packets' pointer may be an old one. Viewport XY Clip Test Enable does not matter: drivers
-    /// switch it off for wide points and lines, and rely on the extents.
+    /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false if
+    /// no viewport bounds drawing: without Viewport Transform Enable the viewport pointer may be
+    /// old. Viewport XY Clip Test Enable does not matter: drivers disable it for wide points and
+    /// lines, and rely on the extents.
     #[must_use]
     pub fn window(&self, viewport: &Viewport, extents: bool) -> Rect {
         let [x, y] = self.origin;

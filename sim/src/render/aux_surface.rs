@@ -1,25 +1,25 @@
 //! Auxiliary surfaces of render targets: which blocks are cleared (CCS), and in which plane each
-//! sample of a pixel is stored (MCS). Their bits are in memory as on hardware, where drivers clear,
-//! copy and read them. (gen8_facts 8.3 and 8.4)
+//! sample of a pixel is stored (MCS). Their bits are in memory as on hardware, because drivers
+//! clear, copy and read them. (gen8_facts 8.3 and 8.4)
 //!
-//! * A fast clear writes the auxiliary surface only. Rendering to what is cleared writes the clear
+//! * A fast clear writes the auxiliary surface only. Rendering to a cleared block writes the clear
 //!   colour first.
 //! * A pixel whose samples all have one colour is stored in plane 0.
-//! * A resolve writes the clear colour where it is missing.
+//! * A resolve writes the clear colour to cleared blocks.
 
 use crate::assumptions::{CCS_OWORDS_GO_ACROSS_FIRST, CLEARED_BLOCKS_ARE_ONES};
 use crate::mem::{PageFault, Vm};
 use crate::surface::{AuxiliaryKind, BadSurface, Layout, Level, Surface, TileMode};
 
-/// Bytes of the auxiliary surface that a pixel of a fast clear stands for.
+/// Bytes of the auxiliary surface that a pixel of a fast clear writes.
 const OWORD: usize = 16;
 
-/// Where a sample of a pixel is stored.
+/// The location of a sample of a pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stored {
-    /// Nowhere: it has the clear colour.
+    /// It is not stored: it has the clear colour.
     Cleared,
-    /// In the plane of this sample.
+    /// It is stored in the plane of this sample.
     Plane(u32),
 }
 
@@ -33,7 +33,7 @@ pub struct Mcs {
 }
 
 impl Mcs {
-    /// That of a surface of several samples, if it has one.
+    /// The control surface of a surface with several samples, if it has one.
     pub fn of(surface: &Surface) -> Option<Mcs> {
         let auxiliary = &surface.auxiliary;
         let samples = surface.layout.samples;
@@ -52,7 +52,7 @@ impl Mcs {
         if self.samples == 8 { 4 } else { 1 }
     }
 
-    /// Bits of the word that say something.
+    /// Bits of the word that are used.
     const fn bits(&self) -> u32 {
         match self.samples {
             2 => 0x3,
@@ -75,8 +75,8 @@ impl Mcs {
         }
     }
 
-    /// Where sample `sample` of a pixel with this word is stored. The word is one of memory, or
-    /// what a kernel got by `ld_mcs` and gives back.
+    /// The location of a sample of a pixel with this word. The word comes from memory, or from a
+    /// kernel that got it by `ld_mcs`.
     pub const fn stored(&self, word: u32, sample: u32) -> Stored {
         if word & self.bits() == self.cleared() {
             return Stored::Cleared;
@@ -124,7 +124,7 @@ impl Mcs {
         if self.bytes() == 4 { vm.write_u32(at, word) } else { vm.write_u8(at, word as u8) }
     }
 
-    /// Clears the pixels that a pixel of a fast clear stands for: 8 x 2, with 8 samples 2 x 2.
+    /// Clears the pixels of one fast clear pixel: 8 x 2 pixels, with 8 samples 2 x 2.
     fn clear(&self, vm: &mut Vm<'_>, slice: u32, x: u32, y: u32) -> Result<(), PageFault> {
         for row in 0..2 {
             let at = self.address(slice, x * (8 / self.bytes()), 2 * y + row);
@@ -147,11 +147,11 @@ pub struct Ccs {
 }
 
 impl Ccs {
-    /// That of a render target of one sample, if it has one.
+    /// The control surface of a render target with one sample, if it has one.
     ///
     /// # Errors
-    /// [`BadSurface`] for surfaces that cannot have one: elements of other than 4, 8 or 16 bytes,
-    /// and linear ones.
+    /// [`BadSurface`] for surfaces that cannot have one: linear ones, and those whose elements do
+    /// not have 4, 8 or 16 bytes.
     pub fn of(surface: &Surface, level: &Level) -> Result<Option<Ccs>, BadSurface> {
         let auxiliary = &surface.auxiliary;
         if auxiliary.kind != AuxiliaryKind::Mcs || surface.layout.samples > 1 {
@@ -186,8 +186,8 @@ impl Ccs {
 
     /// Address of the oword that has the bit of a block of the level, and the number of the bit.
     ///
-    /// A tile has 128 x 256 blocks. Its cache lines follow each other as in other Y tiles; each has
-    /// 16 x 32 blocks, an oword 8 x 16 of them, a byte a row of 8.
+    /// A tile has 128 x 256 blocks. Its cache lines are in the order of other Y tiles. A cache line
+    /// has 16 x 32 blocks, an oword 8 x 16 blocks, a byte a row of 8 blocks.
     fn place(&self, slice: u32, column: u32, row: u32) -> (u64, u32) {
         let [left, top] = self.layout.slice(&self.level, slice, 0);
         let (column, row) = (left + column, top + row);
@@ -200,8 +200,8 @@ impl Ccs {
     }
 }
 
-/// What was found out about blocks that were not cleared; see [`Ccs::open`]. Each worker has its
-/// own for each target, for the time of a draw.
+/// Caches an oword without cleared blocks, for [`Ccs::open`]. Each worker has one for each target
+/// during a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuxCache {
     /// Address of an oword without a cleared block.
@@ -217,9 +217,9 @@ impl Default for AuxCache {
 /// The auxiliary surface of a render target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Auxiliary {
-    /// Of one sample.
+    /// That of a surface with one sample.
     Ccs(Ccs),
-    /// Of several samples.
+    /// That of a surface with several samples.
     Mcs(Mcs),
 }
 
@@ -237,8 +237,8 @@ impl Auxiliary {
         }
     }
 
-    /// Where a pixel's sample 0 is stored, by what `read` fills from an address on; as if there
-    /// were no auxiliary surface if it cannot be read. The slice is one of the surface.
+    /// The location of sample 0 of a pixel. `read` reads memory; if it fails, the result is that of
+    /// a surface without an auxiliary surface. The slice counts in the surface.
     pub fn stored(
         &self,
         slice: u32,
@@ -262,7 +262,7 @@ impl Auxiliary {
         }
     }
 
-    /// A pixel of a fast clear: what it stands for is cleared.
+    /// Executes a pixel of a fast clear: clears its part of the auxiliary surface.
     ///
     /// # Errors
     /// A page fault of the auxiliary surface.
@@ -278,11 +278,11 @@ impl Auxiliary {
 }
 
 impl Ccs {
-    /// A pixel of a resolve: blocks that it stands for and that are cleared are given to `fill` by
-    /// their first pixel, and marked as not cleared.
+    /// Executes a pixel of a resolve: calls `fill` with the first pixel of each cleared block in
+    /// its part of the auxiliary surface, and marks these blocks as not cleared.
     ///
     /// # Errors
-    /// Page faults of the auxiliary surface and those of `fill`.
+    /// Page faults of the auxiliary surface, and those that `fill` returns.
     pub fn resolve(
         &self,
         vm: &mut Vm<'_>,
@@ -305,10 +305,11 @@ impl Ccs {
         vm.write_array(at, &(!SET).to_le_bytes())
     }
 
-    /// Marks the block of a pixel as not cleared. If it was, `fill` gets its first pixel before.
+    /// Marks the block of a pixel as not cleared. If it was cleared, calls `fill` with its first
+    /// pixel before.
     ///
     /// # Errors
-    /// Page faults of the auxiliary surface and those of `fill`.
+    /// Page faults of the auxiliary surface, and those that `fill` returns.
     #[inline]
     pub fn open(
         &self,

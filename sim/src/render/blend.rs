@@ -1,5 +1,4 @@
-//! Blending: what a new colour and the one that is there become, for sixteen pixels at once (2d
-//! p.35-40).
+//! Blending: combines source and destination colours of sixteen pixels at once (2d p.35-40).
 //!
 //! Colours are floats, a row of sixteen for each channel, so that every step is a loop over a row.
 
@@ -26,16 +25,16 @@ pub type Colors = [Lanes; 4];
 /// How one channel is combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Equation {
-    /// What the new colour is multiplied with.
+    /// The factor of the source colour.
     pub source: Factor,
-    /// What the old colour is multiplied with.
+    /// The factor of the destination colour.
     pub destination: Factor,
     /// How the products are combined.
     pub function: Function,
 }
 
 impl Equation {
-    /// True if the result depends on what is there.
+    /// True if the result depends on the destination.
     pub fn reads_destination(&self) -> bool {
         let looks = |factor| {
             matches!(
@@ -52,7 +51,7 @@ impl Equation {
             || looks(self.source)
     }
 
-    /// True if a second colour of the shader counts.
+    /// True if the second colour of the shader is used.
     fn reads_second(&self) -> bool {
         let second = |factor| {
             matches!(
@@ -74,7 +73,7 @@ pub struct Range {
     pub least: f32,
     /// The greatest.
     pub greatest: f32,
-    /// What is no number becomes 0.
+    /// NaN becomes 0.
     pub numbers: bool,
 }
 
@@ -85,7 +84,8 @@ impl Range {
         Range { least: f32::NEG_INFINITY, greatest: f32::INFINITY, numbers: false };
     const POSITIVE: Range = Range { least: 0.0, ..Range::FLOAT };
 
-    /// What a channel of a format holds: of a float all floats, without a sign those from 0 on.
+    /// The range of a channel of a format. Float formats hold all floats, those without a sign the
+    /// floats from 0 on.
     fn of(format: &Format, channel: usize) -> Range {
         let letters: &[Letter] = match channel {
             0 => &[Letter::R, Letter::L, Letter::I],
@@ -97,7 +97,7 @@ impl Range {
         match found.or(format.channels().first()).map(|channel| (channel.encoding, channel.bits)) {
             Some((Encoding::Unorm, _)) => Range::UNORM,
             Some((Encoding::Snorm, _)) => Range::SNORM,
-            // The alpha that R11G11B10_FLOAT lacks is a half (2d p.38), with a sign.
+            // R11G11B10_FLOAT has no alpha. It counts as a 16-bit float (2d p.38), with a sign.
             Some((Encoding::Float, 10 | 11)) if channel < 3 => Range::POSITIVE,
             Some((Encoding::Float, 10 | 11)) if !CLAMP_TO_A_FLOAT_FORMAT_KEEPS_INFINITY => {
                 Range { least: -65504.0, greatest: 65504.0, numbers: false }
@@ -122,13 +122,13 @@ impl Range {
 /// Blending of one render target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Blend {
-    /// Colour and alpha, if it is blended.
+    /// The blending of colour and of alpha, if enabled.
     equations: Option<[Equation; 2]>,
-    /// The shader's colours are clamped before they are blended.
+    /// Clamp the source before blending.
     clamps_sources: bool,
-    /// Those that are there are.
+    /// Clamp the destination before blending.
     clamps_destination: bool,
-    /// The result is.
+    /// Clamp the result.
     clamps_result: bool,
     ranges: [Range; 4],
     alpha_to_one: bool,
@@ -145,8 +145,8 @@ impl Blend {
     /// Blending of the render target of entry `index` (0 to 7) of BLEND_STATE, with elements of
     /// `format`.
     ///
-    /// Formats of integers are neither blended nor clamped here (2d p.37-39). Logic operations work
-    /// on formats of integers and normalized numbers.
+    /// Integer formats are not blended and not clamped here (2d p.37-39). Logic operations work on
+    /// integer and normalized formats.
     pub fn resolve(
         state: &BlendState,
         index: usize,
@@ -174,8 +174,8 @@ impl Blend {
         let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
         let everything = entry.pre_blend_color_clamp_enable && !integers;
         let sources = everything || entry.pre_blend_source_only_clamp_enable && !integers;
-        // Elements of normalized numbers hold nothing else than their range: what is encoded next
-        // need not be clamped, what was decoded neither.
+        // Normalized elements hold only values in their range. So values that are encoded next, or
+        // that were decoded, need no clamp.
         let spare = normalized(format) && ranges == [Range::UNORM; 4];
         let constant = [
             constants.blend_constant_color_red,
@@ -206,18 +206,18 @@ impl Blend {
         }
     }
 
-    /// True if colours are blended with what is there.
+    /// True if blending uses the destination.
     pub fn reads_destination(&self) -> bool {
         self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_destination))
     }
 
-    /// True if the shader's second colour counts.
+    /// True if blending uses the shader's second colour.
     pub fn reads_second(&self) -> bool {
         self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_second))
     }
 
-    /// The colours to be encoded, from those of the shader (its second ones, if it has) and those
-    /// that are there.
+    /// The colours to encode, from the source colours, the second source colours if the shader has
+    /// them, and the destination colours.
     #[inline]
     pub fn apply(&self, source: &mut Colors, second: Option<&Colors>, destination: &Colors) {
         if self.alpha_to_one {
@@ -264,7 +264,7 @@ impl Blend {
             destination
         };
         for channel in 0..4 {
-            // A channel looks at itself and at alpha, which comes last.
+            // The result of a channel depends on this channel and on alpha, so alpha comes last.
             let inputs = Inputs { source, second, destination, constant: &self.constant };
             source[channel] = inputs.combine(if channel < 3 { color } else { alpha }, channel);
         }
@@ -294,7 +294,7 @@ fn equations(state: &BlendState, entry: &BlendStateEntry) -> [Equation; 2] {
     [color, if state.independent_alpha_blend_enable { alpha } else { color }]
 }
 
-/// The least and the greatest are those of the colours themselves (gen8_facts 9.1).
+/// Minimum and maximum ignore the factors (gen8_facts 9.1).
 fn ignores_factors(function: Function) -> bool {
     matches!(function, Function::BLENDFUNCTION_MIN | Function::BLENDFUNCTION_MAX)
 }
@@ -360,7 +360,7 @@ impl Inputs<'_> {
     }
 }
 
-/// A row, made value by value. A plain loop: it becomes vector instructions where calls of closures
+/// A row, computed value by value. A plain loop compiles to vector instructions; calls of closures
 /// do not.
 #[inline(always)]
 fn each(value: impl Fn(usize) -> f32) -> Lanes {

@@ -1,18 +1,18 @@
-//! Clipping: which primitives are kept, dropped or cut, and what is left of those that are cut.
+//! Clipping: accepts, rejects or cuts primitives.
 //!
 //! [`clip`] tests the one to three vertices of a primitive against the planes of a [`ClipState`].
-//! Most primitives are accepted or rejected as they are; what is cut leaves [`Remains`], corners with
-//! their position and the weights of the original vertices in them. Cuts are computed in f64, on an
-//! edge always from its inner end, so that two triangles that share an edge get the same corner.
+//! Most primitives are accepted or rejected as a whole. A cut primitive leaves [`Remains`]: corners
+//! with their positions and the weights of the original vertices. Cuts are computed in f64, always
+//! from the inner end of an edge. So two triangles that share an edge get the same corner.
 //!
-//! Early Cull Enable drops triangles here that setup would drop later; there is nothing to see of
-//! it.
+//! Early Cull Enable drops triangles that setup would drop later. It has no visible effect, so the
+//! model ignores it.
 
 use crate::assumptions::{CLIP_W_MIN, CLIPPED_EDGES_ARE_NO_BOUNDARY};
 
 /// Planes that can cut: w, left, right, lower, upper, near, far and eight of the user.
 const PLANES: usize = 7 + 8;
-/// Most corners that a triangle has after all cuts: each adds one.
+/// Most corners of a triangle after all cuts: each cut adds one.
 pub const MAX_CORNERS: usize = 3 + PLANES;
 
 /// Clip Mode, with Clip Enable (3DSTATE_CLIP, 2a p.41).
@@ -23,24 +23,24 @@ pub enum ClipMode {
     Normal,
     /// Drop all primitives.
     RejectAll,
-    /// Keep all primitives as they are, but for those with coordinates that are no numbers.
+    /// Keep all primitives as they are, except those with coordinates that are NaN.
     AcceptAll,
-    /// The unit is off: keep all primitives as they are. Those with coordinates that are no numbers
-    /// cannot be drawn later.
+    /// The unit is off: keep all primitives as they are. Setup drops those with coordinates that
+    /// are NaN.
     Off,
 }
 
-/// What primitives are tested against.
+/// State of the clipper.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClipState {
-    /// What to do at all.
+    /// Clip Mode.
     pub mode: ClipMode,
-    /// Is the near plane z = 0, as in Direct3D, or z = -w (API Mode)?
+    /// The near plane is z = 0, as in Direct3D; otherwise z = -w (API Mode).
     pub near_is_zero: bool,
     /// Viewport XY Clip Test Enable.
     pub viewport_xy: bool,
-    /// Guardband Clip Test Enable: cut at the guard band, not at the viewport's edges. Points are
-    /// not concerned.
+    /// Guardband Clip Test Enable: cut at the guard band, not at the viewport's edges. It does not
+    /// apply to points.
     pub guard_band_xy: bool,
     /// Left, right, bottom, top of the guard band in units in which the viewport reaches from -1 to
     /// 1 (SF_CLIP_VIEWPORT).
@@ -49,13 +49,13 @@ pub struct ClipState {
     pub viewport_z: bool,
     /// User Clip Distance Clip Test Enable Bitmask: bit n cuts where distance n is negative.
     pub clip_distances: u8,
-    /// User Clip Distance Cull Test Enable Bitmask: bit n drops primitives whose distances n are all
-    /// negative.
+    /// User Clip Distance Cull Test Enable Bitmask: bit n drops primitives whose distances n are
+    /// all negative.
     pub cull_distances: u8,
 }
 
 /// Homogeneous position, and user clip and cull distances, of a vertex. Distances that no mask
-/// names are not looked at.
+/// enables are not used.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ClipVertex {
     /// x, y, z, w of clip space.
@@ -64,34 +64,34 @@ pub struct ClipVertex {
     pub distances: [f32; 8],
 }
 
-/// What becomes of a primitive.
+/// The result of clipping a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Nothing of it is seen.
+    /// It is dropped.
     Reject,
-    /// It goes on as it is.
+    /// It is kept as it is.
     Accept,
-    /// It was cut: what is left is in [`Remains`].
+    /// It was cut. The rest is in [`Remains`].
     Cut,
 }
 
-/// A corner of what clipping left.
+/// A corner of a cut primitive.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Corner {
     /// x, y, z, w of clip space.
     pub position: [f32; 4],
-    /// How much of each original vertex is in it; the sum is 1. Values that are interpolated with
-    /// perspective follow these.
+    /// The weight of each original vertex; the sum is 1. For values that are interpolated with
+    /// perspective.
     pub weights: [f32; 3],
     /// The same for values that are linear on the screen (Non-Perspective Barycentric Enable, 2a
     /// p.42).
     pub linear: [f32; 3],
-    /// Is the edge from here to the next corner a part of an original edge? Holds that edge's
-    /// number, n from vertex n to the next one.
+    /// The original edge that the edge to the next corner is part of, if there is one. Edge n goes
+    /// from vertex n to the next one.
     pub edge: Option<u8>,
 }
 
-/// What clipping left of a primitive: a convex polygon, or the two ends of a line.
+/// The rest of a cut primitive: a convex polygon, or the two ends of a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Remains {
     corners: [Corner; MAX_CORNERS],
@@ -112,16 +112,16 @@ impl Remains {
     }
 }
 
-/// A plane by what it says of a vertex: not negative inside.
+/// A plane, by its distance function: not negative inside.
 #[derive(Clone, Copy)]
 enum Plane {
-    /// w at least as large as the smallest that is divided by.
+    /// w is at least the smallest divisor.
     W,
     /// sign * coordinate + bound * w.
     Side { axis: usize, sign: f64, bound: f64 },
     /// z.
     Zero,
-    /// A distance of the user.
+    /// A user distance.
     User(usize),
 }
 
@@ -136,7 +136,7 @@ impl Plane {
     }
 }
 
-/// A corner while it is worked on.
+/// A corner while the primitive is cut.
 #[derive(Clone, Copy, Default)]
 struct Cut {
     position: [f64; 4],
@@ -157,8 +157,8 @@ impl Cut {
         }
     }
 
-    /// Where the way from `self`, inside at distance `d`, to `other`, outside at distance `e`,
-    /// meets the plane.
+    /// The corner where the edge from `self`, inside at distance `d`, to `other`, outside at
+    /// distance `e`, crosses the plane.
     fn towards(&self, other: &Cut, d: f64, e: f64) -> Cut {
         let t = d / (d - e);
         let mix = |a: f64, b: f64| a + (b - a) * t;
@@ -176,7 +176,7 @@ impl Cut {
     }
 }
 
-/// The planes in force, in the order in which they cut.
+/// The enabled planes, in the order in which they cut.
 struct Planes {
     list: [Plane; PLANES],
     count: usize,
@@ -192,8 +192,8 @@ impl Planes {
         &self.list[..self.count]
     }
 
-    /// Those of `state`, with bounds `xy` (left, right, bottom, top) for x and y if they are looked
-    /// at.
+    /// The planes of `state`, and those of the bounds `xy` on x and y (left, right, bottom, top),
+    /// if any.
     fn new(state: &ClipState, xy: Option<[f32; 4]>) -> Planes {
         let mut planes = Planes { list: [Plane::W; PLANES], count: 0 };
         planes.push(Plane::W);
@@ -218,7 +218,7 @@ impl Planes {
 /// The viewport itself.
 const VIEWPORT: [f32; 4] = [-1.0, 1.0, -1.0, 1.0];
 
-/// Tests a primitive of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is only touched
+/// Tests a primitive of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is changed only
 /// for [`Verdict::Cut`]. Other numbers of vertices are rejected.
 pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -> Verdict {
     if vertices.is_empty() || vertices.len() > 3 {
@@ -248,8 +248,8 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
         return Verdict::Reject;
     }
 
-    // Guard band and viewport are two tests: outside the viewport nothing is seen, outside the
-    // guard band it must be cut.
+    // Viewport and guard band are two tests: a primitive outside the viewport is rejected, and one
+    // that crosses the guard band is cut.
     let band = state.guard_band_xy && vertices.len() > 1;
     let seen = match (state.viewport_xy, band) {
         (true, _) => Some(VIEWPORT),
@@ -283,7 +283,7 @@ pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -
     if count == 0 { Verdict::Reject } else { Verdict::Cut }
 }
 
-/// Cuts a line; gives the number of its ends that are left, 2 or 0.
+/// Cuts a line; returns the number of its ends that are left, 2 or 0.
 fn cut_line(
     planes: &Planes,
     ends: &[Cut],
@@ -303,7 +303,7 @@ fn cut_line(
     finish(&[a, b], vertices, remains)
 }
 
-/// Cuts a polygon by one plane after the other (Sutherland and Hodgman); gives the number of
+/// Cuts a polygon by one plane after the other (Sutherland and Hodgman); returns the number of
 /// corners that are left.
 fn cut_polygon(
     planes: &Planes,
@@ -331,7 +331,7 @@ fn cut_polygon(
             if d >= 0.0 {
                 push(*v);
                 if e < 0.0 {
-                    // What leaves here goes on along the plane: that edge is new.
+                    // The polygon leaves here. Its next edge is along the plane, and new.
                     push(Cut { edge: None, ..v.towards(w, d, e) });
                 }
             } else if e >= 0.0 {
@@ -350,8 +350,8 @@ fn cut_polygon(
 fn finish(corners: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> usize {
     remains.count = corners.len();
     for (out, cut) in remains.corners.iter_mut().zip(corners) {
-        // What is linear on the screen follows the original vertices where the divide takes them:
-        // weight times w (assumptions::CUTS_KEEP_LINEAR_VALUES).
+        // For values that are linear on the screen, the weights are multiplied by w and divided by
+        // the w of the corner (assumptions::CUTS_KEEP_LINEAR_VALUES).
         let mut linear = [0.0; 3];
         for (l, (weight, v)) in linear.iter_mut().zip(cut.weights.iter().zip(vertices)) {
             *l = weight * f64::from(v.position[3]) / cut.position[3];
@@ -412,8 +412,7 @@ mod tests {
             })
     }
 
-    /// The least distance of what the weights make of the vertices to a bound of `state`, with
-    /// bounds `xy` on x and y.
+    /// The least distance to a bound of `state` and `xy`, of the weighted sum of the vertices.
     fn inside(
         state: &ClipState,
         xy: Option<[f32; 4]>,
@@ -437,7 +436,8 @@ mod tests {
         least
     }
 
-    /// Bounds on x and y outside of which nothing is seen, and those at which primitives are cut.
+    /// The bounds on x and y outside which primitives are rejected, and those at which they are
+    /// cut.
     fn bounds(state: &ClipState) -> [Option<[f32; 4]>; 2] {
         let view = [-1.0, 1.0, -1.0, 1.0];
         match (state.viewport_xy, state.guard_band_xy) {
@@ -448,8 +448,8 @@ mod tests {
         }
     }
 
-    /// Is the point with weights `p` inside the polygon of weights? 0 where that is too close to
-    /// tell.
+    /// Whether the point with weights `p` is inside the polygon of weights; 0 if it is too close to
+    /// the border.
     fn polygon_has(corners: &[Corner], p: [f64; 2]) -> i32 {
         let weights = |c: &Corner| [f64::from(c.weights[1]), f64::from(c.weights[2])];
         let mut least = f64::MAX;
@@ -467,8 +467,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-        /// Oracle: points of the triangle are inside of what is left exactly if they satisfy all
-        /// bounds, in f64.
+        /// Oracle: a point of the triangle is inside the rest exactly if it satisfies all bounds,
+        /// in f64.
         #[test]
         fn triangles_keep_what_is_inside(
             state in state(),
@@ -493,8 +493,8 @@ mod tests {
             }
         }
 
-        /// Corners are where their weights say, on the screen as well, and edges lie on the edges
-        /// that they name.
+        /// Corners are at the positions of their weights, also on the screen, and edges are on
+        /// their original edges.
         #[test]
         fn corners_are_mixtures(state in state(), vertices in [vertex(), vertex(), vertex()]) {
             let (_, corners) = run(&state, &vertices);
@@ -572,7 +572,7 @@ mod tests {
         assert_eq!(verdict(ClipMode::Off, &[at(0.0, f32::NAN, 0.0, 1.0)]), Verdict::Accept);
         assert_eq!(verdict(ClipMode::Normal, &[]), Verdict::Reject);
         assert_eq!(verdict(ClipMode::Normal, &[at(0.0, 0.0, 0.0, 1.0); 4]), Verdict::Reject);
-        // Infinite positions must not do harm.
+        // Infinite positions must not panic.
         let infinite = [
             at(f32::INFINITY, 0.0, 0.0, 1.0),
             at(0.0, -f32::INFINITY, 0.0, 1.0),
@@ -608,7 +608,7 @@ mod tests {
         vertices[2].distances[3] = 1.0;
         let (verdict, corners) = run(&ClipState { clip_distances: 1 << 3, ..STATE }, &vertices);
         assert_eq!((verdict, corners.len()), (Verdict::Cut, 3));
-        // Back inside on edge 1, out again on edge 2; what the cut made is no edge of the triangle.
+        // Enters on edge 1, leaves on edge 2; the new edge is not an edge of the triangle.
         assert_eq!(corners.iter().map(|c| c.edge).collect::<Vec<_>>(), [Some(1), Some(2), None]);
         vertices[2].distances[3] = f32::NAN;
         assert_eq!(run(&culling, &vertices).0, Verdict::Reject);

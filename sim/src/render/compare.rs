@@ -3,7 +3,7 @@
 use genxml::gen8::enums::ThreeDCompareFunction;
 use std::cmp::Ordering;
 
-/// A comparison: which of less, equal and greater pass.
+/// A comparison: which of less, equal and greater pass it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compare {
     /// A value less than the reference passes.
@@ -12,7 +12,7 @@ pub struct Compare {
     pub equal: bool,
     /// A greater one passes.
     pub greater: bool,
-    /// What cannot be ordered passes (one of them is no number).
+    /// Unordered values pass (one of them is NaN).
     pub unordered: bool,
 }
 
@@ -26,7 +26,7 @@ impl Compare {
         Compare { less, equal, greater, unordered }
     }
 
-    /// The comparison that a field names; all eight values of its three bits do.
+    /// The comparison of a field; all eight values of its three bits are defined.
     pub fn of(function: ThreeDCompareFunction) -> Compare {
         use ThreeDCompareFunction as F;
         match function {
@@ -41,7 +41,7 @@ impl Compare {
         }
     }
 
-    /// True if the outcome depends on what is compared.
+    /// True if the outcome depends on the values.
     pub fn looks(self) -> bool {
         self != Compare::ALWAYS && self != Compare::NEVER
     }

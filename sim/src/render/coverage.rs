@@ -1,5 +1,5 @@
-//! What takes samples away between the pixel shader and the depth test: alpha test and alpha to
-//! coverage.
+//! Alpha test and alpha to coverage: they remove samples between the pixel shader and the depth
+//! test.
 
 use super::compare::Compare;
 use crate::assumptions::{
@@ -20,7 +20,7 @@ pub struct Coverage {
     samples: u32,
 }
 
-/// What alpha is compared with.
+/// The reference that alpha is compared with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Reference {
     /// Alpha as a float.
@@ -57,13 +57,13 @@ impl Coverage {
         }
     }
 
-    /// True if it may take samples away.
+    /// True if it can remove samples.
     pub fn removes(&self) -> bool {
         self.to_coverage || self.test.is_some_and(|(function, _)| function != Compare::ALWAYS)
     }
 
-    /// Clears the samples of each slot that `alpha` (bits of floats) takes away: the alpha of the
-    /// render target, or that of source 0 if the message brings it (2d p.36, p.357). The bits of
+    /// Clears the samples of each slot that `alpha` (bits of floats) removes. It is the alpha of
+    /// the render target, or that of source 0 if the message has it (2d p.36, p.357). The bits of
     /// integers count as floats (2d p.77).
     ///
     /// `subspans` are the columns and rows of the upper left pixels of four slots each.
@@ -97,12 +97,12 @@ impl Coverage {
     }
 }
 
-/// Samples that an alpha covers: none for 0, all for 1, the more the greater it is. (2d p.35)
+/// The samples that an alpha covers: none for 0, all for 1, more for a greater alpha. (2d p.35)
 fn covered(alpha: f32, threshold: f32, samples: u32) -> u8 {
     let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
     let count = (alpha * samples as f32 + threshold) as u32;
     let mask = (1u32 << count.min(8)) - 1;
-    // Which ones is not said.
+    // The manual does not say which samples.
     (if ALPHA_TO_COVERAGE_FILLS_UPWARD { mask } else { mask.reverse_bits() >> (32 - samples) })
         as u8
 }

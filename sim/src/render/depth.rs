@@ -1,7 +1,7 @@
-//! Depth and stencil: the buffers, the tests of a quad, and when they take place.
+//! Depth and stencil: the buffers, the tests of a quad, and the time of the tests.
 //!
-//! The model has no hierarchical depth: the depth buffer itself always holds the truth, and
-//! [`super::hiz`] does what clears and resolves ask for on it.
+//! The model has no hierarchical depth: the depth buffer itself is always up to date.
+//! [`super::hiz`] executes clears and resolves on it.
 
 use super::compare::Compare;
 use super::stencil::{Face, Outcome};
@@ -23,7 +23,7 @@ use genxml::gen8::render3d_pixel::{
 use genxml::gen8::render3d_raster::CcViewport;
 use genxml::gen8::state::{NumberOfMultisamples, SurfaceType};
 
-/// What an element of a depth buffer holds. (gen8_facts 8.1)
+/// Format of the elements of a depth buffer. (gen8_facts 8.1)
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DepthFormat {
     /// A float.
@@ -41,7 +41,7 @@ impl DepthFormat {
         if matches!(self, DepthFormat::Unorm16) { 2 } else { 4 }
     }
 
-    /// The element of a depth, to the nearest step.
+    /// The element for a depth, rounded to the nearest step.
     #[inline(always)]
     pub fn encode(self, z: f32) -> u32 {
         match self {
@@ -51,7 +51,7 @@ impl DepthFormat {
         }
     }
 
-    /// Compares a new element with the one that is there.
+    /// Compares a new element with the stored one.
     #[inline(always)]
     fn compare(self, function: Compare, new: u32, old: u32) -> bool {
         match self {
@@ -62,27 +62,27 @@ impl DepthFormat {
     }
 }
 
-/// Level and slices of a depth or stencil buffer that a draw reaches.
+/// The level and slices of a depth or stencil buffer that a draw uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plane {
-    /// All of the buffer.
+    /// The whole buffer.
     pub surface: Surface,
     /// The level.
     pub level: Level,
-    /// Slices that can be reached.
+    /// Number of slices that can be used.
     pub slices: u32,
 }
 
 impl Plane {
-    /// The slice of a render target array index: the first one if there is no such slice (2d
+    /// The slice of a render target array index; the first one if the index is too large (2d
     /// p.356).
     #[inline(always)]
     pub fn slice(&self, index: u32) -> u32 {
         self.surface.first_slice + if index < self.slices { index } else { 0 }
     }
 
-    /// Byte and row of the upper left element of a quad in the plane of rows. Elements of the quad
-    /// lie side by side there, for each sample.
+    /// Byte and row of the upper left element of a quad in the plane of rows. For each sample, the
+    /// elements of the quad are side by side there.
     #[inline(always)]
     fn quad(&self, x: u32, y: u32, slice: u32, sample: u32) -> (i64, i64) {
         let (left, top) = self.surface.origin(&self.level, self.slice(slice), 0);
@@ -101,16 +101,16 @@ pub struct Quad {
     pub y: u32,
     /// Render target array index.
     pub slice: u32,
-    /// Viewport, whose range depths are clamped to.
+    /// Viewport. Depths are clamped to its range.
     pub viewport: u8,
-    /// The primitive shows its back.
+    /// The primitive faces backward.
     pub back: bool,
 }
 
-/// Depth of each pixel of a quad and sample of the pixel, in the range of the viewport.
+/// Depth of each pixel of a quad and each sample of the pixel.
 pub type Depths = [[f32; 8]; 4];
 
-/// What a draw does with depth and stencil.
+/// Depth and stencil state of a draw.
 #[derive(Clone, Debug, Default)]
 pub struct DepthStencil {
     /// The depth buffer, if it is tested or written.
@@ -119,7 +119,7 @@ pub struct DepthStencil {
     pub format: DepthFormat,
     /// The depth test, if there is one.
     pub function: Option<Compare>,
-    /// Depths that pass are written.
+    /// Depths that pass the test are written.
     pub depth_write: bool,
     /// The stencil buffer, if it is tested.
     pub stencil: Option<Plane>,
@@ -131,7 +131,7 @@ pub struct DepthStencil {
     pub ranges: Vec<[f32; 2]>,
 }
 
-/// The packets and structures that say what a draw does with depth and stencil.
+/// The packets and structures of depth and stencil state.
 #[derive(Clone, Copy, Debug)]
 pub struct DepthStencilPackets<'a> {
     /// 3DSTATE_DEPTH_BUFFER.
@@ -152,7 +152,7 @@ fn wrong(field: &'static str, value: u64, why: &'static str) -> BadSurface {
     BadSurface { field, value, why }
 }
 
-/// There is no depth buffer: its surface is null, or lies nowhere.
+/// True if there is no depth buffer: its surface type is null, or its address is 0.
 pub fn is_absent(packet: &ThreeDStateDepthBuffer) -> bool {
     packet.surface_type == SurfaceType::SURFTYPE_NULL || packet.surface_base_address.va48() == 0
 }
@@ -167,11 +167,11 @@ pub fn is_used(packet: &ThreeDStateDepthBuffer, tests: &ThreeDStateWmDepthStenci
     !is_absent(packet) && (tests.depth_test_enable || writes(packet, tests))
 }
 
-/// The depth buffer of 3DSTATE_DEPTH_BUFFER; none if there is none. One without an address lends
-/// its size to the stencil buffer and is none itself (2a p.57).
+/// The depth buffer of 3DSTATE_DEPTH_BUFFER; none if there is none. A packet without an address
+/// only gives the size of the stencil buffer (2a p.57).
 ///
 /// # Errors
-/// [`BadSurface`] names the field that leaves open where an element lies.
+/// [`BadSurface`] names the field with which elements have no defined address.
 pub fn depth_plane(
     packet: &ThreeDStateDepthBuffer,
     samples: NumberOfMultisamples,
@@ -204,7 +204,7 @@ pub fn depth_plane(
 /// the depth buffer.
 ///
 /// # Errors
-/// [`BadSurface`] names the field that leaves open where an element lies.
+/// [`BadSurface`] names the field with which elements have no defined address.
 pub fn stencil_plane(
     packet: &ThreeDStateStencilBuffer,
     depth: &ThreeDStateDepthBuffer,
@@ -315,10 +315,10 @@ fn plane(
 }
 
 impl DepthStencil {
-    /// Follows the packets.
+    /// Resolves the state from the packets.
     ///
     /// # Errors
-    /// [`BadSurface`] names the field that leaves open where an element lies.
+    /// [`BadSurface`] names the field with which elements have no defined address.
     pub fn resolve(packets: &DepthStencilPackets<'_>) -> Result<DepthStencil, BadSurface> {
         let DepthStencilPackets { depth, stencil, tests, references, viewports, samples } =
             *packets;
@@ -380,14 +380,14 @@ impl DepthStencil {
             && matches!(self.function, None | Some(Compare::ALWAYS))
     }
 
-    /// True if samples that fail leave something in the stencil buffer.
+    /// True if samples that fail can change the stencil buffer.
     pub fn marks_failures(&self) -> bool {
         self.stencil_write && self.faces.iter().flatten().any(Face::marks_failures)
     }
 
-    /// Tests the samples of a quad that `mask` says (a byte for each pixel, a bit for each sample),
-    /// and clears the bits of those that fail. With `write`, depth and stencil are written. Gives
-    /// the number of samples that passed, which PS_DEPTH_COUNT counts if `write` is set.
+    /// Tests the samples of a quad in `mask` (a byte for each pixel, a bit for each sample), and
+    /// clears the bits of those that fail. With `write`, depth and stencil are written. Returns the
+    /// number of samples that passed, which PS_DEPTH_COUNT counts if `write` is set.
     ///
     /// # Errors
     /// A page fault of one of the buffers.
@@ -406,7 +406,7 @@ impl DepthStencil {
         }
     }
 
-    /// The same on memory alone.
+    /// The same, with memory only.
     #[inline]
     pub(crate) fn samples(
         &self,
@@ -432,7 +432,7 @@ impl DepthStencil {
         Ok(u32::from_le_bytes(*mask).count_ones())
     }
 
-    /// Tests one sample of the pixels `lanes` of a quad; gives those that pass.
+    /// Tests one sample of the pixels `lanes` of a quad; returns the pixels that pass.
     fn sample(
         &self,
         vm: &mut Vm<'_>,
@@ -489,7 +489,7 @@ impl DepthStencil {
         let Some(plane) = self.depth.as_ref().filter(|_| lanes != 0) else { return Ok(lanes) };
         let range =
             self.ranges.get(usize::from(quad.viewport)).copied().unwrap_or([f32::MIN, f32::MAX]);
-        // What is no number becomes the least depth.
+        // NaN becomes the least depth.
         let new = z.map(|z| self.format.encode(z.max(range[0]).min(range[1])));
         let inside = inside(&plane.level, quad, lanes);
         let (x, y) = plane.quad(quad.x, quad.y, quad.slice, sample);
@@ -518,7 +518,7 @@ impl DepthStencil {
         Ok(passed | if PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS { lanes & !inside } else { 0 })
     }
 
-    /// Two elements side by side. In Y tiles they are so in memory too.
+    /// Two elements side by side. In Y tiles they are adjacent in memory too.
     #[inline(always)]
     fn read(&self, vm: &Vm<'_>, at: u64) -> Result<[u32; 2], PageFault> {
         if self.format == DepthFormat::Unorm16 {
@@ -552,7 +552,7 @@ impl DepthStencil {
     }
 }
 
-/// Those of `lanes` that lie inside of a level.
+/// The pixels of `lanes` inside a level.
 #[inline(always)]
 fn inside(level: &Level, quad: &Quad, lanes: u8) -> u8 {
     if quad.x + 1 < level.width && quad.y + 1 < level.height {
@@ -563,24 +563,24 @@ fn inside(level: &Level, quad: &Quad, lanes: u8) -> u8 {
     lanes & (column(quad.x) | column(quad.x + 1) << 1) & (row(quad.y) | row(quad.y + 1) << 2)
 }
 
-/// When depth and stencil are tested.
+/// The time of depth and stencil tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timing {
-    /// Before the pixel shader, and written there.
+    /// Tested and written before the pixel shader.
     #[default]
     Early,
-    /// Before the pixel shader to spare it work, and once more after it, when they are written.
-    /// What fails must leave nothing behind then ([`DepthStencil::marks_failures`]): it does not
-    /// get to the second test.
+    /// Tested before the pixel shader to save work, then tested again and written after it. Samples
+    /// that fail must not change the stencil buffer ([`DepthStencil::marks_failures`]): they do not
+    /// reach the second test.
     Twice,
-    /// After the pixel shader.
+    /// Tested and written after the pixel shader.
     Late,
 }
 
 impl Timing {
-    /// The time that gives the results that Early Depth/Stencil Control asks for (2a p.276).
-    /// `removes` says that something behind the shader may take samples away, or something in it
-    /// that the packet need not tell: alpha test, alpha to coverage, chroma keys.
+    /// The time that gives the results of Early Depth/Stencil Control (2a p.276). `removes` is true
+    /// if samples can be removed in a way that the packets of the shader do not show: by alpha
+    /// test, alpha to coverage or chroma keys.
     pub fn of(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra, removes: bool) -> Timing {
         use ThreeDStateWmEarlyDepthStencilControl as Control;
         match wm.early_depth_stencil_control {

@@ -1,20 +1,21 @@
 //! Elements of the sixteen slots of a message, to and from the memory of a surface.
 //!
-//! Quads lie at even columns and rows, levels at multiples of four of both. So the two pixels of a
-//! row of a quad lie side by side in memory, and so do four columns and two rows of a Y tile in
-//! elements of four bytes: what is covered wholly moves at once.
+//! Quads are at even columns and rows, levels at multiples of four of both. So the two pixels of a
+//! row of a quad are adjacent in memory. In a Y tile with elements of four bytes, four columns of
+//! two rows are adjacent too. Covered pixels are copied together.
 
 use crate::mem::{PageFault, Vm};
 use crate::surface::{Surface, TileMode};
 use crate::unit::render_cache::SLOTS;
 
-/// Bytes of the greatest element that can be rendered to.
+/// Bytes of the largest element that can be rendered to.
 pub const MOST_BYTES: usize = 16;
 
-/// Elements of the slots, one behind the other.
+/// Elements of the slots, one after the other.
 pub type Elements = [u8; SLOTS * MOST_BYTES];
 
-/// Where the slots lie: upper left, upper right, lower left and lower right pixel of four quads.
+/// The positions of the slots: upper left, upper right, lower left and lower right pixel of four
+/// quads.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'s> {
     /// The surface.
@@ -23,17 +24,17 @@ pub struct Places<'s> {
     pub subspans: &'s [[u32; 2]; 4],
 }
 
-/// Two quads side by side, wholly covered.
+/// Two quads side by side, completely covered.
 enum Wide {
-    /// Graphics address of the 32 bytes that they fill.
+    /// Graphics address of their 32 bytes.
     Block(u64),
     /// Graphics addresses of two rows of 16 bytes.
     Rows([u64; 2]),
 }
 
 impl Places<'_> {
-    /// Writes the elements of `lanes` (a bit for each slot). `origin` is the first byte and row of
-    /// the level and slice.
+    /// Writes the elements of `lanes` (a bit for each slot). `origin` is the byte and row where the
+    /// level and slice start.
     ///
     /// # Errors
     /// A page fault of the surface.
@@ -59,7 +60,7 @@ impl Places<'_> {
                 }
             });
         }
-        // The most common size. Upper and lower pairs of each quad in turn.
+        // The most common size. Each quad has an upper and a lower pair.
         let pairs = elements.as_chunks::<8>().0;
         for (half, upper) in [(0, 0), (2, 4)] {
             let [a, b, c, d] = [pairs[upper], pairs[upper + 1], pairs[upper + 2], pairs[upper + 3]];
@@ -138,8 +139,8 @@ impl Places<'_> {
         Ok(())
     }
 
-    /// Quads `first` and the one behind it, of elements of four bytes, if they are covered, lie
-    /// side by side and begin at a multiple of 16 bytes.
+    /// Quad `first` and the next one, of elements of four bytes, if they are completely covered,
+    /// side by side, and start at a multiple of 16 bytes.
     #[inline(always)]
     fn wide(&self, (left, top): (i64, i64), lanes: u32, first: usize) -> Option<Wide> {
         let ([x, y], next) = (self.subspans[first & 3], self.subspans[(first + 1) & 3]);
@@ -156,7 +157,7 @@ impl Places<'_> {
     }
 
     /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of
-    /// pixels of `lanes` that lie side by side, in some of the quads.
+    /// adjacent pixels of `lanes`, in some of the quads.
     #[inline(always)]
     fn rows(
         &self,
@@ -193,7 +194,7 @@ impl Places<'_> {
     }
 }
 
-/// Pairs of elements one behind the other.
+/// Pairs of consecutive elements.
 #[inline(always)]
 fn join<const N: usize>(parts: &[[u8; 8]]) -> [u8; N] {
     let mut bytes = [0; N];

@@ -1,7 +1,7 @@
 //! Clears and resolves of depth and stencil buffers: 3DSTATE_WM_HZ_OP (2a p.281-286).
 //!
-//! The model keeps no hierarchical depth: both resolves find nothing to do, and a clear writes the
-//! buffers themselves.
+//! The model has no hierarchical depth: both resolves do nothing, and a clear writes the buffers
+//! themselves.
 
 use super::depth::{Plane, depth_plane, stencil_plane};
 use crate::assumptions::CLEARS_REACH_ONE_SLICE;
@@ -14,7 +14,7 @@ use genxml::gen8::render3d_depth::{
     ThreeDStateClearParams, ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmHzOp,
 };
 
-/// The packets that a clear or resolve follows.
+/// The packets of a clear or resolve.
 #[derive(Clone, Copy, Debug)]
 pub struct HzPackets<'a> {
     /// 3DSTATE_WM_HZ_OP.
@@ -28,8 +28,8 @@ pub struct HzPackets<'a> {
 }
 
 impl HzPackets<'_> {
-    /// True if the packet asks for something. It takes effect with the next PIPE_CONTROL with a
-    /// post-sync operation (gen8_facts 8.2); all fields 0 leave the mode.
+    /// True if the packet selects an operation. It happens at the next PIPE_CONTROL with a
+    /// post-sync operation (gen8_facts 8.2); all fields 0 end the mode.
     pub fn asks(&self) -> bool {
         let operation = self.operation;
         operation.stencil_buffer_clear_enable
@@ -39,7 +39,7 @@ impl HzPackets<'_> {
     }
 }
 
-/// Does what 3DSTATE_WM_HZ_OP asks for.
+/// Executes 3DSTATE_WM_HZ_OP.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a clear
@@ -95,7 +95,7 @@ fn fill(
     }
 }
 
-/// The pixels of a clear, within the level: columns and rows from the first to before the last.
+/// The pixels of a clear, inside the level: ranges of columns and rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Rectangle {
     columns: [u32; 2],
@@ -118,7 +118,7 @@ impl Rectangle {
         }
     }
 
-    /// Pixels of all slices.
+    /// The pixels of a clear, in all slices.
     fn area(&self) -> u64 {
         let [columns, rows] =
             [self.columns, self.rows].map(|[first, end]| u64::from(end.saturating_sub(first)));
@@ -142,7 +142,7 @@ impl Rectangle {
     }
 }
 
-/// Part of a row of pixels.
+/// A part of a row of pixels.
 struct Row<'p> {
     plane: &'p Plane,
     slice: u32,
@@ -168,7 +168,7 @@ impl Row<'_> {
         if mask & 1 == 0 {
             return Ok(());
         }
-        // Runs of bytes that lie one behind the other.
+        // Runs of consecutive bytes.
         let mut run = [0; 16];
         run.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element));
         let bytes = element.len() as u32;

@@ -1,5 +1,4 @@
-//! Logic operations: Boolean functions of the bits of a new element and of the one that is there
-//! (2b p.4).
+//! Logic operations: Boolean functions of the bits of a source and a destination element (2b p.4).
 
 use genxml::gen8::enums::ThreeDLogicOpFunction;
 
@@ -9,17 +8,17 @@ use genxml::gen8::enums::ThreeDLogicOpFunction;
 pub struct LogicOp(u8);
 
 impl LogicOp {
-    /// The function that a field names.
+    /// The function of a field.
     pub fn of(function: ThreeDLogicOpFunction) -> LogicOp {
         LogicOp(function.bits() as u8)
     }
 
-    /// True if the result depends on what is there.
+    /// True if the result depends on the destination.
     pub fn reads_destination(self) -> bool {
         (self.0 >> 1 ^ self.0) & 0b0101 != 0
     }
 
-    /// The function of all bits of a source and a destination byte.
+    /// Applies the function to all bits of a source and a destination byte.
     #[inline(always)]
     pub fn apply(self, source: u8, destination: u8) -> u8 {
         let term = |code: u8| 0u8.wrapping_sub(self.0 >> code & 1);

@@ -1,7 +1,8 @@
-//! The output merger: what a message of a pixel shader does to depth, stencil and a render target.
+//! The output merger: executes a render target write of a pixel shader on depth, stencil and the
+//! render target.
 //!
-//! Samples of a slot pass, in this order: the shader's own mask (oMask), alpha test and alpha to
-//! coverage, depth and stencil tests if they come late; what is left is blended and written
+//! The samples of a slot pass, in this order, the shader's own mask (oMask), alpha test and alpha
+//! to coverage, and late depth and stencil tests. The remaining samples are blended and written
 //! (gen8_facts 8.1).
 
 use super::aux_surface::AuxCache;
@@ -15,18 +16,18 @@ use crate::unit::render_cache::SLOTS;
 use crate::unit::render_cache::Write;
 use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePsExtra, ThreeDStateWm};
 
-/// What all messages of a draw share.
+/// State that all messages of a draw share.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// Depth and stencil.
     pub depth: DepthStencil,
-    /// When they are tested.
+    /// The time of their tests.
     pub timing: Timing,
     /// Alpha test and alpha to coverage.
     pub coverage: Coverage,
 }
 
-/// The packets and structures that say what all messages of a draw share.
+/// The packets and structures of this state.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputPackets<'a> {
     /// Depth and stencil; COLOR_CALC_STATE has the reference of the alpha test too.
@@ -42,7 +43,7 @@ pub struct OutputPackets<'a> {
 }
 
 impl Output {
-    /// Follows the packets.
+    /// Resolves the state from the packets.
     ///
     /// # Errors
     /// [`BadSurface`] for depth and stencil buffers that cannot be used.
@@ -59,15 +60,15 @@ impl Output {
     }
 }
 
-/// Sixteen slots of a thread, from its dispatch to its last message.
+/// The state of sixteen slots of a thread, from its dispatch to its last message.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Slots {
-    /// Samples that each slot stands for: covered by the primitive, and passed by early tests; one
-    /// for each slot if the thread was dispatched by samples.
+    /// Samples of each slot that the primitive covers and that passed early tests; one for each
+    /// slot if the thread was dispatched per sample.
     pub live: [u8; SLOTS],
     /// Depths of the quads.
     pub depths: [Depths; 4],
-    /// Samples that messages have left for the tests behind the last of them.
+    /// Samples that the messages so far have left, for the tests at the last message.
     waiting: [u8; SLOTS],
 }
 
@@ -79,8 +80,8 @@ impl Slots {
 }
 
 impl Output {
-    /// Does what a render target write asks for. Gives the number of samples that passed late
-    /// tests, which PS_DEPTH_COUNT counts; 0 but for the last message of slots.
+    /// Executes a render target write. Returns the number of samples that passed late tests, which
+    /// PS_DEPTH_COUNT counts; 0 except for the last message of the slots.
     ///
     /// # Errors
     /// Page faults of the surfaces.
@@ -110,9 +111,9 @@ impl Output {
         Ok(passed)
     }
 
-    /// Tests the samples of a message. Only the last message of slots writes depth and stencil, for
-    /// the samples of all of them: alpha may take away other samples of other render targets (2d
-    /// p.36).
+    /// Tests the samples of a message. Only the last message of the slots writes depth and stencil,
+    /// for the samples of all messages: alpha can remove different samples for different render
+    /// targets (2d p.36).
     fn late(
         &self,
         exec: &mut Exec<'_>,

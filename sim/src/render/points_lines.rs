@@ -1,9 +1,9 @@
-//! Points and lines as shapes on the screen.
+//! Points and lines: the shapes that they cover on the screen.
 //!
-//! Lines come in four kinds (gen8_facts 7): thin ones that cover the pixels whose diamond they
-//! leave; aliased wide ones, parallelograms with ends along an axis; rectangles, for multisampling;
-//! and antialiased ones, rectangles with soft borders. Points are squares, or soft discs. What no
-//! source says of them: [`crate::assumptions`],
+//! There are four kinds of lines (gen8_facts 7). Thin lines cover the pixels whose diamond they
+//! leave. Aliased wide lines are parallelograms with ends along an axis. Multisampled lines are
+//! rectangles. Antialiased lines are rectangles with soft borders. Points are squares or soft
+//! discs. No source describes all of it: see [`crate::assumptions`],
 //! `THIN_LINES_FOLLOW_DIRECT3D_10` and the four entries after it.
 
 use super::primitives::{Kind, SetupPrimitive, Shape, Smooth};
@@ -41,7 +41,7 @@ pub struct PointState {
     /// Minimum and Maximum Point Width in pixels, for widths that come from vertices (3DSTATE_CLIP,
     /// 2a p.43).
     pub bounds: [f32; 2],
-    /// What becomes of samples on the border (3DSTATE_WM Point Rasterization Rule).
+    /// The rule for samples on the border (3DSTATE_WM Point Rasterization Rule).
     pub rule: FillRule,
     /// Smooth Point Enable: discs with a soft border.
     pub smooth: bool,
@@ -64,8 +64,8 @@ fn point_at([x, y]: [f64; 2]) -> Point {
     Point::new((x * unit).round_ties_even() as i32, (y * unit).round_ties_even() as i32)
 }
 
-/// The primitive of a line between two corners. `stipple` is where the stipple pattern stands at its
-/// start, `last` whether it is the last line of its primitive. `None` if nothing can be covered.
+/// The setup primitive of a line between two corners. `stipple` is the position in the stipple
+/// pattern at its start; `last` is true for the last line of a strip. `None` if it covers nothing.
 #[must_use]
 pub fn line(
     state: &LineState,
@@ -82,9 +82,9 @@ pub fn line(
     let direction =
         if length == 0.0 { [1.0, 0.0] } else { [dx as f64 / length, dy as f64 / length] };
     let [ux, uy] = direction;
-    // U3.7 ends at 8 (2a p.213); more than 2048 was never possible.
+    // Widths of U3.7 are below 8 (2a p.213).
     let width = if state.width > 0.0 { f64::from(state.width.min(2048.0)) } else { 1.0 };
-    // Corners `across` pixels to both sides and `beyond` past both ends.
+    // A rectangle that extends `across` pixels to both sides and `beyond` pixels past both ends.
     let rectangle = |across: f64, beyond: f64| {
         let ([ax, ay], [bx, by]) = (a.pixels(), b.pixels());
         let (ax, ay, bx, by) =
@@ -130,8 +130,8 @@ pub fn line(
     })
 }
 
-/// The primitive of a point; `width` is that of the vertex in pixels. `None` if its width is no
-/// number.
+/// The setup primitive of a point; `width` is the point width of the vertex in pixels. `None` if
+/// the width is NaN or not positive.
 #[must_use]
 pub fn point(
     state: &PointState,
@@ -147,7 +147,7 @@ pub fn point(
     if width.is_nan() || width <= 0.0 {
         return None;
     }
-    // Widths are multiples of 1/8 pixel, so that half of one is a whole number of units.
+    // Widths are multiples of 1/8 pixel. So half of a width is a whole number of 1/256 pixels.
     let half = ((f64::from(width.min(256.0)) * 8.0).round_ties_even() as i32).max(1)
         << (SUBPIXEL_BITS - 4);
     let at = vertex.at;
@@ -226,9 +226,9 @@ mod tests {
 
     type Fraction = (i128, i128);
 
-    /// The rule word by word: does the way from `a` to `b` have a point in the diamond's test area
-    /// that it leaves before its end? All places where it can enter or leave are tried, and one
-    /// between each two.
+    /// The rule as it is written: true if the way from `a` to `b` has a point in the diamond's test
+    /// area and leaves it before its end. Tests all positions where the way can enter or leave, and
+    /// one between each two.
     fn leaves_diamond(a: Point, b: Point, x: i32, y: i32, last: bool) -> bool {
         let steep = (b.x - a.x).abs() < (b.y - a.y).abs();
         let d = [i128::from(b.x - a.x), i128::from(b.y - a.y)];
@@ -279,8 +279,7 @@ mod tests {
             }
         }
 
-        /// Lines that follow each other cover no pixel twice and leave none out: what the whole
-        /// covers, if it is straight.
+        /// Two lines of a straight strip together cover each pixel of the whole line exactly once.
         #[test]
         fn strips_join(a in place(), dx in -900..900_i32, dy in -900..900_i32) {
             let at = |n: i32| Point { x: a.x + n * dx, y: a.y + n * dy };
@@ -291,8 +290,8 @@ mod tests {
             prop_assert_eq!(parts, drawn(&state, at(0), at(2)));
         }
 
-        /// Oracle: distances in whole numbers. Points cover the samples of their square, half of
-        /// its border.
+        /// Oracle: distances in whole numbers. A point covers the samples inside its square and on
+        /// half of its border.
         #[test]
         fn points_cover_their_square(at in place(), eighths in 1..64_i32, right in any::<bool>()) {
             let rule = if right { FillRule::UpperRight } else { FillRule::UpperLeft };
@@ -325,7 +324,7 @@ mod tests {
             row(3, 2..8).collect::<Vec<_>>()
         );
         assert_eq!(drawn(&thin, a, a), []);
-        // Aliased wide lines end along an axis, rectangles across.
+        // The ends of aliased wide lines are along an axis, those of rectangles across the line.
         let wide = LineState { width: 3.0, ..thin };
         assert_eq!(drawn(&wide, a, b), (2..5).flat_map(|y| row(y, 2..7)).collect::<Vec<_>>());
         let slanted = drawn(&wide, p(2.5, 3.5), p(6.5, 7.5));
@@ -361,7 +360,7 @@ mod tests {
         close(7.0, 6.75, 0.25);
         close(7.0, 10.0, 0.0);
         close(12.5, 8.0, 0.25);
-        // All that has any coverage is visited.
+        // Every pixel with any coverage is visited.
         let visited =
             covered(|each| primitive.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
         for y in 0..SIDE {
@@ -379,7 +378,7 @@ mod tests {
         let disc = point(&state, &single(), &vertex, 4.0).unwrap().smooth.unwrap();
         assert_eq!([8.0, 10.0, 10.5].map(|x| disc.coverage(x, 8.0)), [1.0, 0.5, 0.0]);
         assert!(disc.coverage(9.75, 9.75) < 0.05);
-        // Widths from vertices are held in bounds; those from state are not.
+        // Widths from vertices are clamped; those from state are not.
         let narrow = PointState { bounds: [1.0, 3.0], smooth: false, ..state };
         let pixels = |width: f32| {
             point(&narrow, &single(), &vertex, width).unwrap().pixels(&Samples::CENTRE)

@@ -1,4 +1,4 @@
-//! Clip, strips and fans, rasterisation: their state, resolved once for a draw (2a, 3DSTATE_CLIP,
+//! The state of clipper, setup and rasteriser, resolved once for a draw (2a, 3DSTATE_CLIP,
 //! 3DSTATE_SF, 3DSTATE_RASTER, 3DSTATE_MULTISAMPLE and the pointers to viewports and scissor
 //! rectangles).
 
@@ -42,55 +42,55 @@ use genxml::gen8::render3d_raster::{
 use genxml_core::UFix;
 use genxml_core::packet::Fixed;
 
-/// What the last stage before the clipper says of user distances.
+/// The user distances that the last stage before the clipper enables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Distances {
-    /// Distances that clip.
+    /// User Clip Distance Clip Test Enable Bitmask.
     pub clip: u8,
-    /// Distances that cull.
+    /// User Clip Distance Cull Test Enable Bitmask.
     pub cull: u8,
 }
 
 /// The state of clipping, setup and rasterisation.
 #[derive(Clone, Debug)]
 pub struct RasterState {
-    /// Clipping; its guard band is that of the first viewport.
+    /// State of the clipper. Its guard band is replaced by that of each primitive's viewport.
     pub clip: ClipState,
-    /// Setup.
+    /// State of setup.
     pub setup: SetupState,
     /// How positions get to the screen.
     pub transform: Transform,
-    /// Samples.
+    /// The samples that are rasterised.
     pub multisample: Multisample,
     /// Samples of the buffers that may be covered.
     pub sample_mask: u8,
     /// Samples of a pixel in the buffers.
     pub samples: u32,
-    /// More or fewer samples are looked at than the buffers have.
+    /// The rasterised samples are not those of the buffers (Forced Sample Count).
     pub forced: bool,
-    /// Viewports by index, up to the highest that vertices may name.
+    /// Viewports, up to the highest index that vertices may have.
     pub viewports: Vec<Viewport>,
     /// Depth ranges by viewport.
     pub ranges: Vec<CcViewport>,
-    /// Scissor rectangles by viewport, if they hold.
+    /// Scissor rectangles by viewport, if they are enabled.
     pub scissors: Option<Vec<Rect>>,
-    /// Where drawing is allowed, but for viewport, scissor and targets.
+    /// The bounds of drawing, without viewport, scissor and targets.
     pub bounds: Bounds,
-    /// All primitives go to slice 0.
+    /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
-    /// Which vertex flat attributes come from.
+    /// The vertex that flat attributes come from.
     pub provoking: ProvokingSelects,
-    /// The pattern of lines.
+    /// The line stipple, with the position in it at the start of the draw.
     pub line_stipple: Option<(LineStipple, u32)>,
-    /// The pattern of polygons.
+    /// The polygon stipple.
     pub polygon_stipple: Option<PolygonStipple>,
 }
 
 impl RasterState {
-    /// Follows the packets.
+    /// Resolves the state from the packets.
     ///
     /// # Errors
-    /// Page faults on the way to viewports and scissor rectangles.
+    /// Page faults when viewports, depth ranges and scissor rectangles are read.
     pub fn resolve(exec: &Exec<'_>, distances: Distances) -> Result<RasterState, Fault> {
         let clip: ThreeDStateClip = state::packet(exec);
         let sf: ThreeDStateSf = state::packet(exec);
@@ -149,25 +149,24 @@ impl RasterState {
         })
     }
 
-    /// The viewport that a vertex names: the first one if there is none of that index (gen8_facts
-    /// 5.2).
+    /// The viewport of a vertex's index: the first one if the index is too large (gen8_facts 5.2).
     pub fn viewport(&self, index: u32) -> usize {
         let index = index as usize;
         if index < self.viewports.len() { index } else { 0 }
     }
 
-    /// Where primitives of a viewport may draw on targets of an extent.
+    /// The pixels that primitives of a viewport may draw; `target` is the extent of the targets.
     pub fn window(&self, viewport: usize, target: Rect) -> Rect {
         let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
         let bounds = Bounds { scissor, target, ..self.bounds };
-        // Drivers leave the test of X and Y out for points and lines, which the extents bound then.
+        // Drivers disable the X and Y clip test for points and lines, and rely on the extents.
         bounds.window(&self.viewports[viewport], self.transform.viewport)
     }
 }
 
 /// The lists of viewports, depth ranges and scissor rectangles that a draw reads, as offsets from
-/// Dynamic State Base Address; none for a list that the draw does not need. Drivers leave any
-/// pointer to such a list, for example in copies and clears.
+/// Dynamic State Base Address; none for a list that the draw does not need. The pointer to such a
+/// list can have any value, for example in copies and clears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lists {
     /// Entries of each list, up to the highest viewport index that vertices may have.
@@ -281,7 +280,7 @@ fn clip_state(
     raster: &ThreeDStateRaster,
     distances: Distances,
 ) -> ClipState {
-    // Without the force bits the masks are those of the last stage (2a p.40-42).
+    // Without the force bits, the masks come from the last stage (2a p.40-42).
     let clips = match clip.force_user_clip_distance_clip_test_enable_bitmask {
         ForceClips::FORCE => clip.user_clip_distance_clip_test_enable_bitmask.get() as u8,
         _ => distances.clip,
@@ -302,7 +301,8 @@ fn clip_state(
     }
 }
 
-/// Whether lines are rectangles, and where samples lie (2a p.177).
+/// Multisample Rasterization Mode: whether lines are rectangles, and the positions of samples (2a
+/// p.177).
 fn raster_mode(raster: &ThreeDStateRaster, forced: bool) -> RasterMode {
     let mode = raster.dx_multisample_rasterization_mode;
     if raster.force_multisampling == ForceMultisampling::FORCE {
@@ -387,7 +387,8 @@ pub fn sample_mask(mask: &ThreeDStateSampleMask, samples: u32) -> u8 {
     mask.sample_mask.get() as u8 & ((1_u16 << samples) - 1) as u8
 }
 
-/// How pixels are sampled, how many samples the buffers have, and whether these differ.
+/// The samples that are rasterised, the number of samples in the buffers, and whether the number is
+/// forced.
 fn multisample(
     exec: &Exec<'_>,
     raster: &ThreeDStateRaster,
@@ -422,7 +423,7 @@ fn multisample(
     ))
 }
 
-/// The positions of so many samples (3DSTATE_SAMPLE_PATTERN, 2a p.188).
+/// The positions of `count` samples (3DSTATE_SAMPLE_PATTERN, 2a p.188).
 fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
     let (one, two, four, eight) = pattern_lists(pattern);
     let found = match count {
@@ -468,7 +469,7 @@ fn at(x: UFix<0, 4>, y: UFix<0, 4>) -> [u8; 2] {
     [x, y].map(|c| c.bits() as u8)
 }
 
-/// The line pattern, and where the counters stand if the packet sets them.
+/// The line stipple, and the position that the packet sets; 0 if it sets none.
 fn line_stipple(exec: &Exec<'_>) -> (LineStipple, u32) {
     let packet: ThreeDStateLineStipple = state::packet(exec);
     let stipple = LineStipple {

@@ -1,5 +1,5 @@
-//! Render targets: colours of sixteen pixels to a surface, blended, in its format, for each sample
-//! that they cover.
+//! Render targets: blends colours of sixteen pixels, and writes them to each covered sample of a
+//! surface, in its format.
 
 use super::aux_surface::{AuxCache, Auxiliary, Mcs, Stored};
 use super::elements::{Elements, MOST_BYTES, Places};
@@ -15,16 +15,16 @@ use crate::unit::render_cache::{SLOTS, Source};
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ThreeDStatePs};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
 
-/// What writes to a render target mean (3DSTATE_PS, 2a p.157).
+/// The meaning of writes to a render target (3DSTATE_PS, 2a p.157).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
-    /// Colours.
+    /// They write colours.
     #[default]
     Draw,
     /// Each pixel clears a part of the auxiliary surface.
     FastClear,
-    /// Each pixel writes the clear colour where a part of the auxiliary surface says that it is
-    /// missing.
+    /// Each pixel writes the clear colour to the blocks of a part of the auxiliary surface that are
+    /// marked as cleared.
     Resolve,
 }
 
@@ -54,7 +54,7 @@ pub struct Pixels {
 /// Why a surface cannot be a render target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadTarget {
-    /// Its state is wrong.
+    /// Its state is invalid.
     #[error(transparent)]
     Surface(#[from] BadSurface),
     /// The model cannot render to it.
@@ -62,7 +62,7 @@ pub enum BadTarget {
     Refused(#[from] Refusal),
 }
 
-/// A surface as a render target, with the entry of BLEND_STATE that a message chooses.
+/// A surface as a render target, with the entry of BLEND_STATE that a message selects.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RenderTarget {
     surface: Surface,
@@ -72,15 +72,15 @@ pub struct RenderTarget {
     blend: Blend,
     purpose: Purpose,
     auxiliary: Option<Auxiliary>,
-    /// The surface's channel of each channel of the shader, if they are not the same.
+    /// The surface's channel for each channel of the shader, if they differ.
     swizzle: Option<[Option<u8>; 4]>,
     /// Bits of an element that are written.
     mask: [u8; MOST_BYTES],
     /// Some bits of an element are not written.
     partial: bool,
-    /// What is there counts.
+    /// Writing needs the destination.
     reads: bool,
-    /// Steps that dither moves each channel of the shader by.
+    /// Sizes of the steps of each channel that dither moves values by.
     dither: Option<[f32; 4]>,
     packed: Option<Packed>,
 }
@@ -165,10 +165,10 @@ fn wrong(field: &'static str, value: u64, why: &'static str) -> BadTarget {
 }
 
 impl RenderTarget {
-    /// A surface, and the entry `index` of a BLEND_STATE.
+    /// Resolves a surface with the entry `index` of a BLEND_STATE.
     ///
     /// # Errors
-    /// [`BadTarget`] for formats and kinds of surfaces that nothing can be rendered to.
+    /// [`BadTarget`] for formats and kinds of surfaces that cannot be rendered to.
     pub fn resolve(
         surface: &Surface,
         state: &BlendState,
@@ -224,7 +224,7 @@ impl RenderTarget {
         })
     }
 
-    /// True if nothing can ever be written: there is no surface.
+    /// True if there is no surface, so that nothing is written.
     pub fn is_null(&self) -> bool {
         self.codec.is_none()
     }
@@ -234,8 +234,8 @@ impl RenderTarget {
         self.blend.reads_second()
     }
 
-    /// Writes the colours of the pixels of a message, or does what [`Purpose`] says. Pixels outside
-    /// of the surface are dropped (003:4926); a slice that is not there is the first one (2d
+    /// Writes the colours of the pixels of a message, or clears or resolves by [`Purpose`]. Pixels
+    /// outside the surface are dropped (003:4926); a slice that does not exist is the first one (2d
     /// p.356).
     ///
     /// # Errors
@@ -259,7 +259,7 @@ impl RenderTarget {
         }
     }
 
-    /// The same on memory alone; gives the number of pixels and of samples that were written.
+    /// The same, with memory only. Returns the number of pixels and of samples that were written.
     pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,
@@ -287,7 +287,7 @@ impl RenderTarget {
         Ok([samples.iter().map(|&mask| u32::from(mask != 0)).sum(), count])
     }
 
-    /// Samples of the slots that lie inside of the surface.
+    /// The samples of the slots inside the surface.
     #[inline]
     fn inside(&self, pixels: &Pixels) -> [u8; SLOTS] {
         let mut samples = pixels.samples;
@@ -341,7 +341,7 @@ impl RenderTarget {
         element
     }
 
-    /// Writes the clear colour to a block of pixels, as far as they lie inside of the surface.
+    /// Writes the clear colour to the pixels of a block that are inside the surface.
     #[cold]
     fn fill(
         &self,
@@ -365,8 +365,8 @@ impl RenderTarget {
     }
 }
 
-/// Elements of 8 to 128 bits that have channels: others are for vertices and for the sampler
-/// (gen8_facts 9.2).
+/// Checks that elements have channels and 8 to 128 bits. Other formats are for vertices and the
+/// sampler (gen8_facts 9.2).
 fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     if surface.kind != SurfaceKind::Image {
         return Err(Refusal::missing("buffers as render targets", "003:4920").into());
@@ -406,8 +406,8 @@ fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     Ok(())
 }
 
-/// The surface's channel of each channel of the shader. Of several that go to the same one, the
-/// first is written (2d p.347).
+/// The surface's channel for each channel of the shader. If several select the same one, the first
+/// is written (2d p.347).
 fn swizzle(surface: &Surface) -> Option<[Option<u8>; 4]> {
     let mut taken = 0;
     let mut channels = surface.select.map(|select| match select {
@@ -455,7 +455,7 @@ fn written(format: &Format, blend: &Blend, swizzle: Option<[Option<u8>; 4]>) -> 
     mask
 }
 
-/// Steps of the shader's channels that are stored in less than 8 bits.
+/// Sizes of the steps of channels that are stored in less than 8 bits.
 fn dither(blend: &Blend, format: &Format, swizzle: Option<[Option<u8>; 4]>) -> Option<[f32; 4]> {
     blend.dither?;
     let to = swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
@@ -473,14 +473,14 @@ fn dither(blend: &Blend, format: &Format, swizzle: Option<[Option<u8>; 4]>) -> O
 #[inline(always)]
 fn gather(bytes: &[u8; SLOTS], bit: u32) -> u32 {
     let half = |half: u64| {
-        // Each of the bytes lands in the upper byte of the product, at its own place.
+        // Each byte contributes to the upper byte of the product, at its own bit.
         (half >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
     };
     let all = u128::from_le_bytes(*bytes);
     (half(all as u64) | half((all >> 64) as u64) << 8) as u32
 }
 
-/// A message's pixels on their way to a surface.
+/// A write of a message's pixels to a surface.
 struct Work<'t> {
     target: &'t RenderTarget,
     codec: &'static Codec,
@@ -538,7 +538,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The elements of colours over what is there.
+    /// Makes the elements from the colours and the destination.
     #[inline(always)]
     fn make(
         &self,
@@ -630,7 +630,7 @@ impl Work<'_> {
         }
     }
 
-    /// The logic operation, and bits that are not written.
+    /// Applies the logic operation, and keeps bits that are not written.
     fn combine(&self, old: &Elements, elements: &mut Elements) {
         let bytes = self.target.surface.element_bytes as usize;
         if let Some(operation) = self.target.blend.logic {
@@ -648,9 +648,9 @@ impl Work<'_> {
         }
     }
 
-    /// Makes the planes of the pixels fit what is going to be written, and says so in the
-    /// multisample control surface. Of pixels that all samples of are written with one colour,
-    /// `samples` is left with the first, if plane 0 is enough for them.
+    /// Prepares the planes of the pixels for the write, and updates the multisample control
+    /// surface. If all samples of a pixel are written with one colour and plane 0 is enough,
+    /// `samples` keeps only the first.
     fn spread(
         &self,
         vm: &mut Vm<'_>,
@@ -675,7 +675,7 @@ impl Work<'_> {
             if word == new {
                 continue;
             }
-            // Where no sample is left as it was, nothing has to be kept.
+            // If all samples of a pixel are written, no old value is needed.
             let keep = if self.target.reads {
                 all
             } else if together {

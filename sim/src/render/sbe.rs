@@ -1,5 +1,5 @@
-//! Setup backend: which values of the vertices become which attributes of the pixel shader, and the
-//! setup data that it interpolates them with (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
+//! Setup backend: selects the vertex values for each attribute of the pixel shader, and makes the
+//! setup data that interpolate them (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
 
 use super::state;
 use super::vue::dword;
@@ -17,25 +17,25 @@ use genxml::gen8::render3d_raster::{
 const SLOT: usize = 4;
 /// Slots of a unit of URB read offsets.
 const SLOTS: usize = 2;
-/// Attributes at most.
+/// Most attributes.
 pub const MAX_ATTRIBUTES: usize = 32;
-/// Attributes that the swizzle is for.
+/// Attributes that can be swizzled.
 const SWIZZLED: usize = 16;
 
-/// What an attribute is made of.
+/// The source of an attribute.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// Slot of the vertex, from its start.
+    /// Slot of the vertex.
     slot: usize,
     swizzle: Swizzle,
     constant: Constant,
-    /// Components that have the constant.
+    /// Components that are replaced by the constant.
     overridden: [bool; 4],
-    /// Components that have the primitive ID.
+    /// Components that are replaced by the primitive ID.
     primitive_id: [bool; 4],
     flat: bool,
     sprite: bool,
-    /// Components that go the short way.
+    /// Components with shortest wrap.
     wrap: [bool; 4],
 }
 
@@ -46,22 +46,22 @@ pub struct Attributes {
     lower_left: bool,
 }
 
-/// What is the same for all attributes of a primitive.
+/// The properties of a primitive that its attributes depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct About {
-    /// Its number.
+    /// Primitive ID.
     pub primitive_id: u32,
-    /// It shows its back.
+    /// It faces backward.
     pub back: bool,
-    /// It is a point, for which sprite coordinates hold: the vertex whose attributes it has.
+    /// For a point, which has sprite coordinates: the vertex that its attributes come from.
     pub corner: Option<u8>,
     /// The vertex that flat attributes come from.
     pub provoking: usize,
 }
 
 impl Attributes {
-    /// The attributes, where the last stage puts them from 256-bit unit `offset` on unless
-    /// 3DSTATE_SBE says otherwise.
+    /// Resolves the attributes. `offset` is their offset in a vertex in 256-bit units, by the last
+    /// stage; 3DSTATE_SBE can override it.
     pub fn resolve(exec: &Exec<'_>, offset: u64) -> Attributes {
         let sbe: ThreeDStateSbe = state::packet(exec);
         let swizzles: ThreeDStateSbeSwiz = state::packet(exec);
@@ -115,13 +115,13 @@ impl Attributes {
         }
     }
 
-    /// How many.
+    /// Number of attributes.
     pub fn count(&self) -> usize {
         self.rules.len()
     }
 
-    /// Appends setup data of all attributes of a primitive, by its vertices. Lines repeat their last
-    /// vertex, points their only one.
+    /// Appends the setup data of all attributes of a primitive. Lines repeat their last vertex in
+    /// `vertices`, points their only one.
     pub fn setup(&self, vertices: [&[u32]; 3], about: &About, out: &mut Vec<[Attribute; 4]>) {
         out.extend(self.rules.iter().map(|rule| {
             if rule.sprite && about.corner.is_some() {
@@ -167,7 +167,7 @@ impl Rule {
     }
 }
 
-/// Components of the first 16 attributes that go the short way.
+/// Wrap Shortest Enables of the first 16 attributes.
 fn wraps(packet: &ThreeDStateSbeSwiz) -> [[bool; 4]; SWIZZLED] {
     let enables: [WrapShortestEnable; SWIZZLED] = [
         packet.attribute_00_wrap_shortest_enables,

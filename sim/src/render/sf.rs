@@ -1,10 +1,10 @@
-//! Setup: from vertices to primitives that can be rasterised: facing, culling, fill modes, depth bias,
-//! rectangles.
+//! Strips and fans (setup): makes primitives that can be rasterised from vertices. Facing, culling,
+//! fill modes, depth bias and rectangles are here.
 //!
-//! [`Setup`] takes a triangle, rectangle, line or point with what clipping said of it, and hands
-//! out [`SetupPrimitive`]s: none, one, or several where a cut triangle has more corners or is drawn as
-//! lines or points. A primitive knows which samples it covers ([`SetupPrimitive::rasterise`]) and every value
-//! inside ([`SetupPrimitive::planes`]).
+//! [`Setup`] takes a triangle, rectangle, line or point with the result of clipping, and emits
+//! [`SetupPrimitive`]s: none, one, or several if a cut triangle has more corners or is drawn as
+//! lines or points. A setup primitive gives the samples that it covers
+//! ([`SetupPrimitive::rasterise`]) and the values inside ([`SetupPrimitive::planes`]).
 
 use super::clip::{ClipVertex, Remains, Verdict};
 use super::points_lines::{self, LineState, PointState};
@@ -25,9 +25,9 @@ pub enum CullMode {
     /// None.
     #[default]
     None,
-    /// Those that show their front.
+    /// Those that face forward.
     Front,
-    /// Those that show their back.
+    /// Those that face backward.
     Back,
 }
 
@@ -43,12 +43,12 @@ pub enum FillMode {
     Point,
 }
 
-/// What depth bias depends on in the depth buffer.
+/// The format of the depth buffer, for depth bias.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DepthFormat {
     /// D16_UNORM.
     Unorm16,
-    /// D24_UNORM_X8_UINT; also where there is no buffer.
+    /// D24_UNORM_X8_UINT; also used if there is no buffer.
     #[default]
     Unorm24,
     /// D32_FLOAT.
@@ -58,30 +58,31 @@ pub enum DepthFormat {
 /// Global Depth Offset (3DSTATE_RASTER, 2a p.177-179).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct DepthBias {
-    /// For triangles drawn as surfaces, lines and points.
+    /// Enables for triangles drawn as surfaces, lines and points.
     pub enable: [bool; 3],
-    /// Times the format's smallest step.
+    /// Global Depth Offset Constant, multiplied by the smallest step of the format.
     pub constant: f32,
-    /// Times the largest slope.
+    /// Global Depth Offset Scale, multiplied by the largest slope.
     pub scale: f32,
-    /// Bound of the sum, above if positive, below if negative; 0 for none.
+    /// Global Depth Offset Clamp: upper bound of the sum if positive, lower bound if negative, none
+    /// if 0.
     pub clamp: f32,
-    /// Legacy Global Depth Bias Enable (3DSTATE_SF, 2a p.212): the constant is added as it is.
+    /// Legacy Global Depth Bias Enable (3DSTATE_SF, 2a p.212): the constant is not multiplied.
     pub unscaled: bool,
     /// Format of the depth buffer.
     pub format: DepthFormat,
 }
 
 impl DepthBias {
-    /// What is added to the depth of a triangle with this largest depth at a corner and this slope
-    /// per pixel (gen8_facts 7, Direct3D's definition).
+    /// The bias that is added to the depth of a triangle (gen8_facts 7, Direct3D's definition).
+    /// `largest` is the largest depth of its corners, `slope` its largest slope per pixel.
     #[must_use]
     pub fn of(&self, largest: f32, slope: f64) -> f32 {
         let step = match self.format {
             _ if self.unscaled => 1.0,
             DepthFormat::Unorm16 => exp2(-16),
             DepthFormat::Unorm24 => exp2(-24),
-            // Exponent of the number, less the bits of its fraction.
+            // The exponent of the number minus its fraction bits.
             DepthFormat::Float32 => {
                 exp2(((largest.to_bits() >> 23 & 0xff) as i32 - 127 - 23).max(-149))
             }
@@ -106,14 +107,13 @@ fn exp2(n: i32) -> f64 {
 pub struct SetupState {
     /// Which triangles are dropped.
     pub cull: CullMode,
-    /// Do triangles that go round counterclockwise on the screen show their front? Else clockwise
-    /// ones do.
+    /// Triangles that are counterclockwise on the screen face forward; otherwise clockwise ones do.
     pub front_is_counterclockwise: bool,
-    /// How those that show their front are drawn.
+    /// Fill mode of triangles that face forward.
     pub front: FillMode,
-    /// How those that show their back are drawn.
+    /// Fill mode of triangles that face backward.
     pub back: FillMode,
-    /// What is added to their depth.
+    /// Depth bias of triangles.
     pub bias: DepthBias,
     /// How lines are drawn.
     pub line: LineState,
@@ -126,7 +126,7 @@ pub struct SetupState {
 pub struct Setup<'a> {
     /// State of the unit.
     pub state: &'a SetupState,
-    /// The viewport that the primitive names.
+    /// The viewport of the primitive.
     pub viewport: &'a Viewport,
     /// How positions get to the screen.
     pub transform: Transform,
@@ -134,12 +134,12 @@ pub struct Setup<'a> {
     pub multisample: &'a Multisample,
 }
 
-/// What is known of a triangle beside its vertices.
+/// Properties of a triangle besides its vertices.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TriangleInfo {
-    /// Edge n goes from vertex n to the next one: is it an outer edge of the primitive, drawn in
-    /// fill mode WIREFRAME and, its first vertex, in POINT? All are unless edge flags or the
-    /// topology say otherwise.
+    /// Outer edges of the primitive. Edge n goes from vertex n to the next one. Fill mode WIREFRAME
+    /// draws outer edges, fill mode POINT their first vertices. All edges are outer ones, except by
+    /// edge flags or the topology.
     pub edges: [bool; 3],
     /// Width of a vertex's point in pixels, for fill mode POINT with widths from vertices.
     pub point_width: [f32; 3],
@@ -157,7 +157,7 @@ const MAX_CORNERS: usize = super::clip::MAX_CORNERS;
 /// The corners of a primitive on the screen.
 struct Corners {
     list: [Corner; MAX_CORNERS],
-    /// Which original edge starts here, if any.
+    /// The original edge that starts at each corner, if there is one.
     edges: [Option<u8>; MAX_CORNERS],
     count: usize,
 }
@@ -169,7 +169,7 @@ impl Corners {
 }
 
 impl Setup<'_> {
-    /// The corners that are left of a primitive, on the screen; `None` if there is nothing to draw.
+    /// The corners of a primitive on the screen after clipping; `None` if there is nothing to draw.
     fn corners(
         &self,
         verdict: Verdict,
@@ -202,12 +202,12 @@ impl Setup<'_> {
         Some(c)
     }
 
-    /// Does a triangle of this area, positive for clockwise ones, show its back?
+    /// True if a triangle with this area, positive if clockwise, faces backward.
     fn shows_back(&self, area: i64) -> bool {
         (area < 0) != self.state.front_is_counterclockwise
     }
 
-    /// A triangle.
+    /// Sets up a triangle.
     pub fn triangle(
         &self,
         vertices: &[ClipVertex; 3],
@@ -223,8 +223,7 @@ impl Setup<'_> {
         let Some(corners) = self.corners(verdict, vertices, remains) else { return };
         let all = corners.all();
         let at = |i: usize| all[i].screen.at;
-        // The whole polygon tells the direction: its parts can be so thin that snapping turns them
-        // over.
+        // The facing is that of the whole polygon: snapping can turn over a thin part of it.
         let area: i64 = (2..all.len()).map(|i| doubled_area(at(0), at(i - 1), at(i))).sum();
         if area == 0 {
             return;
@@ -252,7 +251,7 @@ impl Setup<'_> {
             }
             return;
         }
-        // Slope of the triangle as a whole: of the first part that has one.
+        // The slope of the whole triangle is that of the first part that has one.
         let slope = (2..all.len())
             .find_map(|i| Planes::triangle(&[all[0], all[i - 1], all[i]]))
             .map(|p| p.slope());
@@ -300,9 +299,9 @@ impl Setup<'_> {
         }
     }
 
-    /// A rectangle of RECTLIST: vertices lower right, lower left and upper left (or any three
-    /// corners in turn); the fourth lies opposite the second. It is not culled, nor cut: what is
-    /// not rejected is drawn, and the window bounds it.
+    /// Sets up a rectangle of RECTLIST. Its vertices are lower right, lower left and upper left, or
+    /// any three corners in turn; the fourth corner is opposite the second. It is not culled and
+    /// not cut: it is drawn if it is not rejected, and the window bounds it.
     pub fn rectangle(
         &self,
         vertices: &[ClipVertex; 3],
@@ -323,9 +322,9 @@ impl Setup<'_> {
         each(&SetupPrimitive::surface(convex, planes, back));
     }
 
-    /// A line. `stipple` is where the stipple pattern stands at its start; gives how far the
-    /// pattern went on. `last` is whether it is the last line of its primitive, whose last pixel
-    /// Last Pixel Enable covers.
+    /// Sets up a line. `stipple` is the position in the stipple pattern at its start. Returns how
+    /// far the pattern advances. `last` is true for the last line of a strip, whose last pixel Last
+    /// Pixel Enable covers.
     pub fn line(
         &self,
         vertices: &[ClipVertex; 2],
@@ -345,7 +344,8 @@ impl Setup<'_> {
         pixels_along(ends[0].screen.at, ends[1].screen.at)
     }
 
-    /// A point; `width` is that of its vertex in pixels, used if widths come from vertices.
+    /// Sets up a point. `width` is the point width of its vertex in pixels, used if widths come
+    /// from vertices.
     pub fn point(
         &self,
         vertex: &ClipVertex,
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(primitives(&SetupState::default(), &CLIP, &thin, TriangleInfo::default()), []);
     }
 
-    /// A triangle that is cut covers what the whole one does inside of the viewport, and has the
+    /// Inside the viewport, a cut triangle covers the same pixels as the whole one, and has the
     /// same values there.
     #[test]
     fn cutting_changes_nothing_inside() {
@@ -518,7 +518,7 @@ mod tests {
         let faces =
             SetupState { front: FillMode::Point, back: FillMode::Solid, ..SetupState::default() };
         assert_eq!(primitives(&faces, &CLIP, &v, TriangleInfo::default())[0].kind, Kind::Surface);
-        // What clipping makes is neither edge nor vertex.
+        // Edges and corners that clipping adds are not drawn.
         let cut = [at(-0.5, 0.0, 0.5, 1.0), at(1.5, -0.25, 0.5, 1.0), at(1.5, 0.25, 0.5, 1.0)];
         assert_eq!(primitives(&wire, &CLIP, &cut, TriangleInfo::default()).len(), 2);
         assert_eq!(primitives(&dots, &CLIP, &cut, TriangleInfo::default()).len(), 1);
@@ -527,8 +527,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-        /// Whatever comes from memory: nothing but primitives inside of the window, no panic, a
-        /// bounded number of primitives.
+        /// Any input: primitives lie inside the window, their number is bounded, and nothing
+        /// panics.
         #[test]
         fn anything_goes(
             bits in proptest::collection::vec(any::<u32>(), 20),
@@ -601,7 +601,7 @@ mod tests {
         let multisample =
             Multisample::new(Samples::CENTRE, RasterMode::default(), PixelLocation::Centre, false);
         let transform = Transform { divide: false, viewport: false, ..Transform::default() };
-        // Culling is not for rectangles.
+        // Rectangles are not culled.
         let state = SetupState { cull: CullMode::Back, ..SetupState::default() };
         let setup =
             Setup { state: &state, viewport: &VIEWPORT, transform, multisample: &multisample };
@@ -614,8 +614,8 @@ mod tests {
             setup.rectangle(&v, Verdict::Accept, &mut |o| list.push(*o));
             let expected: Vec<_> = (4..20).flat_map(|x| (3..12).map(move |y| (x, y))).collect();
             assert_eq!(pixels(&list), expected);
-            // The corner that nobody gave has the values of the other two less those of the one
-            // opposite.
+            // The fourth corner has the values of its two neighbours minus those of the opposite
+            // corner.
             let b = list[0]
                 .planes
                 .barycentric(Barycentric::Perspective, Position { x: 16 * 20, y: 16 * 3 });

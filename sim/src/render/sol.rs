@@ -1,8 +1,7 @@
-//! Stream output: vertices of primitives are written to buffers in memory, before anything is
-//! clipped.
+//! Stream output: writes the vertices of primitives to buffers in memory, before they are clipped.
 //!
-//! [`StreamOut`] is what the packets say, with the offsets where writing goes on. A primitive is
-//! written whole or not at all (2a p.216-230; gen8_facts 5.4; OpenGL 4.6, 13.3).
+//! [`StreamOut`] is the state of the packets, with the current write offsets. A primitive is
+//! written completely or not at all (2a p.216-230; gen8_facts 5.4; OpenGL 4.6, 13.3).
 
 use super::state;
 use super::topology::Reorder;
@@ -19,15 +18,15 @@ use genxml::gen8::render3d_stages::{
     ThreeDStateStreamoutForceRendering as Force,
 };
 
-/// Streams that vertices belong to.
+/// Number of streams.
 pub const STREAMS: usize = 4;
-/// Buffers that they are written to.
+/// Number of buffers.
 pub const BUFFERS: usize = 4;
 /// Dwords of a register of a vertex.
 const SLOT: usize = 4;
 /// Dwords of a unit of read offsets and lengths.
 const UNIT: usize = 8;
-/// The Stream Offset that asks for the one in memory.
+/// The Stream Offset value that loads the offset from memory.
 const LOAD: u64 = 0xffff_ffff;
 
 /// SO_WRITE_OFFSET of each buffer.
@@ -52,36 +51,36 @@ const NEEDED: [u32; STREAMS] = [
     SoPrimStorageNeeded3::OFFSET,
 ];
 
-/// Part of a vertex that is written, or left out.
+/// A part of a vertex that is written, or a hole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Piece {
-    /// Which buffer.
+    /// The buffer.
     buffer: usize,
-    /// Its first dword in what is read of the vertex; none for a hole.
+    /// Its first dword in the read part of the vertex; none for a hole.
     from: Option<usize>,
-    /// Which of the four dwords from there on, in their order.
+    /// The component mask of four dwords from there on.
     mask: u32,
 }
 
-/// What a stream writes of its vertices.
+/// The parts of its vertices that a stream writes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Stream {
     pieces: Vec<Piece>,
-    /// Bytes of a vertex up to the end of what is written to each buffer; none for buffers that it
-    /// does not have.
+    /// Bytes of a vertex in each buffer, up to the end of the last part; none for buffers that the
+    /// stream does not write.
     extents: [Option<u64>; BUFFERS],
-    /// Dwords of a vertex that are skipped, and that are read behind them.
+    /// Dwords of a vertex that are skipped, and the number of dwords read after them.
     first: usize,
     length: usize,
 }
 
-/// A buffer that is bound.
+/// A bound buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Buffer {
     address: u64,
-    /// Bytes.
+    /// Size in bytes.
     size: u64,
-    /// Bytes from vertex to vertex.
+    /// Pitch: bytes from vertex to vertex.
     pitch: u64,
 }
 
@@ -111,7 +110,7 @@ impl Rendered {
 /// The stream output of a draw.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StreamOut {
-    /// Something may be written.
+    /// SO Function Enable.
     pub enabled: bool,
     /// The order of vertices of strips.
     pub reorder: Reorder,
@@ -119,7 +118,7 @@ pub struct StreamOut {
     rendered: Rendered,
     streams: [Stream; STREAMS],
     buffers: [Option<Buffer>; BUFFERS],
-    /// Where writing goes on, in bytes.
+    /// Current write offsets in bytes.
     offsets: [u64; BUFFERS],
     written: [u64; STREAMS],
     needed: [u64; STREAMS],
@@ -127,7 +126,7 @@ pub struct StreamOut {
 }
 
 impl StreamOut {
-    /// Puts together what the packets say; `offsets` are the registers SO_WRITE_OFFSET.
+    /// The stream output of these packets; `offsets` are the SO_WRITE_OFFSET registers.
     pub fn new(
         packet: &ThreeDStateStreamout,
         declarations: &ThreeDStateSoDeclList<'_>,
@@ -188,7 +187,7 @@ impl StreamOut {
         }
     }
 
-    /// The stream output by the packets that came last.
+    /// Resolves stream output from the latched packets.
     pub fn resolve(exec: &Exec<'_>) -> StreamOut {
         let latched = &exec.state.latched;
         let declarations = latched.get::<ThreeDStateSoDeclList>(0);
@@ -201,7 +200,7 @@ impl StreamOut {
         )
     }
 
-    /// Does a stream go on to be drawn?
+    /// True if primitives of a stream go on to the clipper.
     pub fn renders(&self, stream: usize) -> bool {
         match self.rendered {
             Rendered::None => false,
@@ -213,7 +212,7 @@ impl StreamOut {
     /// Writes a primitive of a stream: its vertices, from the start of their URB entries on.
     ///
     /// # Errors
-    /// What `write` returns.
+    /// The error that `write` returns.
     pub fn primitive<E>(
         &mut self,
         stream: usize,
@@ -258,7 +257,7 @@ impl StreamOut {
         Ok(())
     }
 
-    /// Is there a buffer at all, and room for so many vertices in each?
+    /// True if there is a buffer, and each has room for `vertices` vertices.
     fn fits(&self, stream: usize, vertices: u64) -> bool {
         let Some(more) = vertices.checked_sub(1) else { return false };
         let mut any = false;
@@ -290,8 +289,8 @@ impl StreamOut {
         written.map_err(|fault| exec.page(fault, "stream output"))
     }
 
-    /// Puts offsets and counts where programs find them: into registers, offsets also into memory
-    /// if 3DSTATE_SO_BUFFER says where. It has to follow the last primitive of a draw.
+    /// Writes offsets and counts to their registers, and offsets also to memory if
+    /// 3DSTATE_SO_BUFFER has an address for them. Call once, after the last primitive of a draw.
     ///
     /// # Errors
     /// A page fault.
@@ -339,7 +338,7 @@ impl Stream {
                 .then_some(declaration.register_index.get() as usize * SLOT);
             ends[buffer] += 4 * u64::from(mask.count_ones());
             if from.is_some() && mask != 0 {
-                // The summary of the packet should say that already.
+                // Stream to Buffer Selects should have the buffer already.
                 extents[buffer] = Some(ends[buffer]);
             }
             pieces.push(Piece { buffer, from, mask });
@@ -348,7 +347,7 @@ impl Stream {
     }
 }
 
-/// The order that a field says.
+/// The order of a Reorder Mode field.
 pub fn reorder(mode: ReorderMode) -> Reorder {
     match mode {
         ReorderMode::LEADING => Reorder::Leading,
@@ -356,8 +355,7 @@ pub fn reorder(mode: ReorderMode) -> Reorder {
     }
 }
 
-/// What 3DSTATE_SO_BUFFER does when it comes: it sets the offset where writing goes on, or loads it
-/// from memory.
+/// Executes 3DSTATE_SO_BUFFER: sets the write offset, or loads it from memory.
 ///
 /// # Errors
 /// A page fault.

@@ -1,14 +1,14 @@
-//! The stencil test of one face and what it leaves behind (2a p.269-273).
+//! The stencil test of one face, and its operations (2a p.269-273).
 
 use super::compare::Compare;
 use genxml::gen8::enums::ThreeDStencilOperation;
 
-/// How a sample ended.
+/// The outcome of the tests of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It failed the stencil test.
     Failed,
-    /// It passed that and failed the depth test.
+    /// It passed the stencil test and failed the depth test.
     DepthFailed,
     /// It passed both.
     Passed,
@@ -17,40 +17,40 @@ pub enum Outcome {
 /// The test of front or back faces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Face {
-    /// Compares the reference with what is stored.
+    /// The comparison of the reference with the stored value.
     pub function: Compare,
     /// The operation for each [`Outcome`].
     pub operations: [ThreeDStencilOperation; 3],
-    /// Bits of both that are compared.
+    /// Stencil Test Mask: bits of both values that are compared.
     pub test_mask: u8,
-    /// Bits that are written.
+    /// Stencil Write Mask: bits that are written.
     pub write_mask: u8,
-    /// The reference.
+    /// Stencil Reference Value.
     pub reference: u8,
 }
 
 impl Face {
-    /// True if a sample passes over what is stored.
+    /// True if a sample passes the test with this stored value.
     #[inline(always)]
     pub fn passes(&self, stored: u8) -> bool {
         let mask = self.test_mask;
         self.function.integers((self.reference & mask).into(), (stored & mask).into())
     }
 
-    /// What is stored afterwards.
+    /// The value that is stored after the tests.
     #[inline(always)]
     pub fn update(&self, stored: u8, outcome: Outcome) -> u8 {
         let new = operate(self.operations[outcome as usize], stored, self.reference);
         stored & !self.write_mask | new & self.write_mask
     }
 
-    /// True if some outcome changes what is stored.
+    /// True if some outcome can change the stored value.
     pub fn writes(&self) -> bool {
         let keeps = |&operation: &_| operation == ThreeDStencilOperation::STENCILOP_KEEP;
         self.write_mask != 0 && !self.operations.iter().all(keeps)
     }
 
-    /// True if a sample that fails the stencil or the depth test changes what is stored.
+    /// True if a sample that fails the stencil or depth test can change the stored value.
     pub fn marks_failures(&self) -> bool {
         let [failed, depth_failed, _] = self.operations;
         Face { operations: [failed, depth_failed, ThreeDStencilOperation::STENCILOP_KEEP], ..*self }

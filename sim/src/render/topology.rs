@@ -1,11 +1,10 @@
-//! Primitive assembly: a stream of vertices becomes points, lines, triangles, rectangles and
-//! patches.
+//! Primitive assembly: makes points, lines, triangles, rectangles and patches from a stream of
+//! vertices.
 //!
-//! An [`Assembler`] takes the vertices of a [`Topology`] one by one and gives each [`Primitive`] as
-//! soon as it is known. It serves every place where primitives are made: input of hull and geometry
-//! shaders, stream output, and setup, which want adjacency or not and differ in the [`Reorder`] of
-//! strips. (Topologies: 2b p.5; orders: the tables of OpenGL 4.6, 10.1, and of Direct3D 10;
-//! gen8_facts 5.1.)
+//! An [`Assembler`] takes the vertices of a [`Topology`] one by one and emits each [`Primitive`]
+//! when it is complete. All stages use it: hull and geometry shaders, stream output and setup. They
+//! differ in whether they keep adjacency, and in the [`Reorder`] of strips. (Topologies: 2b p.5;
+//! orders: the tables of OpenGL 4.6, 10.1, and of Direct3D 10; gen8_facts 5.1.)
 
 use crate::assumptions::{
     EDGE_FLAGS_HOLD_IN_STRIPS, POLYGONS_PROVOKE_AT_THEIR_FIRST_VERTEX,
@@ -16,22 +15,22 @@ use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 /// Most vertices of a primitive: those of a patch.
 pub const MAX_VERTICES: usize = 32;
 
-/// How vertices follow each other.
+/// How the vertices make primitives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Each vertex is a point.
     Points,
-    /// Two vertices each.
+    /// Each two vertices make a line.
     Lines,
-    /// Each vertex goes on from the one before.
+    /// Each vertex makes a line with the one before.
     LineStrip,
     /// A strip that returns to its first vertex.
     LineLoop,
-    /// Four vertices each: the line is between the second and the third.
+    /// Each four vertices make a line between the second and the third.
     LinesAdjacent,
-    /// A strip with one vertex before and one behind it.
+    /// A strip with an adjacent vertex before and one after it.
     LineStripAdjacent,
-    /// Three vertices each.
+    /// Each three vertices make a triangle.
     Triangles,
     /// Each vertex makes a triangle with the two before.
     TriangleStrip,
@@ -39,37 +38,37 @@ pub enum Kind {
     TriangleStripReversed,
     /// Each vertex makes a triangle with the one before and the first.
     TriangleFan,
-    /// All vertices lie around one polygon.
+    /// All vertices are the corners of one polygon.
     Polygon,
-    /// Four vertices each.
+    /// Each four vertices make a quad.
     Quads,
     /// Each two vertices make a quad with the two before.
     QuadStrip,
-    /// Six vertices each: even ones are corners, odd ones lie opposite of the edges.
+    /// Each six vertices make a triangle: even ones are corners, odd ones are opposite its edges.
     TrianglesAdjacent,
-    /// A strip of even vertices; odd ones lie opposite of its outer edges.
+    /// A strip of the even vertices; odd ones are opposite its outer edges.
     TriangleStripAdjacent,
-    /// Three corners of a rectangle each.
+    /// Each three vertices are three corners of a rectangle.
     Rectangles,
-    /// So many control points each.
+    /// Each patch has this number of control points.
     Patches(u8),
 }
 
 /// A primitive topology type of the manual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Topology {
-    /// How vertices follow each other.
+    /// How the vertices make primitives.
     pub kind: Kind,
-    /// Primitives were found to face backward by an earlier stage (`_BF`).
+    /// An earlier stage found that the primitives face backward (`_BF`).
     pub back_facing: bool,
-    /// A strip that goes on with one drawn before (`_CONT`).
+    /// The strip continues the one drawn before (`_CONT`).
     pub continued: bool,
-    /// The polygon stipple holds (all but `_NOSTIPPLE`).
+    /// The polygon stipple applies (all but `_NOSTIPPLE`).
     pub stippled: bool,
 }
 
 impl Topology {
-    /// The topology of a code; codes that are reserved have none (2b p.5).
+    /// The topology of a code; none for reserved codes (2b p.5).
     pub fn of(code: Code) -> Option<Topology> {
         let mut topology =
             Topology { kind: Kind::Points, back_facing: false, continued: false, stippled: true };
@@ -112,7 +111,7 @@ impl Topology {
         Some(topology)
     }
 
-    /// What its primitives are.
+    /// The shape of its primitives.
     pub fn shape(&self) -> Shape {
         match self.kind {
             Kind::Points => Shape::Point,
@@ -127,7 +126,7 @@ impl Topology {
         }
     }
 
-    /// Vertices of each primitive, with adjacent ones or without.
+    /// Number of vertices of each primitive, with or without adjacent ones.
     pub fn primitive_vertices(&self, adjacency: Adjacency) -> usize {
         match (self.kind, self.shape()) {
             (Kind::Patches(points), _) => points.into(),
@@ -143,9 +142,9 @@ impl Topology {
         }
     }
 
-    /// Do vertices say whether the edge behind them is drawn (Edge Flag Enable of
-    /// VERTEX_ELEMENT_STATE)? Where adjacent vertices are kept a geometry shader follows, which has
-    /// new vertices.
+    /// True if vertices can have an edge flag for the edge after them (Edge Flag Enable of
+    /// VERTEX_ELEMENT_STATE). Topologies with adjacency have none: a geometry shader makes new
+    /// vertices from them.
     pub fn has_edge_flags(&self) -> bool {
         match self.kind {
             Kind::Triangles | Kind::Polygon | Kind::Quads => true,
@@ -158,24 +157,24 @@ impl Topology {
     }
 }
 
-/// What a primitive is.
+/// The shape of a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// One vertex.
     Point,
-    /// Two, with adjacency four.
+    /// Two vertices; four with adjacency.
     Line,
-    /// Three, with adjacency six.
+    /// Three vertices; six with adjacency.
     Triangle,
     /// Three corners: lower right, lower left and upper left. The fourth is the first plus the
-    /// third less the second.
+    /// third minus the second.
     Rectangle,
     /// 1 to 32 control points.
     Patch,
 }
 
 impl Shape {
-    /// The list of such primitives, which stands for all topologies of them.
+    /// The code of a list of such primitives, used for all topologies of this shape.
     pub const fn list(self) -> Code {
         match self {
             Shape::Point => Code::_3DPRIM_POINTLIST,
@@ -187,7 +186,7 @@ impl Shape {
     }
 }
 
-/// Which vertices of every other triangle of a strip change places, so that all have the same
+/// The vertices that are exchanged in every other triangle of a strip, so that all have the same
 /// winding (2a p.121, p.226).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reorder {
@@ -197,17 +196,17 @@ pub enum Reorder {
     Trailing,
 }
 
-/// Do primitives have their adjacent vertices?
+/// Whether primitives have their adjacent vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adjacency {
-    /// They do.
+    /// They have them.
     Keep,
-    /// They are left out (Discard Adjacency, and whatever is no geometry shader).
+    /// They are removed (Discard Adjacency, and all stages except the geometry shader).
     Discard,
 }
 
-/// Which select of the provoking vertex a primitive follows (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP, 2a
-/// p.42).
+/// The select that chooses the provoking vertex of a primitive (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP,
+/// 2a p.42).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Provoking {
     /// Line Strip/List Provoking Vertex Select.
@@ -216,11 +215,11 @@ pub enum Provoking {
     Triangle,
     /// Triangle Fan Provoking Vertex Select.
     Fan,
-    /// None: it is the first vertex.
+    /// No select: the first vertex.
     First,
 }
 
-/// The selects of 3DSTATE_SF: a number of a vertex each, as the topology counts them.
+/// The selects of 3DSTATE_SF: the number of a vertex in the order of the topology.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProvokingSelects {
     /// Of lines, 0 or 1.
@@ -238,27 +237,27 @@ pub type Edges = [bool; 3];
 /// A point, a line, a triangle, a rectangle or a patch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Primitive {
-    /// What it is.
+    /// Its shape.
     pub shape: Shape,
     vertices: [u32; MAX_VERTICES],
     count: u8,
-    /// Places of its vertices in the order of the topology: the vertex that came first, second,
-    /// third.
+    /// Indices into `vertices` of the vertex that came first, second and third in the topology.
     order: [u8; 3],
-    /// How its provoking vertex is chosen.
+    /// The select of its provoking vertex.
     pub provoking: Provoking,
-    /// Primitive ID: primitives of this draw and instance before it. Both triangles of a quad have the
-    /// same.
+    /// Primitive ID: the number of primitives before it in this draw and instance. Both triangles
+    /// of a quad have the same ID.
     pub id: u32,
-    /// Edges that wireframes draw; all but those inside a polygon.
+    /// Edges that wireframes draw: all but those inside a polygon.
     pub edges: Edges,
-    /// Of lines: the first one of a strip, where the stipple starts. Of lists each is.
+    /// Of lines: the first one of a strip, where the stipple starts. True for each line of a list.
     pub first: bool,
-    /// Of lines: the last one of a strip, where Last Pixel Enable counts. Of lists each is.
+    /// Of lines: the last one of a strip, where Last Pixel Enable applies. True for each line of a
+    /// list.
     pub last: bool,
-    /// It was found to face backward.
+    /// An earlier stage found that it faces backward.
     pub back_facing: bool,
-    /// The polygon stipple holds.
+    /// The polygon stipple applies.
     pub stippled: bool,
 }
 
@@ -268,12 +267,12 @@ impl Primitive {
         &self.vertices[..usize::from(self.count)]
     }
 
-    /// Its first three vertices; of lines and points those that are left are 0.
+    /// Its first three vertices; those that lines and points do not have are 0.
     pub fn corners(&self) -> [u32; 3] {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }
 
-    /// The primitive with other numbers for its vertices.
+    /// The primitive with `number` applied to its vertices.
     #[must_use]
     pub fn map(&self, number: impl FnMut(u32) -> u32) -> Primitive {
         let mut primitive = *self;
@@ -286,10 +285,10 @@ impl Primitive {
         primitive
     }
 
-    /// The first three vertices of a triangle of a strip in another order (Reorder Mode of the
-    /// stream output, 2a p.226); other primitives have one order.
+    /// The first three vertices, reordered for a triangle of a strip (Reorder Mode of stream
+    /// output, 2a p.226). Other primitives have only one order.
     pub fn reordered(&self, reorder: Reorder) -> [u32; 3] {
-        // As they came; each change of places is its own inverse.
+        // The order in which they came: each exchange is its own inverse.
         let [a, b, c] = self.order.map(|n| self.vertices[usize::from(n)]);
         match (self.order == [0, 1, 2], reorder) {
             (true, _) => [a, b, c],
@@ -298,8 +297,8 @@ impl Primitive {
         }
     }
 
-    /// Place of its provoking vertex among [`Primitive::vertices`] (without adjacency). Selects that
-    /// are reserved choose the last vertex.
+    /// Index of its provoking vertex in [`Primitive::vertices`] (without adjacency). Reserved
+    /// values of selects choose the last vertex.
     pub fn provoking(&self, selects: &ProvokingSelects) -> usize {
         let (select, last) = match self.provoking {
             Provoking::Line => (selects.line, 1),
@@ -311,26 +310,26 @@ impl Primitive {
     }
 }
 
-/// Makes primitives of vertices.
+/// Makes primitives from vertices.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     topology: Topology,
     reorder: Reorder,
     adjacency: Adjacency,
-    /// The newest vertices, by number.
+    /// The newest vertices, by their count modulo the length.
     ring: [u32; MAX_VERTICES],
-    /// The vertex that came first.
+    /// The first vertex.
     hub: u32,
     /// Vertices since the last cut.
     count: u32,
-    /// Primitives so far.
+    /// Number of primitives so far.
     primitives: u32,
-    /// The one that was made last.
+    /// The primitive that was made last.
     primitive: Primitive,
 }
 
 impl Assembler {
-    /// For one instance of a draw.
+    /// An assembler for one instance of a draw.
     pub fn new(topology: Topology, reorder: Reorder, adjacency: Adjacency) -> Assembler {
         let primitive = Primitive {
             shape: topology.shape(),
@@ -360,25 +359,25 @@ impl Assembler {
         Assembler { topology, reorder, adjacency, ring, hub: 0, count: 0, primitives: 0, primitive }
     }
 
-    /// As setup takes them: without adjacency, strips with the order that keeps the last vertex.
+    /// An assembler for setup: without adjacency, and strips keep the order of last vertices.
     pub fn for_setup(topology: Topology) -> Assembler {
         Assembler::new(topology, Reorder::Trailing, Adjacency::Discard)
     }
 
-    /// Primitives that were made so far; a quad or a polygon is one.
+    /// Number of primitives so far; a quad or a polygon is one.
     pub fn primitives(&self) -> u32 {
         self.primitives
     }
 
-    /// A vertex, `back` ones before the newest.
+    /// The vertex `back` vertices before the newest.
     fn back(&self, back: u32) -> u32 {
         self.ring[(self.count.wrapping_sub(1 + back)) as usize % MAX_VERTICES]
     }
 
-    /// Takes the next vertex and gives the primitives that are complete with it.
+    /// Takes the next vertex, and emits the primitives that it completes.
     ///
     /// # Errors
-    /// What `out` returns; the primitive counts as made.
+    /// The error that `out` returns; the primitive is counted.
     pub fn vertex<E>(
         &mut self,
         vertex: u32,
@@ -388,8 +387,8 @@ impl Assembler {
             self.hub = vertex;
         }
         self.ring[self.count as usize % MAX_VERTICES] = vertex;
-        // Strips care about the parity of counts, and whether there were a few vertices yet: both
-        // survive the end of the range.
+        // Strips use the parity of the count, and whether there were enough vertices. Both stay
+        // right when the count wraps.
         self.count = self.count.checked_add(1).unwrap_or(u32::MAX - 31);
         let n = self.count;
         match self.topology.kind {
@@ -399,7 +398,7 @@ impl Assembler {
             Kind::LinesAdjacent => self.list(4, out),
             Kind::TrianglesAdjacent => self.list(6, out),
             Kind::Patches(points) => self.list(points.into(), out),
-            // A line waits for the next one, to know whether it is the last.
+            // A line is emitted with the next one, when it is clear that it is not the last.
             Kind::LineStrip if n > 2 => self.strip_line(1, false, out),
             Kind::LineStripAdjacent if n > 4 => self.strip_line(1, false, out),
             Kind::LineLoop if n >= 2 => {
@@ -420,7 +419,8 @@ impl Assembler {
                 let quad = [self.back(3), self.back(2), self.back(0), self.back(1)];
                 self.quad(quad, 2, out)
             }
-            // A triangle waits for the two vertices of the next one, of which it needs the second.
+            // A triangle is emitted with the two vertices of the next one, because it needs the
+            // second.
             Kind::TriangleStripAdjacent if n >= 8 && n.is_multiple_of(2) => {
                 self.adjacent_triangle(n / 2 - 4, n - 2, out)
             }
@@ -428,8 +428,8 @@ impl Assembler {
         }
     }
 
-    /// Ends the topology: what is left of it is drawn, what is incomplete dropped. Vertices behind
-    /// begin anew.
+    /// Ends the topology: emits the remaining primitives and drops an incomplete one. The next
+    /// vertex starts a new topology.
     ///
     /// # Errors
     /// As [`Assembler::vertex`].
@@ -456,7 +456,7 @@ impl Assembler {
         done
     }
 
-    /// Takes a whole stream: each [`CUT`] ends the topology, as the end does.
+    /// Takes a whole stream: each [`CUT`], and the end of the stream, ends the topology.
     ///
     /// # Errors
     /// As [`Assembler::vertex`].
@@ -484,7 +484,7 @@ impl Assembler {
         self.primitive.vertices[..vertices.len()].copy_from_slice(vertices);
         self.primitive.count = vertices.len() as u8;
         self.primitive.id = self.primitives;
-        // Polygons count themselves, when they are whole.
+        // Polygons and quads are counted when they are complete.
         let whole = !matches!(self.topology.kind, Kind::Polygon | Kind::Quads | Kind::QuadStrip);
         self.primitives = self.primitives.wrapping_add(whole.into());
         out(&self.primitive)
@@ -539,7 +539,8 @@ impl Assembler {
         self.emit(&order.map(|n| triangle[usize::from(n)]), out)
     }
 
-    /// Where vertices of a triangle go that has the wrong winding; each change is its own inverse.
+    /// The order of the vertices of a triangle; `turned` if it has the wrong winding. Each exchange
+    /// is its own inverse.
     fn turn(&mut self, turned: bool) -> [u8; 3] {
         self.primitive.order = match (turned, self.reorder) {
             (false, _) => [0, 1, 2],
@@ -560,7 +561,8 @@ impl Assembler {
         self.emit(&[self.hub, self.back(1 + back), self.back(back)], out)
     }
 
-    /// Two triangles of a quad whose vertices go `around` it. Of those, `newest` came last.
+    /// The two triangles of a quad with the corners `around` it; `newest` is the index of the
+    /// corner that came last.
     fn quad<E>(
         &mut self,
         around: [u32; 4],
@@ -577,8 +579,8 @@ impl Assembler {
         done
     }
 
-    /// Triangle `k` of a strip with adjacency. Opposite of its newest edge is vertex `beyond` of
-    /// the strip.
+    /// Triangle `k` of a strip with adjacency. Vertex `beyond` of the strip is opposite its newest
+    /// edge.
     fn adjacent_triangle<E>(
         &mut self,
         k: u32,
@@ -587,7 +589,7 @@ impl Assembler {
     ) -> Result<(), E> {
         let at = |n: u32| self.ring[n as usize % MAX_VERTICES];
         let corners = [2 * k, 2 * k + 2, 2 * k + 4].map(at);
-        // Opposite of the edges between corners 0 and 1, 1 and 2, 2 and 0.
+        // The vertices opposite the edges between corners 0 and 1, 1 and 2, 2 and 0.
         let before = if k == 0 { at(1) } else { at(2 * k - 2) };
         let [onward, side] = [at(beyond), at(2 * k + 3)];
         let order = self.turn(k % 2 == 1);
@@ -604,7 +606,7 @@ impl Assembler {
     }
 }
 
-/// Stands in a stream of vertices where the topology ends and begins anew (Cut Index).
+/// In a stream of vertices: ends the topology and starts a new one (Cut Index).
 pub const CUT: u32 = u32::MAX;
 
 #[cfg(test)]

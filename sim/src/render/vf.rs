@@ -1,4 +1,4 @@
-//! Vertex fetch: from vertex numbers to the elements of vertices (2a, Vertex Fetch; gen8_facts
+//! Vertex fetch: reads the elements of vertices by vertex number (2a, Vertex Fetch; gen8_facts
 //! 5.1).
 
 use super::state;
@@ -20,28 +20,28 @@ use genxml::gen8::render3d_fetch::{
 use genxml::gen8::state::SurfaceFormat;
 use genxml_core::packet::Fixed;
 
-/// Elements of a vertex at most (2a p.431: 34 with edge flag).
+/// Most elements of a vertex (2a p.431: 34 with edge flag).
 const MAX_ELEMENTS: usize = 34;
 /// Dwords of an element of 128 bits.
 const SLOT: usize = 4;
-/// The fields that say what becomes of components.
+/// The names of the component control fields.
 const CONTROLS: [&str; 4] =
     ["Component 0 Control", "Component 1 Control", "Component 2 Control", "Component 3 Control"];
 /// Bytes of the widest format.
 const MAX_BYTES: usize = 32;
 
-/// What a draw draws: from the packet, or from registers.
+/// The vertices and instances of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// Vertices of an instance.
+    /// Number of vertices of an instance.
     pub vertices: u32,
     /// First vertex, or first index.
     pub start: u32,
-    /// Instances.
+    /// Number of instances.
     pub instances: u32,
-    /// First instance, for elements that go by instances.
+    /// First instance, for instanced elements.
     pub start_instance: u32,
-    /// What is added to each index.
+    /// The value that is added to each index.
     pub base_vertex: i32,
 }
 
@@ -75,7 +75,7 @@ impl Range {
     }
 }
 
-/// Memory that elements come from.
+/// A vertex buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Buffer {
     address: u64,
@@ -83,21 +83,22 @@ struct Buffer {
     pitch: u64,
 }
 
-/// Where an element comes from, and what becomes of it.
+/// A vertex element: its source and its components.
 #[derive(Clone, Debug)]
 struct Element {
     /// None for a null buffer.
     buffer: Option<Buffer>,
     offset: u64,
     codec: &'static Codec,
-    /// Components are 64 bits wide and pass as they are.
+    /// Components have 64 bits and are not converted.
     wide: bool,
     components: [Control; 4],
-    /// It goes by instances: how many instances share a value.
+    /// For instanced elements: the number of instances that share a value (Instance Data Step
+    /// Rate).
     step: Option<u32>,
 }
 
-/// Indices.
+/// The index buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Indices {
     address: u64,
@@ -108,24 +109,24 @@ struct Indices {
 /// How vertices are fetched.
 #[derive(Clone, Debug)]
 pub struct Fetch {
-    /// What is drawn.
+    /// The vertices and instances.
     pub range: Range,
     elements: Vec<Element>,
     indices: Option<Indices>,
     /// The index that ends a strip.
     cut: Option<u32>,
-    /// Where the number of the vertex goes: dword of the vertex.
+    /// Dword of the vertex that gets the vertex ID.
     vertex_id: Option<usize>,
-    /// Where the number of the instance goes.
+    /// Dword of the vertex that gets the instance ID.
     instance_id: Option<usize>,
-    /// Edge flags are the last element.
+    /// The element with edge flags; it is the last one.
     edge_flags: Option<Element>,
     /// Dwords of a vertex.
     pub dwords: usize,
 }
 
 impl Fetch {
-    /// Follows the state that a draw fetches by.
+    /// Resolves the state of vertex fetch.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for formats, buffers and component controls that do not exist.
@@ -158,8 +159,8 @@ impl Fetch {
                 let why = "there are NOSTORE, STORE_SRC, STORE_0, STORE_1_FP and STORE_1_INT";
                 return Err(exec.bad_field(CONTROLS[n], control.bits(), why));
             }
-            // Who stores no source reads none: drivers leave the index of a buffer that is gone in
-            // such elements, and their format is no matter (2d VERTEX_ELEMENT_STATE).
+            // An element that stores no source reads none. Drivers leave the index of an old buffer
+            // in such elements, and their format does not matter (2d VERTEX_ELEMENT_STATE).
             let reads = components.contains(&Control::VFCOMP_STORE_SRC);
             let format =
                 if reads { state.source_element_format } else { SurfaceFormat::R32G32B32A32_FLOAT };
@@ -226,8 +227,8 @@ impl Fetch {
         Ok(fetch)
     }
 
-    /// System generated values (2a p.441): dwords of the vertex that are replaced, or that lie
-    /// behind its elements, with zeros between.
+    /// System generated values (2a p.441): they replace dwords of the vertex, or come after its
+    /// elements, with zeros between.
     fn generated(&mut self, exec: &Exec<'_>) -> Result<(), Fault> {
         let sgvs: ThreeDStateVfSgvs = state::packet(exec);
         let mut place = |name: &'static str, element: u64, component: u64| {
@@ -238,7 +239,8 @@ impl Fetch {
                     format!("a vertex has {MAX_ELEMENTS} elements"),
                 ));
             }
-            // Elements are places of 128 bits here, whatever those of 3DSTATE_VERTEX_ELEMENTS fill.
+            // Their element offset counts in 128 bits, regardless of the size of the vertex
+            // elements.
             self.dwords = self.dwords.max((element as usize + 1) * SLOT);
             Ok(Some(element as usize * SLOT + component as usize))
         };
@@ -258,8 +260,8 @@ impl Fetch {
         Ok(())
     }
 
-    /// The number of vertex `position` of an instance: its place in the draw, or its index. None
-    /// ends a strip.
+    /// The vertex number at `position` of an instance: the position itself, or its index. None ends
+    /// a strip.
     ///
     /// # Errors
     /// A page fault.
@@ -277,8 +279,8 @@ impl Fetch {
         Ok((self.cut.map(|cut| cut & most) != Some(index)).then_some(index))
     }
 
-    /// The elements of a vertex by the number that [`index`](Self::index) gave, of instance
-    /// `instance`; `out` has as many dwords as a vertex.
+    /// Fetches the elements of a vertex, by the number from [`index`](Self::index), in instance
+    /// `instance`. `out` has as many dwords as a vertex.
     ///
     /// # Errors
     /// A page fault.
@@ -309,12 +311,12 @@ impl Fetch {
         Ok(())
     }
 
-    /// True if vertices say which edges wireframes draw.
+    /// True if vertices have edge flags.
     pub fn has_edge_flags(&self) -> bool {
         self.edge_flags.is_some()
     }
 
-    /// True if the edge that begins with a vertex is drawn in wireframes.
+    /// The edge flag of a vertex: true if wireframes draw the edge that starts there.
     ///
     /// # Errors
     /// A page fault.
@@ -328,7 +330,7 @@ impl Fetch {
         Ok(value[0] != 0)
     }
 
-    /// The components of an element before their control applies: four, or four of 64 bits.
+    /// The components of an element before component controls: four of 32 or of 64 bits.
     fn fetch(
         &self,
         exec: &mut Exec<'_>,
@@ -366,8 +368,8 @@ impl Fetch {
 }
 
 impl Element {
-    /// Dwords that it takes in a vertex: a slot, or two if it has more than two components of 64
-    /// bits.
+    /// Dwords of the element in a vertex: a slot, or two slots if it has more than two components
+    /// of 64 bits.
     fn dwords(&self) -> usize {
         let second =
             self.wide && self.components[2..].iter().any(|c| *c != Control::VFCOMP_NOSTORE);
@@ -389,7 +391,7 @@ impl Element {
     }
 }
 
-/// Is this a component control that Broadwell has?
+/// True if Broadwell has this component control.
 fn is_stored(control: Control) -> bool {
     matches!(
         control,
@@ -401,7 +403,7 @@ fn is_stored(control: Control) -> bool {
     )
 }
 
-/// A vertex buffer; none if it is a null buffer or was never set.
+/// A vertex buffer; none if it is a null buffer or not set.
 fn buffer(state: &State, index: u64) -> Option<Buffer> {
     let state = state.latched.get::<VertexBufferState>(index as usize)?;
     let state = VertexBufferState::read_lossy(state);
