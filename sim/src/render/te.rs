@@ -1,9 +1,10 @@
-//! Tessellator: the factors of a patch become points of its domain and the primitives between them.
+//! Tessellator: makes points of the domain, and the primitives between them, from the factors of a
+//! patch.
 //!
 //! The algorithm is that of Direct3D 11, whose functional specification fixes positions and order
-//! (gen8_facts 6; `assumptions::TESSELLATION_IS_THAT_OF_DIRECT3D`).
-//! Points lie in rings: the outer one has the points of each edge by its own factor, those inside
-//! follow the inner factors. [`tessellate`] is the entry.
+//! (gen8_facts 6; `assumptions::TESSELLATION_IS_THAT_OF_DIRECT3D`). Points lie in rings: each edge
+//! of the outer ring is divided by its own factor, the inner rings by the inner factors.
+//! [`tessellate`] is the entry.
 
 use super::topology::{Assembler, CUT, Kind, Primitive, Topology};
 use crate::machine::exec::Exec;
@@ -16,7 +17,7 @@ use genxml::gen8::render3d_stages::{
 
 use std::convert::Infallible;
 
-/// Where a coordinate lies: 16 bits of fraction.
+/// A coordinate with 16 fraction bits.
 type Fixed = u32;
 /// The end of an edge.
 const ONE: Fixed = 1 << 16;
@@ -24,7 +25,7 @@ const ONE: Fixed = 1 << 16;
 const HALF: Fixed = ONE / 2;
 /// A third, rounded.
 const THIRD: Fixed = 0x5555;
-/// Two thirds, cut.
+/// Two thirds, truncated.
 const TWO_THIRDS: Fixed = 0xaaaa;
 /// The least fraction.
 const EPSILON: f32 = 1.0 / 65536.0;
@@ -36,9 +37,9 @@ const MAX_FACTOR: f32 = 64.0;
 pub enum Domain {
     /// A square of U and V.
     Quad,
-    /// A triangle: U, V, and W that is left of 1.
+    /// A triangle: U, V, and W = 1 - U - V.
     Triangle,
-    /// Lines along U, one above the other in V.
+    /// Lines along U, at different V.
     Isoline,
 }
 
@@ -53,27 +54,27 @@ pub enum Partitioning {
     EvenFractional,
 }
 
-/// What lies between the points.
+/// The primitives between the points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
     /// Nothing: each point is drawn.
     Points,
     /// Lines.
     Lines,
-    /// Triangles that go around clockwise where U is right and V is down.
+    /// Triangles that are clockwise if U is right and V is down.
     Clockwise,
-    /// The other way around.
+    /// Triangles that are counterclockwise.
     CounterClockwise,
 }
 
-/// What 3DSTATE_TE says (2a p.231-234).
+/// State of 3DSTATE_TE (2a p.231-234).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tessellator {
     /// The domain.
     pub domain: Domain,
     /// How edges are divided.
     pub partitioning: Partitioning,
-    /// What is made.
+    /// The primitives that are made.
     pub output: Output,
     /// The greatest factor of odd partitioning.
     pub max_odd: f32,
@@ -85,8 +86,8 @@ impl Tessellator {
     /// Reads the packet.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for codes that are reserved and for outputs that the domain does not
-    /// have; [`Fault::Unimplemented`] for the software modes.
+    /// [`Fault::BadPacket`] for reserved codes and for outputs that the domain does not have;
+    /// [`Fault::Unimplemented`] for the software modes.
     pub fn resolve(exec: &Exec<'_>, packet: &ThreeDStateTe) -> Result<Tessellator, Fault> {
         let reserved = |field, value| exec.bad_field(field, value, "this value is reserved");
         if packet.te_mode != ModeCode::HW_TESS {
@@ -128,10 +129,10 @@ impl Tessellator {
 /// The factors of a patch.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Factors {
-    /// Of the edges: U = 0, V = 0, then U = 1, V = 1 of quads or W = 0 of triangles. Of isolines
-    /// their number and the number of segments of each.
+    /// Factors of the edges: U = 0, V = 0, then U = 1, V = 1 of quads or W = 0 of triangles. For
+    /// isolines: the number of lines, and the number of segments of each.
     pub outer: [f32; 4],
-    /// Of the inside: along U and V of quads; one of triangles.
+    /// Factors of the inside: along U and V for quads; one for triangles.
     pub inner: [f32; 2],
 }
 
@@ -144,11 +145,11 @@ pub struct Point {
     pub v: f32,
 }
 
-/// Stands behind the points of a line.
+/// Ends the points of a line.
 pub const LINE_END: u16 = u16::MAX;
 
 impl Output {
-    /// The topology that the indices of a [`Tessellation`] make up (2a p.232).
+    /// The topology of the indices of a [`Tessellation`] (2a p.232).
     pub fn topology(self) -> Topology {
         let kind = match self {
             Output::Points => Kind::Points,
@@ -159,7 +160,7 @@ impl Output {
     }
 }
 
-/// The points and primitives of a patch. It can be used for many patches, one after the other.
+/// The points and primitives of a patch. It can be reused for other patches.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tessellation {
     /// Points in the order of the tessellator, each once.
@@ -167,7 +168,7 @@ pub struct Tessellation {
     /// Numbers of points: one for each vertex of each triangle, or each point; the points of each
     /// line, and then [`LINE_END`].
     pub indices: Vec<u16>,
-    /// Triangles go the other way around.
+    /// Triangles have the opposite winding.
     turned: bool,
 }
 
@@ -201,7 +202,7 @@ impl Tessellation {
     }
 }
 
-/// Divides a patch; a patch that is culled has no points.
+/// Divides a patch; a culled patch has no points.
 pub fn tessellate(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation) {
     out.points.clear();
     out.indices.clear();
@@ -225,7 +226,7 @@ enum Parity {
     Odd,
 }
 
-/// How far factors go.
+/// The limits of factors.
 struct Limits {
     partitioning: Partitioning,
     low: f32,
@@ -242,7 +243,7 @@ impl Limits {
         Limits { partitioning, low, high: high.min(most).max(low) }
     }
 
-    /// A factor within the limits: what is no number becomes the least.
+    /// Clamps a factor to the limits; NaN becomes the lower limit.
     fn clamp(&self, factor: f32) -> f32 {
         let factor = factor.max(self.low).min(self.high);
         match self.partitioning {
@@ -255,7 +256,7 @@ impl Limits {
         let parity = match self.partitioning {
             Partitioning::OddFractional => Parity::Odd,
             Partitioning::EvenFractional => Parity::Even,
-            // One segment inside is drawn as two, so that there is a ring.
+            // One segment inside is divided in two, so that there is a ring.
             Partitioning::Integer if factor % 2.0 == 0.0 || inside && factor == 1.0 => Parity::Even,
             Partitioning::Integer => Parity::Odd,
         };
@@ -268,8 +269,8 @@ fn fixed(factor: f32) -> Fixed {
     (f64::from(factor) * f64::from(ONE)).round_ties_even() as Fixed
 }
 
-/// Edges and inside of a patch, or nothing if it is culled: if an edge has no factor above 0. The
-/// flag says that all factors are 1.
+/// The axes of the edges and the inside of a patch; none if it is culled, because an edge has no
+/// factor above 0. The flag is true if all factors are 1.
 fn divide<const EDGES: usize, const AXES: usize>(
     tessellator: &Tessellator,
     factors: &Factors,
@@ -283,7 +284,7 @@ fn divide<const EDGES: usize, const AXES: usize>(
     let outer = outer.map(|factor| limits.clamp(factor));
     let odd = tessellator.partitioning == Partitioning::OddFractional;
     if odd && outer.iter().chain(&inner).any(|&factor| factor > 1.0 + EPSILON / 2.0) {
-        // Something is divided, so that there must be a ring inside.
+        // Some factor is above 1, so there must be a ring inside.
         limits.low += EPSILON;
         limits.high = limits.high.max(limits.low);
     }
@@ -294,22 +295,22 @@ fn divide<const EDGES: usize, const AXES: usize>(
     Some((outer, inner, ones && tessellator.partitioning != Partitioning::EvenFractional))
 }
 
-/// How a unit of length is divided: symmetric, with each half between its divisions by two whole
-/// numbers of segments.
+/// The division of a unit of length. It is symmetric. Each half is interpolated between the
+/// divisions by two integer numbers of segments.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     parity: Parity,
-    /// Points with both ends.
+    /// Number of points, including both ends.
     points: u32,
-    /// Points of the half before its middle.
+    /// Number of points of a half, before the middle.
     half: u32,
-    /// The point before which the next division has one more.
+    /// The point before which the upper division has one more point.
     split: u32,
-    /// How far the division is from the lower to the upper one.
+    /// Weight of the upper division; the lower one has the rest.
     fraction: Fixed,
     /// Length of a segment of the lower division.
     lower: Fixed,
-    /// And of the upper one.
+    /// Length of a segment of the upper division.
     upper: Fixed,
 }
 
@@ -335,7 +336,7 @@ impl Axis {
         let points = 2 * ceil + 1 - middle;
         Axis {
             parity,
-            // A ring inside has at least a point, of odd division one on each side.
+            // A ring inside has at least one point; with odd division one on each side.
             points: if inside { points.max(3 + middle) } else { points },
             half: ceil,
             split,
@@ -345,7 +346,7 @@ impl Axis {
         }
     }
 
-    /// Where a point lies.
+    /// The coordinate of a point.
     fn place(&self, point: u32) -> Fixed {
         let mirrored = point >= self.half;
         let point = match mirrored {
@@ -353,7 +354,7 @@ impl Axis {
             false => point,
         };
         if point == self.half {
-            // Reciprocals of 16 bits do not always meet there.
+            // Sums of 16-bit reciprocals are not always exact there.
             return HALF;
         }
         let lower = (point - u32::from(point > self.split)) * self.lower;
@@ -367,8 +368,8 @@ impl Axis {
 
 // ---- points ----
 
-/// Points of one side of a ring but its last, which is the first of the next side. Sides go along V
-/// downward, U upward, then back; those of triangles do not come to the fourth.
+/// Emits the points of one side of a ring, except the last, which is the first of the next side.
+/// The sides go along V downward, U upward, V upward and U downward.
 fn side(along: &Axis, edge: usize, from: u32, to: u32, mut point: impl FnMut(Fixed)) {
     for step in 0..to - from {
         let upward = edge == 1 || edge == 2;
@@ -383,7 +384,7 @@ fn quad(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation) {
         [[0, 1, 3], [1, 2, 3]].into_iter().for_each(|triangle| out.triangle(triangle));
         return;
     }
-    // Of edges 0 and 2 the constant is U, of 1 and 3 it is V.
+    // U is constant on edges 0 and 2, V on edges 1 and 3.
     for (edge, along) in outer.iter().enumerate() {
         let across = if edge < 2 { 0 } else { ONE };
         side(along, edge, 0, along.points - 1, |t| match edge % 2 {
@@ -417,7 +418,7 @@ fn quad(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation) {
     if last.degenerate {
         return;
     }
-    // Two rows of points are left. What lies between them belongs to no two rings.
+    // The last ring has two rows of points. Stitch the area between them.
     let around = last.around();
     match nu > nv {
         true => {
@@ -486,7 +487,7 @@ fn isolines(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
     if [density, detail].iter().any(|&factor| factor.is_nan() || factor <= 0.0) {
         return;
     }
-    // How many lines there are does not depend on the partitioning (2a p.234).
+    // The number of lines does not depend on the partitioning (2a p.234).
     let lines = Limits::new(tessellator, Partitioning::Integer);
     let lines = lines.axis(lines.clamp(density), false);
     let along = Limits::new(tessellator, tessellator.partitioning);
@@ -503,13 +504,13 @@ fn isolines(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
 
 // ---- primitives ----
 
-/// Points around a patch, by their numbers.
+/// A ring of points around a patch, by their numbers.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
     first: u32,
-    /// Points of each side, with both ends; triangles have no fourth side.
+    /// Number of points of each side, including both ends; triangles have no fourth side.
     sides: [u32; 4],
-    /// All points lie in one row, or there is just one: two sides go along it, back and forth.
+    /// All points are in one row, or there is one point: two sides go along it, back and forth.
     degenerate: bool,
 }
 
@@ -520,17 +521,17 @@ impl Ring {
         Ring { first, sides, degenerate: lengths.contains(&1) }
     }
 
-    /// Steps of the way around.
+    /// Number of steps around the ring.
     fn around(&self) -> u32 {
         self.sides.iter().map(|points| points - 1).sum()
     }
 
-    /// Steps to the start of a side.
+    /// Number of steps to the start of a side.
     fn start(&self, side: usize) -> u32 {
         self.sides[..side].iter().map(|points| points - 1).sum()
     }
 
-    /// The point after so many steps.
+    /// The point after a number of steps.
     fn at(&self, steps: u32) -> u32 {
         let around = self.around();
         self.first
@@ -547,51 +548,51 @@ impl Ring {
 /// A corner of a triangle between two rows.
 #[derive(Clone, Copy)]
 enum Corner {
-    /// Where the outer row is.
+    /// The current point of the outer row.
     O,
     /// The next point of the outer row.
     NextO,
-    /// Where the inner row is.
+    /// The current point of the inner row.
     I,
     /// The next point of the inner row.
     NextI,
 }
 use Corner::{I, NextI, NextO, O};
 
-/// The outer row goes on.
+/// The outer row advances.
 const OUTWARD: [Corner; 3] = [O, NextO, I];
-/// The same from another corner.
+/// The same, starting at another corner.
 const OUTWARD_FROM_INSIDE: [Corner; 3] = [I, O, NextO];
-/// The inner row goes on.
+/// The inner row advances.
 const INWARD: [Corner; 3] = [I, O, NextI];
-/// A square between both rows: from where the inner row is to the next outer point.
+/// A square between both rows, cut from the current inner point to the next outer point.
 const FORWARD: [[Corner; 3]; 2] = [[I, O, NextO], [I, NextO, NextI]];
-/// The same with another first corner.
+/// The same, starting at another corner.
 const FORWARD_FROM_OUTSIDE: [[Corner; 3]; 2] = [[O, NextO, I], [I, NextO, NextI]];
-/// From where the outer row is to the next inner point.
+/// A square cut from the current outer point to the next inner point.
 const BACKWARD: [[Corner; 3]; 2] = [[O, NextI, I], [O, NextO, NextI]];
 /// The square in the middle of a transition.
 const MIDDLE: [[Corner; 3]; 2] = [[I, O, NextI], [NextI, O, NextO]];
 
-/// How squares between rows are cut.
+/// The diagonals that cut the squares between rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Diagonals {
-    /// All alike.
+    /// All squares are cut alike.
     Forward,
-    /// All but the one in the middle.
+    /// All squares are cut alike, except the one in the middle.
     ForwardButMiddle,
-    /// The halves differ.
+    /// The squares of the two halves are cut differently.
     Mirrored,
 }
 
-/// Two rows of points: a ring, the steps to the first point and the direction.
+/// Two rows of points. Each is a ring, the steps to its first point, and the direction.
 #[derive(Clone, Copy)]
 struct Rows {
     outside: (Ring, u32, i32),
     inside: (Ring, u32, i32),
 }
 
-/// How far rows are stitched.
+/// The positions up to which rows are stitched.
 #[derive(Clone, Copy, Default)]
 struct Cursor {
     outside: u32,
