@@ -86,7 +86,7 @@ impl Accumulators {
     }
 
     fn set(&mut self, offset: usize, size: usize, whole: bool, value: i64) {
-        // There are no accumulators of bytes: they work as words.
+        // Accumulators do not have elements of bytes: bytes work as words.
         let size = size.max(2);
         if size != self.size || whole != self.whole {
             let bytes = self.bytes();

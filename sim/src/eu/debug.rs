@@ -484,5 +484,5 @@ impl Environment for Alone {
 }
 
 fn behind_the_file() -> Trap {
-    Refusal::illegal("a message goes on behind r127").into()
+    Refusal::illegal("a message extends past r127").into()
 }

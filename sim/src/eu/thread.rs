@@ -352,7 +352,7 @@ impl Thread {
         self.pending.goto.unwrap_or_else(here)
     }
 
-    /// Channels that take part in the next instruction.
+    /// Channels that are active at the next instruction.
     pub fn active(&self) -> u32 {
         self.flow.active
     }

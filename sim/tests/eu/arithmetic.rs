@@ -329,8 +329,8 @@ fn packed_vectors() {
 }
 
 /// Oracle: a kernel of a media driver (vp_krn_364) sets acc0.3 and adds to it by a `mac` of one
-/// channel whose destination is r23.3: the accumulator's element is the one that lies where the
-/// destination lies.
+/// channel whose destination is r23.3: the accumulator's element has the same offset
+/// in its register as the destination.
 #[test]
 fn implied_accumulators_lie_where_the_destination_does() {
     let at = |number, element: u8| Register::Grf { number, byte: 4 * element };

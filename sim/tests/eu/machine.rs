@@ -56,7 +56,7 @@ fn instruction_pointer() {
 }
 
 /// Oracle: 003:14700-14746, example 15-12, with distances in bytes: a jump into a table of jumps.
-/// The cases stand behind the end of the thread, where only computed jumps lead.
+/// The cases are after the end of the thread, where only computed jumps lead.
 #[test]
 fn jump_table() {
     for case in 0..4 {
@@ -87,7 +87,7 @@ fn jump_table() {
     }
 }
 
-/// Oracle: 001:21868-21872, a compact jmpi with index -8 is a loop on itself, and 0 goes on.
+/// Oracle: 001:21868-21872, a compact jmpi with index -8 is a loop on itself, and 0 continues.
 #[test]
 fn compact_jump_to_itself() {
     let text = "mov (1|M0) r10.0<1>:ud r11.0<0;1,0>:ud\nself: (W) jmpi self\n";
@@ -520,7 +520,7 @@ const ROUTINE: &str = "
             (W) and (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x7fffffff:ud {Switch}
             nop\n";
 
-/// A kernel with the routine behind it, and where that begins.
+/// A kernel followed by the routine, and the offset of the routine.
 fn with_routine(text: &str, routine: &str) -> (Vec<u8>, Option<u32>) {
     let assembly = assemble(&format!("{text}{END}{routine}"));
     let entry = assembly.labels["entry"];
@@ -642,7 +642,7 @@ fn external_halt() {
 
 // ---- sessions ----
 
-/// Breakpoints, limits, and what a watcher is told.
+/// Breakpoints, limits, and what is reported to a watcher.
 #[test]
 fn sessions() {
     let bytes = assemble(&format!(

@@ -1,5 +1,5 @@
 //! The division and square root macros that Intel's compiler makes (sequences of
-//! intel-graphics-compiler, vISA's TranslationFE; the quotient of doubles stands in corpus/eu too,
+//! intel-graphics-compiler, vISA's TranslationFE; the quotient of doubles is in corpus/eu too,
 //! compiler_double_div). Oracle: correctly rounded quotients by LLVM's software floats, square
 //! roots by the processor's IEEE 754 instruction, in nearest mode; the final step in every rounding
 //! mode.

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod case;
+mod fast_path;
 mod flow;
 mod machine;
 mod macros;
@@ -9,7 +10,6 @@ mod oracle;
 mod programs;
 mod random;
 mod regions;
-mod short_cuts;
 mod support;
 mod tables;
 mod types;

@@ -1,5 +1,5 @@
 //! Random programs with every kind of branch. Oracle: an interpreter of the programs' source that
-//! knows one channel at a time, or, in single program flow, a group that goes where its first
+//! executes one channel at a time, or, in single program flow, a group that goes where its first
 //! channel goes. Targets follow the linking rules of compilers (eu.md 4.3).
 
 use crate::eu::support::{END, IP_BASE, LIMIT, assemble, play};
@@ -49,7 +49,8 @@ enum CallKind {
 enum Statement {
     /// x = (x + a) ^ b
     Step(i16, i16),
-    /// With a jump over all of it when no channel wants it, if there is no other side.
+    /// If the flag is set and there is no `else`: with a jump over the block for the case that no
+    /// channel executes it.
     If(Condition, bool, Vec<Statement>, Option<Vec<Statement>>),
     Loop(LoopKind, u8, Vec<Statement>),
     /// Executed by channels that fulfil the condition; unstructured branches.
@@ -59,7 +60,7 @@ enum Statement {
     Continue(Condition),
     /// To the end of the program; in functions nothing.
     Halt(Condition),
-    /// In a function those behind it only, so that nothing is recursive.
+    /// A function only calls functions after it, so that nothing is recursive.
     Call(Option<Condition>, CallKind, usize),
     /// Outside of any block of a function.
     Return(Condition),
@@ -94,7 +95,7 @@ impl Geometry {
 
 // ---- the compiler ----
 
-/// Where a statement stands.
+/// The context of a statement.
 #[derive(Clone, Copy)]
 struct Context {
     /// The end of the innermost block.
@@ -623,7 +624,7 @@ proptest! {
             };
             prop_assert_eq!(found, expected[channel as usize], "channel {}\n{}", channel, text);
         }
-        // Nobody was left behind.
+        // All channels are active again.
         prop_assert_eq!(thread.active(), launch.dispatch_mask, "{}", text);
     }
 }

@@ -75,7 +75,7 @@ impl Instructions for Random {
     }
 }
 
-/// Each instruction is the first of a thread that goes on from there, with a budget.
+/// Each instruction is the first one of a thread, which continues from there with a budget.
 /// `EU_RANDOM_INSTRUCTIONS` says how many; 10 million were run.
 #[test]
 fn random_instructions_end_in_order() {

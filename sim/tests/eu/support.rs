@@ -109,7 +109,7 @@ pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
         uop.plan = Plan::NONE;
     }
     let general = slow(&kernel);
-    for (what, other) in [("short cut", &fast), ("short cut without vector instructions", &stepped)]
+    for (what, other) in [("fast path", &fast), ("fast path without vector instructions", &stepped)]
     {
         match (other, &general) {
             (Ok(other), Ok(general)) => {

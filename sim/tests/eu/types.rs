@@ -38,7 +38,8 @@ fn cases(combination: &Combination) -> usize {
 /// (003:6017-6183).
 const MATH_TOLERANCE: u64 = 1;
 
-/// Not what executes without arithmetic, nor smov, which is no function of its operands' values.
+/// Without operations that do no arithmetic, and without smov, whose result is not a function of
+/// its operands.
 fn is_arithmetic(combination: &Combination) -> bool {
     let format = combination.opcode.op().format;
     let computes = matches!(format, Format::Basic | Format::ThreeSource | Format::Math);
@@ -423,7 +424,7 @@ impl<'a> Oracle<'a> {
             Opcode::Sad2 | Opcode::Sada2 => compute(&context, [zero; 3], &pairs(c / 2 * 2, 2)),
             Opcode::Line | Opcode::Pln => {
                 // The coefficients are elements 0, 1 and 3 of the tuple; the second coordinate of a
-                // plane is in the registers behind the first, eight channels at a time.
+                // plane is in the registers after the first, eight channels at a time.
                 let coefficients = [0, 1, 3].map(|n| self.near(0, 4 * n));
                 let (x, y) = if self.i.opcode == Opcode::Pln {
                     let first = 4 * c + c / 8 * 32;

@@ -1,4 +1,4 @@
-//! What stands around the bodies of the fast path: operands to lanes, the body, results back.
+//! The steps around the bodies of the fast path: operands to lanes, the body, results back.
 //!
 //! Each function is called by one line of a table in [`super::super::ops`], with the body of that
 //! line. It returns false if the instruction has to take the general path; then nothing has
@@ -22,7 +22,7 @@ pub fn aside<S: Level>(_: S, _: &mut Thread, _: &Uop, _: u32) -> bool {
     false
 }
 
-/// Gives up a short cut unless the value is there.
+/// Leaves the fast path unless there is a value.
 macro_rules! or_aside {
     ($value:expr) => {
         match $value {
@@ -114,7 +114,7 @@ pub fn float1<S: Level, const N: usize>(
     true
 }
 
-/// A copy, which keeps what is not a number as it is.
+/// A copy, which keeps NaNs as they are.
 #[inline(always)]
 pub fn copy<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));

@@ -92,7 +92,7 @@ family! {
     }
 }
 
-/// True for a product of dwords into the accumulator. Only the low word of source 1 takes part:
+/// True for a product of dwords into the accumulator. Only the low word of source 1 is used:
 /// `mach` adds the rest (eu.md 3.5).
 fn is_partial_product(u: &Uop) -> bool {
     matches!(u.dst.target, Target::Accumulator(_))

@@ -74,7 +74,7 @@ fn dot<T: Float, A: Arithmetic<T>>(m: &A, a: &[T], b: &[T], terms: usize, last: 
 fn coefficients<T: Operand>(thread: &Thread, u: &Uop) -> Result<(T, T, T), Refusal> {
     let src = &u.src[0];
     let Shape::Scalar(offset) = src.shape else {
-        return Err(illegal(u, "with coefficients that are no replicated scalar in a register"));
+        return Err(illegal(u, "with coefficients that are not a replicated scalar in a register"));
     };
     let tuple = offset & !15;
     let table = std::array::from_fn(|n| tuple + 4 * (n as u16 % 4));

@@ -190,7 +190,7 @@ fn fbh<T: Int>(a: T, signed: bool) -> T {
     T::cut(i128::from(if differs == 0 { u32::MAX } else { differs.leading_zeros() }))
 }
 
-/// Trailing zeros of 32 bits; all ones when there is no one bit.
+/// Trailing zeros of 32 bits; all ones if no bit is set.
 #[inline(always)]
 fn fbl<T: Int>(a: T) -> T {
     let value = a.widen() as u32;

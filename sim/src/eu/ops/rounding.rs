@@ -33,7 +33,7 @@ pub trait Arithmetic<T: Float> {
     fn mul(&self, a: T, b: T) -> T;
     /// `a * b + c`, rounded once.
     fn fused(&self, a: T, b: T, c: T) -> T;
-    /// Channels whose results were too great, one bit each; only [`Rounded`] knows.
+    /// Channels whose results were too great, one bit each. Only [`Rounded`] records them.
     #[inline(always)]
     fn overflows(&self) -> u32 {
         0

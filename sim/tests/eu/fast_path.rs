@@ -1,6 +1,6 @@
-//! Every body of the fast path against the general path. Oracle: the general path, which the other tests check
-//! against Rust's own arithmetic; here both run the same random instructions, from any region,
-//! under any mask and mode.
+//! Every body of the fast path against the general path. Oracle: the general path, which the other
+//! tests check against Rust's own arithmetic. Both run the same random instructions, from any
+//! region, under any mask and mode.
 
 use crate::eu::support::{decode, end, run_from};
 use genxml_eu::instruction::{
@@ -261,11 +261,11 @@ fn agree_with_the_general_path() {
             Launch { dispatch_mask: mask, vector_mask: mask, control, ..Launch::default() };
         let mut thread = Thread::new(&launch);
         fill(&mut random, &mut thread);
-        // What comes of it is compared inside.
+        // `run_from` compares the paths.
         let _ = run_from(&body, &thread);
     }
     let taken: u32 = hits.values().sum();
-    println!("{taken} of {rounds} random instructions took a short cut");
+    println!("{taken} of {rounds} random instructions took the fast path");
     let mut missed = Vec::new();
     for (operation, row) in all_fast() {
         let counts: Vec<u32> =
