@@ -306,7 +306,7 @@ fn large_batches_come_in_pieces() {
                 _ => random.bits() as u32,
             };
             let leaves = matches!(dword >> 23, BATCH_BUFFER_END | BATCH_BUFFER_START);
-            if n < 20_000 && leaves { 0 } else { dword }.to_le_bytes()
+            if n < 200_000 && leaves { 0 } else { dword }.to_le_bytes()
         })
         .collect();
     let mut dump = Dump::raw(EngineId::Render, 0x10_0000, bytes);
