@@ -1,4 +1,4 @@
-//! Monochrome sources: a bit a pixel, expanded to colours.
+//! Monochrome sources: one bit per pixel, expanded to colours.
 
 use super::depth::Depth;
 use super::pattern::Expansion;
@@ -10,16 +10,15 @@ use crate::mem::{PageFault, Vm};
 pub struct Bitmap {
     /// Where the bits are.
     pub bits: Bits,
-    /// Bits of a row's first byte that lie left of its first pixel: 0 to 7 (Monochrome Source
-    /// Start).
+    /// Bits in a row's first byte before its first pixel: 0 to 7 (Monochrome Source Start).
     pub start: u8,
     /// Where the next row begins.
     pub packing: Packing,
-    /// What bits stand for.
+    /// The colours of zeros and ones.
     pub expansion: Expansion,
 }
 
-/// Place of a bitmap.
+/// Where the bits of a bitmap are stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bits {
     /// In memory, from this graphics address on.
@@ -31,16 +30,16 @@ pub enum Bits {
 /// Where rows of a bitmap begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packing {
-    /// At a multiple of 16 bits: all but text (BR00, 2d p.43).
+    /// At a multiple of 16 bits: all bitmaps except text (BR00, 2d p.43).
     Word,
     /// At a byte: byte packed text.
     Byte,
-    /// One bit behind the row before: bit packed text.
+    /// At the next bit after the previous row: bit packed text.
     Bit,
 }
 
 impl Bitmap {
-    /// Bits before the first pixel of row `row`, for rows of `width` pixels.
+    /// Bit offset of the first pixel of row `row`, for rows of `width` pixels.
     fn offset(&self, width: u64, row: u64) -> u64 {
         let start = u64::from(self.start);
         match self.packing {
@@ -51,7 +50,7 @@ impl Bitmap {
         }
     }
 
-    /// Bytes of a bitmap with `height` (at least 1) rows, padding behind the last one included.
+    /// Bytes of a bitmap with `height` (at least 1) rows, including the padding after the last row.
     pub(super) fn bytes(&self, width: u64, height: u64) -> u64 {
         let bits = match self.packing {
             Packing::Bit => self.offset(width, height - 1) + width,
@@ -60,8 +59,8 @@ impl Bitmap {
         bits.div_ceil(8)
     }
 
-    /// Puts the bits of `count` pixels of row `row`, from pixel `x` on, in `out`: the first in the
-    /// highest bit of the first byte; bits behind the last are anything.
+    /// Copies the bits of `count` pixels of row `row`, from pixel `x` on, to `out`. The first pixel
+    /// is the highest bit of the first byte. Bits after the last pixel have any value.
     pub(super) fn row(
         &self,
         vm: &Vm<'_>,
@@ -101,7 +100,7 @@ pub(super) enum Expander {
 }
 
 impl Expander {
-    /// Pixels `zero` and `one`.
+    /// Makes the tables that expand a 0 to pixel `zero` and a 1 to pixel `one`.
     pub(super) fn new(depth: Depth, zero: u32, one: u32) -> Self {
         let colors = [zero, one];
         match depth.bytes() {
@@ -121,7 +120,7 @@ impl Expander {
     }
 }
 
-/// For four bits their pixels.
+/// The four pixels for each value of four bits.
 fn table<const SIZE: usize, const FOUR: usize>(colors: [u32; 2]) -> [[u8; FOUR]; 16] {
     std::array::from_fn(|bits| {
         let mut pixels = [0; FOUR];

@@ -1,4 +1,4 @@
-//! Pixels: how many bytes, which channels.
+//! Pixel layouts: size and channels.
 
 use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth};
 
@@ -35,7 +35,7 @@ impl Depth {
         }
     }
 
-    /// Bits of each channel but alpha; of 8 bits, all are one.
+    /// Masks of the colour channels. A pixel of 8 bits has one channel.
     pub const fn colors(self) -> [u32; 3] {
         match self {
             Depth::Bits8 => [0xff, 0, 0],
@@ -45,7 +45,7 @@ impl Depth {
         }
     }
 
-    /// Bits of alpha.
+    /// Mask of alpha; 0 if there is none.
     pub const fn alpha(self) -> u32 {
         match self {
             Depth::Bits8 | Depth::Bits565 => 0,
@@ -54,8 +54,8 @@ impl Depth {
         }
     }
 
-    /// Bits of a pixel that are written: the byte mask chooses colour and alpha of 32 bits and
-    /// means nothing for fewer (BR00, 2d p.43).
+    /// Bits of a pixel that are written. The byte mask selects colour, alpha or both for pixels of
+    /// 32 bits. It is ignored for smaller pixels (BR00, 2d p.43).
     pub fn write_mask(self, mask: BlitByteMask) -> u32 {
         match (self, mask) {
             (Depth::Bits32, BlitByteMask::WRITE_RGB) => 0x00ff_ffff,
@@ -65,7 +65,7 @@ impl Depth {
         }
     }
 
-    /// `row` filled with the low bytes of `pixel`.
+    /// Fills `row` with the low bytes of `pixel`.
     pub(super) fn fill(self, pixel: u32, row: &mut [u8]) {
         let pixel = pixel.to_le_bytes();
         for to in row.chunks_exact_mut(self.bytes()) {

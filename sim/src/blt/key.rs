@@ -1,23 +1,25 @@
-//! Colour transparency: a range of colours says which pixels are written.
+//! Colour transparency: a range of colours selects the pixels that are written.
 
 use super::depth::Depth;
 use genxml::gen8::blitter::BlitTransparencyMode;
 
-/// A range of colours, and what it means (BR00 Transparency Range Mode, 2d p.44, 45).
+/// A range of colours, and how pixels are compared with it (BR00 Transparency Range Mode, 2d p.44,
+/// 45).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// True if the destination's pixels are compared, and those inside the range written; else the
-    /// source's (of a command without source, the pattern's), and those outside.
+    /// If true, the pixels of the destination are compared, and pixels inside the range are
+    /// written. If false, the pixels of the source are compared (or of the pattern, if the command
+    /// has no source), and pixels outside the range are written.
     pub by_destination: bool,
     /// Bits of each channel, alpha last; 0 if a channel is not compared.
     channels: [u32; 4],
-    /// Bounds of each channel, both inside.
+    /// Bounds of each channel; both are inside the range.
     low: [u32; 4],
     high: [u32; 4],
 }
 
 impl Key {
-    /// The key of a packet; none if its mode is not to compare.
+    /// The key of a packet; `None` if its mode does not compare pixels.
     pub fn new(mode: BlitTransparencyMode, low: u32, high: u32, depth: Depth) -> Option<Self> {
         let (by_destination, alpha) = match mode {
             BlitTransparencyMode::SOURCE_COLOR => (false, 0),
@@ -32,8 +34,8 @@ impl Key {
         Some(Key { by_destination, channels, low, high })
     }
 
-    /// Clears the bytes of `mask` whose pixels are not to be written; `pixels` are those that are
-    /// compared.
+    /// Clears the bytes of `mask` for pixels that are not written. `pixels` are the pixels to
+    /// compare.
     pub(super) fn apply(&self, depth: Depth, pixels: &[u8], mask: &mut [u8]) {
         match depth.bytes() {
             1 => self.each::<1>(pixels, mask),

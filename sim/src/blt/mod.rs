@@ -1,14 +1,16 @@
 //! The blitter: rectangles of pixels.
 //!
-//! * [`packets`]: what each packet is as an [`Operation`], in a table, with `operands` made from
-//!   fields; [`mod@setup`]: the packets that set up others, and those others;
-//! * [`operation`]: the loop over the rows of a rectangle; `rows`: the operands of a row, as bytes;
+//! * [`packets`]: a table that translates each packet to an [`Operation`]; `operands` makes
+//!   operands from a packet's fields; [`mod@setup`]: setup packets, and the packets that use their
+//!   state;
+//! * [`operation`]: the loop over the rows of a rectangle; `rows` provides the operands of a row as
+//!   bytes;
 //! * [`plane`]: rows in memory, linear and tiled; [`depth`]: layouts of pixels;
-//! * [`pattern`], [`bitmap`], [`key`], [`rop`]: patterns, monochrome sources, colour transparency,
-//!   raster operations.
+//! * [`pattern`], [`bitmap`], [`key`], [`rop`]: patterns, monochrome sources, colour transparency
+//!   and raster operations.
 //!
-//! The engine is described by its registers BR00 to BR30 (2d p.43 to 68), the packets by facts
-//! (gen8_facts 13).
+//! The registers BR00 to BR30 describe the engine (2d p.43 to 68); gen8_facts 13 describes the
+//! packets.
 
 #[macro_use]
 mod operands;
@@ -33,7 +35,7 @@ pub use setup::{SetupState, setup, setup_clip, setup_mono_pattern};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 
-/// Any packet that draws.
+/// Executes a packet that draws.
 ///
 /// # Errors
 /// Those of [`Draw::operation`] and [`Operation::run`].

@@ -1,4 +1,5 @@
-//! Operands as packets give them: macros for fields of the same name, functions for what they mean.
+//! Makes operands from packets. Macros read fields that have the same name in several packets;
+//! functions interpret the values.
 
 use super::bitmap::{Bits, Packing};
 use super::depth::Depth;
@@ -111,7 +112,7 @@ macro_rules! pattern {
     };
 }
 
-/// Pixel and row of the pattern that meet coordinates 0.
+/// Column and row of the pattern at destination coordinates 0.
 macro_rules! seeds {
     ($packet:expr) => {
         [$packet.pattern_horizontal_seed.get() as u8, $packet.pattern_vertical_seed.get() as u8]
@@ -132,7 +133,7 @@ macro_rules! key {
     };
 }
 
-/// The rectangle of a command that gives bytes and rows.
+/// The rectangle of a command that specifies a number of bytes and rows.
 pub(super) fn byte_rectangle(
     exec: &Exec<'_>,
     depth: Depth,
@@ -152,24 +153,24 @@ pub(super) fn byte_rectangle(
     Ok(Rectangle { left: 0, top: 0, right: (bytes / size) as i64, bottom: rows as i64 })
 }
 
-/// The destination as a packet gives it.
+/// The fields of a packet's destination.
 pub(super) fn destination(exec: &Exec<'_>, tiled: bool, base: u64, pitch: i64) -> PlaneFields {
     let names = ["Destination Base Address", "Destination Pitch"];
     PlaneFields { tiled, y_major: tiling(exec).tile_y_destination, base, pitch, names }
 }
 
-/// The colour source as a packet gives it.
+/// The fields of a packet's colour source.
 pub(super) fn source_plane(exec: &Exec<'_>, tiled: bool, base: u64, pitch: i64) -> PlaneFields {
     let names = ["Source Base Address", "Source Pitch"];
     PlaneFields { tiled, y_major: tiling(exec).tile_y_source, base, pitch, names }
 }
 
-/// What tiled surfaces are: BCS_SWCTRL, X-major unless it says Y.
+/// The register BCS_SWCTRL, which says whether tiled surfaces are X-major or Y-major.
 fn tiling(exec: &Exec<'_>) -> BcsSwctrl {
     BcsSwctrl::unpack_lossy(&[exec.state.registers.read(BcsSwctrl::OFFSET)])
 }
 
-/// The clip rectangle, if the packet wants to be clipped.
+/// The clip rectangle, if the packet enables clipping.
 pub(super) fn clip(exec: &Exec<'_>, enabled: bool) -> Result<Option<Rectangle>, Fault> {
     let clip = exec.state.slots.with(|state: &SetupState| state.clip);
     if enabled && clip.is_none() {
@@ -198,13 +199,13 @@ pub(super) fn check_operands(
     }
 }
 
-/// Packing by the field Bit/Byte Packed.
+/// Decodes the field Bit/Byte Packed.
 pub(super) fn packing(field: u64) -> Packing {
     if field == 0 { Packing::Bit } else { Packing::Byte }
 }
 
-/// A colour pattern from memory: it starts at a multiple of its size (BR15, 2d p.60). Not read if
-/// nothing depends on it.
+/// Reads a colour pattern from memory. It must start at a multiple of its size (BR15, 2d p.60).
+/// `None`, without a read, if the operation does not depend on the pattern.
 pub(super) fn pattern_in_memory(
     exec: &mut Exec<'_>,
     address: u64,
@@ -236,7 +237,7 @@ pub(super) fn immediate_pattern(
     Ok(Some(Pattern::color(&bytes, operation.depth, seeds)))
 }
 
-/// A monochrome pattern. If it is solid, all of its bits are taken for 0 (BR13, 2d p.56).
+/// A monochrome pattern. If it is solid, all its bits count as 0 (BR13, 2d p.56).
 pub(super) fn mono_pattern(
     data: [U<32>; 2],
     solid: bool,
@@ -250,7 +251,7 @@ pub(super) fn mono_pattern(
     Pattern::mono(bits.to_le_bytes(), expansion, seeds)
 }
 
-/// A bitmap with the data of the command.
+/// Adds the command's immediate data to a monochrome source.
 pub(super) fn with_immediate_data(
     exec: &Exec<'_>,
     source: Source,
@@ -264,8 +265,8 @@ pub(super) fn with_immediate_data(
     Ok(Source::Mono(bitmap))
 }
 
-/// The data of a command. The engine waits for as many qwords as it needs, and hangs if fewer or
-/// more come (BR14, 2d p.59).
+/// The immediate data of a command. The engine waits for exactly as many qwords as it needs. It
+/// hangs if fewer or more come (BR14, 2d p.59).
 fn immediate(
     exec: &Exec<'_>,
     field: &'static str,

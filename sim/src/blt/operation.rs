@@ -1,13 +1,13 @@
-//! A blit, resolved: every pixel of a rectangle becomes a function of source, pattern and
+//! A resolved blit: each pixel of a rectangle is set to a function of source, pattern and
 //! destination.
 //!
-//! The rectangle is worked row by row; what is done to a row is a few loops over its bytes that
-//! know nothing of pixels. The result is as if the whole colour source had been read before the
-//! first byte was written. Within one surface the order of rows sees to that, as hardware does;
-//! otherwise pages of the source are kept as they were when a write to them comes first. Pages are
-//! told apart by address: of a frame that is mapped twice, once as source and once as destination,
-//! rows are read when their turn comes, and so are the bits of a monochrome source that lies under
-//! the destination.
+//! The rectangle is processed row by row. Each row takes a few loops over its bytes, which do not
+//! depend on the pixel layout. The result is as if the whole colour source had been read before the
+//! first byte was written. If source and destination are the same surface, the order of rows
+//! ensures this, as in hardware. Otherwise each page of the source is saved before the first write
+//! to it. There are two exceptions. Pages are compared by graphics address, so if a frame is mapped
+//! twice, once as source and once as destination, its rows are read only when they are processed.
+//! The same holds for a monochrome source that overlaps the destination.
 
 use super::bitmap::Bitmap;
 use super::depth::Depth;
@@ -27,19 +27,19 @@ pub struct Rectangle {
     pub left: i64,
     /// First row.
     pub top: i64,
-    /// Column behind the last.
+    /// Column after the last.
     pub right: i64,
-    /// Row behind the last.
+    /// Row after the last.
     pub bottom: i64,
 }
 
 impl Rectangle {
-    /// Columns; not positive if it is empty.
+    /// Number of columns; zero or negative if the rectangle is empty.
     pub const fn width(&self) -> i64 {
         self.right - self.left
     }
 
-    /// Rows; not positive if it is empty.
+    /// Number of rows; zero or negative if the rectangle is empty.
     pub const fn height(&self) -> i64 {
         self.bottom - self.top
     }
@@ -49,7 +49,7 @@ impl Rectangle {
         self.width() <= 0 || self.height() <= 0
     }
 
-    /// What it has in common with another.
+    /// The part that lies in both rectangles.
     #[must_use]
     pub fn intersection(&self, other: &Rectangle) -> Rectangle {
         Rectangle {
@@ -70,12 +70,12 @@ pub enum Source {
     Color {
         /// The surface.
         plane: Plane,
-        /// Column that meets the rectangle's first.
+        /// Column of the surface for the rectangle's first column.
         x: i64,
-        /// Row that meets the rectangle's first.
+        /// Row of the surface for the rectangle's first row.
         y: i64,
     },
-    /// Bits that become pixels; the first meets the rectangle's upper left corner.
+    /// Bits that become pixels. The first bit is for the rectangle's upper left corner.
     Mono(Bitmap),
 }
 
@@ -84,13 +84,13 @@ pub enum Source {
 pub struct Operation {
     /// Layout of pixels.
     pub depth: Depth,
-    /// The function.
+    /// The raster operation.
     pub rop: Rop,
     /// Bits of a pixel that are written; all 32 if the pixel has fewer.
     pub write_mask: u32,
-    /// Where to.
+    /// The destination surface.
     pub destination: Plane,
-    /// Which pixels of it.
+    /// The pixels of the destination.
     pub rectangle: Rectangle,
     /// Pixels outside are not written.
     pub clip: Option<Rectangle>,
@@ -102,13 +102,13 @@ pub struct Operation {
     pub key: Option<Key>,
 }
 
-/// Which operands an operation looks at.
+/// The operands that an operation uses.
 #[derive(Clone, Copy)]
 pub(super) struct Needs {
     pub(super) source: bool,
     pub(super) pattern: bool,
     pub(super) destination: bool,
-    /// Some bits may have to stay as they are.
+    /// Some bits of the destination may have to stay unchanged.
     pub(super) mask: bool,
 }
 
@@ -136,12 +136,12 @@ impl Operation {
         self.part().is_empty()
     }
 
-    /// What the clip rectangle leaves.
+    /// The part of the rectangle that lies inside the clip rectangle.
     fn part(&self) -> Rectangle {
         self.clip.map_or(self.rectangle, |clip| self.rectangle.intersection(&clip))
     }
 
-    /// Rows that depend on the pattern alone: each of its rows is worked out once.
+    /// Draws rows that depend on the pattern alone. Each of its rows is computed once.
     fn fill(&self, exec: &mut Exec<'_>, part: &Rectangle) -> Result<(), Fault> {
         let bytes = self.bytes(part);
         let mut patterns = PatternRows::new(self, part, true);
@@ -159,7 +159,7 @@ impl Operation {
         Ok(())
     }
 
-    /// Any other rows.
+    /// Draws all other rows.
     fn combine(&self, exec: &mut Exec<'_>, part: &Rectangle, needs: Needs) -> Result<(), Fault> {
         let bytes = self.bytes(part);
         let left = part.left * self.depth.bytes() as i64;
@@ -241,7 +241,8 @@ impl Operation {
     }
 }
 
-/// `mask &= other`, if there is another.
+/// Clears the bits of `mask` that are clear in `other`. If `other` is empty, `mask` does not
+/// change.
 fn and(mask: &mut [u8], other: &[u8]) {
     for (to, from) in mask.iter_mut().zip(other) {
         *to &= from;

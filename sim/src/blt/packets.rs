@@ -1,4 +1,4 @@
-//! The packets that carry all of their operands, and what each is as an [`Operation`].
+//! Packets that contain all their operands, and the [`Operation`] of each.
 
 use super::bitmap::{Bitmap, Bits, Packing};
 use super::depth::Depth;
@@ -17,11 +17,11 @@ use genxml::gen8::blitter::*;
 
 /// A packet that draws.
 pub trait Draw {
-    /// What it does, with everything looked up that it refers to but the pixels.
+    /// The operation of the packet. All state that it refers to is resolved, except the pixels.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if fields do not fit together, [`Fault::Page`] if its pattern is not in
-    /// memory.
+    /// [`Fault::BadPacket`] if fields contradict each other, [`Fault::Page`] if its pattern is not
+    /// mapped.
     fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault>;
 }
 
@@ -125,7 +125,7 @@ impl Draw for SrcCopyBlt {
     }
 }
 
-/// XY_MONO_PAT_FIXED_BLT: no source tells which patterns there are.
+/// XY_MONO_PAT_FIXED_BLT: no document at hand describes its patterns.
 impl Draw for XyMonoPatFixedBlt {
     fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let page = "no manual at hand shows the patterns, or the field that chooses one";

@@ -5,26 +5,27 @@ use super::depth::Depth;
 /// Pixels of a pattern in each direction.
 const SIDE: usize = 8;
 
-/// The pattern operand, whatever it was made of. Pixel (0, 0) of it lies where both coordinates of
-/// the destination plus the seeds are multiples of 8.
+/// The pattern operand. Its pixel (0, 0) lies where both destination coordinates plus the seeds are
+/// multiples of 8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
-    /// Colours, row by row; a color in the low bits.
+    /// Colours, row by row; each in the low bits.
     pixels: [[u32; SIDE]; SIDE],
-    /// Which pixels are drawn, row by row, the leftmost in the highest bit.
+    /// One bit per pixel, row by row: 1 if the pixel is drawn. The leftmost pixel is the highest
+    /// bit.
     drawn: [u8; SIDE],
-    /// Pixel and row of the pattern where the destination's coordinates are 0 (BR00, 2d p.44, 45).
+    /// Column and row of the pattern at destination coordinates 0 (BR00, 2d p.44, 45).
     seeds: [u8; 2],
 }
 
-/// What a bitmap's bits stand for.
+/// How the bits of a bitmap become pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Expansion {
     /// Colour of a 0.
     pub background: u32,
     /// Colour of a 1.
     pub foreground: u32,
-    /// Nothing is drawn where a bit is 0.
+    /// Pixels whose bit is 0 are not drawn.
     pub transparent: bool,
 }
 
@@ -51,7 +52,7 @@ impl Pattern {
         pattern
     }
 
-    /// A monochrome pattern: a byte a row, the leftmost pixel in the highest bit.
+    /// A monochrome pattern: one byte per row, with the leftmost pixel in the highest bit.
     pub fn mono(rows: [u8; SIDE], expansion: Expansion, seeds: [u8; 2]) -> Self {
         let color = |row: u8, x| {
             if row << x & 0x80 != 0 { expansion.foreground } else { expansion.background }
@@ -68,24 +69,25 @@ impl Pattern {
         self.drawn != [0xff; SIDE]
     }
 
-    /// Rows after which it repeats: 8, or 1 if all are the same.
+    /// Number of rows after which the pattern repeats: 8, or 1 if all rows are equal.
     pub(super) fn period(&self) -> usize {
         let same = self.pixels.iter().all(|row| *row == self.pixels[0]);
         if same && self.drawn.iter().all(|row| *row == self.drawn[0]) { 1 } else { SIDE }
     }
 
-    /// Which of its rows meets row `y` of the destination.
+    /// The row of the pattern for row `y` of the destination.
     fn row(&self, y: i64) -> usize {
         (y + i64::from(self.seeds[1])).rem_euclid(SIDE as i64) as usize
     }
 
-    /// Pixels of row `y` of the destination, from column `left` on.
+    /// Fills `out` with the pattern's pixels for row `y` of the destination, from column `left` on.
     pub(super) fn colors(&self, left: i64, y: i64, depth: Depth, out: &mut [u8]) {
         let row = &self.pixels[self.row(y)];
         self.repeat(left, depth, out, |x| row[x]);
     }
 
-    /// Ones where row `y` of the destination is drawn, from column `left` on.
+    /// Fills `out` with ones where the pattern draws pixels in row `y` of the destination, from
+    /// column `left` on, and with zeros elsewhere.
     pub(super) fn mask(&self, left: i64, y: i64, depth: Depth, out: &mut [u8]) {
         let row = self.drawn[self.row(y)];
         self.repeat(left, depth, out, |x| if row << x & 0x80 != 0 { !0 } else { 0 });

@@ -1,6 +1,8 @@
-//! A side of a blit: where its bytes lie, and how rows of them are read and written.
+//! The source or destination surface of a blit: where its bytes lie, and how its rows are read and
+//! written.
 //!
-//! A row is worked in pieces that lie in one page, a piece in runs that are contiguous in memory.
+//! A row is split into pieces that each lie in one page. A piece is split into runs that are
+//! contiguous in memory.
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -14,27 +16,28 @@ use std::ops::{Range, RangeInclusive};
 pub struct Plane {
     /// Graphics address of the first byte.
     pub base: u64,
-    /// Bytes from a row to the next; may be zero or negative if linear.
+    /// Distance between rows in bytes; may be zero or negative if linear.
     pub pitch: i64,
     /// Order of bytes.
     pub tile_mode: TileMode,
 }
 
-/// A plane as a packet gives it.
+/// The fields of a packet that describe a plane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlaneFields {
     pub(super) tiled: bool,
-    /// Which tiles, by BCS_SWCTRL.
+    /// True if BCS_SWCTRL selects Y-major tiles.
     pub(super) y_major: bool,
     pub(super) base: u64,
-    /// Bytes if linear, dwords if tiled.
+    /// The pitch, in bytes if linear and in dwords if tiled.
     pub(super) pitch: i64,
-    /// Names of the fields of base and pitch.
+    /// Names of the fields for base and pitch.
     pub(super) names: [&'static str; 2],
 }
 
 impl PlaneFields {
-    /// The plane; tiled ones start at a page and have whole tiles (2d p.49, 53 to 55).
+    /// Makes the plane. A tiled plane must start at a page and have a pitch of whole tiles (2d
+    /// p.49, 53 to 55).
     pub(super) fn resolve(&self, exec: &Exec<'_>) -> Result<Plane, Fault> {
         let tile_mode = match (self.tiled, self.y_major) {
             (false, _) => {
@@ -63,8 +66,8 @@ impl PlaneFields {
     }
 }
 
-/// Part of a row that lies in one page: from `address` on if linear, in the tile that starts at
-/// `address` if tiled.
+/// Part of a row that lies in one page. If linear, it starts at `address`. If tiled, it lies in the
+/// tile that starts at `address`.
 struct Piece {
     address: u64,
     length: usize,
@@ -77,7 +80,8 @@ impl Plane {
         self.base.wrapping_add(self.tile_mode.offset(x, y, self.pitch) as u64) & ADDRESS_MASK
     }
 
-    /// Addresses among which all bytes of a rectangle lie (with others, if tiled).
+    /// A range of addresses that contains all bytes of a rectangle. If tiled, it also contains
+    /// other bytes.
     pub(super) fn extent(&self, x: i64, y: i64, width: i64, height: i64) -> RangeInclusive<u64> {
         let (w, h) = match self.tile_mode {
             TileMode::Linear => (1, 1),
@@ -95,7 +99,8 @@ impl Plane {
         if last > ADDRESS_MASK { 0..=ADDRESS_MASK } else { first..=last }
     }
 
-    /// True if no byte of columns `columns` (in bytes) of one row is a byte of another row.
+    /// True if rows do not overlap: no byte in `columns` (counted in bytes) of one row belongs to
+    /// another row.
     pub(super) fn rows_are_apart(&self, columns: Range<i64>) -> bool {
         match self.tile_mode {
             TileMode::Linear => columns.end - columns.start <= self.pitch.abs(),
@@ -103,8 +108,8 @@ impl Plane {
         }
     }
 
-    /// The piece of row `y` that starts at byte `x`, at most `max` bytes: up to the end of the page
-    /// or tile.
+    /// The piece of row `y` that starts at byte `x`. It ends at the end of the page or tile, or
+    /// after `max` bytes.
     #[inline(always)]
     fn piece(&self, x: i64, y: i64, max: usize) -> Piece {
         if self.tile_mode == TileMode::Linear {
@@ -117,8 +122,8 @@ impl Plane {
         Piece { address, length: max.min((w - inside) as usize) }
     }
 
-    /// Calls `copy` for each contiguous run of a piece: the place in the page and the place in the
-    /// piece.
+    /// Calls `copy` for each contiguous run of a piece, with its range in the page and its range in
+    /// the piece.
     #[inline(always)]
     fn runs(
         &self,
@@ -143,7 +148,8 @@ impl Plane {
         }
     }
 
-    /// Reads bytes `x..` of row `y`; where `shadow` has a page, as it was when the blit began.
+    /// Reads bytes `x..` of row `y`. Pages that `shadow` has saved are read as they were before the
+    /// blit.
     pub(super) fn read(
         &self,
         vm: &Vm<'_>,
@@ -167,7 +173,8 @@ impl Plane {
         Ok(())
     }
 
-    /// Writes bytes `x..` of row `y`; `shadow` gets to see each page before.
+    /// Writes bytes `x..` of row `y`. Before the write, `shadow` may save the old contents of each
+    /// page.
     pub(super) fn write(
         &self,
         vm: &mut Vm<'_>,
@@ -194,24 +201,25 @@ impl Plane {
 
 /// Pages of the source as they were before the blit wrote to them.
 ///
-/// It goes by graphics address: two mappings of one frame count as two places.
+/// Pages are identified by graphics address: two mappings of one frame count as two pages.
 pub(super) struct Shadow {
     source: RangeInclusive<u64>,
     pages: BTreeMap<u64, Box<Page>>,
 }
 
 impl Shadow {
-    /// For a source that lies at `source`.
+    /// No saved pages yet. `source` is the address range of the source.
     pub(super) fn new(source: RangeInclusive<u64>) -> Self {
         Shadow { source, pages: BTreeMap::new() }
     }
 
-    /// The page that holds `address`, if it was kept.
+    /// The saved page that holds `address`, if there is one.
     fn page(&self, address: u64) -> Option<&Page> {
         self.pages.get(&(address & !(PAGE - 1))).map(|page| &**page)
     }
 
-    /// Called before bytes from `address` on, inside one page, are written.
+    /// Saves the page of `address` if it belongs to the source and was not saved before. Call this
+    /// before bytes of that page are written.
     fn keep(&mut self, vm: &Vm<'_>, address: u64) -> Result<(), PageFault> {
         let page = address & !(PAGE - 1);
         let apart = *self.source.start() >= page + PAGE || *self.source.end() < page;

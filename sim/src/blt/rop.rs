@@ -7,7 +7,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rop {
     code: u8,
-    /// All ones or all zeros for each bit of the code.
+    /// Each bit of the code, extended to a byte of ones or zeros.
     rows: [u8; 8],
 }
 
@@ -46,7 +46,7 @@ impl Rop {
         (self.code >> 1 ^ self.code) & 0x55 != 0
     }
 
-    /// Eight bits at once.
+    /// Applies the operation to eight bits at once.
     #[inline(always)]
     pub const fn apply(self, pattern: u8, source: u8, destination: u8) -> u8 {
         let r = &self.rows;
@@ -56,8 +56,8 @@ impl Rop {
         mux(pattern, with_pattern, without_pattern)
     }
 
-    /// Many bytes: `row` holds the source and gets the result, but keeps the destination's bits
-    /// where `mask` has zeros. All slices have the same length.
+    /// Applies the operation to a row of bytes. `row` holds the source and receives the result.
+    /// Where `mask` has zeros, it receives the destination's bits. All slices have the same length.
     pub(super) fn apply_row(
         self,
         row: &mut [u8],
@@ -81,7 +81,7 @@ impl Rop {
     }
 }
 
-/// Bits of `one` where `select` is set, of `zero` elsewhere.
+/// Selects bits of `one` where `select` is set, and bits of `zero` elsewhere.
 #[inline(always)]
 const fn mux(select: u8, one: u8, zero: u8) -> u8 {
     zero ^ (select & (one ^ zero))

@@ -14,11 +14,11 @@ pub(super) struct SourceRows<'a> {
     operation: &'a Operation,
     part: Rectangle,
     needed: bool,
-    /// Columns and rows of the source that are left out.
+    /// Columns and rows of the source that clipping skips.
     cut: (i64, i64),
-    /// The last row is to be worked first.
+    /// Rows must be processed from the last to the first.
     pub(super) upward: bool,
-    /// What was there, if the order of rows is not enough.
+    /// Saved pages of the source, if the order of rows cannot protect it.
     pub(super) shadow: Option<Shadow>,
     bits: Vec<u8>,
     colors: Option<Expander>,
@@ -30,7 +30,7 @@ pub(super) struct SourceRows<'a> {
 }
 
 impl<'a> SourceRows<'a> {
-    /// Rows for the part of the operation's rectangle that is to be worked.
+    /// Rows for `part`, the part of the operation's rectangle that is drawn.
     pub(super) fn new(operation: &'a Operation, part: &Rectangle, needs: Needs) -> Self {
         let whole = &operation.rectangle;
         let cut = (part.left - whole.left, part.top - whole.top);
@@ -64,8 +64,9 @@ impl<'a> SourceRows<'a> {
         rows
     }
 
-    /// Decides how the source is kept from being overwritten before it is read. A row is read
-    /// before it is written, so that within one surface the order of rows is enough.
+    /// Chooses how to protect the source from being overwritten before it is read. Each row is read
+    /// before it is written. Therefore the order of rows is enough if source and destination are
+    /// the same surface.
     fn avoid_overlap(&mut self, x: i64, y: i64) {
         let Source::Color { plane, .. } = &self.operation.source else { return };
         let size = self.operation.depth.bytes() as i64;
@@ -85,7 +86,7 @@ impl<'a> SourceRows<'a> {
         }
     }
 
-    /// Gets the row that meets row `y` of the destination.
+    /// Reads the source row for row `y` of the destination.
     pub(super) fn read(&mut self, exec: &mut Exec<'_>, y: i64) -> Result<(), Fault> {
         let line = self.cut.1 + y - self.part.top;
         match &self.operation.source {
@@ -116,7 +117,7 @@ impl<'a> SourceRows<'a> {
     }
 }
 
-/// Rows of the pattern, worked out when they are first asked for.
+/// Rows of the pattern, computed on first use.
 pub(super) struct PatternRows {
     pattern: Pattern,
     depth: Depth,
@@ -130,8 +131,8 @@ pub(super) struct PatternRows {
 }
 
 impl PatternRows {
-    /// Rows for the part of the operation's rectangle that is to be worked; all zeros if not
-    /// `needed`.
+    /// Rows for `part`, the part of the operation's rectangle that is drawn. If not `needed`, all
+    /// pixels are zero.
     pub(super) fn new(operation: &Operation, part: &Rectangle, needed: bool) -> Self {
         let pattern = operation.pattern.filter(|_| needed).unwrap_or(Pattern::solid(0));
         PatternRows {
@@ -145,8 +146,8 @@ impl PatternRows {
         }
     }
 
-    /// Makes sure of the row that meets row `y` of the destination, and says which of the rows it
-    /// is.
+    /// Computes the pattern row for row `y` of the destination if that was not done before. Returns
+    /// its index in `colors` and `drawn`.
     pub(super) fn prepare(&mut self, y: i64) -> usize {
         let slot = y.rem_euclid(self.period) as usize;
         if self.colors[slot].is_empty() {

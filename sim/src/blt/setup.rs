@@ -1,8 +1,8 @@
-//! Setup packets, and the short ones that draw with what they set.
+//! Setup packets, and the short packets that draw with the state that they set.
 //!
-//! A setup is kept as it came. Its registers hold raster operation, masks, colours, pattern, clip
-//! rectangle and destination (BR01 to BR09, 2d p.47 to 53); what a register does not hold comes
-//! with the short packet: tiling and the pattern's seeds.
+//! A setup packet is stored unchanged. It sets the raster operation, masks, colours, pattern, clip
+//! rectangle and destination (BR01 to BR09, 2d p.47 to 53). The short packet contains what these
+//! registers do not hold: the tiling and the seeds of the pattern.
 
 use super::bitmap::{Bitmap, Bits};
 use super::depth::Depth;
@@ -25,12 +25,12 @@ use genxml::gen8::blitter::{
 
 impl UnitState for SetupState {}
 
-/// What setup packets leave behind for later packets.
+/// State that setup packets set for later packets.
 #[derive(Clone, Debug, Default)]
 pub struct SetupState {
-    /// The newest setup.
+    /// The latest setup packet.
     pub setup: Option<Setup>,
-    /// The clip rectangle of whichever came last, a setup or XY_SETUP_CLIP_BLT.
+    /// The clip rectangle of the latest setup packet or XY_SETUP_CLIP_BLT, whichever came last.
     pub clip: Option<Rectangle>,
 }
 
@@ -77,7 +77,7 @@ pub fn setup_clip(exec: &mut Exec<'_>, packet: &XySetupClipBlt) -> Result<(), Fa
     Ok(())
 }
 
-/// Takes fields that both setups have.
+/// Reads fields that both setup packets have.
 macro_rules! both {
     ($setup:expr, $packet:ident => $value:expr) => {
         match $setup {
@@ -88,7 +88,7 @@ macro_rules! both {
 }
 
 impl Setup {
-    /// The newest one.
+    /// The latest setup packet.
     fn get(exec: &Exec<'_>) -> Result<Self, Fault> {
         let why = "there was no XY_SETUP_BLT or XY_SETUP_MONO_PATTERN_SL_BLT that says where and how to draw";
         exec.state
@@ -97,7 +97,8 @@ impl Setup {
             .ok_or_else(|| Fault::Malformed { why: why.into(), at: exec.at })
     }
 
-    /// Colour of zeros and solid colour of pixels (BR05, 2d p.50), colour of ones (BR06, 2d p.51).
+    /// The background colour, for zeros and for XY_PIXEL_BLT (BR05, 2d p.50), and the foreground
+    /// colour, for ones (BR06, 2d p.51).
     fn colors(&self) -> [u32; 2] {
         match self {
             Setup::Color(packet) => [packet.background_color, packet.foreground_color],
@@ -108,7 +109,7 @@ impl Setup {
         .map(|color| color.get() as u32)
     }
 
-    /// All but source and pattern.
+    /// The operation without source and pattern.
     fn operation(
         &self,
         exec: &Exec<'_>,
@@ -132,7 +133,7 @@ impl Setup {
         })
     }
 
-    /// The source of text, without its place.
+    /// The source of text, without its bits.
     fn text(&self, start: u64, byte_packed: u64) -> Bitmap {
         let [background, foreground] = self.colors();
         let transparent = both!(self, packet => packet.monochrome_source_transparency_mode);
