@@ -234,7 +234,7 @@ impl Threads {
         if self.whole {
             thread.begin_with(vector_mask);
         }
-        self.slots.local.lit = self.whole.then_some(mask);
+        self.slots.local.covered = self.whole.then_some(mask);
         self.number = (self.number + 1) % crate::unit::local::PLACES;
         self.slots.turn_last(exec)
     }

@@ -8,26 +8,26 @@ use genxml::gen8::state::{
     BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode,
 };
 
-/// A surface as a binding table names it.
+/// A surface that a binding table entry refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bound {
-    /// Where it lies.
+    /// The resolved surface.
     pub surface: Surface,
-    /// What reads above and below it return.
+    /// How media block reads treat rows above and below the surface.
     pub boundary: RenderSurfaceStateMediaBoundaryPixelMode,
 }
 
-/// The surfaces of the threads of one packet, looked up when a message first names them.
+/// The surfaces of the threads of one packet. Each is resolved when a message first uses it.
 #[derive(Clone, Debug)]
 pub struct Bindings {
-    /// Graphics address that surface state offsets count from.
+    /// Graphics address to which the offsets of surface states are added.
     pub base: u64,
     /// Graphics address of the binding table.
     pub table: u64,
-    /// By index: place in `found` and one more, or 0.
+    /// For each binding table index: position in `found` plus one, or 0 if not resolved yet.
     places: [u16; 256],
     found: Vec<Bound>,
-    /// The samplers that messages name beside surfaces.
+    /// The samplers that sampler messages use together with the surfaces.
     pub samplers: Samplers,
 }
 
@@ -38,12 +38,12 @@ impl Default for Bindings {
 }
 
 impl Bindings {
-    /// A binding table at `table`, pointing to surface states relative to `base`.
+    /// A binding table at `table`. Its pointers to surface states are relative to `base`.
     pub fn new(base: u64, table: u64) -> Bindings {
         Bindings { base, table, places: [0; 256], found: Vec::new(), samplers: Samplers::default() }
     }
 
-    /// The same with samplers.
+    /// The same surfaces, with these samplers.
     #[must_use]
     pub fn with_samplers(self, samplers: Samplers) -> Bindings {
         Bindings { samplers, ..self }
@@ -52,8 +52,8 @@ impl Bindings {
     /// The surface of entry `index`.
     ///
     /// # Errors
-    /// A page fault on the way to it, or a surface state that asks for something that is not
-    /// possible.
+    /// A page fault at the binding table or at the surface state, or a field of the surface state
+    /// with an invalid value.
     #[inline]
     pub fn surface(&mut self, exec: &Exec<'_>, index: u8) -> Result<&Bound, Fault> {
         if self.places[usize::from(index)] == 0 {
@@ -70,7 +70,7 @@ impl Bindings {
         Ok(())
     }
 
-    /// Takes over the surfaces that `other`, the same table, found and this one has not.
+    /// Copies the surfaces that only `other` has resolved. Both must be of the same table.
     pub fn merge(&mut self, other: &Bindings) {
         for (own, &place) in self.places.iter_mut().zip(&other.places) {
             if *own == 0 && place != 0 {
@@ -81,10 +81,10 @@ impl Bindings {
         self.samplers.merge(&other.samplers);
     }
 
-    /// The surface state of entry `index` as it stands in memory.
+    /// Reads the surface state of entry `index` from memory.
     ///
     /// # Errors
-    /// A page fault on the way to it.
+    /// A page fault at the binding table or at the surface state.
     pub fn state(&self, exec: &Exec<'_>, index: u8) -> Result<RenderSurfaceState, Fault> {
         let entry = self.table.wrapping_add(4 * u64::from(index));
         let dword = exec

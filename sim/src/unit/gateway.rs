@@ -1,5 +1,5 @@
-//! Message gateway: what threads tell each other (G45 vol 4, chapter 7; the barrier by what
-//! compilers send).
+//! Message gateway: messages between threads, barriers and time stamps (G45 vol 4, chapter 7; the
+//! layout of barrier messages is that which compilers send).
 
 use super::Port;
 use super::local::{Gateway, Mail, PLACES, Segment, address};
@@ -14,16 +14,20 @@ use genxml::gen8::messages::{
 };
 use genxml_core::U;
 
-/// Greatest Gateway Size: 32 registers.
+/// Largest valid value of Gateway Size: 2^5 = 32 registers.
 const MAX_SIZE: u64 = 5;
 
-/// A message to the gateway.
+/// Executes a message to the gateway.
+///
+/// An error that the gateway itself detects is not a fault. The response contains the error code;
+/// without AckReq there is no response and the thread gets no code (7.1.1 AckReq).
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have and for a
-/// message without payload, or with an answer that AckReq does not fit; [`Fault::Unimplemented`]
-/// for messages whose contents no source gives. What the gateway itself refuses is no fault: the
-/// thread finds the code in the answer, or never hears of it (7.1.1 AckReq).
+/// * [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have, for a
+///   message without payload, for a response that contradicts AckReq, and for data at an unaligned
+///   offset.
+/// * [`Fault::Unimplemented`] for messages whose contents no source describes, and for a receiver
+///   that is ambiguous.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -50,7 +54,7 @@ pub fn message(
         }
         _ => Err(GatewayError::OPCODE_ERROR),
     };
-    // Without AckReq nothing comes back even if an error occurs: a child may write to a parent that
+    // Without AckReq there is no response, even after an error. A child may write to a parent that
     // has ended.
     if let Some(response) = message.response {
         let error_code = done.err().unwrap_or(GatewayError::SUCCESSFUL);
@@ -60,9 +64,10 @@ pub fn message(
     Ok(())
 }
 
-/// All messages have one register. With AckReq there must be a destination and one register comes
-/// back, without it neither (7.1.1); a time stamp is nothing but an answer (7.1.5.2). Barrier
-/// messages have no AckReq.
+/// Checks the lengths of a message. Each message has a payload. With AckReq it must have a
+/// destination and a response of one register; without AckReq it must have neither (7.1.1).
+/// GetTimeStamp needs AckReq, because the response is its only effect (7.1.5.2). Barrier messages
+/// have no AckReq.
 fn check(
     port: &Port<'_, '_>,
     message: &Message,
@@ -88,7 +93,7 @@ fn check(
     Ok(())
 }
 
-/// Others may write registers of the thread from now on, if they know the key.
+/// Opens the thread's gateway: other threads that give the key may write its registers.
 fn open(
     port: &mut Port<'_, '_>,
     registers: &Registers,
@@ -117,7 +122,7 @@ fn close(port: &mut Port<'_, '_>) {
     port.local.gateways.retain(|gateway| gateway.thread != sender);
 }
 
-/// Bytes for the registers of another thread, and a notification if wanted.
+/// Sends bytes to the registers of another thread, with a notification if the message asks for it.
 fn forward(
     port: &mut Port<'_, '_>,
     registers: &Registers,
@@ -146,8 +151,9 @@ fn forward(
     };
     let offset = payload.offset.get() as usize;
     if !offset.is_multiple_of(length) {
-        let why =
-            format!("{length} bytes forwarded to byte {offset:#x}, which is no multiple of that");
+        let why = format!(
+            "{length} bytes forwarded to offset {offset:#x}, which is not a multiple of it"
+        );
         return Err(port.illegal(why, message));
     }
     let to = payload.recipient.get() as u16;
@@ -156,7 +162,7 @@ fn forward(
     let gateway = match open.next() {
         Some(_) if open.next().is_some() => return Err(ambiguous(port, message)),
         Some(gateway) => gateway,
-        // Any thread that is there can be written to then.
+        // With the bypass, every thread that has a slot can be written to.
         None if bypass(port) => match present(port, to) {
             [Some(thread), None] => {
                 Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 }
@@ -180,18 +186,18 @@ fn forward(
     Ok(Ok(()))
 }
 
-/// The first two threads at a place.
+/// The first two threads with this address. Two mean that the address is ambiguous.
 fn present(port: &Port<'_, '_>, to: u16) -> [Option<u32>; 2] {
     let mut found = port.local.present.iter().copied().filter(|number| address(*number) == to);
     [found.next(), found.next()]
 }
 
-/// The model lets more threads of a group run side by side than the GPU has places for, and who is
-/// meant is not known then.
+/// The fault for a receiver that is ambiguous. The model can run more threads of a group at the
+/// same time than there are positions in `sr0`, so that two threads can have the same address.
 #[cold]
 fn ambiguous(port: &Port<'_, '_>, message: &Message) -> Fault {
     let what = format!(
-        "a message to one of two threads with the same place in sr0: there are {PLACES} places"
+        "a message to one of two threads with the same position in sr0 (of {PLACES} positions)"
     );
     port.missing(&what, message, "G45 vol 4, 7.1.4")
 }
@@ -203,12 +209,12 @@ fn bypass(port: &Port<'_, '_>) -> bool {
     })
 }
 
-/// The clock, and the time since MEDIA_VFE_STATE reset the timer: half a register.
+/// Returns the clock and the time since MEDIA_VFE_STATE reset the timer, in half a register.
 fn time_stamp(port: &Port<'_, '_>, registers: &mut Registers, message: &Message) {
     let payload = GatewayTimeStampPayload::unpack_lossy(&registers.dwords(message.payload));
     let Some(response) = message.response else { return };
     port.exec.vm.keep_order();
-    // In quarters of a nanosecond: the low 12 bits, and what is above them.
+    // Times count quarters of a nanosecond. They are split into the low 12 bits and the rest.
     let parts = |nanoseconds: u64| {
         let quarters = nanoseconds.wrapping_mul(4);
         (U::from_bits(quarters & 0xfff), U::from_bits(quarters >> 12 & u64::from(u32::MAX)))
@@ -227,8 +233,8 @@ fn time_stamp(port: &Port<'_, '_>, registers: &mut Registers, message: &Message)
     registers.set_dwords(response + half, answer.pack());
 }
 
-/// The thread reports at its group's barrier. The last one has all of them notified in n0.0
-/// (gen8_facts 4.8).
+/// The thread arrives at its group's barrier. When the last thread arrives, all are notified in
+/// n0.0 (gen8_facts 4.8).
 fn barrier(port: &mut Port<'_, '_>, registers: &Registers, message: &Message) -> Result<(), Fault> {
     let payload = BarrierMessagePayload::unpack_lossy(&registers.dwords(message.payload));
     let local = &mut *port.local;

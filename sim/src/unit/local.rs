@@ -1,4 +1,4 @@
-//! What the threads that run side by side share and tell each other.
+//! State that concurrent threads share, and the messages that they send to each other.
 
 use super::pixel_interpolator::Pixels;
 use super::render_cache::{Dispatched, Write};
@@ -6,95 +6,96 @@ use genxml::eu::gen8::eu_registers::StateRegister;
 use genxml_core::U;
 
 /// Shared local memory and barrier of the group whose thread runs, and the messages between
-/// threads.
+/// threads that have not arrived yet.
 #[derive(Clone, Debug, Default)]
 pub struct Local {
-    /// Shared local memory, as many bytes as the interface descriptor asks for.
+    /// Shared local memory. The interface descriptor gives its size.
     pub slm: Vec<u8>,
-    /// The group's barrier, if the interface descriptor asks for one.
+    /// The group's barrier, if the interface descriptor enables one.
     pub barrier: Option<Barrier>,
-    /// The thread that runs, by its number among those that run side by side.
+    /// Number of the thread that runs now. It is the sender of the messages.
     pub sender: u32,
-    /// The numbers of those that run side by side.
+    /// Numbers of all threads that have a slot.
     pub present: Vec<u32>,
-    /// What was sent to threads and has not arrived.
+    /// Messages that were sent to threads and have not arrived yet.
     pub mail: Vec<Mail>,
     /// Threads whose registers others may write.
     pub gateways: Vec<Gateway>,
     /// True for media threads, which may spawn others.
     pub spawns: bool,
-    /// What the thread spawner was asked for.
+    /// Requests to the thread spawner.
     pub requests: Vec<Request>,
-    /// What was dispatched, for threads of pixel shaders.
+    /// The dispatched pixels, if the thread runs a pixel shader.
     pub dispatched: Option<Dispatched>,
-    /// What is interpolated over its pixels.
+    /// Input of the pixel interpolator for these pixels.
     pub pixels: Option<Pixels>,
-    /// Channels that may write memory, if others run beside them: the unlit pixels of lit subspans.
-    pub lit: Option<u32>,
-    /// Messages to render targets.
+    /// Channels of covered pixels. Only these may access memory through the data cache. Set only if
+    /// the thread also runs the other pixels of its subspans.
+    pub covered: Option<u32>,
+    /// Messages to render targets that have not been executed yet.
     pub writes: Vec<Write>,
 }
 
-/// A barrier: threads report, and when all have, each is notified.
+/// A barrier. Each thread reports when it arrives. When all have arrived, each is notified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Barrier {
-    /// Its number, which threads find in `r0.2`.
+    /// Number of the barrier. Threads find it in `r0.2`.
     pub id: u8,
-    /// Threads of the group, which have to report.
+    /// How many threads must report.
     pub threads: u32,
-    /// Those that have.
+    /// Numbers of the threads that have reported.
     pub arrived: Vec<u32>,
 }
 
-/// What a thread receives without asking.
+/// A message from the gateway to a thread: register contents, a notification, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// The thread's number.
+    /// Number of the receiver.
     pub to: u32,
     /// Bytes for its registers.
     pub data: Option<Segment>,
-    /// Subregister of `n0` that counts up.
+    /// Subregister of `n0` that is incremented.
     pub notify: Option<u8>,
 }
 
 /// Bytes for the general registers of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Where the first goes, from `r0` on.
+    /// Byte offset of the destination from the start of `r0`.
     pub offset: usize,
-    /// The bytes.
+    /// The bytes. Only the first `length` are valid.
     pub bytes: [u8; 16],
-    /// How many of them count: 1, 4, 8 or 16.
+    /// Number of valid bytes: 1, 4, 8 or 16.
     pub length: usize,
 }
 
 /// Registers of a thread that others may write (G45 vol 4, 7.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gateway {
-    /// The thread's number.
+    /// Number of the thread that opened the gateway.
     pub thread: u32,
-    /// What others have to know.
+    /// Key that a sender must give.
     pub key: u16,
     /// First register.
     pub base: usize,
-    /// How many registers.
+    /// Number of registers.
     pub size: usize,
 }
 
-/// What a thread asks of the thread spawner.
+/// A request from a thread to the thread spawner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A child thread, with the payload of the message.
+    /// Start a child thread with this payload.
     Child([u32; 8]),
-    /// The next of the root threads that wait for this.
+    /// Start the next waiting root thread.
     Root,
-    /// The thread's URB entry is not needed any more.
+    /// Free the thread's URB entry.
     Release,
 }
 
-/// `sr0` of thread `number`, as far as it says where the thread is: seven threads an execution
-/// unit, the units of a half-slice one after the other. No two of 224 numbers in a row share
-/// half-slice, unit and slot.
+/// The fields of `sr0` that give the position of thread `number`: half-slice, execution unit and
+/// thread slot. An execution unit has 7 slots, a half-slice has 16 units. 224 consecutive numbers
+/// have different positions.
 pub fn place(number: u32) -> StateRegister {
     StateRegister {
         thread_identifier: U::from_bits((number % 7).into()),
@@ -104,10 +105,10 @@ pub fn place(number: u32) -> StateRegister {
     }
 }
 
-/// Threads that can be there at once without two of them having the same [`place`].
+/// Number of different values of [`place`].
 pub const PLACES: u32 = 224;
 
-/// The same as threads write it into messages: the low word of `sr0.0`.
+/// [`place`] as messages contain it: the low word of `sr0.0`.
 pub fn address(number: u32) -> u16 {
     place(number).pack()[0] as u16
 }

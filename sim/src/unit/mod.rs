@@ -1,8 +1,8 @@
-//! Shared functions: what the messages of threads reach.
+//! Shared functions: the units that receive the messages of threads.
 //!
-//! A [`Port`] is one thread's door to them: it knows the surfaces that the thread's binding table
-//! names and delivers each message to its unit: [`sampler`], [`dataport`], [`urb`], [`gateway`],
-//! [`spawner`], [`pixel_interpolator`]. Units never look back at what started the thread.
+//! A [`Port`] connects one thread with these units. It holds the surfaces of the thread's binding
+//! table and hands each message to its unit: [`sampler`], [`dataport`], [`urb`], [`gateway`],
+//! [`spawner`], [`pixel_interpolator`]. No unit depends on the stage that started the thread.
 
 pub mod atomic;
 pub mod bindings;
@@ -35,23 +35,23 @@ use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::messages::MessageDescriptor;
 use std::sync::Arc;
 
-/// One thread's door to memory and to the shared functions.
+/// Connects one thread with memory and with the shared functions.
 pub struct Port<'p, 'a> {
-    /// The machine.
+    /// Memory, state, statistics and budget of the simulated machine.
     pub exec: &'p mut Exec<'a>,
     /// Surfaces by binding table index.
     pub bindings: &'p mut Bindings,
-    /// What the threads of its group share.
+    /// State that the threads of the group share.
     pub local: &'p mut Local,
-    /// Graphics address of the kernel, for reports.
+    /// Graphics address of the kernel, for events and errors.
     pub kernel: u64,
 }
 
 impl Port<'_, '_> {
-    /// Executes `kernel` on `thread` from where it stands until it stops.
+    /// Continues `thread` in `kernel` until the thread stops.
     ///
     /// # Errors
-    /// Any [`Fault`] of an instruction or a message.
+    /// Any [`Fault`] that an instruction or a message causes.
     pub fn resume(&mut self, thread: &mut Thread, kernel: &Kernel) -> Result<Stop, Fault> {
         match self.exec.listener.wants_instructions() {
             false => thread.resume(kernel, self),
@@ -59,28 +59,28 @@ impl Port<'_, '_> {
         }
     }
 
-    /// From now on faults are those of the instruction at `ip`.
+    /// Sets the position that the next faults report to the instruction at `ip`.
     fn arrive(&mut self, ip: u32) {
         self.exec.at = self.exec.at.in_kernel(self.kernel, ip);
     }
 
-    /// Something that the model lacks, met by a message.
+    /// The fault for a message that needs something that the model does not implement.
     #[cold]
     pub fn missing(&self, what: &str, message: &Message, page: &'static str) -> Fault {
         self.refuse(Refusal::missing(what.to_owned(), page), message)
     }
 
-    /// The message without the channels of unlit pixels.
+    /// The message without the channels of pixels that are not covered.
     #[inline(always)]
-    fn lit(&self, message: &Message) -> Message {
-        match self.local.lit {
-            Some(lit) => Message { mask: message.mask & lit >> message.first, ..*message },
+    fn covered(&self, message: &Message) -> Message {
+        match self.local.covered {
+            Some(covered) => Message { mask: message.mask & covered >> message.first, ..*message },
             None => *message,
         }
     }
 
-    /// A message to the render cache: it waits for whoever started the thread, and knows its
-    /// pixels.
+    /// Records a message to the render cache in `local.writes`. The stage that started the thread
+    /// executes it later.
     fn render_target(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
         let Some(dispatched) = &self.local.dispatched else {
             return Err(self.illegal("only pixel shaders have render targets".into(), message));
@@ -109,7 +109,7 @@ impl Port<'_, '_> {
         refusal.fault(self.exec.at)
     }
 
-    /// A message that breaks the rules.
+    /// The fault for a message that breaks the rules.
     #[cold]
     pub fn illegal(&self, why: String, message: &Message) -> Fault {
         self.refuse(Refusal::illegal(why), message)
@@ -140,24 +140,24 @@ impl Environment for Port<'_, '_> {
         let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
         let sent = descriptor.message_length.get() as usize * REGISTER;
         if message.payload + sent > GRF_BYTES {
-            return Err(self.illegal("the payload goes on behind r127".into(), message));
+            return Err(self.illegal("the payload continues after r127".into(), message));
         }
         let back = descriptor.response_length.get() as usize * REGISTER;
         match message.response {
             Some(first) if first + back > GRF_BYTES => {
-                return Err(self.illegal("the response goes on behind r127".into(), message));
+                return Err(self.illegal("the response continues after r127".into(), message));
             }
             None if back > 0 && !message.eot => {
-                // Hardware drops what comes back to null; the units write nothing then.
+                // The destination is null. Hardware drops the response, so the units write none.
             }
             _ => {}
         }
         match message.function {
             SharedFunction::DataPort0 => {
-                dataport::data_cache_0(self, registers, &self.lit(message))
+                dataport::data_cache_0(self, registers, &self.covered(message))
             }
             SharedFunction::DataPort1 => {
-                dataport::data_cache_1(self, registers, &self.lit(message))
+                dataport::data_cache_1(self, registers, &self.covered(message))
             }
             SharedFunction::DataPortConstant | SharedFunction::DataPortSampler => {
                 dataport::read_only(self, registers, message)
@@ -185,8 +185,8 @@ impl Environment for Port<'_, '_> {
     }
 }
 
-/// A [`Port`] that emits an event for each instruction. It is a type of its own, so that threads
-/// run without a check per instruction when no observer wants these events.
+/// A [`Port`] that emits an event for each instruction. It is a separate type, so that [`Port`]
+/// does not check for each instruction whether an observer wants these events.
 struct Traced<'t, 'p, 'a>(&'t mut Port<'p, 'a>);
 
 impl Environment for Traced<'_, '_, '_> {
@@ -208,11 +208,11 @@ impl Environment for Traced<'_, '_, '_> {
     }
 }
 
-/// A kernel and what its threads share.
+/// A kernel and the surfaces that all its threads use.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The decoded kernel.
     pub kernel: Arc<Kernel>,
-    /// Surfaces.
+    /// Surfaces and samplers of its threads.
     pub bindings: Bindings,
 }

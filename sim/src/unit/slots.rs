@@ -1,8 +1,8 @@
-//! Thread slots of the execution units: threads that are there at the same time, and take turns.
+//! Thread slots of the execution units: concurrent threads that run in turns.
 //!
-//! A thread runs until it ends, waits for something, or has had its turn; then it is the next one's
-//! turn, always in the order in which they started, so that the same threads do the same things
-//! whenever they run.
+//! A thread's turn ends when the thread ends, waits for something, or has executed
+//! `INSTRUCTIONS_OF_A_TURN` instructions. Then the next thread gets its turn. The order is always
+//! the order of start, so that a repeated run gives the same results.
 
 use crate::assumptions::INSTRUCTIONS_OF_A_TURN;
 use crate::eu::cache;
@@ -19,11 +19,11 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Resident {
     thread: Box<Thread>,
-    /// Its number, unlike that of any other one here.
+    /// Number of the thread. It is unique within the slots.
     pub number: u32,
-    /// What it waits for.
+    /// The event that the thread waits for.
     waits: Option<Stop>,
-    /// Which kernel it runs.
+    /// Index of its kernel in [`Slots::programs`].
     pub program: usize,
     /// The packet that started it.
     at: Place,
@@ -32,24 +32,24 @@ pub struct Resident {
 /// How a turn ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// With the end of the thread, which has left its slot.
+    /// The thread ended and left its slot.
     Ended,
-    /// The thread waits.
+    /// The thread waits for an event.
     Waits,
-    /// Others have to have their turn.
+    /// The thread used up the instructions of its turn.
     Over,
 }
 
-/// Threads that are there at the same time.
+/// Concurrent threads.
 #[derive(Clone, Default)]
 pub struct Slots {
-    /// What they run.
+    /// The kernels that the threads run.
     pub programs: Vec<Program>,
-    /// What they share.
+    /// State that the threads share.
     pub local: Local,
     residents: Vec<Resident>,
-    /// Threads that ended, to be used again.
-    #[expect(clippy::vec_box, reason = "threads are large, and go to and fro")]
+    /// Threads that ended. Their memory is used for new threads.
+    #[expect(clippy::vec_box, reason = "threads are large and move between the two lists")]
     spare: Vec<Box<Thread>>,
 }
 
@@ -60,12 +60,12 @@ impl fmt::Debug for Slots {
 }
 
 impl Slots {
-    /// No threads yet, and one kernel.
+    /// Slots with one kernel and without threads.
     pub fn new(program: Program) -> Slots {
         Slots { programs: vec![program], ..Slots::default() }
     }
 
-    /// True if no thread is there.
+    /// True if there is no thread.
     pub fn is_empty(&self) -> bool {
         self.residents.is_empty()
     }
@@ -75,7 +75,7 @@ impl Slots {
         &self.residents
     }
 
-    /// Puts a thread behind all others.
+    /// Starts a thread, which runs after all others.
     pub fn start(
         &mut self,
         exec: &mut Exec<'_>,
@@ -99,10 +99,10 @@ impl Slots {
         &mut self.residents[index].thread
     }
 
-    /// Gives all threads a turn that do not wait. True if there was one.
+    /// Gives one turn to each thread that does not wait. True if there was such a thread.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread.
+    /// Any [`Fault`] that a thread causes.
     pub fn round(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         self.deliver();
         let (mut any, mut index) = (false, 0);
@@ -125,10 +125,10 @@ impl Slots {
         self.residents[index].waits.is_some()
     }
 
-    /// Gives the last thread a turn.
+    /// Gives one turn to the thread that was started last.
     ///
     /// # Errors
-    /// Any [`Fault`] of the thread.
+    /// Any [`Fault`] that the thread causes.
     pub fn turn_last(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         if let Some(last) = self.residents.len().checked_sub(1) {
             self.turn(exec, last)?;
@@ -136,10 +136,10 @@ impl Slots {
         Ok(())
     }
 
-    /// Gives the thread at `index` a turn.
+    /// Gives one turn to the thread at `index`.
     ///
     /// # Errors
-    /// Any [`Fault`] of the thread.
+    /// Any [`Fault`] that the thread causes.
     pub fn turn(&mut self, exec: &mut Exec<'_>, index: usize) -> Result<Turn, Fault> {
         let Resident { thread, number, waits, program, at } = &mut self.residents[index];
         let program = &mut self.programs[*program];
@@ -181,7 +181,7 @@ impl Slots {
         }
     }
 
-    /// Gives each thread what was sent to it.
+    /// Delivers all messages to their threads. Messages to threads that have ended are dropped.
     pub fn deliver(&mut self) {
         for mail in self.local.mail.drain(..) {
             let Some(resident) =
@@ -203,7 +203,7 @@ impl Slots {
         }
     }
 
-    /// Tells all threads that the one with this FFTID has ended.
+    /// Notifies all threads that the thread with this FFTID has ended.
     pub fn retire(&mut self, fftid: u8) {
         for resident in &mut self.residents {
             resident.thread.retired(fftid);
@@ -218,7 +218,7 @@ impl Slots {
         self.residents.first().map(|resident| resident.at)
     }
 
-    /// Who waits, and for what; `barrier` gives the barrier of a thread.
+    /// Every thread with the reason why it does not run. `barrier` returns the barrier of a thread.
     pub fn waiting<'b>(&self, barrier: impl Fn(u32) -> Option<&'b Barrier>) -> Vec<Waiting> {
         let reason = |resident: &Resident| match (resident.waits, barrier(resident.number)) {
             (Some(Stop::Notification(0)), Some(barrier))

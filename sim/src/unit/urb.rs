@@ -1,5 +1,6 @@
-//! Unified return buffer: memory of the machine that threads hand data to each other in (G45 vol 4,
-//! chapter 8; the messages by what drivers send, gen8_facts 4.4).
+//! Unified return buffer (URB): memory inside the GPU through which threads pass data to each
+//! other. (G45 vol 4, chapter 8; the layout of the messages is that which drivers send, gen8_facts
+//! 4.4.)
 
 use super::Port;
 use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
@@ -21,14 +22,14 @@ const OWORD: usize = 16;
 
 impl UnitState for Urb {}
 
-/// The buffer. What was never written reads 0.
+/// The buffer. Bytes that were never written read as 0.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Urb(Vec<u8>);
 
-/// Bytes behind the end of the buffer.
+/// The error for an access after the end of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outside {
-    /// The first byte that was wanted.
+    /// Offset of the first byte of the access.
     pub offset: usize,
 }
 
@@ -46,10 +47,10 @@ impl Urb {
         }
     }
 
-    /// Reads bytes from `offset` on.
+    /// Reads the bytes from `offset` on.
     ///
     /// # Errors
-    /// [`Outside`] the buffer.
+    /// [`Outside`] if the range goes beyond the buffer.
     pub fn read(&self, offset: usize, out: &mut [u8]) -> Result<(), Outside> {
         let range = Self::range(offset, out.len())?;
         let there = self.0.get(range.start..range.end.min(self.0.len())).unwrap_or_default();
@@ -58,10 +59,10 @@ impl Urb {
         Ok(())
     }
 
-    /// Writes bytes from `offset` on.
+    /// Writes the bytes from `offset` on.
     ///
     /// # Errors
-    /// [`Outside`] the buffer.
+    /// [`Outside`] if the range goes beyond the buffer.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<(), Outside> {
         let range = Self::range(offset, bytes.len())?;
         if self.0.len() < range.end {
@@ -71,10 +72,10 @@ impl Urb {
         Ok(())
     }
 
-    /// The dword at `offset`.
+    /// Reads the dword at `offset`.
     ///
     /// # Errors
-    /// [`Outside`] the buffer.
+    /// [`Outside`] if the dword goes beyond the buffer.
     pub fn read_u32(&self, offset: usize) -> Result<u32, Outside> {
         let mut bytes = [0; 4];
         self.read(offset, &mut bytes)?;
@@ -82,11 +83,11 @@ impl Urb {
     }
 }
 
-/// A message to the URB.
+/// Executes a message to the URB.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for messages that are too short, and for addresses outside of the
-/// URB.
+/// [`Fault::IllegalInstruction`] for messages that are too short, for reserved opcodes, and for
+/// addresses outside of the URB.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -111,7 +112,7 @@ pub fn message(
         let why = match wrong {
             Wrong::Message(why) => why,
             Wrong::Address(Outside { offset }) => {
-                format!("byte {offset:#x} of the URB, which has {URB_BYTES:#x}")
+                format!("byte {offset:#x} of the URB, which has {URB_BYTES:#x} bytes")
             }
         };
         port.illegal(why, message)
@@ -129,8 +130,8 @@ impl From<Outside> for Wrong {
     }
 }
 
-/// Registers of a message behind its first `headers` ones: offset of the first, and how many. At
-/// least `least`.
+/// Registers of a message after the `headers` first ones: byte offset of the first, and their
+/// number. It is an error if there are fewer than `least`.
 fn data(
     message: &Message,
     descriptor: &UrbMessageDescriptor,
@@ -151,7 +152,7 @@ fn data(
 
 // ---- blocks ----
 
-/// Where the data of both handles starts.
+/// URB offsets of the data of both handles.
 fn entries(
     header: &UrbMessageHeader,
     descriptor: &UrbMessageDescriptor,
@@ -165,14 +166,16 @@ fn entries(
     [0, 1].map(|n: usize| place(descriptor, handles[n], slots[n], unit))
 }
 
-/// A place in the entry of a handle. Offsets of 32 bits wrap, so that they can lead back.
+/// URB offset of the data of a handle. The sum of slot offset and global offset wraps at 32 bits,
+/// so that a slot offset can be negative.
 fn place(descriptor: &UrbMessageDescriptor, handle: u64, slot: u64, unit: usize) -> usize {
     let units = (slot as u32).wrapping_add(descriptor.global_offset.get() as u32);
     handle as usize * URB_HANDLE_BYTES + units as usize * unit
 }
 
-/// Half registers of a block in order: where each lies in the URB, and in the message behind the
-/// header. Interleaved, lower halves belong to the first handle and upper ones to the second.
+/// The half registers of a block in order: for each the offset in the URB, and the offset in the
+/// data of the message. In an interleaved message, lower halves belong to the first handle and
+/// upper halves to the second.
 fn halves(
     descriptor: &UrbMessageDescriptor,
     header: &UrbMessageHeader,
@@ -183,7 +186,7 @@ fn halves(
     let [first, second] = entries(header, descriptor, if words { OWORD } else { REGISTER });
     if words && registers > 1 {
         let why = format!(
-            "a URB message about owords with {registers} registers of data, one is possible"
+            "an oword URB message with {registers} registers of data, at most one is possible"
         );
         return Err(Wrong::Message(why));
     }
@@ -207,7 +210,7 @@ fn write_block(
     let header = UrbMessageHeader::unpack_lossy(&registers.dwords(message.payload));
     let (first, count) = data(message, descriptor, 1, 0)?;
     let interleaved = descriptor.swizzle_control == Swizzle::INTERLEAVE_OR_CHANNEL_MASK_PRESENT;
-    // One bit for each dword of a register. Channel enables count where the message is interleaved
+    // One bit for each dword of a register. The channel enables apply only to interleaved messages
     // (8.4.3.2).
     let mut mask = header.vertex_0_channel_mask.get() | header.vertex_1_channel_mask.get() << 4;
     if interleaved {
@@ -239,7 +242,7 @@ fn read_block(
     Ok(())
 }
 
-/// Replaces a dword and returns what it was. The operand is the first dword behind the header
+/// Changes a dword and returns its old value. The operand is the first dword after the header
 /// (assumptions::URB_ATOMICS_TAKE_DWORDS).
 fn atomic(
     urb: &mut Urb,
@@ -268,7 +271,8 @@ fn atomic(
 
 // ---- channels ----
 
-/// Where the data of each channel starts, and how many registers of the message say so.
+/// URB offset of the data of each channel, and the number of message registers before the masks or
+/// the data.
 fn channels(
     registers: &Registers,
     message: &Message,
