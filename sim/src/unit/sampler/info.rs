@@ -1,4 +1,4 @@
-//! What messages say of a surface: its size, its samples, and the level that a sample would take
+//! Messages that query a surface: its size, its samples, and the mip level that a sample would use
 //! (003:4054-4059).
 
 use super::levels;
@@ -11,7 +11,7 @@ use crate::eu::regions::Registers;
 use crate::surface::format::codec::Value;
 use crate::surface::{Dimension, SurfaceKind};
 
-/// resinfo: width, height, depth and number of levels, for the level that each lane asks for.
+/// resinfo: width, height and depth of the level that each lane asks for, and the number of levels.
 pub fn size(view: &View, registers: &mut Registers, request: &Request<'_>) {
     for group in 0..request.simd.groups() {
         let lods = request.parameter(registers, Parameter::Lod, group);
@@ -35,17 +35,19 @@ fn size_of(view: &View, lod: u32) -> Value {
     let shift = surface.first_level.saturating_add(lod);
     let least = u32::from(lod <= surface.mip_count && LEVELS_HAVE_A_TEXEL_AT_LEAST);
     let part = |extent: u32| extent.checked_shr(shift).unwrap_or(0).max(least);
-    // Drivers rely on 1 for what is no array (Mesa: devices before Gen7 returned 0).
+    // The depth of a surface that is not an array is 1. Drivers rely on it (Mesa: devices before
+    // Gen7 returned 0).
     let (height, depth) = match layout.dimension {
         Dimension::One => (view.layers, 0),
         Dimension::Two | Dimension::Cube => (part(layout.height), view.layers),
         Dimension::Three => (part(layout.height), part(layout.depth)),
     };
-    // A number, where the field holds one less (Mesa takes it for textureQueryLevels as it is).
+    // The number of levels, although the field of the surface state holds one less. Mesa uses the
+    // value unchanged for textureQueryLevels.
     [part(layout.width), height, depth, surface.mip_count + 1]
 }
 
-/// sampleinfo: how many samples there are.
+/// sampleinfo: number of samples.
 pub fn samples(view: &View, palette_index: u32, registers: &mut Registers, request: &Request<'_>) {
     let value = match view.surface.kind {
         SurfaceKind::Image if SAMPLEINFO_HAS_THE_PALETTE_INDEX => {
@@ -57,7 +59,8 @@ pub fn samples(view: &View, palette_index: u32, registers: &mut Registers, reque
     request.answer_all(registers, value);
 }
 
-/// LOD: the level that would be taken, and the level of detail that it comes from, both as floats.
+/// LOD: the level that a sample would use, and the level of detail before the selection, both as
+/// floats.
 pub fn lod(view: &View, registers: &mut Registers, request: &Request<'_>) {
     for group in 0..request.simd.groups() {
         let coordinates = Coordinates::read(request, registers, view, group);

@@ -7,25 +7,25 @@ use crate::surface::format::{Class, Encoding, Format, Letter};
 use genxml::gen8::render3d_binding::PaletteEntry;
 use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
 
-/// How a channel of a texel becomes 8 bits.
+/// Conversion of a channel of a texel to 8 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expand {
-    /// So many unsigned bits.
+    /// From an unsigned normalized value of this number of bits.
     Unorm(u32),
-    /// Sign and magnitude of 7 bits.
+    /// To a sign bit and a magnitude of 7 bits.
     SignMagnitude,
 }
 
 /// A range of colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// What a match does.
+    /// Effect of a match.
     pub mode: KeyMode,
-    /// Bounds of red, green, blue and alpha, both included, as they stand in the packet.
+    /// Bounds of red, green, blue and alpha as in the packet. Both bounds are included.
     low: [u8; 4],
     high: [u8; 4],
     expand: [Expand; 4],
-    /// What a matching texel becomes.
+    /// The value that replaces a matching texel.
     black: Value,
 }
 
@@ -88,19 +88,19 @@ impl Key {
         })
     }
 
-    /// What a matching texel becomes in the mode that replaces it.
+    /// The value that replaces a matching texel in the mode [`KeyMode::Black`].
     pub fn black(&self) -> Value {
         self.black
     }
 }
 
-/// The number that a byte of sign and magnitude stands for.
+/// The value of a byte in sign-and-magnitude form.
 fn signed(byte: u8) -> i32 {
     let magnitude = i32::from(byte & 0x7f);
     if byte > 0x7f { -magnitude } else { magnitude }
 }
 
-/// A normalized value of `bits` bits, its high bits repeated below them.
+/// A normalized value of `bits` bits, expanded to 8: the high bits are repeated in the low bits.
 fn expanded(value: f32, bits: u32) -> u8 {
     let most = ((1u32 << bits) - 1) as f32;
     let raw = (value.clamp(0.0, 1.0) * most).round_ties_even() as u32;
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn bits_are_repeated() {
-        // Five bits: the highest three of them below (2a p.35).
+        // Five bits, then the highest three of them again (2a p.35).
         for raw in 0..32u32 {
             assert_eq!(u32::from(expanded(raw as f32 / 31.0, 5)), raw << 3 | raw >> 2);
         }
@@ -145,7 +145,7 @@ mod tests {
         assert!(!key.matches(&texel([0x0f, 0x20, 0xff, 0])));
         assert!(!key.matches(&texel([0x1f, 0x21, 0xff, 0])));
         assert!(!key.matches(&texel([0x1f, 0x20, 0xfe, 0])));
-        // Sign and magnitude: -1 to 2.
+        // In sign-and-magnitude form, the range is -1 to 2.
         let packet = ThreeDStateChromaKey {
             chroma_key_low_value: U::from_bits(0xff81_ffff),
             chroma_key_high_value: U::from_bits(0x7f02_7f7f),

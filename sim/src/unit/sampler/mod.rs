@@ -1,21 +1,22 @@
-//! The sampling engine: messages about texels (gen8_facts 4.2 and 11, 003 chapter 4).
+//! The sampling engine: messages that read textures (gen8_facts 4.2 and 11, 003 chapter 4).
 //!
-//! A message names a surface by binding table index and a sampler by number; both are resolved
-//! once, to a [`View`]. In reading order, what happens to a sample:
+//! A message selects a surface by binding table index and a sampler by number. Both are resolved
+//! once, to a [`View`]. The modules in the order in which a sample passes through them:
 //!
-//! * [`payload`]: kinds of messages, where their parameters stand, and their answers;
-//! * [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: surface and sampler,
-//!   resolved;
+//! * [`payload`]: kinds of messages, the registers of their parameters, and their responses;
+//! * [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: the resolved surface and
+//!   sampler;
 //! * [`point`], [`cube`]: coordinates, layer and face of a lane;
-//! * [`levels`], [`lod`]: level of detail, and the levels that it chooses;
+//! * [`levels`], [`lod`]: level of detail, and the mip levels that it selects;
 //! * [`footprint`], [`address`]: the texels of a level and their weights;
-//! * [`texels`]: texels from memory;
-//! * [`quick`]: all of this at once, for pictures of bytes;
-//! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: what the messages make of them.
+//! * [`texels`]: reads texels from memory;
+//! * [`fast_path`]: all these steps in one, for textures with 8 bits in each channel;
+//! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message.
 
 pub mod address;
 pub mod border;
 pub mod cube;
+pub mod fast_path;
 pub mod footprint;
 pub mod gather;
 pub mod info;
@@ -27,7 +28,6 @@ pub mod mono;
 pub mod palette;
 pub mod payload;
 pub mod point;
-pub mod quick;
 pub mod sample;
 pub mod state;
 pub mod texels;
@@ -49,11 +49,11 @@ use genxml::gen8::messages::MessageDescriptorSamplingEngine;
 use genxml::gen8::state::RenderSurfaceStateView;
 use payload::{Action, Kind, Request, Simd};
 
-/// A message to the sampler.
+/// Executes a message to the sampler.
 ///
 /// # Errors
-/// Page faults of states and texels, [`Fault::IllegalInstruction`] for messages that the surface
-/// does not take, and [`Fault::Unimplemented`] for media messages.
+/// Page faults at states and texels; [`Fault::IllegalInstruction`] for messages that the surface
+/// does not support and for reserved types; [`Fault::Unimplemented`] for media messages.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -77,9 +77,8 @@ pub fn message(
     let request = Request::open(port, registers, message, kind, simd)?;
     let index = descriptor.binding_table_index.get() as u8;
     if index >= FIRST_SPECIAL_INDEX {
-        return Err(
-            request.illegal(port, &format!("of binding table index {index}, which is no surface"))
-        );
+        return Err(request
+            .illegal(port, &format!("of binding table index {index}, which is not a surface")));
     }
     let sampler = match kind.action {
         Action::Sample(_) | Action::Gather { .. } | Action::Lod => {
@@ -124,7 +123,7 @@ pub fn message(
     request.read(port, bytes)
 }
 
-/// Why a surface does not take a message.
+/// The reason why the surface does not support the message; none if it does.
 #[inline]
 fn refused(view: &View, action: Action) -> Option<String> {
     let surface = &view.surface;
@@ -136,10 +135,10 @@ fn refused(view: &View, action: Action) -> Option<String> {
     }
     let texels = matches!(action, Action::Sample(_) | Action::Gather { .. } | Action::Lod);
     let unreadable = match format.class {
-        // Bits have no address of their own.
+        // A buffer cannot have elements of less than a byte.
         Class::Channels if format.bits < 8 => surface.kind != SurfaceKind::Image,
         Class::Channels => !surface.codec.is_some_and(Codec::has_channels),
-        // One bit, without a name: the filter MONO is for it.
+        // The only raw format that can be sampled has one bit. It is used with the filter MONO.
         Class::Raw => format.bits != 1 || !texels,
         _ => false,
     };
@@ -154,5 +153,5 @@ fn refused(view: &View, action: Action) -> Option<String> {
     } else {
         return None;
     };
-    Some(format!("of {why}, which it does not take"))
+    Some(format!("of {why}, which it does not support"))
 }

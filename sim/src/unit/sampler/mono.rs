@@ -1,4 +1,4 @@
-//! The filter MONO: the share of texels that are set in a box around a point (003:2887-2911).
+//! The filter MONO: the fraction of set texels in a box around a point (003:2887-2911).
 
 use super::address::TEXEL;
 use super::point::Point;
@@ -6,11 +6,11 @@ use super::texels::Texels;
 use super::view::{Place, View};
 use crate::mem::PageFault;
 
-/// The mean of the texels of a box that is as wide and high as 3DSTATE_MONOFILTER_SIZE says and has
-/// the point in its middle. What lies outside of the map is 0.
+/// The mean of the texels of a box. The point is the centre of the box, and 3DSTATE_MONOFILTER_SIZE
+/// gives its width and height. Texels outside of the map count as 0.
 ///
 /// # Errors
-/// A page fault.
+/// A page fault at a texel.
 pub fn filter(
     view: &View,
     texels: &mut Texels<'_, '_>,
@@ -31,7 +31,7 @@ pub fn filter(
     let mut sum = 0.0;
     for row in 0..=height {
         for column in 0..=width {
-            // The first and the last column of the box are there in part.
+            // The box covers the first and the last column and row only in part.
             let part = |at: i64, last: i64, share: f64| match at {
                 0 => 1.0 - share,
                 _ if at == last => share,

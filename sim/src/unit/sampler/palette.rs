@@ -1,11 +1,11 @@
-//! The sampler's palettes: colours that formats with an index stand for (2a p.196-198).
+//! The sampler's palettes: the colours for formats with a palette index (2a p.196-198).
 
 use super::views::COLORS;
 use crate::machine::slots::UnitState;
 
 impl UnitState for Palettes {}
 
-/// The two palettes of a context, as the packets had their entries.
+/// The two palettes of a context. Entries are the dwords of the packets that loaded them.
 #[derive(Clone, Debug)]
 pub struct Palettes([[u32; COLORS]; 2]);
 
@@ -16,8 +16,8 @@ impl Default for Palettes {
 }
 
 impl Palettes {
-    /// Loads the first entries of a palette; the others stay (2a p.196). What goes beyond its end
-    /// is not looked at.
+    /// Loads the first entries of a palette and keeps the others (2a p.196). Surplus entries are
+    /// ignored.
     pub fn load(&mut self, palette: usize, entries: impl Iterator<Item = u32>) {
         self.0[palette].iter_mut().zip(entries).for_each(|(to, from)| *to = from);
     }

@@ -1,4 +1,4 @@
-//! Where a sample lies: coordinates, layer and face of a lane.
+//! Position of a sample: coordinates, layer and face of a lane.
 
 use super::address::layer;
 use super::cube;
@@ -7,28 +7,29 @@ use super::view::{FACES, View};
 use crate::eu::regions::Registers;
 use crate::surface::Dimension;
 
-/// The coordinates of a group of lanes as the message has them.
+/// The coordinates of a group of lanes, as the message contains them.
 #[derive(Clone, Copy, Debug)]
 pub struct Coordinates {
     /// U, V and R.
     pub uvr: [[f32; GROUP]; 3],
-    /// Number of a cube.
+    /// Number of the cube in an array of cubes.
     ai: [f32; GROUP],
 }
 
-/// Where a lane samples.
+/// The position that a lane samples.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Point {
-    /// U, V and R: on the face of a cube map the first two.
+    /// U, V and R. For a cube map, U and V on its face, and 0.
     pub uvr: [f64; 3],
-    /// The slice of an array, from its beginning in memory; the first face of a cube.
+    /// The slice, counted from the start of the array in memory. For a cube map, the first slice of
+    /// the cube.
     pub slice: u32,
     /// The face of a cube map.
     pub face: u32,
 }
 
 impl Coordinates {
-    /// Reads those that the surface takes.
+    /// Reads the coordinates that the dimension of the surface needs.
     #[inline(always)]
     pub fn read(
         request: &Request<'_>,
@@ -58,8 +59,8 @@ impl Coordinates {
         coordinates
     }
 
-    /// Where a lane samples. `on_face` says that a cube map's face is known already: R is its
-    /// number, U and V are from -1 to 1 (sample_d, 003:4053).
+    /// The position that a lane samples. If `on_face` is true and the surface is a cube map, the
+    /// message gives the face: R is its number, U and V are from -1 to 1 (sample_d, 003:4053).
     #[inline(always)]
     pub fn point(&self, view: &View, lane: usize, on_face: bool) -> Point {
         let [u, v, r] = self.uvr.map(|coordinate| coordinate[lane]);
@@ -73,7 +74,7 @@ impl Coordinates {
                 slice: first + layer(r, view.layers),
                 face: 0,
             },
-            // Minimum Array Element is for arrays (gen8_facts 10.4).
+            // Minimum Array Element applies only to arrays (gen8_facts 10.4).
             Dimension::Three => Point { uvr: [u.into(), v.into(), r.into()], slice: 0, face: 0 },
             Dimension::Cube => {
                 let half = |part: f32| (f64::from(part) + 1.0) * 0.5;

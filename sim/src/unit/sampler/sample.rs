@@ -1,11 +1,11 @@
 //! Filtered texels: the messages sample, sample_b, sample_l, sample_c, sample_d and their kin.
 
+use super::fast_path;
 use super::footprint::{self, Footprint, Way};
 use super::levels::{self, Detail};
 use super::mono;
 use super::payload::{GROUP, LodFrom, Parameter, Reduce, Request, Sample};
 use super::point::{Coordinates, Point};
-use super::quick;
 use super::state::MapFilter;
 use super::texels::{Pages, Texels};
 use super::view::{Source, View};
@@ -45,7 +45,8 @@ pub fn sample(
         }
         return Ok(done);
     }
-    if let Some(quick) = view.quick.filter(|_| sample.reduce == Reduce::Mean && !sample.compares) {
+    if let Some(fast) = view.fast_path.filter(|_| sample.reduce == Reduce::Mean && !sample.compares)
+    {
         let mut pages = Pages::new(vm);
         for group in 0..request.simd.groups() {
             let mask = request.group_mask(group);
@@ -56,8 +57,8 @@ pub fn sample(
             let details =
                 levels::details(request, registers, view, &coordinates, sample.lod, false, group);
             let lanes =
-                quick::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
-            request.answer(registers, group, &quick.answer(&lanes));
+                fast_path::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
+            request.answer(registers, group, &fast.answer(&lanes));
             let texels = if view.filters == [MapFilter::Nearest; 2] { 1 } else { 4 };
             done.bytes += 4 * texels * u64::from(mask.count_ones());
         }

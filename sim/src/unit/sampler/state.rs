@@ -1,4 +1,5 @@
-//! Sampler states, resolved: filters, levels, and what coordinates outside of the map mean.
+//! Resolved sampler states: filters, mip levels, and the treatment of coordinates outside of the
+//! map.
 
 use genxml::gen8::state::{
     SamplerState, SamplerStateChromaKeyMode, SamplerStateCubeSurfaceControlMode,
@@ -15,9 +16,9 @@ pub enum MapFilter {
     Nearest,
     /// Two texels in each direction.
     Linear,
-    /// Several linear samples along a line.
+    /// The mean of several linear samples along a line.
     Anisotropic,
-    /// A box of one-bit texels.
+    /// The mean of a box of one-bit texels.
     Mono,
 }
 
@@ -27,19 +28,19 @@ pub enum MipFilter {
     /// The most detailed level that is allowed.
     #[default]
     None,
-    /// One level.
+    /// The nearest level.
     Nearest,
-    /// Two levels.
+    /// Interpolation between two levels.
     Linear,
 }
 
-/// What a coordinate outside of the map means (Texture Coordinate Mode, 2d p.406).
+/// Treatment of a coordinate outside of the map (Texture Coordinate Mode, 2d p.406).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wrap {
     /// The map repeats.
     #[default]
     Wrap,
-    /// The map repeats, every second time mirrored.
+    /// The map repeats. Every second copy is mirrored.
     Mirror,
     /// The texel at the edge.
     Clamp,
@@ -47,64 +48,64 @@ pub enum Wrap {
     Cube,
     /// The border colour.
     Border,
-    /// Mirrored once at 0, then the texel at the edge.
+    /// The map is mirrored once at 0; further out, the texel at the edge.
     MirrorOnce,
-    /// Coordinates clamp to the edge, texels outside of it have the border colour.
+    /// Coordinates clamp to the edge; filtered texels outside of it have the border colour.
     HalfBorder,
 }
 
-/// What the chroma key does to a texel that it matches (2d p.401).
+/// Effect of the chroma key on a texel that it matches (2d p.401).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyMode {
-    /// Its pixel is killed, if the message asks.
+    /// The pixel is killed, if the message asks for pixel masks.
     Kill,
-    /// It becomes black.
+    /// The texel becomes black.
     Black,
 }
 
-/// A sampler state. Levels count in 1/256.
+/// A resolved sampler state. The unit of levels is 1/256 level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sampler {
-    /// All channels of all answers are 0.
+    /// All channels of all responses are 0.
     pub disabled: bool,
-    /// Filter where the map is shrunk.
+    /// Filter if the map is minified.
     pub min: MapFilter,
-    /// Filter where the map is enlarged.
+    /// Filter if the map is magnified.
     pub mag: MapFilter,
     /// Filter between levels.
     pub mip: MipFilter,
     /// Added to computed and explicit levels.
     pub bias: i32,
-    /// Most detailed level, from the first one of the surface on.
+    /// Most detailed level, relative to the first level of the surface.
     pub min_lod: i32,
-    /// Least detailed level, from the first one of the surface on.
+    /// Least detailed level, relative to the first level of the surface.
     pub max_lod: i32,
-    /// Level up to which the map counts as enlarged.
+    /// Level up to which the map counts as magnified.
     pub base: i32,
-    /// The level is clamped before that is decided.
+    /// The level is clamped before it is compared with `base`.
     pub preclamp: bool,
-    /// Enlarged maps have levels too.
+    /// The filter between levels also applies if the map is magnified.
     pub mag_has_levels: bool,
-    /// In 1/256: a level that contributes less is left out.
+    /// In 1/256: a level with a smaller share is left out.
     pub least_share: u32,
     /// Modes of U, V and R.
     pub wrap: [Wrap; 3],
-    /// Cube maps have the mode Cube.
+    /// Cube maps use the mode Cube in all directions.
     pub cube_override: bool,
-    /// Coordinates U, V and R are rounded rather than truncated where the map is enlarged, and
-    /// where it is shrunk.
+    /// True if a coordinate is rounded, false if it is truncated: U, V and R if the map is
+    /// minified, then U, V and R if it is magnified.
     pub round: [[bool; 3]; 2],
-    /// Coordinates count the map; else texels of level 0.
+    /// The unit of coordinates is the size of the map; if false, a texel of level 0.
     pub normalized: bool,
-    /// Greatest ratio of the anisotropic filter.
+    /// Largest ratio of the anisotropic filter.
     pub anisotropy: u32,
-    /// How texels compare with the reference.
+    /// Comparison of texels with the reference.
     pub shadow: ThreeDPrefilterOperation,
-    /// Entry of the chroma key table, and what a match does.
+    /// Entry of the chroma key table, and the effect of a match.
     pub key: Option<(u8, KeyMode)>,
-    /// The border colour is four bytes.
+    /// The border colour is stored as four bytes.
     pub dx9: bool,
-    /// Where the border colour lies, from Dynamic State Base Address on.
+    /// Offset of the border colour from Dynamic State Base Address.
     pub border: u64,
 }
 
@@ -113,15 +114,15 @@ pub struct Sampler {
 pub struct BadSampler {
     /// The field of SAMPLER_STATE.
     pub field: &'static str,
-    /// What it holds.
+    /// The value of the field.
     pub value: u64,
 }
 
 impl Sampler {
-    /// What a sampler state says.
+    /// Resolves the fields of a SAMPLER_STATE.
     ///
     /// # Errors
-    /// [`BadSampler`] names a field that holds a reserved value.
+    /// [`BadSampler`] with the field that has a reserved value.
     pub fn resolve(state: &SamplerState) -> Result<Sampler, BadSampler> {
         let map = |field, bits| match SamplerStateMagModeFilter::from_bits(bits) {
             SamplerStateMagModeFilter::NEAREST => Ok(MapFilter::Nearest),

@@ -1,129 +1,129 @@
-//! A surface through a sampler: all that a message about texels needs, resolved once.
+//! A view: a surface and a sampler, resolved once to all values that a sampler message needs.
 
 use super::address::Rule;
 use super::border;
+use super::fast_path::FastPath;
 use super::key::Key;
 use super::lod::Chooser;
-use super::quick::Quick;
 use super::state::{MapFilter, Sampler, Wrap};
 use crate::surface::format::codec::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
 use genxml::gen8::state::{RenderSurfaceState, ShaderChannelSelect, ThreeDPrefilterOperation};
 
-/// Levels that a surface has at most (2d p.343).
+/// Maximum number of mip levels of a surface (2d p.343).
 pub const MOST_LEVELS: usize = 15;
-/// The faces of a cube map.
+/// Number of faces of a cube map.
 pub const FACES: u32 = 6;
 
-/// A level of a surface, in bytes and rows.
+/// Size and position of a mip level. Positions are in bytes within a row, and rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     /// Width, height and depth in texels.
     pub size: [i32; 3],
-    /// First byte.
+    /// First byte within a row.
     pub left: i64,
     /// First row.
     pub top: i64,
-    /// Bytes and rows to the next slice of a volume to the right, and to the next one below.
+    /// In a volume: bytes to the next slice on the right, and rows to the next slice below.
     slice: [i64; 2],
-    /// Slices of a volume side by side, as a power of two.
+    /// In a volume: base-2 logarithm of the number of slices side by side.
     across: u32,
 }
 
-/// Where the first texel of a slice lies: byte and row.
+/// Position of the first texel of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
-    /// Byte.
+    /// Byte within a row.
     pub left: i64,
     /// Row.
     pub top: i64,
 }
 
-/// How texels lie in memory.
+/// Layout of texels in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// There is nothing: zeros.
+    /// No memory: all texels are 0.
     Nothing,
-    /// Elements of so many bytes, a power of two, of which none crosses a tile.
+    /// Elements of this number of bytes, a power of two. No element crosses a tile.
     Elements(u32),
     /// Elements of 3, 6 or 12 bytes.
     Odd(u32),
-    /// Elements of less than a byte: so many bits.
+    /// Elements of this number of bits, less than 8.
     Bits(u32),
     /// Pairs of pixels that share their chroma.
     Yuv,
     /// Luma in one plane, chroma in another.
     Planar,
-    /// Blocks of compressed texels: their width and height as powers of two.
+    /// Blocks of compressed texels: base-2 logarithms of their width and height.
     Blocks([u32; 2]),
 }
 
-/// A surface and a sampler.
+/// A surface and a sampler, resolved for sampler messages.
 #[derive(Clone, Debug)]
 pub struct View {
     /// The surface.
     pub surface: Surface,
     /// The sampler.
     pub sampler: Sampler,
-    /// How levels are chosen.
+    /// Selects mip levels by level of detail.
     pub chooser: Chooser,
-    /// Levels, from the first that can be reached on.
+    /// Mip levels, from the first level of the surface on.
     pub places: [Place; MOST_LEVELS],
-    /// How texels lie in memory.
+    /// Layout of texels in memory.
     pub source: Source,
-    /// How their bits are read.
+    /// Decodes the bits of a texel.
     pub codec: Option<&'static Codec>,
-    /// Floats or integers.
+    /// Whether the channels are floats or integers.
     pub numeric: Numeric,
-    /// Colours that palette indices stand for.
+    /// Colours of the palette, by index.
     pub palette: Option<Box<[Value; 256]>>,
-    /// The format has an alpha of its own beside a palette index.
+    /// The alpha of a texel comes from the format, not from the palette.
     pub palette_keeps_alpha: bool,
-    /// Channels that the format lacks and that are 1 for this sampler (DX9).
+    /// Channels that the format lacks and that this sampler (DX9) returns as 1.
     pub ones: [bool; 4],
     /// The border colour.
     pub border: Value,
     /// The chroma key.
     pub key: Option<Key>,
-    /// Faces of a cube map that are there.
+    /// Faces of a cube map that are enabled.
     pub faces: [bool; FACES as usize],
-    /// Modes of U, V and R, with what overrides them.
+    /// Modes of U, V and R, after the override for cube maps.
     pub wrap: [Wrap; 3],
-    /// Filters where the map is shrunk, and where it is enlarged.
+    /// Filter if the map is minified, and filter if it is magnified.
     pub filters: [MapFilter; 2],
-    /// Layers of an array, or cubes.
+    /// Number of layers of an array; for cube maps, number of cubes.
     pub layers: u32,
     /// Width and height of the filter MONO.
     pub mono: [u32; 2],
     /// The channel that is compared with a reference.
     pub compared: usize,
-    /// The short way, for samples without a comparison.
-    pub quick: Option<Quick>,
-    /// References clamp to 0 and 1.
+    /// The fast path, if the view allows it. Only for samples without a comparison.
+    pub fast_path: Option<FastPath>,
+    /// The reference is clamped to 0 to 1.
     pub clamps_reference: bool,
 }
 
-/// What a view is made of beside surface and sampler.
+/// Inputs of a view in addition to surface and sampler.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     /// The border colour.
     pub border: Value,
     /// The chroma key.
     pub key: Option<Key>,
-    /// Colours that palette indices stand for.
+    /// Colours of the palette, by index.
     pub palette: Option<Box<[Value; 256]>>,
     /// Width and height of the filter MONO.
     pub mono: [u32; 2],
 }
 
-/// What lies outside of the map in each direction.
+/// Treatment of coordinates outside of the map, for U, V and R.
 fn wrap(surface: &Surface, sampler: &Sampler) -> [Wrap; 3] {
     let cube = surface.layout.dimension == Dimension::Cube;
     if cube && sampler.cube_override { [Wrap::Cube; 3] } else { sampler.wrap }
 }
 
-/// Which faces of a cube map there are; those that are disabled have the border colour.
+/// Which faces of a cube map are enabled. Disabled faces have the border colour.
 fn faces(state: &RenderSurfaceState) -> [bool; FACES as usize] {
     [
         state.cube_face_enable_positive_x,
@@ -136,7 +136,7 @@ fn faces(state: &RenderSurfaceState) -> [bool; FACES as usize] {
 }
 
 impl View {
-    /// A surface through a sampler.
+    /// Resolves a surface and a sampler.
     pub fn new(
         state: &RenderSurfaceState,
         surface: &Surface,
@@ -156,7 +156,7 @@ impl View {
         }
         let cube = surface.layout.dimension == Dimension::Cube;
         let wrap = wrap(&surface, &sampler);
-        // The filters of integers are undefined: one texel (2d p.398).
+        // Filters are undefined for integer formats; the model returns one texel (2d p.398).
         let filter = |filter| match numeric {
             Numeric::Float => filter,
             _ => MapFilter::Nearest,
@@ -168,14 +168,14 @@ impl View {
         let list = format.map_or(&[][..], Format::channels);
         let has = |letter| list.iter().any(|channel| channel.letter == letter);
         let filters = [filter(sampler.min), filter(sampler.mag)];
-        let quick = Quick::of(&surface, wrap, filters)
+        let fast_path = FastPath::of(&surface, wrap, filters)
             .filter(|_| extras.key.is_none() && places[0].size[0] > 0);
         View {
             surface,
             sampler,
             chooser: Chooser::new(&sampler, last, resource.max(0), base),
             places,
-            // A first level that is no level: there is nothing to be reached.
+            // The first level does not exist, so there are no texels.
             source: match places[0].size[0] {
                 0 if surface.kind == SurfaceKind::Image => Source::Nothing,
                 _ => source(&surface),
@@ -184,7 +184,7 @@ impl View {
             numeric,
             palette: extras.palette,
             palette_keeps_alpha: has(Letter::A),
-            // 003:3550-3640: red, green and blue that are missing beside a red.
+            // Green and blue are 1 if the format lacks them and has red (003:3550-3640).
             ones: [false, !has(Letter::G), !has(Letter::B), false]
                 .map(|lacks| lacks && sampler.dx9 && has(Letter::R) && numeric == Numeric::Float),
             border: extras.border,
@@ -192,7 +192,7 @@ impl View {
             faces: faces(state),
             wrap,
             filters,
-            quick,
+            fast_path,
             layers: if cube { surface.slices / FACES } else { surface.slices },
             mono: extras.mono,
             // "the texture sample red channel (except for alpha-only formats which use the alpha
@@ -210,7 +210,7 @@ impl View {
         }
     }
 
-    /// True if some texel may have the border colour.
+    /// True if a texel can have the border colour.
     pub fn has_border(state: &RenderSurfaceState, surface: &Surface, sampler: &Sampler) -> bool {
         let dimension = surface.layout.dimension;
         let hidden = dimension == Dimension::Cube && faces(state).contains(&false);
@@ -224,13 +224,13 @@ impl View {
             && (hidden || wrap(surface, sampler)[..directions].iter().any(borders))
     }
 
-    /// What a level's size is and where it begins.
+    /// Size and position of a mip level.
     #[inline(always)]
     pub fn place(&self, level: u8) -> &Place {
         &self.places[usize::from(level).min(MOST_LEVELS - 1)]
     }
 
-    /// How texels of a direction (U, V or R) are found for a level.
+    /// The rule that maps a coordinate (U, V or R) to texels of a level.
     #[inline(always)]
     pub fn rule(
         &self,
@@ -250,8 +250,8 @@ impl View {
         }
     }
 
-    /// Where slice `slice` of a level begins: of a volume its own, of others that of the array,
-    /// from its beginning in memory.
+    /// Position of slice `slice` of a level. In a volume, slices count within the level; otherwise
+    /// they count from the start of the array in memory.
     #[inline(always)]
     pub fn origin(&self, place: &Place, slice: u32, sample: u32) -> Origin {
         let layout = &self.surface.layout;
@@ -268,7 +268,8 @@ impl View {
         Origin { left: place.left, top: place.top + rows }
     }
 
-    /// Zero, one, or a channel of a texel, as a Shader Channel Select says (2d p.347).
+    /// The value that a Shader Channel Select selects: zero, one, or a channel of the texel (2d
+    /// p.347).
     #[inline(always)]
     pub fn select(&self, select: ShaderChannelSelect, texel: &Value) -> u32 {
         match select {
@@ -281,14 +282,14 @@ impl View {
         }
     }
 
-    /// All four channels through the selects.
+    /// All four channels after the Shader Channel Selects.
     #[inline(always)]
     pub fn selected(&self, texel: &Value) -> Value {
         self.surface.select.map(|select| self.select(select, texel))
     }
 
-    /// What a texel is replaced with that is compared with a reference: 0 if the comparison holds,
-    /// else 1 (003:3008-3016).
+    /// The value that replaces a texel after the comparison with a reference: 0 if the comparison
+    /// holds, else 1 (003:3008-3016).
     #[inline]
     pub fn shadow(&self, texel: &Value, reference: f32) -> f32 {
         let texel = f32::from_bits(texel[self.compared]);
@@ -316,7 +317,8 @@ impl Place {
         let (left, top) = surface.origin(level, 0, 0);
         let mut slice = [0; 2];
         if surface.layout.dimension == Dimension::Three {
-            // The slice to the right of the first and the one below it, as far as there are any.
+            // The slice on the right of the first one, and the slice below it. Level 0 has only one
+            // slice in a row.
             let (right, _) = surface.origin(level, u32::from(level.number > 0), 0);
             let (_, below) = surface.origin(level, 1 << level.number, 0);
             slice = [right - left, below - top];
@@ -345,13 +347,13 @@ fn source(surface: &Surface) -> Source {
     }
 }
 
-/// Offset of a byte of a row within the tiles of a surface, without that of the row.
+/// The part of a texel's offset in a tiled surface that depends on the byte within the row.
 #[inline(always)]
 pub fn column(tile_mode: TileMode, byte: i64, pitch: u32) -> i64 {
     tile_mode.offset(byte, 0, i64::from(pitch))
 }
 
-/// Offset of a row, without that of a byte in it: the two add up to [`TileMode::offset`].
+/// The part that depends on the row. The two parts add up to [`TileMode::offset`].
 #[inline(always)]
 pub fn row(tile_mode: TileMode, row: i64, pitch: u32) -> i64 {
     tile_mode.offset(0, row, i64::from(pitch))

@@ -1,4 +1,5 @@
-//! Views by binding table index and sampler, resolved when a message first names them.
+//! Cache of views by binding table index and sampler. Each is resolved when a message first uses
+//! it.
 
 use super::border;
 use super::key::Key;
@@ -18,28 +19,27 @@ use genxml::gen8::state::SamplerState;
 
 /// Bytes of a sampler state.
 const STATE: u64 = 16;
-/// Views that are kept at most; kernels can make up any number of them.
+/// Maximum number of cached views. The limit is needed because a kernel can compute sampler
+/// addresses, so that the number of views has no other bound.
 const MOST_VIEWS: usize = 4096;
-/// Colours of a palette.
+/// Number of colours of a palette.
 pub const COLORS: usize = 256;
 
-/// The samplers of the threads of one packet, and the views of surfaces through them that messages
-/// have named.
+/// The samplers of the threads of one packet, and the views that messages have used.
 #[derive(Clone, Debug)]
 pub struct Samplers {
-    /// Graphics address that offsets of samplers and border colours count from: Dynamic State Base
-    /// Address.
+    /// Dynamic State Base Address: offsets of samplers and border colours are relative to it.
     pub base: u64,
     /// Graphics address of the table of sampler states.
     pub table: u64,
-    /// By binding table index: the view that was used last, its place in `views` and one more, or
-    /// 0.
+    /// For each binding table index: position in `views` of the view that was used last, plus one;
+    /// 0 if there is none.
     recent: [u16; 256],
-    views: Vec<Known>,
+    views: Vec<CachedView>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct CachedView {
     surface: u8,
     /// Address of the sampler state; none for messages without a sampler.
     sampler: Option<u64>,
@@ -53,39 +53,39 @@ impl Default for Samplers {
 }
 
 impl Samplers {
-    /// Sampler states at graphics address `table`; offsets count from `base`.
+    /// Sampler states at graphics address `table`. Offsets are relative to `base`.
     pub fn new(base: u64, table: u64) -> Samplers {
         Samplers { base, table, recent: [0; 256], views: Vec::new() }
     }
 
-    /// Graphics address of sampler state `index`, of the table or of another one at `offset` from
-    /// the base.
+    /// Graphics address of sampler state `index`. With `offset`, the table at this offset from the
+    /// base is used instead of the default table.
     #[inline(always)]
     pub fn address(&self, offset: Option<u64>, index: u64) -> u64 {
         let table = offset.map_or(self.table, |offset| self.base.wrapping_add(offset));
         table.wrapping_add(STATE * index)
     }
 
-    /// Takes over the views that `other`, of the same tables, has and this one has not.
+    /// Copies the views that only `other` has. Both must use the same tables.
     pub fn merge(&mut self, other: &Samplers) {
-        for known in &other.views {
-            if self.place(known.surface, known.sampler).is_none() && self.views.len() < MOST_VIEWS {
-                self.views.push(known.clone());
+        for view in &other.views {
+            if self.index(view.surface, view.sampler).is_none() && self.views.len() < MOST_VIEWS {
+                self.views.push(view.clone());
             }
         }
     }
 
-    fn place(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
-        self.views.iter().position(|known| known.surface == surface && known.sampler == sampler)
+    fn index(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
+        self.views.iter().position(|view| view.surface == surface && view.sampler == sampler)
     }
 }
 
 impl Bindings {
-    /// Surface `index` through the sampler at an address; for messages without a sampler, none.
+    /// The view of surface `index` and the sampler at address `sampler`, which is none for messages
+    /// without a sampler.
     ///
     /// # Errors
-    /// A page fault on the way to one of their states, or a state that asks for something that is
-    /// not possible.
+    /// A page fault at one of their states, or a field of a state with an invalid value.
     #[inline]
     pub fn view(
         &mut self,
@@ -95,9 +95,9 @@ impl Bindings {
     ) -> Result<&View, Fault> {
         let recent = usize::from(self.samplers.recent[usize::from(index)]);
         let hit = recent > 0
-            && self.samplers.views.get(recent - 1).is_some_and(|known| known.sampler == sampler);
-        let place = if hit { recent - 1 } else { self.look_up(exec, index, sampler)? };
-        Ok(&self.samplers.views[place].view)
+            && self.samplers.views.get(recent - 1).is_some_and(|view| view.sampler == sampler);
+        let position = if hit { recent - 1 } else { self.look_up(exec, index, sampler)? };
+        Ok(&self.samplers.views[position].view)
     }
 
     #[cold]
@@ -107,20 +107,20 @@ impl Bindings {
         index: u8,
         sampler: Option<u64>,
     ) -> Result<usize, Fault> {
-        let place = match self.samplers.place(index, sampler) {
-            Some(place) => place,
+        let position = match self.samplers.index(index, sampler) {
+            Some(position) => position,
             None => {
                 let view = Box::new(self.resolve_view(exec, index, sampler)?);
                 if self.samplers.views.len() >= MOST_VIEWS {
                     self.samplers.views.clear();
                     self.samplers.recent = [0; 256];
                 }
-                self.samplers.views.push(Known { surface: index, sampler, view });
+                self.samplers.views.push(CachedView { surface: index, sampler, view });
                 self.samplers.views.len() - 1
             }
         };
-        self.samplers.recent[usize::from(index)] = place as u16 + 1;
-        Ok(place)
+        self.samplers.recent[usize::from(index)] = position as u16 + 1;
+        Ok(position)
     }
 
     fn resolve_view(

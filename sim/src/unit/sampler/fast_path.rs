@@ -1,7 +1,7 @@
-//! The short way of the most frequent samples: pictures of four normalized bytes a texel, nearest
-//! or linear.
+//! Fast path for the most frequent samples: two-dimensional textures with four normalized bytes in
+//! each texel, and the filters nearest and linear.
 //!
-//! Sums of bytes with 16 bits of weight are exact in single floats, so that nothing but the last
+//! Sums of bytes with 16 bits of weight are exact in single-precision floats. So only the final
 //! quotient is rounded.
 
 use super::levels::Detail;
@@ -15,11 +15,11 @@ use crate::surface::format::{Class, Encoding, Letter};
 use crate::surface::{Codec, Dimension, Surface};
 use genxml::gen8::state::ShaderChannelSelect;
 
-/// What each channel of the answer is: a byte of a texel, or a constant.
+/// The source of each channel of the response: a byte of a texel, or a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Quick([Channel; 4]);
+pub struct FastPath([Channel; 4]);
 
-/// A channel of the answer.
+/// Source of a channel of the response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Channel {
     /// Byte of a texel.
@@ -30,9 +30,9 @@ enum Channel {
     One,
 }
 
-impl Quick {
-    /// How a surface's texels are read the short way; none if they need the long one.
-    pub fn of(surface: &Surface, wrap: [Wrap; 3], filters: [MapFilter; 2]) -> Option<Quick> {
+impl FastPath {
+    /// The fast path for a surface; none if its samples need the general path.
+    pub fn of(surface: &Surface, wrap: [Wrap; 3], filters: [MapFilter; 2]) -> Option<FastPath> {
         let format = surface.codec.map(Codec::format)?;
         let borders =
             wrap.iter().take(2).any(|wrap| matches!(wrap, Wrap::Border | Wrap::HalfBorder));
@@ -41,12 +41,12 @@ impl Quick {
             && format.bits == 32
             && !format.srgb
             && format.channels().iter().all(|channel| {
-                let known = matches!(
+                let color = matches!(
                     channel.letter,
                     Letter::R | Letter::G | Letter::B | Letter::A | Letter::X
                 );
                 let unorm = channel.encoding == Encoding::Unorm || channel.letter == Letter::X;
-                channel.bits == 8 && known && unorm
+                channel.bits == 8 && color && unorm
             });
         if !plain
             || borders
@@ -63,7 +63,7 @@ impl Quick {
                 None => Channel::Zero,
             }
         };
-        Some(Quick(surface.select.map(|select| match select {
+        Some(FastPath(surface.select.map(|select| match select {
             ShaderChannelSelect::RED => byte(Letter::R),
             ShaderChannelSelect::GREEN => byte(Letter::G),
             ShaderChannelSelect::BLUE => byte(Letter::B),
@@ -73,7 +73,7 @@ impl Quick {
         })))
     }
 
-    /// The answer for bytes of lanes.
+    /// The four channels of the response, from the filtered bytes of each lane.
     #[inline(always)]
     pub fn answer(&self, lanes: &[[f32; 4]; GROUP]) -> [[u32; GROUP]; 4] {
         self.0.map(|channel| match channel {
@@ -86,10 +86,10 @@ impl Quick {
     }
 }
 
-/// Samples of a group of lanes: the bytes of their texels, from 0 to 1.
+/// Samples a group of lanes: the four filtered bytes of each lane, scaled to 0 to 1.
 ///
 /// # Errors
-/// A page fault.
+/// A page fault at a texel.
 #[inline(always)]
 pub fn group(
     view: &View,
@@ -121,7 +121,7 @@ pub fn group(
     Ok(out)
 }
 
-/// A sample of a level: sums of bytes with weights that sum up to 65536.
+/// Samples one mip level: weighted sums of bytes. The weights add up to 65536.
 #[inline(always)]
 fn level(
     view: &View,
