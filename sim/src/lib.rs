@@ -1,27 +1,33 @@
-//! A reference model of the Broadwell (Gen8) GPU: give it memory and a batch buffer, get the memory
-//! that hardware would leave behind.
+//! A reference model of the Broadwell (Gen8) GPU. It takes memory and a batch buffer, and leaves in
+//! memory what hardware would write.
 //!
 //! The journey of a batch:
-//! 1. [`gpu`]: [`Gpu::submit`] puts a batch of a [`Context`] on an engine; or a kernel driver fills
-//!    rings and context images and writes registers ([`cs::mmio`]);
-//! 2. [`mem`]: every address goes through the context's page tables to a frame of physical memory;
-//! 3. [`cs`]: engines take turns; their command streamers turn dwords into generated packets, one
-//!    by one;
-//! 4. [`context`]: state packets are latched as they are, registers written;
-//! 5. [`blt`]: the blitter's packets move pixels, [`surface`] knows where a pixel lies in a tiled
-//!    surface;
-//! 6. [`media`]: walkers and media objects become threads with their payload;
-//! 7. [`render`]: draws become vertices, primitives and pixels;
-//! 8. [`eu`]: threads execute kernels, instruction by instruction;
-//! 9. [`mod@unit`]: what a thread sends goes to a shared function: data port, thread spawner;
-//! 10. [`observe`]: each step counts in [`Stats`] and tells the [`Observer`]; [`watchdog`] ends
-//!     what would not end;
-//! 11. [`fault`]: whatever cannot be done comes back as a [`Fault`] that names the packet, its
-//!     address and the cause;
-//!     [`error_state`] makes of it what a kernel's driver would tell.
+//! 1. [`gpu`]: [`Gpu::submit`] gives a batch of a [`Context`] to an engine. A kernel driver can fill
+//!    rings and context images and write registers ([`gpu::mmio`]) instead.
+//! 2. [`gpu::schedule`]: the engines take turns.
+//! 3. [`mem`]: every address goes through the page tables of the context to physical memory.
+//! 4. [`cs`]: the command streamer of an engine fetches packets and executes them, one by one.
+//! 5. [`machine`]: state packets are latched unchanged; registers are written; each step is counted
+//!    in [`Stats`] and reported to an [`Observer`].
+//! 6. [`blt`]: packets of the blitter copy and fill pixels; [`surface`] computes their addresses.
+//! 7. [`media`]: walkers and media objects become threads with their payload.
+//! 8. [`render`]: draws become vertices, primitives and pixels; [`pixel`] rasterises.
+//! 9. [`eu`]: threads execute kernels; [`mod@unit`]: their messages go to shared functions such as
+//!    the sampler and the data port.
+//! 10. [`machine::fault`]: what cannot be executed ends the submission with a [`Fault`] that names
+//!     the packet, its address and the cause. [`machine::watchdog`] ends endless work.
 //!
-//! What the manual leaves open is decided in one place: [`assumptions`]. [`replay`] runs captures
-//! of real drivers, [`aub`] files for simulators.
+//! The modules form layers; a module uses only those before it in this list:
+//! * [`mem`]: memory and page tables; [`surface`]: formats, tiling and layout;
+//! * [`assumptions`]: choices where the manual is silent; [`machine`]: registers, events, faults;
+//!   [`eu`]: threads and instructions; [`pixel`]: raster and interpolation; [`mod@unit`]: shared
+//!   functions; [`blt`]: the blitter;
+//! * [`media`]: dispatch of threads;
+//! * [`render`]: the 3D pipeline; [`cs`]: command streamers; [`inspect`]: summaries, pictures, tables
+//!   and traces for tools; [`gpu`]: engines, contexts and submission.
+//!
+//! On top of them, [`replay`] runs captures of real drivers, [`aub`] runs AUB files, and
+//! [`error_state`] turns a fault into the error state that the kernel would report.
 
 pub mod assumptions;
 pub mod aub;

@@ -1,23 +1,14 @@
-//! The command streamers: each engine has one, which fetches packets and has them executed, one
-//! after the other.
+//! The command streamers. Each engine has one; it fetches packets and executes them one by one.
 //!
-//! What runs:
-//! * [`schedule`]: batches, execution lists and rings on the engines, which take turns; [`engine`]:
-//!   what an engine has;
-//! * [`mmio`]: the registers as the host sees them; [`registers`]: whose they are and how they are
-//!   written;
-//!   [`device`]: those of the GPU, interrupts, errors;
-//! * [`execlist`]: submission of contexts; [`image`]: their registers in memory; [`status`]: status
-//!   pages.
-//!
-//! How it runs:
-//! * [`streamer`]: where a streamer stands, and its step from packet to packet;
-//! * `execute`: from dwords to the function that executes the packet;
-//! * [`mi`]: commands of the streamer itself, the same on every engine; [`memory`]: their operands
-//!   in memory;
-//!   [`math`]: MI_MATH; [`atomic`]: MI_ATOMIC; [`predicate`]; [`semaphore`]; [`counters`]; [`quiet`]: commands without
-//!   effect;
+//! * [`streamer`]: the position of a streamer, and its step from packet to packet;
+//! * `execute`: selects the function that executes a packet;
+//! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH;
+//!   [`atomic`]: MI_ATOMIC; [`predicate`]; [`semaphore`]; [`counters`]; [`status`]: status pages;
+//!   [`quiet`]: commands without effect;
 //! * [`render`]: PIPE_CONTROL, state and media commands of the render engine; [`latch`]: 3D state.
+//!
+//! [`crate::gpu::schedule`] lets streamers run; [`crate::machine::memory`] reads and writes the
+//! operands of commands.
 
 pub mod atomic;
 pub mod counters;

@@ -1,5 +1,5 @@
-//! What belongs to the GPU and not to a context: registers, interrupts, signals between engines,
-//! the last fault.
+//! State of the GPU that belongs to no context: registers, interrupts, signals between engines, the
+//! last fault.
 
 use crate::machine::fault::Fault;
 use crate::machine::parallel::OverlayPool;
@@ -35,7 +35,7 @@ pub enum Interrupt {
     Notify,
     /// A context was switched.
     ContextSwitch,
-    /// A semaphore did not pass, and the context must not be switched for it.
+    /// A semaphore wait did not pass, and the context must not be switched out while it waits.
     SemaphoreWait,
     /// An error in [`RingEir`].
     Error,
@@ -44,9 +44,9 @@ pub enum Interrupt {
 /// A signal of MI_SEMAPHORE_SIGNAL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signal {
-    /// To which engine.
+    /// The engine that receives it.
     pub engine: EngineId,
-    /// To which context, by its number.
+    /// The context that receives it, by its number.
     pub context: u32,
 }
 
@@ -55,13 +55,13 @@ pub struct Signal {
 pub struct Device {
     /// Registers whose home is [`Home::Device`].
     pub registers: Registers,
-    /// Signals that have not arrived yet.
+    /// Signals that are not delivered yet.
     pub signals: Vec<Signal>,
-    /// What commands flushed and invalidated.
+    /// The record of caches that commands flushed and invalidated.
     pub coherence: Coherence,
-    /// Threads of the host that the groups of a walker may run on.
+    /// Host threads that work (thread groups, tiles of the screen) may run on.
     pub threads: usize,
-    /// Host memory that speculative parts use again; not state of the GPU.
+    /// Host memory that speculative parts reuse; not state of the GPU.
     pub(crate) overlays: OverlayPool,
 }
 
@@ -69,8 +69,8 @@ impl Default for Device {
     fn default() -> Self {
         let mut registers = Registers::default();
         for engine in EngineId::ALL {
-            // After reset the write pointer of the status buffer stands before the first entry, on
-            // 7 (Linux i915 gvt/execlist.c).
+            // After reset the write pointer of the status buffer is 7, before the first entry
+            // (Linux i915 gvt/execlist.c).
             let [pointer] =
                 RingContextStatusPtr { write_pointer: U::MAX, ..RingContextStatusPtr::new() }
                     .pack();
@@ -113,7 +113,7 @@ impl Device {
         if rule(offset).write_only { 0 } else { self.registers.read(offset) }
     }
 
-    /// True if RING_FORCE_TO_NONPRIV gives batches without privilege a register (Linux i915
+    /// True if RING_FORCE_TO_NONPRIV lets batches without privilege write a register (Linux i915
     /// gt/intel_engine_regs.h).
     pub fn is_given(&self, engine: EngineId, offset: u32) -> bool {
         (0..RingForceToNonpriv::COUNT).any(|index| {
@@ -124,7 +124,7 @@ impl Device {
         })
     }
 
-    /// The command that an engine executes, for whoever looks at it after a hang.
+    /// Records the command that an engine executes, for the diagnosis of a hang.
     #[inline]
     pub fn command(&mut self, engine: EngineId, address: u64, header: u32) {
         self.set_engine(engine, RingActhd::OFFSET, address as u32);
@@ -132,7 +132,7 @@ impl Device {
         self.set_engine(engine, RingIpehr::OFFSET, header);
     }
 
-    /// Where an engine stands in its batches of the first and second level.
+    /// Records the position of an engine in its batches of the first and second level.
     pub fn batches(&mut self, engine: EngineId, first: u64, second: u64) {
         self.set_engine(engine, RingBbaddr::OFFSET, first as u32);
         self.set_engine(engine, RingBbaddrUdw::OFFSET, (first >> 32) as u32);
@@ -140,7 +140,7 @@ impl Device {
         self.set_engine(engine, RingSbbaddrUdw::OFFSET, (second >> 32) as u32);
     }
 
-    /// An engine interrupts: a bit in the identity register of its group, unless the engine or the
+    /// Sets the bit of an interrupt in the identity register of its group, unless the engine or the
     /// group masks it (2d p.24-32; Linux i915 gt/intel_gt_irq.c).
     pub fn interrupt(&mut self, engine: EngineId, interrupt: Interrupt) {
         let is = |other| interrupt == other;
@@ -196,7 +196,8 @@ impl Device {
         self.registers.write(iir, self.registers.read(iir) | (bits[0] & !masked));
     }
 
-    /// An error that the engine reports (2d p.198): status, and identity unless it is masked.
+    /// Records an error that the engine reports (2d p.198): in its status register, and in its
+    /// identity register unless it is masked. A new bit there raises an interrupt.
     pub fn error(&mut self, engine: EngineId, errors: Errors) {
         let [bits] = errors.pack();
         let esr = self.engine(engine, RingEsr::OFFSET) | bits;
@@ -209,7 +210,7 @@ impl Device {
         }
     }
 
-    /// Leaves a fault in the registers that say what happened.
+    /// Records a fault in the registers that drivers read.
     pub fn fault(&mut self, fault: &Fault) {
         let Some(engine) = fault.place().map(|place| place.engine) else { return };
         match fault {
@@ -245,7 +246,7 @@ impl Device {
             ..FaultReg::new()
         }
         .pack();
-        // 36 of 48 bits are page number; the first register has 32 of them.
+        // The page number is 36 of the 48 address bits; the first register holds 32 of them.
         let low = fault.address & ((1 << 44) - 1) & !4095;
         let [data0] = Gen8FaultTlbData0 { fault_va: Shifted::new(low).unwrap_or_default() }.pack();
         let high = U::new(fault.address >> 44 & 15).unwrap_or_default();
@@ -256,7 +257,7 @@ impl Device {
     }
 }
 
-/// The engine that a signal goes to; the second video engine is not there.
+/// The engine that receives a signal; `None` for an engine that the model does not have.
 pub fn target(target: Target) -> Option<EngineId> {
     match target {
         Target::RCS => Some(EngineId::Render),

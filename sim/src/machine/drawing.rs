@@ -1,14 +1,15 @@
-//! Draws as observers see them: the latched state and memory at the time of a 3DPRIMITIVE, and what
-//! was counted.
+//! Draws as observers see them: the latched state and memory at the time of a 3DPRIMITIVE, and the
+//! counters.
 //!
 //! An observer gets a [`Drawing`] before the draw ([`Event::Draw`]) and after it
-//! ([`Event::DrawEnd`]). Nothing is looked up before it asks: [`Drawing::summary`] follows the
-//! packets, [`Drawing::color`] and its like make pictures of memory, [`Drawing::counters`] are to
-//! be subtracted.
+//! ([`Event::DrawEnd`]). A drawing computes nothing until it is asked: [`Drawing::summary`] follows
+//! the packets, [`Drawing::color`] and similar functions make pictures of memory. To get the counts
+//! of one draw, subtract the [`Drawing::counters`] before it from those after it
+//! ([`Counters::since`]).
 //!
 //! ```
-//! use genxml_sim::observe::draw::Counters;
-//! use genxml_sim::observe::{Event, Now, Observer};
+//! use genxml_sim::machine::drawing::Counters;
+//! use genxml_sim::{Event, Now, Observer};
 //!
 //! let mut before = Counters::default();
 //! let mut listener = |_: Now, event: &Event<'_>| match event {
@@ -38,13 +39,13 @@ use genxml_core::latch::Latch;
 use genxml_core::packet::{Dwords, Fixed};
 use std::fmt;
 
-/// Fills bytes from an address on; false if they cannot be read.
+/// Fills a slice with the bytes from an address on; false if they cannot be read.
 type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
 
-/// A draw before or after it takes place: what it works with, and memory.
+/// A draw before or after it is executed: its packet, the latched state, and memory.
 #[derive(Clone, Copy)]
 pub struct Drawing<'a> {
-    /// Where the 3DPRIMITIVE stands.
+    /// Position of the 3DPRIMITIVE.
     pub at: Place,
     /// The 3DPRIMITIVE.
     pub packet: &'a ThreeDPrimitive,
@@ -65,7 +66,7 @@ impl fmt::Debug for Drawing<'_> {
 }
 
 impl Drawing<'_> {
-    /// The newest packet of its kind; all zero if there was none.
+    /// The newest packet of type `T`; all zero if there was none.
     pub fn latched<T: Latch + Fixed>(&self) -> T {
         self.state.latched.read(0)
     }
@@ -75,7 +76,7 @@ impl Drawing<'_> {
         (self.read)(address, out)
     }
 
-    /// A structure in memory, if it can be read.
+    /// Reads a structure from memory; `None` if it cannot be read.
     pub fn structure<T: Fixed>(&self, address: u64) -> Option<T>
     where
         T::Dwords: AsMut<[u32]>,
@@ -85,7 +86,7 @@ impl Drawing<'_> {
             .then(|| T::from_dwords_lossy(&dwords))
     }
 
-    /// What was counted until now.
+    /// The counters now.
     pub fn counters(&self) -> Counters {
         let register = |offset| self.state.registers.read_u64(offset);
         Counters {
@@ -107,14 +108,15 @@ impl Drawing<'_> {
     }
 }
 
-/// The statistics registers of a context, and counts of the model. A register counts only what the
-/// packets of its stage have statistics enabled for ([`Summary::statistics`](crate::inspect::summary::Summary::statistics)); threads,
-/// instructions and pixels always count.
+/// The statistics registers of a context, and counts of the model. A statistics register counts
+/// only while the packet of its stage enables statistics
+/// ([`Summary::statistics`](crate::inspect::summary::Summary::statistics)). Threads, instructions
+/// and pixels always count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Vertices fetched.
     pub vertices: u64,
-    /// Objects that were made of them.
+    /// Objects (points, lines, triangles, patches) that were assembled from them.
     pub primitives: u64,
     /// Vertices shaded.
     pub vs_invocations: u64,
@@ -122,28 +124,29 @@ pub struct Counters {
     pub hs_invocations: u64,
     /// Domain points shaded.
     pub ds_invocations: u64,
-    /// Objects that went through the geometry shader, an instance each.
+    /// Objects that went through the geometry shader; each instance counts.
     pub gs_invocations: u64,
-    /// Objects that came out of it.
+    /// Objects that the geometry shader emitted.
     pub gs_primitives: u64,
-    /// Objects that came to the clipper.
+    /// Objects that arrived at the clipper.
     pub clipper_primitives: u64,
-    /// Objects that it let through, whole or in part.
+    /// Objects that the clipper passed on, whole or in part.
     pub clipped_primitives: u64,
     /// Pixels shaded.
     pub ps_invocations: u64,
     /// Samples that passed the depth and stencil tests.
     pub depth_passed: u64,
-    /// Threads of all stages.
+    /// Threads of all shader stages.
     pub threads: u64,
-    /// Their instructions.
+    /// EU instructions of these threads.
     pub instructions: u64,
-    /// Pixels written to render targets, one for each target.
+    /// Pixels written to render targets; each target counts.
     pub pixels: u64,
 }
 
 impl Counters {
-    /// What was counted since `before`. Registers that were written in between wrap around.
+    /// The counts since `before`. The subtraction wraps around if a register was written in
+    /// between.
     #[must_use]
     pub fn since(&self, before: &Counters) -> Counters {
         let more = |count: fn(&Counters) -> u64| count(self).wrapping_sub(count(before));
@@ -166,7 +169,7 @@ impl Counters {
     }
 }
 
-/// Tells the observer that a draw begins, or that it is over.
+/// Emits the event that a draw begins, or with `over` that it has ended.
 #[inline(always)]
 pub(crate) fn emit(exec: &mut Exec<'_>, packet: &ThreeDPrimitive, over: bool) {
     if !exec.listener.is_some() {

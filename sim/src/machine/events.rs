@@ -1,6 +1,7 @@
-//! Counts and events of the model: [`Stats`] always, events if there is an [`Observer`].
+//! Counts and events of the model. [`Stats`] are always counted; events are emitted only if there
+//! is an [`Observer`].
 //!
-//! [`super::drawing`] is what events of draws carry; [`crate::inspect`] has observers.
+//! [`super::drawing`] has the data in events of draws; [`crate::inspect`] has observers.
 
 use super::device::Interrupt;
 use super::drawing::Drawing;
@@ -10,14 +11,14 @@ use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
 
-/// Counts of one submission, or of several added up.
+/// Counts of one submission, or the sum of several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// Batches entered: the submitted one and each MI_BATCH_BUFFER_START.
     pub batches: u64,
     /// Packets executed.
     pub packets: u64,
-    /// The same by engine, in the order of [`EngineId::ALL`].
+    /// Packets executed by each engine, in the order of [`EngineId::ALL`].
     pub engine_packets: [u64; EngineId::ALL.len()],
     /// Thread groups of walkers that ran to their end.
     pub groups: u64,
@@ -31,13 +32,13 @@ pub struct Stats {
     pub pixels: u64,
     /// Bytes that commands and shared functions read.
     pub bytes_read: u64,
-    /// Bytes that they wrote.
+    /// Bytes that commands and shared functions wrote.
     pub bytes_written: u64,
-    /// Commands that were not executed because they need privilege and their batch has none.
+    /// Commands that were not executed because they need privilege that their batch does not have.
     pub violations: u64,
-    /// Commands of hardware that the model does not have: they change nothing.
+    /// Commands for hardware that the model does not have. They change nothing.
     pub without_effect: u64,
-    /// Packets that MI_SET_PREDICATE had skipped.
+    /// Packets that were skipped because of MI_SET_PREDICATE.
     pub skipped: u64,
     /// Interrupts that commands raised.
     pub interrupts: u64,
@@ -64,7 +65,7 @@ impl std::ops::AddAssign for Stats {
     }
 }
 
-/// Something that an observer may want to know.
+/// An event of the model, for observers.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -75,26 +76,26 @@ pub enum Event<'a> {
         /// All of its dwords.
         dwords: &'a [u32],
     },
-    /// The packet needs privilege that its batch does not have: it does nothing.
+    /// The packet needs privilege that its batch does not have. It is not executed.
     Violation {
         /// The packet.
         at: Place,
     },
-    /// The packet changes nothing: the model does not have what it is for.
+    /// The packet changes nothing, because it is for hardware that the model does not have.
     WithoutEffect {
         /// The packet.
         at: Place,
     },
     /// A command interrupts the host.
     Interrupt {
-        /// Which engine's.
+        /// The engine that interrupts.
         engine: EngineId,
-        /// Why.
+        /// The reason.
         why: Interrupt,
     },
-    /// Another buffer is to be shown.
+    /// A display plane switches to another buffer.
     Flip {
-        /// On which plane.
+        /// The plane.
         plane: MiDisplayFlipDisplayPlaneSelect,
         /// Its address in the global table.
         address: u64,
@@ -117,10 +118,9 @@ pub enum Event<'a> {
         /// Channels that take part.
         mask: u32,
     },
-    /// An engine starts with something to execute: a batch that was submitted, or the ring of a
-    /// context.
+    /// An engine starts to execute something: a submitted batch, or the ring of a context.
     Submission {
-        /// Where it starts.
+        /// Address of the first packet.
         address: u64,
         /// True for a ring.
         ring: bool,
@@ -129,40 +129,41 @@ pub enum Event<'a> {
     SubmissionEnd,
     /// The command streamer enters a batch.
     Batch {
-        /// 1 or 2.
+        /// Level of the batch: 1 or 2.
         level: u8,
-        /// Where it starts.
+        /// Address of its first packet.
         address: u64,
     },
-    /// It leaves the batch: back to what called it, or to another one in its place.
+    /// The command streamer leaves a batch: it returns to the caller, or another batch replaces
+    /// this one.
     BatchEnd {
-        /// The level that it leaves.
+        /// Level of the batch.
         level: u8,
     },
-    /// A packet starts threads: the packet that was told last.
+    /// The packet of the latest [`Event::Packet`] starts threads.
     Dispatch {
         /// Address of the kernel's first instruction.
         kernel: u64,
     },
-    /// All threads of the packet have ended. Media threads may outlive their packet: of those that
-    /// do nothing is told.
+    /// All threads of the packet have ended. Media threads may outlive their packet: their later
+    /// work emits no events.
     DispatchEnd {
         /// Address of the kernel's first instruction.
         kernel: u64,
     },
-    /// A command flushes a cache, or invalidates it; the model has none, and keeps
-    /// [account](crate::mem::Coherence).
+    /// A command flushes or invalidates a cache. The model has no caches; it only
+    /// [records](crate::mem::Coherence) these commands.
     Flush {
-        /// Which.
+        /// The cache.
         cache: Cache,
-        /// True if it is invalidated, false if what it holds is written to memory.
+        /// True if the cache is invalidated; false if its contents are written to memory.
         invalidates: bool,
     },
     /// A thread group starts.
     Group {
         /// Its position in X, Y and Z.
         id: [u32; 3],
-        /// Its threads.
+        /// Number of its threads.
         threads: u32,
     },
     /// All threads of a group have ended.
@@ -177,9 +178,9 @@ pub enum Event<'a> {
         /// Instructions that it executed.
         instructions: u64,
     },
-    /// A draw is about to take place. Those that the predicate skips are not told.
+    /// A draw is about to be executed. Draws that the predicate skips emit no event.
     Draw(&'a Drawing<'a>),
-    /// The draw that was told last is over, without a fault.
+    /// The draw of the latest [`Event::Draw`] has ended without a fault.
     DrawEnd(&'a Drawing<'a>),
     /// A thread sends a message.
     Message {
@@ -187,9 +188,9 @@ pub enum Event<'a> {
         kernel: u64,
         /// Byte offset of the instruction from there.
         ip: u32,
-        /// Who gets it.
+        /// The shared function that receives it.
         function: SharedFunction,
-        /// The whole descriptor.
+        /// The message descriptor, all 32 bits.
         descriptor: u32,
     },
 }
@@ -205,13 +206,14 @@ pub struct Now {
 
 /// Receives the events of the model.
 ///
-/// A closure that takes [`Now`] and an [`Event`] is an observer. While there is one, the model uses
-/// one host thread, so that events arrive in the order in which things happen.
+/// A closure that takes [`Now`] and an [`Event`] is an observer. While there is an observer, the
+/// model uses one host thread, so that events arrive in the order of execution.
 pub trait Observer {
     /// Called for every event, in order.
     fn event(&mut self, now: Now, event: &Event<'_>);
 
-    /// Whether the observer receives [`Event::Instruction`]. These events make kernels slow.
+    /// Whether the observer receives [`Event::Instruction`]. These events make the execution of
+    /// kernels slow.
     fn wants_instructions(&self) -> bool {
         false
     }
@@ -251,7 +253,7 @@ impl<'a> Listener<'a> {
         Listener { observer, instructions }
     }
 
-    /// The same listener, for a shorter time.
+    /// The same listener with a shorter lifetime.
     pub fn reborrow(&mut self) -> Listener<'_> {
         let observer: Option<&mut dyn Observer> = match &mut self.observer {
             Some(observer) => Some(&mut **observer),
@@ -271,8 +273,8 @@ impl<'a> Listener<'a> {
         self.instructions
     }
 
-    /// Passes an event on. Events of instructions are sent only to those who want them: the
-    /// caller checks that.
+    /// Passes an event on. Before an [`Event::Instruction`] the caller must check
+    /// [`wants_instructions`](Self::wants_instructions).
     #[inline(always)]
     pub fn event(&mut self, now: Now, event: &Event<'_>) {
         if let Some(observer) = &mut self.observer {

@@ -1,4 +1,5 @@
-//! What a unit gets to execute a packet: memory, state, budget, and where it stands.
+//! The access to the machine that a unit gets to execute a packet: memory, state, budget, and the
+//! packet that is being executed.
 
 use super::device::Device;
 use super::events::{Event, Listener, Now, Stats};
@@ -24,11 +25,11 @@ pub struct Mode {
     pub number: u32,
     /// Commands come from the ring that the engine's registers describe, without execution lists.
     pub ring: bool,
-    /// Another context wants to run.
+    /// Another context waits to run on the engine.
     pub preempt: bool,
 }
 
-/// All that a unit gets to execute a packet.
+/// Everything that a unit gets to execute a packet.
 pub struct Exec<'a> {
     /// The engine.
     pub engine: EngineId,
@@ -46,7 +47,7 @@ pub struct Exec<'a> {
     pub listener: Listener<'a>,
     /// The packet being executed.
     pub at: Place,
-    /// What belongs to the GPU: registers, interrupts.
+    /// State of the GPU itself: registers, interrupts.
     pub device: &'a mut Device,
     /// How the context runs.
     pub mode: Mode,
@@ -61,7 +62,7 @@ impl Exec<'_> {
         }
     }
 
-    /// Memory through the global table, or as the context sees it.
+    /// Memory through the global table if `global`, else as the context sees it.
     pub fn view(&mut self, global: bool) -> Vm<'_> {
         if global && !self.mode.global_only {
             self.vm.through(self.ggtt)
@@ -75,7 +76,7 @@ impl Exec<'_> {
         mmio_base(self.engine)
     }
 
-    /// Takes `units` (see [`crate::machine::watchdog`]) off the budget.
+    /// Subtracts `units` (see [`crate::machine::watchdog`]) from the budget.
     ///
     /// # Errors
     /// [`Fault::Hang`] if the budget is used up.
@@ -87,7 +88,7 @@ impl Exec<'_> {
         }
     }
 
-    /// Reads a register as a command does: a clock, the GPU's or the context's (see
+    /// Reads a register as a command does: one of the context's, one of the GPU's, or a clock (see
     /// [`crate::machine::registers`]).
     pub fn read_register(&self, offset: u32) -> u32 {
         match rule(offset).home {
@@ -98,13 +99,13 @@ impl Exec<'_> {
         }
     }
 
-    /// Writes a register as a command does: bits outside `enable` keep their value. Registers of
-    /// the GPU need privilege; without it nothing is written, and a violation is noted. Clocks are
-    /// read-only and nobody's: writing one is neither.
+    /// Writes a register as a command does. Bits outside `enable` keep their value. Registers of
+    /// the GPU need privilege: without it nothing is written and a violation is counted. Clocks are
+    /// read-only: a write has no effect and is not a violation.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for a register that can only be written: a port, which would do
-    /// something.
+    /// [`Fault::Unimplemented`] for a write-only register of the GPU: a write to such a port would
+    /// start something.
     pub fn write_register(&mut self, offset: u32, value: u32, enable: u32) -> Result<(), Fault> {
         let rule = rule(offset);
         match rule.home {
@@ -132,13 +133,13 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// The fault of a used-up budget.
+    /// The fault for a budget that is used up.
     #[cold]
     pub fn hang(&self) -> Fault {
         Fault::Hang { limit: self.budget.limit(), at: self.at }
     }
 
-    /// Threads that the packet being executed started, and that wait for ever.
+    /// The fault for threads of the packet being executed that would wait forever.
     #[cold]
     pub fn stuck(&self, group: impl Into<Cow<'static, str>>, threads: Vec<Waiting>) -> Fault {
         Fault::Stuck { group: group.into(), threads, at: self.at }
@@ -152,8 +153,8 @@ impl Exec<'_> {
         Fault::Page { fault, near: near.map(Box::new), what: what.into(), at: self.at }
     }
 
-    /// Something that the model lacks, met at the packet being executed; `page` says where it is
-    /// described.
+    /// The fault for something that the packet being executed needs and the model lacks; `page`
+    /// says where it is described.
     #[cold]
     pub fn unimplemented(
         &self,
@@ -163,7 +164,7 @@ impl Exec<'_> {
         Fault::Unimplemented { what: what.into(), at: self.at, page: page.into() }
     }
 
-    /// A field of the packet being executed holds something wrong.
+    /// The fault for an invalid value in a field of the packet being executed.
     #[cold]
     pub fn bad_field(
         &self,

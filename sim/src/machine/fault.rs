@@ -1,4 +1,5 @@
-//! Everything that ends a submission early, as a value: where, what, and what to do about it.
+//! Everything that ends a submission early, as a value that says where, what, and what to do about
+//! it.
 
 use crate::machine::semaphore::Wait;
 use crate::mem::{Nearby, PageFault, Va};
@@ -15,9 +16,9 @@ pub struct Place {
     pub packet: &'static str,
     /// Its graphics address.
     pub address: u64,
-    /// Address of the start of the batch, or ring, that it stands in.
+    /// Start address of the batch or ring that contains it.
     pub batch: u64,
-    /// The instruction of a thread that the packet started.
+    /// The instruction, if a thread of the packet was being executed.
     pub thread: Option<InKernel>,
 }
 
@@ -36,8 +37,8 @@ impl Place {
         Place { engine, packet, address, batch, thread: None }
     }
 
-    /// The instruction `ip` bytes behind the first one of the kernel at `kernel`, of a thread that
-    /// this packet started.
+    /// The same packet, with the instruction at `ip` bytes from the start of the kernel at
+    /// `kernel`, in a thread that this packet started.
     #[must_use]
     pub const fn in_kernel(self, kernel: u64, ip: u32) -> Place {
         Place { thread: Some(InKernel { kernel, ip }), ..self }
@@ -62,7 +63,7 @@ impl fmt::Display for Place {
 /// A thread that waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// Its number: within its group if it has one, else its slot.
+    /// Its number within its thread group; without a group, the number of its slot.
     pub thread: u32,
     /// The instruction that waits.
     pub eu: InKernel,
@@ -70,11 +71,11 @@ pub struct Waiting {
     pub reason: String,
 }
 
-/// Why a submission ended before its batch did.
+/// Why a submission ended before the end of its batch.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An address without memory behind it, or a write to read-only memory.
+    /// An address where no memory is mapped, or a write to read-only memory.
     #[error("{at}: {fault} ({what}){}", near.as_ref().map(|near| format!("; {near}")).unwrap_or_default())]
     Page {
         /// The address and why it could not be used.
@@ -86,7 +87,7 @@ pub enum Fault {
         /// The packet.
         at: Place,
     },
-    /// The model does not do this yet. Hardware would.
+    /// The model does not implement this yet; hardware does it.
     #[error("{at}: the model does not implement {what} yet ({page})")]
     Unimplemented {
         /// The packet, field value or message.
@@ -107,17 +108,17 @@ pub enum Fault {
         /// The packet that was running.
         at: Place,
     },
-    /// Threads that wait for each other, or for what nobody sends.
+    /// Threads that wait for each other, or for something that no thread sends.
     #[error("{at}: {group}: {}", waiting(threads))]
     Stuck {
-        /// The thread group, or what the threads are if they have none.
+        /// The thread group; for threads without a group, what kind of threads they are.
         group: Cow<'static, str>,
-        /// All threads that are left.
+        /// All threads that have not ended.
         threads: Vec<Waiting>,
         /// The packet that started the first of them.
         at: Place,
     },
-    /// A thread met an instruction that the EU does not have or that breaks its rules.
+    /// A thread reached an instruction that the EU does not have or that breaks its rules.
     #[error("{at}: illegal instruction: {why}")]
     IllegalInstruction {
         /// What is wrong with it.
@@ -128,30 +129,30 @@ pub enum Fault {
     /// A thread raised an exception, and no STATE_SIP says where the system routine is.
     #[error("{at}: {exception}, and there is no system routine (STATE_SIP)")]
     Exception {
-        /// What was raised.
+        /// The exception.
         exception: Exception,
         /// The instruction, and the packet that started the thread.
         at: Place,
     },
-    /// A field holds what its packet does not allow.
+    /// A field has a value that its packet does not allow.
     #[error("{at}: {field} = {value:#x}: {why}")]
     BadPacket {
         /// The field, as the manual names it.
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         value: u64,
-        /// What would be right.
+        /// Why the value is wrong, or what is allowed.
         why: Cow<'static, str>,
         /// The packet.
         at: Place,
     },
-    /// Every engine that has work waits for a semaphore, so that nothing will ever change.
+    /// Every engine that has work waits for a semaphore, and no engine can change one.
     #[error("deadlock: {}", waits.iter().map(Wait::to_string).collect::<Vec<_>>().join("; "))]
     Deadlock {
         /// What each of them waits for.
         waits: Vec<Wait>,
     },
-    /// The packet's dwords are not in order.
+    /// The packet's dwords cannot be parsed.
     #[error("{at}: {why}")]
     Malformed {
         /// What is wrong with them.
@@ -159,15 +160,15 @@ pub enum Fault {
         /// The packet.
         at: Place,
     },
-    /// A header that no packet of the engine has.
+    /// A dword that is not the header of any packet of the engine.
     #[error("{at}: {header:#010x} is no packet of the {} engine", at.engine)]
     UnknownPacket {
         /// The dword.
         header: u32,
-        /// Where it stands.
+        /// Its position.
         at: Place,
     },
-    /// A packet that goes on behind the end of its batch.
+    /// A packet that is longer than the rest of its batch.
     #[error("{at}: the packet has {needed} dwords, the batch ends after {available}")]
     Truncated {
         /// Dwords of the packet.
@@ -182,7 +183,7 @@ pub enum Fault {
     Memory(#[from] crate::mem::OutOfMemory),
 }
 
-/// Who waits, without the end of a long list.
+/// Lists the first of the waiting threads and the number of the others.
 fn waiting(threads: &[Waiting]) -> String {
     const SHOWN: usize = 4;
     let list: Vec<String> = (threads.iter().take(SHOWN))
@@ -250,7 +251,7 @@ impl Refusal {
 }
 
 impl Fault {
-    /// The packet that was running, if there was one; of a deadlock the first that waits.
+    /// The packet that was running, if there was one; for a deadlock the first that waits.
     pub fn place(&self) -> Option<Place> {
         match self {
             Fault::Page { at, .. }
@@ -269,13 +270,13 @@ impl Fault {
     }
 }
 
-/// What interrupts a program (004:3150-3500).
+/// An event that interrupts a program (004:3150-3500).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exception {
-    /// An instruction with DebugCtrl, or any instruction while the status of an earlier one stays
-    /// set.
+    /// An instruction with DebugCtrl, or any instruction while the status bit of an earlier
+    /// breakpoint is still set.
     Breakpoint,
-    /// From outside ([`Thread::halt`](crate::eu::Thread::halt)), or by a write of `cr0.1`.
+    /// A request from outside ([`Thread::halt`](crate::eu::Thread::halt)), or a write of `cr0.1`.
     ExternalHalt,
     /// The program set the bit of `cr0.1`.
     Software,

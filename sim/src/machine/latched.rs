@@ -1,4 +1,4 @@
-//! Latched state: the newest packet of each kind, as it came. The attribute `latch` of the
+//! Latched state: the newest packet of each kind, unchanged. The attribute `latch` of the
 //! specification says which packets and structures are kept, and which field selects the entry of a
 //! table.
 
@@ -10,11 +10,11 @@ use genxml_core::latch::{Latch, Slots};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Latched(Box<Store>);
 
-/// Room for all kinds and entries. Dwords after the end of a packet are zero.
+/// Storage for all kinds and entries. Dwords after the end of a packet are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Store {
     dwords: [u32; LATCH_DWORDS],
-    /// Lengths of the packets in dwords; 0 if none came.
+    /// Lengths of the packets in dwords; 0 if there was no such packet.
     lengths: [u16; LATCH_SLOTS],
 }
 
@@ -26,7 +26,7 @@ impl Default for Latched {
 
 impl Latched {
     /// Replaces the packet of the same kind and entry. The parser has checked that the packet is
-    /// not longer than its kind can be.
+    /// not longer than the longest of its kind.
     pub fn keep(&mut self, slots: Slots, packet: &[u32]) {
         let entry = slots.entry(packet);
         let (start, room) = place(slots, entry);
@@ -37,7 +37,8 @@ impl Latched {
         self.0.lengths[usize::from(slots.first) + entry] = length as u16;
     }
 
-    /// The newest packet of a type for an entry (0 if there is a single one), if there was one.
+    /// The newest packet of type `T` for an entry (0 if the type has a single one), if there was
+    /// one.
     pub fn get<T: Latch>(&self, entry: usize) -> Option<&[u32]> {
         if entry >= usize::from(T::SLOTS.entries) {
             return None;
@@ -47,7 +48,7 @@ impl Latched {
         (length != 0).then(|| &self.0.dwords[start..start + length])
     }
 
-    /// The newest packet of a type for an entry; all zero if there was none.
+    /// The newest packet of type `T` for an entry; all zero if there was none.
     pub fn read<T: Latch + Fixed>(&self, entry: usize) -> T {
         T::read_lossy(self.get::<T>(entry).unwrap_or_default())
     }
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(latched.get::<ThreeDStateSoBuffer>(4), None);
     }
 
-    /// Equality of a store does not depend on packets that were replaced.
+    /// Two stores are equal if they keep the same packets; replaced packets do not matter.
     #[test]
     fn shorter_packet_leaves_nothing_of_a_longer_one() {
         let (mut once, mut twice) = (Latched::default(), Latched::default());

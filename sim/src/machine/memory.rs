@@ -1,8 +1,9 @@
-//! Operands of commands in memory: through which table, with which privilege.
+//! Operands of commands in memory: which page table they go through, and whether that needs
+//! privilege.
 //!
-//! A command says itself whether its operand goes through the global table or through the
-//! context's. Batches that lie in the context's space are not privileged: the global table is not
-//! for them (gen8_facts 1.1).
+//! A field of the command says whether its operand goes through the global table or through the
+//! context's table. A batch in the context's address space is not privileged, so it must not use
+//! the global table (gen8_facts 1.1).
 
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::machine::events::Event;
@@ -10,8 +11,9 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 
-/// True if the batch may do what needs privilege, or if the command needs none. Hardware makes
-/// other commands no-ops and goes on (2d p.198, Command Privilege Violation Error).
+/// True if the command may be executed: it needs no privilege, or its batch has it. Hardware treats
+/// a command without the needed privilege as a no-op and continues (2d p.198, Command Privilege
+/// Violation Error).
 pub fn allowed(exec: &mut Exec<'_>, needs_privilege: bool) -> bool {
     let allowed = exec.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
     if !allowed {
@@ -23,8 +25,9 @@ pub fn allowed(exec: &mut Exec<'_>, needs_privilege: bool) -> bool {
     allowed
 }
 
-/// Whether an operand that wants the global table gets it, of commands that ignore what they must
-/// not ask for (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// Whether an operand goes through the global table if its packet asks for it (`wanted`). For
+/// commands that ignore the request in a batch without privilege instead of being skipped
+/// (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn global_if_allowed(exec: &Exec<'_>, wanted: bool) -> bool {
     wanted && (exec.mode.privileged || !GLOBAL_ACCESS_NEEDS_PRIVILEGE)
 }

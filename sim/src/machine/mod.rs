@@ -1,14 +1,15 @@
 //! The machine that units work on: registers, latched packets, the device, events and faults. It
-//! knows no unit.
+//! depends on no unit.
 //!
-//! * [`exec`]: what a unit gets to execute a packet;
-//! * [`state`]: what packets leave behind in a context; [`latched`]: the newest packet of each kind;
-//!   [`slots`]: state that units own;
-//! * [`registers`]: which registers there are; [`device`]: those of the GPU, interrupts, errors;
-//! * [`memory`]: operands of commands in memory; [`semaphore`]: waits for them;
-//! * [`events`]: counts, events and their observers; [`drawing`]: what events of draws carry;
-//! * [`fault`]: everything that ends a submission early; [`watchdog`]: limits of work;
-//! * [`parallel`]: work on several host threads with the result of one.
+//! * [`exec`]: the access to the machine that a unit gets to execute a packet;
+//! * [`state`]: what packets leave behind in a context; [`latched`]: the newest packet of each
+//!   kind; [`slots`]: state that units own;
+//! * [`registers`]: which registers exist and how they are written; [`device`]: registers of the
+//!   GPU, interrupts, errors;
+//! * [`memory`]: operands of commands in memory; [`semaphore`]: waits for a dword in memory;
+//! * [`events`]: counts, events and their observers; [`drawing`]: the data in events of draws;
+//! * [`fault`]: everything that ends a submission early; [`watchdog`]: the limit of work;
+//! * [`parallel`]: work on several host threads with the same result as on one.
 
 pub mod device;
 pub mod drawing;

@@ -1,13 +1,12 @@
-//! The register file: which registers there are, to whom they belong, and what reading and writing
-//! them means.
+//! The register file: which registers exist, who owns them, and what reads and writes of them do.
 //!
-//! The tables of the specification decide: masked registers (bits 31:16 of a value say which of
-//! bits 15:0 are written), read-only and write-only ones, registers that each engine has at its
-//! base, pairs of dwords. Registers that the specification does not have take every write as it is,
-//! and belong to the context.
+//! The tables of the specification decide this. They list masked registers (bits 31:16 of a value
+//! say which of bits 15:0 are written), read-only and write-only registers, registers that every
+//! engine has at its base, and pairs of dwords. A register that is not in the specification takes
+//! every write unchanged and belongs to the context.
 //!
 //! Some registers belong to the GPU ([`Home::Device`]): rings, submission ports, status pages, page
-//! table roots, interrupts, errors. All others are state of the context: they are kept with it.
+//! table roots, interrupts, errors. All others are state of the context and are kept with it.
 
 use genxml::core::reflect::{Access, Kind, registers};
 use genxml::engine::EngineId;
@@ -17,10 +16,10 @@ use std::sync::LazyLock;
 /// Bytes of the register space of an engine.
 pub const ENGINE_BYTES: u32 = 0x1000;
 
-/// Dwords of a page of [`Registers`]: as many as an engine has.
+/// Dwords of a page of [`Registers`]: the register space of one engine.
 const PAGE: usize = ENGINE_BYTES as usize / 4;
 
-/// Values by byte offset. A register that nothing wrote reads 0.
+/// Values by byte offset. A register that was never written reads 0.
 #[derive(Clone, Debug, Default)]
 pub struct Registers(Vec<Option<Box<[u32; PAGE]>>>);
 
@@ -85,7 +84,7 @@ impl PartialEq for Registers {
 
 impl Eq for Registers {}
 
-/// To whom a register belongs.
+/// The owner of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Home {
     /// The context that runs on the engine.
@@ -93,14 +92,14 @@ pub enum Home {
     Context,
     /// The GPU, or the engine.
     Device,
-    /// Nobody: it shows the clock, the low or the high half.
+    /// No owner: it shows the low or the high half of the clock.
     Clock,
 }
 
-/// What reading and writing a register means.
+/// What reads and writes of a register do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rule {
-    /// To whom it belongs.
+    /// The owner.
     pub home: Home,
     /// Bits 31:16 of a value say which of bits 15:0 are written.
     pub masked: bool,
@@ -108,12 +107,12 @@ pub struct Rule {
     pub read_only: bool,
     /// Reads give 0.
     pub write_only: bool,
-    /// Ones that are written clear their bits.
+    /// A written 1 clears its bit.
     pub clears: bool,
 }
 
 impl Rule {
-    /// What a register holds after a write: bits outside `enable` keep their value.
+    /// The value of a register after a write: bits outside `enable` keep their value.
     pub fn merge(self, old: u32, value: u32, enable: u32) -> u32 {
         let enable = if self.masked { (value & enable) >> 16 & enable } else { enable };
         if self.read_only {
@@ -126,8 +125,8 @@ impl Rule {
     }
 }
 
-/// The registers that every engine has and that belong to the context (gen8_facts 1.2: saved with
-/// it, or used by the commands of one batch for the next ones).
+/// The registers that every engine has and that belong to the context (gen8_facts 1.2). They are
+/// saved with it, or the commands of one batch set them for the next batches.
 const OF_THE_CONTEXT: [&str; 12] = [
     "RING_EXCC",
     "RING_NOPID",
@@ -143,8 +142,8 @@ const OF_THE_CONTEXT: [&str; 12] = [
     "CS_GPR",
 ];
 
-/// Registers that no engine has of its own and that belong to the GPU; so do all from [`DISPLAY`]
-/// on.
+/// Registers that are not at the base of an engine and that belong to the GPU. All registers from
+/// [`DISPLAY`] on belong to it too.
 const OF_THE_DEVICE: [&str; 14] = [
     "PGETBL_CTL",
     "FAULT_REG",
@@ -165,11 +164,11 @@ const OF_THE_DEVICE: [&str; 14] = [
 /// First byte of the registers of display and interrupts.
 const DISPLAY: u32 = 0x40000;
 
-/// By dword offset, as far as the specification has registers.
+/// Rules by dword offset, up to the last register of the specification.
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let mut rules: Vec<Option<Rule>> = Vec::new();
-    // What each engine has, then closer descriptions for one engine, which change how a register is
-    // written, not whose it is.
+    // First the registers of every engine. Then the more exact descriptions for one engine: they
+    // change how a register is written, but not its owner.
     for general in [true, false] {
         for (offset, at) in registers(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES) {
             let Kind::Register { masked, access, .. } = at.register.kind else { continue };
@@ -203,13 +202,13 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     rules.into_iter().map(Option::unwrap_or_default).collect()
 });
 
-/// What reading and writing the register at `offset` means.
+/// What reads and writes of the register at `offset` do.
 #[inline]
 pub fn rule(offset: u32) -> Rule {
     RULES.get(offset as usize / 4).copied().unwrap_or_default()
 }
 
-/// The engine whose register space holds `offset`, and the offset there.
+/// The engine whose register space contains `offset`, and the offset within it.
 pub fn engine_at(offset: u32) -> Option<(EngineId, u32)> {
     EngineId::ALL.into_iter().find_map(|engine| {
         let within = offset.wrapping_sub(mmio_base(engine));

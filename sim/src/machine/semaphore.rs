@@ -16,25 +16,26 @@ pub struct Wait {
     pub address: u64,
     /// True if the global table translates it.
     pub global: bool,
-    /// What memory is compared with.
+    /// The value that memory is compared with.
     pub data: u32,
-    /// The comparison that memory on its left must pass.
+    /// The comparison, with memory as the left operand.
     pub comparison: Compare,
-    /// What memory held when it was compared last.
+    /// The value of the semaphore at the last comparison.
     pub memory: u32,
-    /// True if memory is looked at again and again; else only when a signal comes.
+    /// True in polling mode: memory is compared at every turn. False in signal mode: memory is
+    /// compared only after a signal.
     pub polls: bool,
     /// The packet's dwords.
     pub packet: [u32; MiSemaphoreWait::DWORDS],
-    /// A signal came since memory was compared last.
+    /// A signal arrived since the last comparison.
     pub signalled: bool,
 }
 
 impl Wait {
-    /// Compares memory again, if it is time to.
+    /// Compares memory again; in signal mode only after a signal. True if the wait is over.
     ///
     /// # Errors
-    /// [`Fault::Page`] if the semaphore is not there any longer.
+    /// [`Fault::Page`] if the semaphore is no longer mapped.
     pub(crate) fn passes(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         if !self.polls && !std::mem::take(&mut self.signalled) {
             return Ok(false);
@@ -43,7 +44,7 @@ impl Wait {
         Ok(compare(self.comparison, self.memory, self.data) == Some(true))
     }
 
-    /// The comparison as Rust writes it.
+    /// The comparison as an operator of Rust.
     pub fn operator(&self) -> &'static str {
         match self.comparison {
             Compare::SAD_GREATER_THAN_SDD => ">",
@@ -72,7 +73,7 @@ impl fmt::Display for Wait {
     }
 }
 
-/// Compares unsigned; `None` if there is no such comparison.
+/// Compares as unsigned numbers; `None` if the encoding is reserved.
 pub(crate) fn compare(comparison: Compare, memory: u32, data: u32) -> Option<bool> {
     Some(match comparison {
         Compare::SAD_GREATER_THAN_SDD => memory > data,

@@ -1,11 +1,11 @@
-//! State that units own. The machine stores it for them, and does not know what it is.
+//! State that units own. The machine stores it without knowing its type.
 
 use std::any::{Any, TypeId};
 use std::fmt::Debug;
 
 /// The state of a unit within a context: the URB, palettes of the sampler, media threads.
 ///
-/// A context that has no value of the type yet has the default one.
+/// A context that has no value of the type yet uses the default one.
 pub trait UnitState: Any + Clone + Debug + Default + Send + Sync {
     /// The value that a worker of [`super::parallel`] starts with.
     fn for_worker(&self) -> Self {
@@ -13,7 +13,7 @@ pub trait UnitState: Any + Clone + Debug + Default + Send + Sync {
     }
 }
 
-/// [`UnitState`] behind a pointer.
+/// [`UnitState`] as a trait object.
 trait Slot: Any + Debug + Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Slot>;
     fn boxed_for_worker(&self) -> Box<dyn Slot>;
@@ -29,12 +29,13 @@ impl<T: UnitState> Slot for T {
     }
 }
 
-/// One value of each type of [`UnitState`]. There are few, so a lookup is a scan.
+/// At most one value of each [`UnitState`] type. There are only a few types, so a lookup is a
+/// linear scan.
 #[derive(Debug, Default)]
 pub struct Slots(Vec<(TypeId, Box<dyn Slot>)>);
 
 impl Slots {
-    /// The value of type `T`, if [`get_mut`](Self::get_mut) made one.
+    /// The value of type `T`, if [`get_mut`](Self::get_mut) has created it.
     #[inline]
     pub fn get<T: UnitState>(&self) -> Option<&T> {
         let (_, slot) = self.0.iter().find(|(id, _)| *id == TypeId::of::<T>())?;

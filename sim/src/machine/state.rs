@@ -14,7 +14,7 @@ use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
 pub struct State {
     /// The pipeline that PIPELINE_SELECT chose.
     pub pipeline: PipelineSelectPipelineSelection,
-    /// What state offsets count from, by STATE_BASE_ADDRESS.
+    /// Base addresses of state offsets, from STATE_BASE_ADDRESS.
     pub base: BaseAddresses,
     /// The newest STATE_SIP.
     pub sip: Option<StateSip>,
@@ -28,11 +28,11 @@ pub struct State {
     pub registers: Registers,
     /// The newest packet of each kind of latched state, for draws.
     pub latched: Latched,
-    /// MI_SET_PREDICATE has packets skipped.
+    /// MI_SET_PREDICATE makes the streamer skip packets.
     pub skips: bool,
-    /// MI_ARB_ON_OFF forbids other contexts to take over.
+    /// MI_ARB_ON_OFF has disabled preemption by other contexts.
     pub arbitration_off: bool,
-    /// How walkers ran on several threads of the host, no state of its own.
+    /// How often work on several host threads succeeded; not state of the context.
     pub speculation: Speculation,
     /// The clock when the gateway's timer was reset.
     pub gateway_epoch: u64,
@@ -61,13 +61,14 @@ impl State {
     }
 }
 
-/// Base addresses, 48 bits each. Offsets beyond a buffer's size are read through, but for General
-/// State: what hardware does is undefined (gen8_facts 12.1).
+/// Base addresses, 48 bits each. A buffer size other than that of General State is not checked:
+/// offsets beyond it are read like any other. The behaviour of hardware is undefined there
+/// (gen8_facts 12.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BaseAddresses {
     /// General State: scratch space.
     pub general: u64,
-    /// Bytes of General State that stateless messages may reach; 0 is no bound
+    /// Bytes of General State that stateless messages may reach; 0 means no limit
     /// (assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND).
     pub general_size: u64,
     /// Surface State: binding tables and surface states.
@@ -80,11 +81,11 @@ pub struct BaseAddresses {
     pub instruction: u64,
 }
 
-/// Interface descriptors, read when the load command is executed (hardware keeps them in a
-/// temporary storage).
+/// Interface descriptors. They are read when the load command is executed, because hardware keeps
+/// them in temporary storage.
 #[derive(Clone, Debug, Default)]
 pub struct InterfaceDescriptors {
-    /// Graphics address of the first.
+    /// Graphics address of the first one.
     pub address: u64,
     /// All of them in order.
     pub entries: Vec<InterfaceDescriptorData>,

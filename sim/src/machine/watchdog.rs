@@ -1,28 +1,28 @@
-//! Ends what would not end: a submission has a budget of work, and a clock that counts it.
+//! Ends submissions that would never end. Each submission has a budget of work, and a clock counts
+//! the work.
 //!
-//! One unit is about a nanosecond of the model's own time, so that the default limit is a few
-//! seconds. The same count drives the TIMESTAMP register: the model's clock depends on the work
-//! done and on nothing else.
+//! One unit is about a nanosecond of the model's own time, so the default limit is a few seconds.
+//! The same count drives the TIMESTAMP register: the model's clock depends only on the work done.
 
 /// Units per packet.
 pub const PACKET: u64 = 32;
 /// Units per EU instruction.
 pub const INSTRUCTION: u64 = 16;
-/// Units per object that is clipped and set up.
+/// Units per object for clipping and setup.
 pub const OBJECT: u64 = 64;
 /// Units per pixel or dword moved by a fixed function.
 pub const PIXEL: u64 = 1;
-/// Units per pixel that a pixel shader is started for: payload, tests, blending.
+/// Units per shaded pixel: payload, tests, blending.
 pub const SHADED_PIXEL: u64 = 64;
-/// Units per block of 8x8 pixels that the rasteriser looks at for an object.
+/// Units per block of 8x8 pixels that the rasteriser tests against an object.
 pub const BLOCK: u64 = 8;
-/// The budget of a submission unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) says
-/// otherwise.
+/// The budget of a submission, unless [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) changes
+/// it.
 pub const DEFAULT_LIMIT: u64 = 1 << 32;
 /// Units per tick of TIMESTAMP, which counts 80 ns (Broadwell's 12.5 MHz).
 const UNITS_PER_TICK: u64 = 80;
 
-/// What TIMESTAMP shows when the clock stands at `clock` units: 36 bits, 80 ns a tick.
+/// The value of TIMESTAMP when the clock is at `clock` units: 36 bits, 80 ns a tick.
 pub fn ticks(clock: u64) -> u64 {
     (clock / UNITS_PER_TICK) & ((1 << 36) - 1)
 }
@@ -35,29 +35,28 @@ pub struct Exhausted;
 #[derive(Clone, Debug)]
 pub struct Budget {
     left: u64,
-    /// What is left beyond the turn of a thread.
+    /// Units left after the current turn of a thread; `left` holds those of the turn.
     beyond: u64,
     limit: u64,
-    /// The clock when nothing is left.
+    /// The value of the clock when the budget is used up.
     end: u64,
 }
 
 impl Budget {
-    /// A budget of `limit` units for a submission that starts when the clock stands at `started`
-    /// units.
+    /// A budget of `limit` units for a submission that starts when the clock is at `started` units.
     pub fn new(limit: u64, started: u64) -> Self {
         Budget { left: limit, beyond: 0, limit, end: started.wrapping_add(limit) }
     }
 
-    /// Goes on when the clock stands at `clock` units: others ran meanwhile.
+    /// Continues with the clock at `clock` units: other engines ran in between.
     pub fn resume(&mut self, clock: u64) {
         self.end = clock.wrapping_add(self.left + self.beyond);
     }
 
-    /// Takes `units` off.
+    /// Subtracts `units`.
     ///
     /// # Errors
-    /// [`Exhausted`] if fewer are left; then none are left.
+    /// [`Exhausted`] if fewer are left. The budget is then empty.
     #[inline(always)]
     pub fn spend(&mut self, units: u64) -> Result<(), Exhausted> {
         match self.left.checked_sub(units) {
@@ -69,7 +68,7 @@ impl Budget {
         }
     }
 
-    /// Nothing but an instruction ends a turn.
+    /// Continues beyond the turn, because only an instruction can end a turn.
     #[cold]
     fn more(&mut self, units: u64) -> Result<(), Exhausted> {
         if self.beyond == 0 {
@@ -80,10 +79,10 @@ impl Budget {
         self.spend(units)
     }
 
-    /// Takes off one instruction, unless the turn or the budget is over.
+    /// Subtracts the units of one instruction, unless the turn or the budget is over.
     ///
     /// # Errors
-    /// [`Exhausted`] if so; [`end_turn`](Self::end_turn) tells which.
+    /// [`Exhausted`] if the turn or the budget is over; [`end_turn`](Self::end_turn) says which.
     #[inline(always)]
     pub fn instruction(&mut self) -> Result<(), Exhausted> {
         match self.left.checked_sub(INSTRUCTION) {
@@ -95,21 +94,21 @@ impl Budget {
         }
     }
 
-    /// Starts a turn: after `units` units instructions end it.
+    /// Starts a turn of `units` units. The first instruction that does not fit ends it.
     pub fn turn(&mut self, units: u64) {
         self.end_turn();
         self.beyond = self.left.saturating_sub(units);
         self.left -= self.beyond;
     }
 
-    /// Ends the turn, if there is one. True if there is budget beyond it.
+    /// Ends the turn, if there is one. True if budget is left beyond it.
     pub fn end_turn(&mut self) -> bool {
         let beyond = std::mem::take(&mut self.beyond);
         self.left += beyond;
         beyond > 0
     }
 
-    /// Units that are left.
+    /// Units left, including those beyond the turn.
     pub fn left(&self) -> u64 {
         self.left + self.beyond
     }
@@ -119,12 +118,12 @@ impl Budget {
         self.limit
     }
 
-    /// Units spent since the model was made.
+    /// The clock: units spent since the model was created.
     pub fn clock(&self) -> u64 {
         self.end.wrapping_sub(self.left + self.beyond)
     }
 
-    /// What the TIMESTAMP register shows now.
+    /// The value of the TIMESTAMP register now.
     pub fn timestamp(&self) -> u64 {
         ticks(self.clock())
     }
