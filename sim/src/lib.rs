@@ -17,14 +17,18 @@
 //! 10. [`machine::fault`]: what cannot be executed ends the submission with a [`Fault`] that names
 //!     the packet, its address and the cause. [`machine::watchdog`] ends endless work.
 //!
-//! The modules form layers; a module uses only those before it in this list:
-//! * [`mem`]: memory and page tables; [`surface`]: formats, tiling and layout;
-//! * [`assumptions`]: choices where the manual is silent; [`machine`]: registers, events, faults;
-//!   [`eu`]: threads and instructions; [`pixel`]: raster and interpolation; [`mod@unit`]: shared
-//!   functions; [`blt`]: the blitter;
-//! * [`media`]: dispatch of threads;
-//! * [`render`]: the 3D pipeline; [`cs`]: command streamers; [`inspect`]: summaries, pictures, tables
-//!   and traces for tools; [`gpu`]: engines, contexts and submission.
+//! The modules form layers, lowest first; a module uses only its own layer and those above it in
+//! this list:
+//! * [`mem`]: memory and page tables; [`surface`]: formats, tiling and layout; [`assumptions`]:
+//!   choices where the manual is silent;
+//! * [`machine`]: registers, latched state, events, faults;
+//! * [`eu`]: threads and instructions;
+//! * [`pixel`]: raster and interpolation;
+//! * [`mod@unit`]: shared functions;
+//! * [`blt`]: the blitter; [`media`]: dispatch of threads; [`render`]: the 3D pipeline;
+//! * [`cs`]: command streamers;
+//! * [`inspect`]: summaries, pictures, tables and traces for tools;
+//! * [`gpu`]: engines, contexts and submission.
 //!
 //! On top of them, [`replay`] runs captures of real drivers, [`aub`] runs AUB files, and
 //! [`error_state`] turns a fault into the error state that the kernel would report.
