@@ -224,7 +224,7 @@ impl Shadow {
         let page = address & !(PAGE - 1);
         let apart = *self.source.start() >= page + PAGE || *self.source.end() < page;
         if !apart && !self.pages.contains_key(&page) {
-            let mut copy = Box::new(Page::ZEROS);
+            let mut copy = Box::new(Page::zeros());
             vm.page(page)?.read(0, copy.bytes_mut());
             self.pages.insert(page, copy);
         }

@@ -47,7 +47,9 @@ impl From<[u8; SIZE]> for Page {
 
 impl Page {
     /// A page of zeros.
-    pub const ZEROS: Page = Page([const { AtomicU8::new(0) }; SIZE]);
+    pub const fn zeros() -> Page {
+        Page([const { AtomicU8::new(0) }; SIZE])
+    }
 
     /// A copy of the `N` bytes from `at` on; `None` if they extend beyond the page.
     #[inline(always)]

@@ -153,7 +153,7 @@ impl Slot {
 }
 
 /// Read when a remembered translation leads to a freed block.
-static ZEROS: Page = Page::ZEROS;
+static ZEROS: Page = Page::zeros();
 
 /// Physical memory of the model.
 pub struct Memory {
@@ -204,7 +204,7 @@ impl Memory {
     /// Memory of `bytes` bytes, none of it in use. Memory that the host supplies does not count.
     pub fn with_limit(bytes: u64) -> Self {
         Memory {
-            blocks: vec![Block::Own(Box::new([Page::ZEROS]))],
+            blocks: vec![Block::Own(Box::new([Page::zeros()]))],
             free: Vec::new(),
             frames: FrameMap::default(),
             holes: Vec::new(),
@@ -213,7 +213,7 @@ impl Memory {
             used: 0,
             limit: bytes / PAGE,
             installed: 0,
-            nowhere: Box::new(Page::ZEROS),
+            nowhere: Box::new(Page::zeros()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The form of a row: an operation with its general body and the bodies of its fast path.
 //!
-//! A row is written in a table of [`family!`]:
+//! A row is written in a table of `family!`:
 //!
 //! ```text
 //! /// Mean, rounded up.

@@ -62,7 +62,8 @@ macro_rules! int {
 }
 int!(i64 i128);
 
-/// Floats: single and double. Halves are computed with as singles, rounded by the [`Arithmetic`].
+/// Floats: single and double. Halves are computed with as singles, rounded by the
+/// [`Arithmetic`](super::rounding::Arithmetic).
 pub trait Float: Copy + PartialOrd + Default + Debug + Neg<Output = Self> {
     /// One.
     const ONE: Self;

@@ -27,7 +27,7 @@ pub struct Pages<'v, 'a> {
 /// No page has this number.
 const NO_PAGE: u64 = u64::MAX;
 /// The page of that number, which nothing reads.
-static NOWHERE: Page = Page::ZEROS;
+static NOWHERE: Page = Page::zeros();
 
 impl<'v, 'a> Pages<'v, 'a> {
     /// No page yet.
