@@ -249,7 +249,7 @@ impl TextForm {
                 | Opcode::Movi
                 | Opcode::Smov
         );
-        !hidden && !matches!(self.format, Call | Wait | Bare) && !(self.math && self.align16)
+        !(hidden || matches!(self.format, Call | Wait | Bare) || self.math && self.align16)
     }
 }
 

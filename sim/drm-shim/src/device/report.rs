@@ -24,6 +24,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Offsets in an object, and the bytes that were written there.
+type Writes = Vec<(u64, Vec<u8>)>;
+
 /// Number of error states that a process writes. Later ones rarely add information.
 const MOST_ERRORS: u32 = 4;
 
@@ -552,8 +555,7 @@ impl Capturing {
             });
             (name(listed.id), changed.collect())
         };
-        let written: Vec<(String, Vec<(u64, Vec<u8>)>)> =
-            submitted.objects.iter().map(written).collect();
+        let written: Vec<(String, Writes)> = submitted.objects.iter().map(written).collect();
         let objects =
             submitted.objects.iter().zip(&written).map(|(listed, (name, writes))| WriteObject {
                 object: name,

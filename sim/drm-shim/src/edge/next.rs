@@ -62,13 +62,16 @@ pub type Filter = Option<unsafe extern "C" fn(*const libc::dirent) -> c_int>;
 pub type Compare =
     Option<unsafe extern "C" fn(*mut *const libc::dirent, *mut *const libc::dirent) -> c_int>;
 
+/// The result of a function that returns none.
+type Nothing = ();
+
 next! {
     fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE, c"fopen", null_mut();
     realpath(path: *const c_char, out: *mut c_char) -> *mut c_char, c"realpath", null_mut();
     opendir(path: *const c_char) -> *mut libc::DIR, c"opendir", null_mut();
     fdopendir(file: c_int) -> *mut libc::DIR, c"fdopendir", null_mut();
     readdir(directory: *mut libc::DIR) -> *mut libc::dirent, c"readdir", null_mut();
-    rewinddir(directory: *mut libc::DIR) -> (), c"rewinddir", ();
+    rewinddir(directory: *mut libc::DIR) -> Nothing, c"rewinddir", Nothing::default();
     closedir(directory: *mut libc::DIR) -> c_int, c"closedir", -1;
     dirfd(directory: *mut libc::DIR) -> c_int, c"dirfd", -1;
     scandir(
