@@ -47,7 +47,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 }
 
 /// Reads the instructions of a file. Without `form`, the suffix of the name selects it (see
-/// [`by_name`]).
+/// `by_name`).
 pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
     match form.unwrap_or_else(|| by_name(path)) {
         Form::Binary => read_bytes(path),
