@@ -460,7 +460,7 @@ pub enum Base {
     State(ContainerId),
 }
 
-/// A field that a rule names, inside nested structures and elements too.
+/// A field that a rule refers to. It may be in a nested structure or in an element of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldRef {
     /// Where from.

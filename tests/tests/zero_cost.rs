@@ -55,7 +55,8 @@ fn functions(text: &str) -> Functions {
     let mut name: Option<String> = None;
     for line in text.lines() {
         if let Some(label) = line.strip_suffix(':').filter(|label| !label.starts_with('.')) {
-            // Mangled: the length of the name, then the name, `16values_blend`.
+            // A mangled name contains the length of the function's name, then the name:
+            // `12values_blend`.
             let parts =
                 ["literal_", "values_", "convert_"].iter().filter_map(|prefix| label.find(prefix));
             name = parts.min().map(|start| {

@@ -6,7 +6,8 @@ use genxml_codegen::model::{Container, Field, Group, Spec, Type};
 
 use crate::inventory::tsv::{Row, number, plain};
 
-/// A field of a container with the groups laid out; or a group or an element of one as a whole.
+/// The bits of a field, a whole group, or one element of a group. Positions count from the start of
+/// the container; each element has its own entry.
 pub struct Place<'a> {
     pub name: &'a str,
     pub start: u32,

@@ -81,7 +81,7 @@ fn errors() {
     }
 }
 
-/// `zero = "..."` is a list of `zero(...)`; its errors are at the text.
+/// `zero = "..."` is short for several `zero(...)`; `reserved` and `one` have the same form.
 #[test]
 fn runs() {
     let packet = |zero: &str| {

@@ -304,10 +304,11 @@ impl<'a> Decoder<'a> {
         Ok(walker.summary())
     }
 
-    /// Decodes the image of an execlist context of `engine`, at `address` of `memory` (the global
-    /// page table): its status page, and the registers that follow as the commands that load them,
-    /// by name. `length` is in bytes, with the status page, or 0 if it is unknown. The loaded
-    /// values are stored in `state`.
+    /// Decodes the image of an execlist context of `engine`. `address` is its address in `memory`,
+    /// which is mapped by the global page table. The image starts with a status page. Commands that
+    /// load registers follow; they are decoded up to the first dword that is not a command.
+    /// `length` is in bytes, with the status page, or 0 if it is unknown. The loaded values are
+    /// stored in `state`.
     ///
     /// # Errors
     /// Only those of the sink.

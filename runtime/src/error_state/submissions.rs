@@ -159,8 +159,8 @@ fn target_of(engine: EngineId, dwords: &[u32]) -> Option<u64> {
     Some((bits::get(dwords, field.start, field.end) << (field.start % 32)) & VA_MASK)
 }
 
-/// The value, as meant, of a field of a register that each engine has; the register has the
-/// kernel's name.
+/// Decodes one field of a per-engine register. `value` is the register's content. `register` is the
+/// kernel's name, without `RING_`.
 pub(crate) fn field_of(register: &str, field: &str, value: u64) -> Option<u64> {
     let container = Tables::gen8().container(&format!("RING_{register}"))?;
     let field = container.fields.iter().find(|other| other.name == field)?;

@@ -101,7 +101,7 @@ pub struct Picture {
     pub png: Vec<u8>,
     /// Width of the surface in texels; the file may be smaller.
     pub width: u32,
-    /// Height of the surface in texels.
+    /// Height in texels of the mip level that the picture shows.
     pub height: u32,
     /// A remark for the viewer: format, tiling, what was left out.
     pub note: String,

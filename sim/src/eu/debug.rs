@@ -441,8 +441,8 @@ fn element(thread: &Thread, at: u16, size: usize) -> u64 {
 
 const NOWHERE: Place = Place::new(EngineId::Render, "EU thread", 0, 0);
 
-/// A world of one thread: no memory, a clock that counts instructions, and messages that are noted
-/// down and answered with zeros.
+/// The environment of a single thread. It has no memory. Its clock counts instructions. It records
+/// each message and answers with zeros.
 #[derive(Clone, Debug, Default)]
 pub struct Alone {
     /// Instructions executed.

@@ -210,7 +210,7 @@ impl Grid {
         self.walk.count()
     }
 
-    /// Live channels of all threads of a group.
+    /// Number of live channels in one group, over all its threads.
     fn channels(&self) -> u64 {
         self.masks.iter().map(|mask| u64::from(mask.count_ones())).sum()
     }

@@ -142,7 +142,8 @@ impl Walk {
         counts: &mut [u32; 5],
         visit: &mut impl FnMut(Option<Step>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The part of the block that lies within the whole walk.
+        // Size of the block's part inside the walk. A block that starts before the walk is not
+        // clipped at the far edge.
         let origin = Vector { x: corner.x.max(0), y: corner.y.max(0) };
         let part = |corner: i32, block: i32, whole: i32| {
             if corner < 0 { block + corner } else { block.min(whole - corner) }

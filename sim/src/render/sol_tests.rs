@@ -62,7 +62,7 @@ fn output(out: &mut StreamOut, memory: &mut Memory, stream: usize, vertices: &[V
     assert_eq!(done, Ok(()));
 }
 
-/// A vertex whose dword n of number v is 1000 v + n.
+/// Vertex `v`: its dword n is 1000 * v + n.
 fn vertex(v: u32) -> Vec<u32> {
     (0..40).map(|n| 1000 * v + n).collect()
 }

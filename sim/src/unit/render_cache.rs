@@ -25,7 +25,7 @@ pub struct Dispatched {
     pub slice: u32,
     /// Viewport.
     pub viewport: u8,
-    /// The primitive shows its back.
+    /// The primitive faces backward.
     pub back: bool,
     /// Column and row of the upper left pixel of each quad, by slots.
     pub subspans: [[u32; 2]; 8],

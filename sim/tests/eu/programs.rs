@@ -55,7 +55,7 @@ enum Statement {
     Loop(LoopKind, u8, Vec<Statement>),
     /// Executed by channels that fulfil the condition; unstructured branches.
     Skip(SkipKind, Condition, Vec<Statement>),
-    /// Of the innermost loop of one of the first two kinds.
+    /// Leaves the innermost `While` or `DoWhile` loop.
     Break(Condition),
     Continue(Condition),
     /// To the end of the program; in functions nothing.

@@ -148,8 +148,8 @@ fn save_inhibit() {
     assert_eq!(machine.data(0), 5);
 }
 
-/// A context that runs is submitted again with a new tail: no switch, one event; its commands run
-/// on.
+/// Submitting a running context again with a new tail does not switch contexts. It adds one event
+/// (lite restore), and the context continues.
 #[test]
 fn lite_restore() {
     let mut machine = Machine::new();

@@ -271,8 +271,9 @@ fn privilege() {
     }
 }
 
-/// Memory Type of MI_ATOMIC and MI_SEMAPHORE_WAIT: a ring reaches the global table, in a batch
-/// without privilege the bit is ignored (media-driver mhw_mi_hwcmd_g8_X.h, MEMORY_TYPE).
+/// Memory Type of MI_ATOMIC and MI_SEMAPHORE_WAIT selects the global table only in a ring. A batch
+/// without privilege ignores it and uses its own address space (media-driver
+/// mhw_mi_hwcmd_g8_X.h, MEMORY_TYPE).
 #[test]
 fn memory_types_that_are_ignored() {
     for engine in EngineId::ALL {

@@ -105,8 +105,9 @@ fn channels_of_all_formats() {
         for (index, token) in tokens.iter().enumerate() {
             let (letter, mut encoding, bits) = channel(token, kind);
             let found = format.channels()[index];
-            // The table calls an index a normalized number as its neighbour, and mantissas without
-            // a sign floats.
+            // The table gives a palette index the encoding of its neighbour, UNORM; the model calls
+            // it UINT. The table calls the mantissas of R9G9B9E5 floats; the model calls them
+            // shared.
             match letter {
                 Letter::P => encoding = Encoding::Uint,
                 _ if name == "R9G9B9E5_SHAREDEXP" => encoding = Encoding::Shared,

@@ -99,7 +99,8 @@ fn float_bits(src: &Src) -> Option<(u32, u32)> {
 
 fn destination(u: &Uop) -> Option<Place> {
     let n = usize::from(u.size);
-    // Conditions see results in this type even if they go nowhere.
+    // The destination type must be supported even for a null destination: the condition is
+    // evaluated on the result in that type.
     Form::of(u.dst.ty, Spacing::Next)?;
     let (address, offset, stride) = match u.dst.target {
         Target::Null => return Some(Place::NOTHING),

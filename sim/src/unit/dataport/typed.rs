@@ -53,7 +53,8 @@ struct Slots {
     mask: u32,
     /// Byte of the first coordinate register.
     at: usize,
-    /// Coordinates that each slot has.
+    /// Number of coordinate registers. With eight slots, each register holds one coordinate of
+    /// every slot.
     coordinates: usize,
     /// Byte of the first data register.
     data: usize,
