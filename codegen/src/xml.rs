@@ -2,7 +2,7 @@
 //! serde structs.
 //!
 //! A struct of `Option<At>` members *is* the list of attributes that an element may have: serde
-//! hands its member names to [`attributes`], which reports every attribute that is none of them.
+//! hands its member names to [`attributes`], which reports every other attribute.
 
 use quick_xml::XmlVersion;
 use quick_xml::events::attributes::AttrError;

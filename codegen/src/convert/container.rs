@@ -104,7 +104,7 @@ struct Common {
     kind: Kind,
 }
 
-/// `true`, or the name of a field in brackets; `false` is none.
+/// `true`, or the name of a field in brackets; `false` if the packet is not latched.
 fn latch(attribute: &Attribute, problems: &mut Vec<Diagnostic>) -> Option<Latch> {
     match attribute.value.trim() {
         "true" => Some(Latch { index: None }),

@@ -167,7 +167,7 @@ pub fn is_used(packet: &ThreeDStateDepthBuffer, tests: &ThreeDStateWmDepthStenci
     !is_absent(packet) && (tests.depth_test_enable || writes(packet, tests))
 }
 
-/// The depth buffer of 3DSTATE_DEPTH_BUFFER; none if there is none. A packet without an address
+/// The depth buffer of 3DSTATE_DEPTH_BUFFER, if there is one. A packet without an address
 /// only gives the size of the stencil buffer (2a p.57).
 ///
 /// # Errors

@@ -145,7 +145,7 @@ pub struct PixelShader {
 }
 
 impl PixelShader {
-    /// Resolves the pixel shader; none if there is none.
+    /// Resolves the pixel shader, if there is one.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for fields that no thread can run with; page faults when its constants
