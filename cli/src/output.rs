@@ -49,7 +49,13 @@ pub fn write_picture(path: &Path, width: u32, height: u32, rgba: &[u8]) -> Resul
 /// and does not change the exit code.
 pub fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
+    let written = write(&mut out);
+    flushed(written, &mut out)
+}
+
+/// Writes what `out` still holds, unless writing failed before.
+fn flushed(written: io::Result<()>, out: &mut dyn Write) -> Result<(), Error> {
+    match written.and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(bad_input(format!("cannot write to standard output: {error}"))),

@@ -53,13 +53,13 @@ impl fmt::Display for Compression {
 /// # Errors
 /// If the file cannot be opened, or its first bytes cannot be read.
 pub fn decompressed(path: &Path) -> io::Result<impl BufRead + use<>> {
-    let (_, input) = decompress(File::open(path)?)?;
+    let (_, input) = decompress(Box::new(File::open(path)?))?;
     Ok(BufReader::with_capacity(1 << 16, input))
 }
 
 /// Decompresses what `input` holds, if it is compressed.
 pub(crate) fn decompress<'a>(
-    input: impl Read + 'a,
+    input: Box<dyn Read + 'a>,
 ) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
     let mut input = BufReader::with_capacity(1 << 16, input);
     // The first bytes may take several reads; they go in front of the rest again.

@@ -141,6 +141,10 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`AubError::Read`] if its first bytes cannot be read.
     pub fn new(input: impl Read + 'a) -> Result<Self, AubError> {
+        Reader::boxed(Box::new(input))
+    }
+
+    fn boxed(input: Box<dyn Read + 'a>) -> Result<Self, AubError> {
         let (compression, input) = decompress(input).map_err(|source| AubError::Read {
             position: 0,
             compression: Compression::None,

@@ -51,7 +51,13 @@ struct Reader {
 
 impl Devcoredump {
     /// Reads a device coredump. Problems are in the notes of [`state`](Self::state).
-    pub fn read(input: impl BufRead) -> Devcoredump {
+    pub fn read(mut input: impl BufRead) -> Devcoredump {
+        Reader::read(&mut input)
+    }
+}
+
+impl Reader {
+    fn read(input: &mut dyn BufRead) -> Devcoredump {
         let mut lines = Lines::new(input);
         let mut reader = Reader {
             dump: Devcoredump::default(),
@@ -104,7 +110,7 @@ impl Reader {
         self.notes.text_fits(self.line, bytes)
     }
 
-    fn data<R: BufRead>(&mut self, lines: &mut Lines<R>, name: &str, start: usize) {
+    fn data(&mut self, lines: &mut Lines<'_>, name: &str, start: usize) {
         let announced = self.announced.take().filter(|(other, ..)| other == name);
         if announced.is_none() {
             self.note(format_args!("[{name}] has no length before its bytes"));

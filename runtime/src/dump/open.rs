@@ -83,6 +83,10 @@ impl Dump {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn read(name: &str, input: impl Read + 'static, how: &How) -> Result<Dump, DumpError> {
+        Dump::boxed(name, Box::new(input), how)
+    }
+
+    fn boxed(name: &str, input: Box<dyn Read>, how: &How) -> Result<Dump, DumpError> {
         let failed = |source| DumpError::Io { path: name.into(), source };
         let (_, stream) = decompress(input).map_err(failed)?;
         let mut stream = BufReader::with_capacity(1 << 16, stream);

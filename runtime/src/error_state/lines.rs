@@ -10,8 +10,8 @@ pub(crate) const MAX_LINE: usize = 64 << 10;
 const MAX_NOTES: usize = 1000;
 
 /// Reads a text line by line.
-pub(crate) struct Lines<R> {
-    input: R,
+pub(crate) struct Lines<'a> {
+    input: &'a mut dyn BufRead,
     /// Number of the line that was read last, from 1.
     pub number: u64,
     /// The start of the line, without its end.
@@ -23,8 +23,8 @@ pub(crate) struct Lines<R> {
     failed: Option<io::Error>,
 }
 
-impl<R: BufRead> Lines<R> {
-    pub fn new(input: R) -> Self {
+impl<'a> Lines<'a> {
+    pub fn new(input: &'a mut dyn BufRead) -> Self {
         Lines { input, number: 0, text: Vec::new(), more: false, ended: true, failed: None }
     }
 
@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
         self.text.clear();
         let mut room = MAX_LINE;
         let mut any = false;
-        while let Some(bytes) = fill(&mut self.input, &mut self.failed) {
+        while let Some(bytes) = fill(self.input, &mut self.failed) {
             if !any {
                 self.number += 1;
                 (any, self.ended, self.more) = (true, false, true);
@@ -66,7 +66,7 @@ impl<R: BufRead> Lines<R> {
     /// Passes the rest of the line piece by piece to `each`, until it returns false.
     pub fn rest(&mut self, mut each: impl FnMut(&[u8]) -> bool) {
         while self.more {
-            let Some(bytes) = fill(&mut self.input, &mut self.failed) else {
+            let Some(bytes) = fill(self.input, &mut self.failed) else {
                 self.more = false;
                 return;
             };
@@ -103,7 +103,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// The buffered bytes, not empty; `None` at the end and after an error.
-fn fill<'a, R: BufRead>(input: &'a mut R, failed: &mut Option<io::Error>) -> Option<&'a [u8]> {
+fn fill<'a>(input: &'a mut dyn BufRead, failed: &mut Option<io::Error>) -> Option<&'a [u8]> {
     if failed.is_some() {
         return None;
     }
@@ -177,7 +177,8 @@ mod tests {
         let long = "x".repeat(MAX_LINE + 10);
         let text = format!("a\r\n\n{long}\nlast");
         // A tiny buffer: every read crosses its end.
-        let mut lines = Lines::new(io::BufReader::with_capacity(7, text.as_bytes()));
+        let mut input = io::BufReader::with_capacity(7, text.as_bytes());
+        let mut lines = Lines::new(&mut input);
         assert!(lines.next());
         assert_eq!((lines.number, lines.text.as_slice()), (1, &b"a"[..]));
         assert!(lines.next());
@@ -201,7 +202,8 @@ mod tests {
     #[test]
     fn a_line_of_exactly_the_limit_is_whole() {
         let text = format!("{}\nnext\n", "y".repeat(MAX_LINE));
-        let mut lines = Lines::new(text.as_bytes());
+        let mut input = text.as_bytes();
+        let mut lines = Lines::new(&mut input);
         assert!(lines.next());
         assert_eq!(lines.text.len(), MAX_LINE);
         assert!(lines.next());

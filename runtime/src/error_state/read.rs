@@ -55,7 +55,13 @@ struct Reader {
 impl ErrorState {
     /// Reads an error state. Problems are in [`notes`](Self::notes), also an error that stops the
     /// reader before the end.
-    pub fn read(input: impl BufRead) -> ErrorState {
+    pub fn read(mut input: impl BufRead) -> ErrorState {
+        Reader::read(&mut input)
+    }
+}
+
+impl Reader {
+    fn read(input: &mut dyn BufRead) -> ErrorState {
         let mut lines = Lines::new(input);
         let mut reader = Reader {
             state: ErrorState::default(),
@@ -87,9 +93,7 @@ impl ErrorState {
         lines.finish(&mut reader.notes);
         reader.finish()
     }
-}
 
-impl Reader {
     fn note(&mut self, text: std::fmt::Arguments<'_>) {
         self.notes.add(self.line, text);
     }
@@ -110,7 +114,7 @@ impl Reader {
     }
 
     /// A line of memory in base 85.
-    fn data<R: BufRead>(&mut self, lines: &mut Lines<R>) {
+    fn data(&mut self, lines: &mut Lines<'_>) {
         let at = match self.section {
             Current::Buffer(at) if self.state.buffers[at].data.is_empty() => at,
             _ => {

@@ -2,9 +2,9 @@
 
 use super::acc::Accumulators;
 use super::execute;
-use super::fast::{self, Operation, level};
+use super::fast::{self, Level, Operation};
 use super::kernel::Kernel;
-use super::ops::{self, Compiled};
+use super::ops;
 use super::regions::{A0, CR0, GRF_BYTES, REGISTER, Registers, SR0, wrap};
 use super::soft::Rounding;
 use super::uop::{Op, Opcode, PredicateControl, Response, SendInfo, Type, Uop};
@@ -408,7 +408,7 @@ impl Thread {
             return Err(world.trap(nowhere(), 0));
         };
         let counted = !std::mem::take(&mut self.pending.again);
-        let done = self.instruction(level::Baseline, u, kernel, world, counted);
+        let done = self.instruction(Level::detect(), u, kernel, world, counted);
         // An instruction that was not executed is the next one again.
         self.passed &= done.is_err();
         self.executed += u64::from(counted && done.is_ok());
@@ -417,20 +417,7 @@ impl Thread {
 
     /// Executes instructions until one of them ends the thread or leaves something pending.
     fn hot<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(level) = level::V3::try_new() {
-            return self.hot_at(level, kernel, world);
-        }
-        self.hot_at(level::Baseline, kernel, world)
-    }
-
-    /// The same with the fast path that is compiled for a level.
-    fn hot_at<S: Compiled, E: Environment>(
-        &mut self,
-        level: S,
-        kernel: &Kernel,
-        world: &mut E,
-    ) -> Result<Done, Fault> {
+        let level = Level::detect();
         let uops = &kernel.uops[..];
         let mut count = 0;
         let done = loop {
@@ -452,9 +439,9 @@ impl Thread {
     }
 
     #[inline(always)]
-    fn instruction<S: Compiled, E: Environment>(
+    fn instruction<E: Environment>(
         &mut self,
-        level: S,
+        level: Option<Level>,
         u: &Uop,
         kernel: &Kernel,
         world: &mut E,
@@ -468,7 +455,10 @@ impl Thread {
         if counted {
             world.step(u.offset, mask)?;
         }
-        if u.plan.operation != Operation::NONE && fast::run(level, self, u, mask) {
+        if let Some(level) = level
+            && u.plan.operation != Operation::NONE
+            && fast::run(level, self, u, mask)
+        {
             self.flow.advance(u.next);
             return Ok(Done::On);
         }
@@ -497,7 +487,7 @@ impl Thread {
         match if passed { Ok(false) } else { self.interrupted(true, u.offset, kernel) } {
             Ok(true) | Err(Interrupt::Pause) => Ok(Done::Interrupted),
             Ok(false) => match kernel.behind_breakpoint(self.flow.ip) {
-                Some(real) => self.instruction(level::Baseline, real, kernel, world, false),
+                Some(real) => self.instruction(Level::detect(), real, kernel, world, false),
                 None => Err(world.trap(nowhere(), u.offset)),
             },
             Err(Interrupt::Trap(trap)) => Err(world.trap(trap, u.offset)),

@@ -12,13 +12,13 @@ use crate::eu::thread::Thread;
 use crate::eu::uop::Uop;
 
 /// An operation of the fast path for one number of channels.
-pub type Handler<S> = fn(S, &mut Thread, &Uop, u32) -> bool;
+pub type Handler = fn(Level, &mut Thread, &Uop, u32) -> bool;
 
 /// Numbers of channels: 1, 2, 4, 8, 16 and 32.
 pub const SIZES: usize = 6;
 
 /// The handler of no operation: the instruction takes the general path.
-pub fn aside<S: Level>(_: S, _: &mut Thread, _: &Uop, _: u32) -> bool {
+pub fn aside(_: Level, _: &mut Thread, _: &Uop, _: u32) -> bool {
     false
 }
 
@@ -34,8 +34,8 @@ macro_rules! or_aside {
 
 /// A function of one integer.
 #[inline(always)]
-pub fn int1<S: Level, const N: usize>(
-    s: S,
+pub fn int1<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -43,14 +43,14 @@ pub fn int1<S: Level, const N: usize>(
 ) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    finish::<S, N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f));
+    finish::<N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f));
     true
 }
 
 /// A function of two integers.
 #[inline(always)]
-pub fn int2<S: Level, const N: usize>(
-    s: S,
+pub fn int2<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -59,25 +59,25 @@ pub fn int2<S: Level, const N: usize>(
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    finish::<S, N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
+    finish::<N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
     true
 }
 
 /// One of two, as the predicate says.
 #[inline(always)]
-pub fn choice<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
+pub fn choice<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
     let chosen = t.predicate(u);
-    finish::<S, N>(s, t, u, mask, to, blend(chosen, ints(s, t, u, 0, a), ints(s, t, u, 1, b)));
+    finish::<N>(s, t, u, mask, to, blend(chosen, ints(s, t, u, 0, a), ints(s, t, u, 1, b)));
     true
 }
 
 /// A comparison of integers.
 #[inline(always)]
-pub fn compare<S: Level, const N: usize>(
-    s: S,
+pub fn compare<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -86,7 +86,7 @@ pub fn compare<S: Level, const N: usize>(
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
-    finish_compare::<S, N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
+    finish_compare::<N>(s, t, u, mask, to, zip(ints(s, t, u, 0, a), ints(s, t, u, 1, b), f));
     true
 }
 
@@ -98,8 +98,8 @@ pub fn usual(t: &Thread) -> bool {
 
 /// A function of one float.
 #[inline(always)]
-pub fn float1<S: Level, const N: usize>(
-    s: S,
+pub fn float1<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -110,26 +110,26 @@ pub fn float1<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish_floats::<S, N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f), true);
+    finish_floats::<N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f), true);
     true
 }
 
 /// A copy, which keeps NaNs as they are.
 #[inline(always)]
-pub fn copy<S: Level, const N: usize>(s: S, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
+pub fn copy<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
     if !usual(t) {
         return false;
     }
-    finish_floats::<S, N>(s, t, u, mask, to, floats(s, t, u, 0, a), false);
+    finish_floats::<N>(s, t, u, mask, to, floats(s, t, u, 0, a), false);
     true
 }
 
 /// A function of two floats.
 #[inline(always)]
-pub fn float2<S: Level, const N: usize>(
-    s: S,
+pub fn float2<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -141,7 +141,7 @@ pub fn float2<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish_floats::<S, N>(
+    finish_floats::<N>(
         s,
         t,
         u,
@@ -155,8 +155,8 @@ pub fn float2<S: Level, const N: usize>(
 
 /// One of two floats, as it is.
 #[inline(always)]
-pub fn preference<S: Level, const N: usize>(
-    s: S,
+pub fn preference<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -168,7 +168,7 @@ pub fn preference<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish_floats::<S, N>(
+    finish_floats::<N>(
         s,
         t,
         u,
@@ -182,13 +182,7 @@ pub fn preference<S: Level, const N: usize>(
 
 /// Source 0 plus the product of the others.
 #[inline(always)]
-pub fn multiply_add<S: Level, const N: usize>(
-    s: S,
-    t: &mut Thread,
-    u: &Uop,
-    mask: u32,
-    _: (),
-) -> bool {
+pub fn multiply_add<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let c = or_aside!(base(&t.regs, &u.plan.src[2].place));
@@ -197,20 +191,14 @@ pub fn multiply_add<S: Level, const N: usize>(
         return false;
     }
     let factors = zip(floats(s, t, u, 1, b), floats(s, t, u, 2, c), |b, c| (b, c));
-    let values = zip(floats(s, t, u, 0, a), factors, |a, (b, c)| S::fused(b, c, a));
-    finish_floats::<S, N>(s, t, u, mask, to, values, true);
+    let values = zip(floats(s, t, u, 0, a), factors, |a, (b, c)| s.fused(b, c, a));
+    finish_floats::<N>(s, t, u, mask, to, values, true);
     true
 }
 
 /// A line or plane: p x + r or p x + q y + r, with a tuple p, q, -, r.
 #[inline(always)]
-pub fn plane<S: Level, const N: usize>(
-    s: S,
-    t: &mut Thread,
-    u: &Uop,
-    mask: u32,
-    is_line: bool,
-) -> bool {
+pub fn plane<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, is_line: bool) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
     let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
     let to = or_aside!(base(&t.regs, &u.plan.dst));
@@ -224,14 +212,14 @@ pub fn plane<S: Level, const N: usize>(
         let [x, y] = coordinates::<N>(t, u, b);
         zip(x, y, |x, y| (p * x + q * y) + r)
     };
-    finish_floats::<S, N>(s, t, u, mask, to, values, true);
+    finish_floats::<N>(s, t, u, mask, to, values, true);
     true
 }
 
 /// One of two floats, as the predicate says.
 #[inline(always)]
-pub fn choice_of_floats<S: Level, const N: usize>(
-    s: S,
+pub fn choice_of_floats<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -244,7 +232,7 @@ pub fn choice_of_floats<S: Level, const N: usize>(
         return false;
     }
     let chosen = t.predicate(u);
-    finish_floats::<S, N>(
+    finish_floats::<N>(
         s,
         t,
         u,
@@ -258,8 +246,8 @@ pub fn choice_of_floats<S: Level, const N: usize>(
 
 /// A comparison of floats.
 #[inline(always)]
-pub fn compare_floats<S: Level, const N: usize>(
-    s: S,
+pub fn compare_floats<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -271,14 +259,14 @@ pub fn compare_floats<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish_compare::<S, N>(s, t, u, mask, to, zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f));
+    finish_compare::<N>(s, t, u, mask, to, zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f));
     true
 }
 
 /// A conversion to integers.
 #[inline(always)]
-pub fn to_int<S: Level, const N: usize>(
-    s: S,
+pub fn to_int<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -289,14 +277,14 @@ pub fn to_int<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish::<S, N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f));
+    finish::<N>(s, t, u, mask, to, map(floats(s, t, u, 0, a), f));
     true
 }
 
 /// A conversion from integers.
 #[inline(always)]
-pub fn to_float<S: Level, const N: usize>(
-    s: S,
+pub fn to_float<const N: usize>(
+    s: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -307,6 +295,6 @@ pub fn to_float<S: Level, const N: usize>(
     if !usual(t) {
         return false;
     }
-    finish_floats::<S, N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f), true);
+    finish_floats::<N>(s, t, u, mask, to, map(ints(s, t, u, 0, a), f), true);
     true
 }

@@ -80,13 +80,7 @@ fn indirect(regs: &Registers, place: &Place) -> Option<usize> {
 
 /// Source `n`, extended to 32 bits.
 #[inline(always)]
-pub fn load<S: Level, const N: usize>(
-    level: S,
-    t: &Thread,
-    u: &Uop,
-    n: usize,
-    base: usize,
-) -> [u32; N] {
+pub fn load<const N: usize>(level: Level, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
     match u.plan.src[n].place.form {
         Form::Dwords => t.regs.row(base),
         Form::Dword => [t.regs.u32(base); N],
@@ -200,13 +194,7 @@ fn across(regs: &Registers, at: usize) -> u64 {
 
 /// Source `n` as integers, negated or inverted.
 #[inline(always)]
-pub fn ints<S: Level, const N: usize>(
-    level: S,
-    t: &Thread,
-    u: &Uop,
-    n: usize,
-    base: usize,
-) -> [u32; N] {
+pub fn ints<const N: usize>(level: Level, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
     let (flip, carry) = (u.plan.src[n].flip, u.plan.src[n].second);
     map(load(level, t, u, n, base), |bits| (bits ^ flip).wrapping_add(carry))
 }
@@ -228,8 +216,8 @@ pub fn flushed(bits: u32, subnormal: u32) -> u32 {
 
 /// Source `n` as single floats, flushed and with modifiers.
 #[inline(always)]
-pub fn floats<S: Level, const N: usize>(
-    level: S,
+pub fn floats<const N: usize>(
+    level: Level,
     t: &Thread,
     u: &Uop,
     n: usize,
@@ -268,8 +256,8 @@ pub fn coordinates<const N: usize>(t: &Thread, u: &Uop, base: usize) -> [[f32; N
 
 /// Stores the low bits of the lanes of `mask`.
 #[inline(always)]
-pub fn store<S: Level, const N: usize>(
-    level: S,
+pub fn store<const N: usize>(
+    level: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -338,8 +326,8 @@ fn scatter<const N: usize>(
 
 /// Clamps results, stores them, and sets the flag.
 #[inline(always)]
-pub fn finish<S: Level, const N: usize>(
-    level: S,
+pub fn finish<const N: usize>(
+    level: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -401,8 +389,8 @@ fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
 /// The same for floats. Subnormal numbers are flushed; every NaN gets the same pattern if the
 /// results are `computed`.
 #[inline(always)]
-pub fn finish_floats<S: Level, const N: usize>(
-    level: S,
+pub fn finish_floats<const N: usize>(
+    level: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,
@@ -447,8 +435,8 @@ fn pattern(value: f32, subnormal: u32, computed: bool) -> u32 {
 
 /// Writes the results of a comparison to the flag and to the destination.
 #[inline(always)]
-pub fn finish_compare<S: Level, const N: usize>(
-    level: S,
+pub fn finish_compare<const N: usize>(
+    level: Level,
     t: &mut Thread,
     u: &Uop,
     mask: u32,

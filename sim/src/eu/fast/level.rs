@@ -1,53 +1,52 @@
-//! The instruction sets of the host processor that the fast path is compiled for.
+//! The machine instructions of the host that the fast path is compiled for.
 //!
-//! Rust compiles for the oldest processor of an architecture. On x86-64 that has neither a fused
-//! multiply-add nor shifts by lane, and vectors of half the size; so the fast path is compiled
-//! twice, and a thread chooses one when it runs. The results are the same bits.
+//! Rust compiles for the oldest processor of an architecture. On x86-64 that processor has no fused
+//! multiply-add, no shift of each lane by its own count, and short vectors. So on x86-64 the fast
+//! path is compiled for x86-64-v3: AVX2 and FMA, in processors since 2013 (Haswell) and 2015
+//! (Excavator). A processor without them takes the general path for every instruction; the results
+//! are the same bits.
 
-use crate::eu::ops::rounding::fused_single;
+#[cfg(target_arch = "x86_64")]
+type Host = pulp::x86::V3;
+#[cfg(not(target_arch = "x86_64"))]
+type Host = ();
 
-/// A set of machine instructions that code can be compiled for.
-pub trait Level: Copy + 'static {
-    /// Runs `f`, which must be inlined, compiled for this set.
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
-
-    /// `a * b + c`, rounded once.
-    fn fused(a: f32, b: f32, c: f32) -> f32;
-}
-
-/// The instructions that every processor of the architecture has.
+/// Proof that this processor has the instructions of the fast path.
 #[derive(Clone, Copy, Debug)]
-pub struct Baseline;
+pub struct Level(Host);
 
-impl Level for Baseline {
+impl Level {
+    /// The level of this processor; none if it lacks instructions of the fast path.
+    #[inline]
+    pub fn detect() -> Option<Level> {
+        #[cfg(target_arch = "x86_64")]
+        return Host::try_new().map(Level);
+        #[cfg(not(target_arch = "x86_64"))]
+        return Some(Level(()));
+    }
+
+    /// Runs `f`, which must be inlined, compiled for this level.
     #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        #[inline(never)]
-        fn call<R>(f: impl FnOnce() -> R) -> R {
-            f()
+    pub fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        #[cfg(target_arch = "x86_64")]
+        return self.0.vectorize(f);
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            #[inline(never)]
+            fn call<R>(f: impl FnOnce() -> R) -> R {
+                f()
+            }
+            call(f)
         }
-        call(f)
     }
 
+    /// `a * b + c`, rounded once. Only inside [`vectorize`](Self::vectorize) is it one machine
+    /// instruction.
     #[inline(always)]
-    fn fused(a: f32, b: f32, c: f32) -> f32 {
-        fused_single(a, b, c)
-    }
-}
-
-/// x86-64-v3: AVX2 and FMA, in processors since 2013 (Haswell) and 2015 (Excavator).
-#[cfg(target_arch = "x86_64")]
-pub use pulp::x86::V3;
-
-#[cfg(target_arch = "x86_64")]
-impl Level for V3 {
-    #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        V3::vectorize(self, f)
-    }
-
-    #[inline(always)]
-    fn fused(a: f32, b: f32, c: f32) -> f32 {
-        a.mul_add(b, c)
+    pub fn fused(self, a: f32, b: f32, c: f32) -> f32 {
+        #[cfg(target_arch = "x86_64")]
+        return a.mul_add(b, c);
+        #[cfg(not(target_arch = "x86_64"))]
+        return crate::eu::ops::rounding::fused_single(a, b, c);
     }
 }

@@ -17,7 +17,7 @@ pub mod rule;
 pub use level::Level;
 pub use plan::{Operation, Plan};
 
-use super::ops::Compiled;
+use super::ops;
 use super::thread::Thread;
 use super::uop::Uop;
 use around::SIZES;
@@ -25,8 +25,8 @@ use around::SIZES;
 /// Executes an instruction for the channels of `mask`. False if it has to take the general path: it
 /// has no plan, or the modes of the thread or an address rule it out; then nothing has changed.
 #[inline(always)]
-pub fn run<S: Compiled>(level: S, t: &mut Thread, u: &Uop, mask: u32) -> bool {
-    let operations = S::operations();
+pub fn run(level: Level, t: &mut Thread, u: &Uop, mask: u32) -> bool {
+    let operations = &ops::OPERATIONS;
     let sizes = &operations[u.plan.operation.index() % operations.len()];
     sizes[usize::from(u.plan.size & 7).min(SIZES - 1)](level, t, u, mask)
 }

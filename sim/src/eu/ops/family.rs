@@ -141,7 +141,7 @@ fn exact<O: Operation, T: Operand + Float>(thread: &mut Thread, u: &Uop, mask: u
     O::float(Floats::<T, _>::new(thread, u, mask, &rounded))
 }
 
-/// A body of the fast path, without its code ([`super::Compiled`]).
+/// A body of the fast path, without its code ([`super::OPERATIONS`]).
 #[derive(Clone, Copy)]
 pub struct Fast {
     /// The operation.
@@ -155,7 +155,7 @@ pub struct Fast {
 }
 
 /// Makes of a table of rows: `ROWS`, their general bodies; `FAST`, the bodies of the fast path; and
-/// `handlers`, the code of `FAST` for each number of channels.
+/// `HANDLERS`, the code of `FAST` for each number of channels.
 macro_rules! family {
     ($(
         $(#[$doc:meta])*
@@ -188,15 +188,15 @@ macro_rules! family {
         mod handler {
             use super::*;
             $($(
-                pub fn $fast<S: Level, const N: usize>(
-                    s: S,
+                pub fn $fast<const N: usize>(
+                    s: Level,
                     t: &mut Thread,
                     u: &Uop,
                     mask: u32,
                 ) -> bool {
                     s.vectorize(
                         #[inline(always)]
-                        move || around::$around::<S, N>(s, t, u, mask, $body),
+                        move || around::$around::<N>(s, t, u, mask, $body),
                     )
                 }
             )*)*
@@ -214,16 +214,15 @@ macro_rules! family {
         },)*)*];
 
         /// Their code, in the same order.
-        pub const fn handlers<S: Level>() -> [[Handler<S>; SIZES]; FAST.len()] {
+        pub const HANDLERS: [[Handler; SIZES]; FAST.len()] =
             [$($([
-                handler::$fast::<S, 1>,
-                handler::$fast::<S, 2>,
-                handler::$fast::<S, 4>,
-                handler::$fast::<S, 8>,
-                handler::$fast::<S, 16>,
-                handler::$fast::<S, 32>,
-            ],)*)*]
-        }
+                handler::$fast::<1>,
+                handler::$fast::<2>,
+                handler::$fast::<4>,
+                handler::$fast::<8>,
+                handler::$fast::<16>,
+                handler::$fast::<32>,
+            ],)*)*];
     };
 }
 pub(super) use family;

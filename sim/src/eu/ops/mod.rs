@@ -19,7 +19,6 @@ pub mod number;
 pub mod rounding;
 
 use super::fast::around::{Handler, SIZES, aside};
-use super::fast::level::{self, Level};
 use super::fast::plan::Operation;
 use super::uop::Opcode;
 use family::{Fast, Row};
@@ -111,39 +110,18 @@ pub fn all_fast() -> impl Iterator<Item = (Operation, &'static Fast)> {
 
 /// The code of all operations of the fast path, by number and by the logarithm of the number of
 /// channels.
-pub type Operations<S> = [[Handler<S>; SIZES]; NUMBERS];
-
-/// A level that the operations are compiled for.
-pub trait Compiled: Level {
-    /// The operations, compiled for this level. The function is not generic, so the code is
-    /// compiled in this crate only.
-    fn operations() -> &'static Operations<Self>;
-}
-
-impl Compiled for level::Baseline {
-    fn operations() -> &'static Operations<Self> {
-        const { &operations::<Self>() }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Compiled for level::V3 {
-    fn operations() -> &'static Operations<Self> {
-        const { &operations::<Self>() }
-    }
-}
-
-const fn operations<S: Level>() -> Operations<S> {
-    let mut table: Operations<S> = [[aside as Handler<S>; SIZES]; NUMBERS];
+///
+/// A static, so that the code is compiled in this crate only.
+pub static OPERATIONS: [[Handler; SIZES]; NUMBERS] = {
+    let mut table = [[aside as Handler; SIZES]; NUMBERS];
     let mut next = 1;
     each_family!(rows => {
-        let code = rows::handlers::<S>();
         let mut n = 0;
-        while n < code.len() {
-            table[next] = code[n];
+        while n < rows::HANDLERS.len() {
+            table[next] = rows::HANDLERS[n];
             next += 1;
             n += 1;
         }
     });
     table
-}
+};
