@@ -337,5 +337,4 @@ impl Ccs {
 }
 
 #[cfg(test)]
-#[path = "tests/aux_surface.rs"]
 mod tests;

@@ -374,5 +374,4 @@ fn each(value: impl Fn(usize) -> f32) -> Lanes {
 }
 
 #[cfg(test)]
-#[path = "tests/blend.rs"]
 mod tests;

@@ -608,5 +608,4 @@ fn kills(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra) -> bool {
 }
 
 #[cfg(test)]
-#[path = "tests/depth.rs"]
 mod tests;

@@ -485,5 +485,4 @@ impl Mode {
 }
 
 #[cfg(test)]
-#[path = "gs_tests.rs"]
 mod tests;

@@ -186,5 +186,4 @@ impl Row<'_> {
 }
 
 #[cfg(test)]
-#[path = "tests/hiz.rs"]
 mod tests;

@@ -157,5 +157,4 @@ impl Output {
 }
 
 #[cfg(test)]
-#[path = "tests/merge.rs"]
 mod tests;

@@ -12,7 +12,7 @@ use crate::pixel::interpolate::{Attribute, Barycentric, Planes, Position};
 use crate::pixel::multisample::Multisample;
 use crate::surface::Surface;
 use crate::unit::Program;
-use crate::unit::pixel_interpolator::Pixels;
+use crate::unit::pixels::Pixels;
 use crate::unit::render_cache::{Dispatched, Write};
 use genxml::gen8::render3d_pixel::{
     ThreeDStatePs, ThreeDStatePsExtra, ThreeDStatePsExtraPixelShaderComputedDepthMode as DepthMode,

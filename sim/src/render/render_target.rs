@@ -722,5 +722,4 @@ fn floats(color: &Source) -> Colors {
 }
 
 #[cfg(test)]
-#[path = "tests/render_target.rs"]
 mod tests;

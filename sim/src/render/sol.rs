@@ -381,5 +381,4 @@ pub fn set_offset(exec: &mut Exec<'_>, packet: &ThreeDStateSoBuffer) -> Result<(
 }
 
 #[cfg(test)]
-#[path = "sol_tests.rs"]
 mod tests;

@@ -711,5 +711,4 @@ fn stitch_rings(rings: &[Ring], outer: &[Axis], inner: &[&Axis], out: &mut Tesse
 }
 
 #[cfg(test)]
-#[path = "te_tests.rs"]
 mod tests;

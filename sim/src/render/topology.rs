@@ -610,5 +610,4 @@ impl Assembler {
 pub const CUT: u32 = u32::MAX;
 
 #[cfg(test)]
-#[path = "topology_tests.rs"]
 mod tests;

@@ -3,10 +3,14 @@
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::surface::Surface;
-use crate::unit::Samplers;
+use crate::unit::sampler::samplers::Samplers;
 use genxml::gen8::state::{
     BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode,
 };
+
+/// The first binding table index that names no entry of the table: the indices from here on have a
+/// meaning of their own (2d p.471).
+pub(super) const FIRST_SPECIAL_INDEX: u8 = 240;
 
 /// A surface that a binding table entry refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! Message gateway: messages between threads, barriers and time stamps (G45 vol 4, chapter 7; the
 //! layout of barrier messages is that which compilers send).
 
-use super::Port;
 use super::local::{Gateway, Mail, PLACES, Segment, address};
+use super::port::Port;
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::machine::fault::Fault;

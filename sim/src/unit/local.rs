@@ -1,6 +1,6 @@
 //! State that concurrent threads share, and the messages that they send to each other.
 
-use super::pixel_interpolator::Pixels;
+use super::pixels::Pixels;
 use super::render_cache::{Dispatched, Write};
 use genxml::eu::gen8::eu_registers::StateRegister;
 use genxml_core::U;

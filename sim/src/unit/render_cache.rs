@@ -255,5 +255,4 @@ pub fn parse(
 }
 
 #[cfg(test)]
-#[path = "tests_render_cache.rs"]
 mod tests;

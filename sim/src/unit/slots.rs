@@ -12,7 +12,9 @@ use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, InKernel, Place, Waiting};
 use crate::machine::watchdog::INSTRUCTION;
 use crate::unit::local::Barrier;
-use crate::unit::{Local, Port, Program};
+use crate::unit::local::Local;
+use crate::unit::port::Port;
+use crate::unit::program::Program;
 use std::fmt;
 
 /// A thread in its slot.

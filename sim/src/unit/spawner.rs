@@ -4,8 +4,8 @@
 //! Gen4 to Gen6 do. No kernel of Gen8 that spawns threads is at hand: this part of the model is
 //! unverified there.
 
-use super::Port;
 use super::local::Request;
+use super::port::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;

@@ -2,7 +2,7 @@
 //! other. (G45 vol 4, chapter 8; the layout of the messages is that which drivers send, gen8_facts
 //! 4.4.)
 
-use super::Port;
+use super::port::Port;
 use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};

@@ -1,7 +1,6 @@
 //! Untyped atomic operations on integers and floats: on buffers and shared local memory, at 64-bit
 //! addresses, and on the append counter of a surface (2d p.14-16, p.115; 2a p.293-355, p.411-431).
 
-use super::parcel::Parcel;
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed};
 use super::window::{Target, Window};
@@ -10,8 +9,9 @@ use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::mem::PageFault;
 use crate::surface::AuxiliaryKind;
-use crate::unit::Port;
 use crate::unit::atomic::{self, Float, Width};
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml_eu::gen8::descriptors::MdcSm2r;
 use genxml_eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
 use genxml_eu::gen8::messages::MtDp1;
@@ -169,7 +169,7 @@ impl Operation {
 fn run(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     target: Target,
     slots: &Slots,
     addresses: usize,
@@ -177,9 +177,9 @@ fn run(
 ) -> Result<(), Fault> {
     let sent = operation.layout.sent(slots.simd, operation.kind.sources());
     let back = if operation.returns { operation.layout.registers } else { 0 };
-    parcel.check(port, addresses + sent, back)?;
-    let answer = parcel.answer().filter(|_| operation.returns);
-    let data = parcel.body + addresses * REGISTER;
+    payload.check(port, addresses + sent, back)?;
+    let answer = payload.answer().filter(|_| operation.returns);
+    let data = payload.body + addresses * REGISTER;
     let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
     match operation.each(&mut window, registers, slots, data, answer) {
         Ok(bytes) => {
@@ -187,7 +187,7 @@ fn run(
             port.exec.stats.bytes_written += bytes;
             Ok(())
         }
-        Err(fault) => Err(parcel.page(port, fault)),
+        Err(fault) => Err(payload.page(port, fault)),
     }
 }
 
@@ -202,7 +202,7 @@ fn short(kind: Kind, simd: Simd) -> (Width, Layout) {
 /// The operation of a message on integers or floats.
 fn kind(
     port: &Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     message_type: MtDp1,
     operation: MdcAop,
 ) -> Result<Kind, Fault> {
@@ -210,7 +210,7 @@ fn kind(
         MtDp1::MT1A_UF | MtDp1::MT1A_UF4X2 | MtDp1::MT1A_A64_UF | MtDp1::MT1A_A64_UF4X2 => {
             let bits = operation.bits();
             let float = Float::from_bits(bits).map(Kind::Float);
-            float.ok_or_else(|| parcel.reserved(port, "Atomic Float Operation Type", bits))
+            float.ok_or_else(|| payload.reserved(port, "Atomic Float Operation Type", bits))
         }
         _ => Ok(Kind::Integer(operation)),
     }
@@ -224,33 +224,33 @@ pub(super) fn untyped(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1Uai::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "an untyped atomic operation");
+    let payload = Payload::open(message, "an untyped atomic operation");
     let simd = match (descriptor.message_type, descriptor.simd_mode) {
         (MtDp1::MT1A_UI4X2 | MtDp1::MT1A_UF4X2, _) => Simd::Two,
         (_, MdcSm2r::SIMD8) => Simd::Eight,
         _ => Simd::Sixteen,
     };
     let kind =
-        kind(port, &parcel, descriptor.message_type, descriptor.atomic_integer_operation_type)?;
-    let (pixels, header) = target::header_1(registers, parcel.header);
+        kind(port, &payload, descriptor.message_type, descriptor.atomic_integer_operation_type)?;
+    let (pixels, header) = target::header_1(registers, payload.header);
     let mask = simd.active(message.mask, pixels);
     let index = descriptor.binding_table_index.get();
-    let target = whole_dwords(target::buffer(port, &parcel, index, Allowed::Any, header)?);
+    let target = whole_dwords(target::buffer(port, &payload, index, Allowed::Any, header)?);
     let (width, layout) = short(kind, simd);
     let (mut addresses, mut slots) = (simd.registers(), None);
     if let Target::Structured { count, pitch, .. } = target {
         addresses *= if simd == Simd::Two { 1 } else { 2 };
-        slots = Some(Slots::structured(simd, mask, registers, parcel.body, count, pitch));
+        slots = Some(Slots::structured(simd, mask, registers, payload.body, count, pitch));
     }
     let slots = slots.unwrap_or_else(|| {
         let range = Range {
             align: width.bytes(),
             ..Range::dwords(target, target.bytes(port.local.slm.len()))
         };
-        Slots::short(simd, mask, registers, parcel.body, range)
+        Slots::short(simd, mask, registers, payload.body, range)
     });
     let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };
-    run(port, registers, &parcel, target, &slots, addresses, &operation)
+    run(port, registers, &payload, target, &slots, addresses, &operation)
 }
 
 /// A64 Untyped Atomic Integer Operation on dwords or qwords, or Float Operation on dwords.
@@ -260,22 +260,22 @@ pub(super) fn long(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1A64Ai::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "an A64 untyped atomic operation");
-    parcel.forbidden(port)?;
+    let payload = Payload::open(message, "an A64 untyped atomic operation");
+    payload.forbidden(port)?;
     let simd = match descriptor.message_type {
         MtDp1::MT1A_A64_UI4X2 | MtDp1::MT1A_A64_UF4X2 => Simd::Two,
         _ => Simd::Eight,
     };
     let operation = descriptor.atomic_integer_operation_type;
     let wide = descriptor.data_width == Msd1A64AiDataWidth::QWORD;
-    let kind = kind(port, &parcel, descriptor.message_type, operation)?;
+    let kind = kind(port, &payload, descriptor.message_type, operation)?;
     match kind {
         // Only dwords of SIMD8 have MDC_AOP3, the others its subset (2a p.297, 309, 337, 349).
         Kind::Integer(MdcAop::AOP_CMPWR_2W) if wide || simd == Simd::Two => {
-            return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
+            return Err(payload.reserved(port, "Atomic Integer Operation Type", operation.bits()));
         }
         Kind::Float(_) if wide => {
-            return Err(parcel.reserved(port, "Data Width", descriptor.data_width.bits()));
+            return Err(payload.reserved(port, "Data Width", descriptor.data_width.bits()));
         }
         _ => {}
     }
@@ -284,9 +284,9 @@ pub(super) fn long(
         false => short(kind, simd),
     };
     let mask = simd.active(message.mask, u32::MAX);
-    let slots = Slots::long(simd, mask, registers, parcel.body, width.bytes());
+    let slots = Slots::long(simd, mask, registers, payload.body, width.bytes());
     let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };
-    run(port, registers, &parcel, Target::EVERYTHING, &slots, simd.registers_of(8), &operation)
+    run(port, registers, &payload, Target::EVERYTHING, &slots, simd.registers_of(8), &operation)
 }
 
 /// Atomic Counter Operation: all slots work on the append counter of the surface.
@@ -296,26 +296,26 @@ pub(super) fn counter(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1Tac::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "an atomic counter operation");
-    let header = parcel.required(port)?;
+    let payload = Payload::open(message, "an atomic counter operation");
+    let header = payload.required(port)?;
     let simd = match (descriptor.message_type, descriptor.simd_mode) {
         (MtDp1::MT1A_TC4X2, _) => Simd::Two,
         (_, MdcSm2r::SIMD8) => Simd::Eight,
         // MDC_SM2RS: 16 slots are not possible (2d p.467).
-        (_, mode) => return Err(parcel.reserved(port, "SIMD Mode", mode.bits())),
+        (_, mode) => return Err(payload.reserved(port, "SIMD Mode", mode.bits())),
     };
     let operation = descriptor.atomic_integer_operation_type;
     if atomic::sources(operation) > 1 {
-        return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
+        return Err(payload.reserved(port, "Atomic Integer Operation Type", operation.bits()));
     }
     let (pixels, _) = target::header_1(registers, Some(header));
     let mask = simd.active(message.mask, pixels);
-    let bound = target::surface(port, &parcel, descriptor.binding_table_index.get())?;
+    let bound = target::surface(port, &payload, descriptor.binding_table_index.get())?;
     let auxiliary = bound.surface.auxiliary;
     if auxiliary.kind != AuxiliaryKind::Append {
         let why = format!(
             "{} on a surface without an append counter (Auxiliary Surface Mode)",
-            parcel.name
+            payload.name
         );
         return Err(port.illegal(why, message));
     }
@@ -324,5 +324,5 @@ pub(super) fn counter(
     let kind = Kind::Integer(operation);
     let (width, layout) = short(kind, simd);
     let operation = Operation { kind, width, layout, returns: descriptor.return_data_control };
-    run(port, registers, &parcel, target, &slots, 0, &operation)
+    run(port, registers, &payload, target, &slots, 0, &operation)
 }

@@ -5,7 +5,6 @@
 //! 1 and 3 to channels 15:8, a channel to each dword. Reads bring a whole oword if one of its four
 //! channels is enabled, writes only the dwords that are (assumptions::CHANNELS_GUARD_BLOCKS).
 
-use super::parcel::Parcel;
 use super::slots::{sum, whole_dwords};
 use super::target::{self, Allowed, Header};
 use super::window::{Target, Window};
@@ -14,7 +13,8 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::mem::{ADDRESS_MASK, PageFault};
-use crate::unit::Port;
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml::gen8::message_headers::{MhA64Hwb, MhA64Owb, MhA64Owdb};
 use genxml_eu::gen8::descriptors::{
     MdcA64DbHw, MdcA64DbOwd, MdcCmode, MdcDbOwd, Msd1rA64Hwb, Msd1rA64Owdb,
@@ -70,21 +70,21 @@ impl Blocks<'_> {
         &self,
         port: &mut Port<'_, '_>,
         registers: &mut Registers,
-        parcel: &Parcel<'_>,
+        payload: &Payload<'_>,
     ) -> Result<(), Fault> {
-        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else {
+        let Some(at) = payload.data(port, self.write, self.addresses, self.data)? else {
             return Ok(());
         };
         let target = whole_dwords(self.target);
         let end = target.bytes(port.local.slm.len());
-        let enabled = channels(parcel.message);
+        let enabled = channels(payload.message);
         let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
         let mut moves = self
             .runs
             .iter()
             .map(|run| self.transfer(&mut window, registers, at, run, end, enabled));
         let bytes = moves.try_fold(0, |sum, bytes| Ok(sum + bytes?));
-        parcel.moved(port, self.write, bytes)
+        payload.moved(port, self.write, bytes)
     }
 
     /// Moves a run: at once if all channels are enabled, else what they let through.
@@ -143,7 +143,7 @@ fn channels(message: &Message) -> u32 {
 /// First byte in the first register, and length, of a block of owords.
 fn owords(
     port: &Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     blocks: MdcDbOw,
 ) -> Result<(usize, usize), Fault> {
     match blocks {
@@ -152,7 +152,7 @@ fn owords(
         MdcDbOw::OW2 => Ok((0, 2 * OWORD)),
         MdcDbOw::OW4 => Ok((0, 4 * OWORD)),
         MdcDbOw::OW8 => Ok((0, 8 * OWORD)),
-        other => Err(parcel.reserved(port, "Data Blocks", other.bits())),
+        other => Err(payload.reserved(port, "Data Blocks", other.bits())),
     }
 }
 
@@ -166,12 +166,12 @@ pub(super) fn oword(
     allowed: Allowed,
 ) -> Result<(), Fault> {
     let descriptor = Msd0rOwb::unpack_lossy(&[message.descriptor]);
-    let parcel =
-        Parcel::open(message, if write { "an oword block write" } else { "an oword block read" });
-    let (place, length) = owords(port, &parcel, descriptor.data_blocks)?;
-    let header = Header::read(registers, Some(parcel.required(port)?));
+    let payload =
+        Payload::open(message, if write { "an oword block write" } else { "an oword block read" });
+    let (place, length) = owords(port, &payload, descriptor.data_blocks)?;
+    let header = Header::read(registers, Some(payload.required(port)?));
     let target =
-        target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
+        target::buffer(port, &payload, descriptor.binding_table_index.get(), allowed, header)?;
     // Unaligned blocks begin at dwords (2d p.42).
     let offset = (u64::from(header.global) * unit) & !3;
     let blocks = Blocks {
@@ -183,7 +183,7 @@ pub(super) fn oword(
         addresses: 0,
         data: (place + length).div_ceil(REGISTER),
     };
-    blocks.run(port, registers, &parcel)
+    blocks.run(port, registers, &payload)
 }
 
 /// Runs of two blocks side by side: owords of block 0 in the low halves of `count` registers, those
@@ -209,18 +209,18 @@ pub(super) fn dual(
 ) -> Result<(), Fault> {
     let descriptor = Msd0Owdb::unpack_lossy(&[message.descriptor]);
     let name = if write { "an oword dual block write" } else { "an oword dual block read" };
-    let parcel = Parcel::open(message, name);
+    let payload = Payload::open(message, name);
     let count = match descriptor.data_blocks {
         MdcDbOwd::OWD1 => 1,
         MdcDbOwd::OWD4 => 4,
-        other => return Err(parcel.reserved(port, "Data Blocks", other.bits())),
+        other => return Err(payload.reserved(port, "Data Blocks", other.bits())),
     };
-    let header = Header::read(registers, parcel.header);
+    let header = Header::read(registers, payload.header);
     let target =
-        target::buffer(port, &parcel, descriptor.binding_table_index.get(), allowed, header)?;
+        target::buffer(port, &payload, descriptor.binding_table_index.get(), allowed, header)?;
     // MAP32B_SIMD4X2 (2d p.424): an offset in each half, in owords.
     let offset = |half: usize| {
-        let own = registers.u32(parcel.body + half * OWORD);
+        let own = registers.u32(payload.body + half * OWORD);
         sum(header.global, own) * OWORD as u64
     };
     let runs = side_by_side([offset(0), offset(1)], count);
@@ -228,7 +228,7 @@ pub(super) fn dual(
     let channels = CHANNELS_OF_DUAL;
     let runs = &runs[..2 * count];
     Blocks { write, target, guard, channels, runs, addresses: 1, data: count }
-        .run(port, registers, &parcel)
+        .run(port, registers, &payload)
 }
 
 /// Scratch Block Read and Write: whole registers of the thread's scratch space. Invalidation after
@@ -240,9 +240,11 @@ pub(super) fn scratch(
 ) -> Result<(), Fault> {
     let descriptor = Msd0Scratch::unpack_lossy(&[message.descriptor]);
     let write = descriptor.write;
-    let parcel =
-        Parcel::open(message, if write { "a scratch block write" } else { "a scratch block read" });
-    let header = parcel.required(port)?;
+    let payload = Payload::open(
+        message,
+        if write { "a scratch block write" } else { "a scratch block read" },
+    );
+    let header = payload.required(port)?;
     let count = descriptor.block_size.get() as usize;
     let blocks = Blocks {
         write,
@@ -257,7 +259,7 @@ pub(super) fn scratch(
         addresses: 0,
         data: count,
     };
-    blocks.run(port, registers, &parcel)
+    blocks.run(port, registers, &payload)
 }
 
 /// A64 Block Read and Write: owords, aligned or not, two blocks of owords, or hwords, at 64-bit
@@ -269,32 +271,32 @@ pub(super) fn long(
 ) -> Result<(), Fault> {
     let descriptor = Msd1A64B::unpack_lossy(&[message.descriptor]);
     let write = descriptor.message_type == MtDp1::MT1W_A64_B;
-    let parcel =
-        Parcel::open(message, if write { "an A64 block write" } else { "an A64 block read" });
-    let header = parcel.required(port)?;
+    let payload =
+        Payload::open(message, if write { "an A64 block write" } else { "an A64 block read" });
+    let header = payload.required(port)?;
     let mut guard = if write { Guard::Dword } else { Guard::Oword };
     let (subtype, addresses, channels) = (descriptor.subtype, 0, CHANNELS);
     match subtype {
         A64BlockSubtype::OWORD | A64BlockSubtype::UNALIGNED_OWORD => {
             let aligned = subtype == A64BlockSubtype::OWORD;
             if write && !aligned {
-                return Err(parcel.reserved(port, "A64 Block Message Subtype", subtype.bits()));
+                return Err(payload.reserved(port, "A64 Block Message Subtype", subtype.bits()));
             }
             // MDC_A64_DB_OW has the codes of MDC_DB_OW (2d p.10).
             let size = Msd0rOwb::unpack_lossy(&[message.descriptor]).data_blocks;
-            let (place, length) = owords(port, &parcel, size)?;
+            let (place, length) = owords(port, &payload, size)?;
             let address = MhA64Owb::unpack_lossy(&registers.dwords(header)).block_offset.get();
             let (target, offset) = address_of(address, if aligned { OWORD as u64 } else { 4 });
             let data = (place + length).div_ceil(REGISTER);
             let runs = &[Run { offset, length, place }];
             Blocks { write, target, guard, channels, runs, addresses, data }
-                .run(port, registers, &parcel)
+                .run(port, registers, &payload)
         }
         A64BlockSubtype::OWORD_DUAL => {
             let count = match Msd1rA64Owdb::unpack_lossy(&[message.descriptor]).data_elements {
                 MdcA64DbOwd::OWD1 => 1,
                 MdcA64DbOwd::OWD4 => 4,
-                other => return Err(parcel.reserved(port, "Data Elements", other.bits())),
+                other => return Err(payload.reserved(port, "Data Elements", other.bits())),
             };
             let header = MhA64Owdb::unpack_lossy(&registers.dwords(header));
             let begins = [header.block_offset0.get(), header.block_offset1.get()];
@@ -310,7 +312,7 @@ pub(super) fn long(
                 let runs = &mine[..count];
                 let blocks =
                     Blocks { write, target, guard, channels, runs, addresses, data: count };
-                blocks.run(port, registers, &parcel)?;
+                blocks.run(port, registers, &payload)?;
             }
             Ok(())
         }
@@ -320,7 +322,7 @@ pub(super) fn long(
                 MdcA64DbHw::HW2 => 2,
                 MdcA64DbHw::HW4 => 4,
                 MdcA64DbHw::HW8 => 8,
-                other => return Err(parcel.reserved(port, "Data Elements", other.bits())),
+                other => return Err(payload.reserved(port, "Data Elements", other.bits())),
             };
             let header = MhA64Hwb::unpack_lossy(&registers.dwords(header));
             guard = match header.hword_channel_mode.channel_mode {
@@ -330,9 +332,9 @@ pub(super) fn long(
             let (target, offset) = address_of(header.block_offset.get(), REGISTER as u64);
             let runs = &[Run { offset, length: count * REGISTER, place: 0 }];
             Blocks { write, target, guard, channels, runs, addresses, data: count }
-                .run(port, registers, &parcel)
+                .run(port, registers, &payload)
         }
-        other => Err(parcel.reserved(port, "A64 Block Message Subtype", other.bits())),
+        other => Err(payload.reserved(port, "A64 Block Message Subtype", other.bits())),
     }
 }
 

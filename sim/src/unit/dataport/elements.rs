@@ -1,13 +1,13 @@
 //! Moves of dwords and qwords between registers and the places that slots name: untyped reads and
 //! writes, scattered reads and writes of whole elements.
 
-use super::parcel::Parcel;
 use super::slots::Slots;
 use super::window::{Target, Window};
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
 use crate::mem::PageFault;
-use crate::unit::Port;
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 
 /// Most elements of a slot: eight dwords (MDC_A64_DS, 2d p.5).
 const ELEMENTS: usize = 8;
@@ -76,9 +76,9 @@ impl Transfer<'_> {
         &self,
         port: &mut Port<'_, '_>,
         registers: &mut Registers,
-        parcel: &Parcel<'_>,
+        payload: &Payload<'_>,
     ) -> Result<(), Fault> {
-        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else {
+        let Some(at) = payload.data(port, self.write, self.addresses, self.data)? else {
             return Ok(());
         };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
@@ -86,7 +86,7 @@ impl Transfer<'_> {
             true => write(&mut window, registers, at, self.slots, &self.shape),
             false => read(&window, registers, at, self.slots, &self.shape),
         };
-        parcel.moved(port, self.write, bytes)
+        payload.moved(port, self.write, bytes)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Messages that move no data: properties of a surface, and fences.
 
-use super::parcel::Parcel;
 use super::target;
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
-use crate::unit::Port;
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml::gen8::message_payloads::{Map32bRsi, MdpRsi, MdpRsiSurfaceType};
 use genxml::gen8::messages::{MsdMemfence, ReadOnlyDataPortMessageDescriptor};
 use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateExtent, SurfaceType};
@@ -18,11 +18,11 @@ pub(super) fn surface(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = ReadOnlyDataPortMessageDescriptor::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "a read of surface info");
-    parcel.check(port, 1, MdpRsi::DWORDS.div_ceil(REGISTER / 4))?;
-    let address = Map32bRsi::unpack_lossy(&registers.dwords(parcel.body));
-    let state = target::state(port, &parcel, descriptor.binding_table_index.get())?;
-    let Some(answer) = parcel.answer() else { return Ok(()) };
+    let payload = Payload::open(message, "a read of surface info");
+    payload.check(port, 1, MdpRsi::DWORDS.div_ceil(REGISTER / 4))?;
+    let address = Map32bRsi::unpack_lossy(&registers.dwords(payload.body));
+    let state = target::state(port, &payload, descriptor.binding_table_index.get())?;
+    let Some(answer) = payload.answer() else { return Ok(()) };
     let mut info = properties(&state, address.lod.lod.get());
     // In canonical form: bits 63:48 repeat bit 47 (2d p.320).
     let base = port.exec.state.base.instruction;
@@ -74,10 +74,10 @@ pub(super) fn fence(
     message: &Message,
 ) -> Result<(), Fault> {
     let fence = MsdMemfence::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "a memory fence");
+    let payload = Payload::open(message, "a memory fence");
     // The register that goes with it is called a header or not.
-    parcel.check(port, usize::from(parcel.header.is_none()), usize::from(fence.commit))?;
-    if let Some(answer) = parcel.answer() {
+    payload.check(port, usize::from(payload.header.is_none()), usize::from(fence.commit))?;
+    if let Some(answer) = payload.answer() {
         registers.grf_mut()[answer..answer + REGISTER].fill(0);
     }
     Ok(())

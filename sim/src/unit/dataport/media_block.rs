@@ -1,7 +1,6 @@
 //! Media blocks: rectangles of bytes of a two-dimensional surface. They ignore the execution mask
 //! (G45 vol 4, 5.10.4; 2d p.69-71, p.252-254, p.263-265, p.295-297, p.500).
 
-use super::parcel::Parcel;
 use super::target;
 use crate::assumptions::{MEDIA_BLOCK_CLIPS_AT_PITCH, MEDIA_BLOCK_GAPS_READ_ZERO};
 use crate::eu::Message;
@@ -10,7 +9,9 @@ use crate::machine::fault::Fault;
 use crate::mem::{PageFault, Vm};
 use crate::surface::format::Class;
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
-use crate::unit::{Bound, Port};
+use crate::unit::bindings::Bound;
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml::gen8::messages::{
     MdcVlso, MediaBlockMessageMode, MhMb, MhT, Msd1rMb, Msd1rTt, Msd1wMb,
 };
@@ -277,13 +278,13 @@ fn unsuitable(surface: &Surface) -> Option<&'static str> {
 /// The two-dimensional surface of a message, and its lines.
 fn image(
     port: &mut Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     index: u64,
     overridden: MdcVlso,
 ) -> Result<(Bound, Lines), Fault> {
-    let bound = target::surface(port, parcel, index)?;
+    let bound = target::surface(port, payload, index)?;
     if let Some(what) = unsuitable(&bound.surface) {
-        return Err(port.illegal(format!("{} of {what}", parcel.name), parcel.message));
+        return Err(port.illegal(format!("{} of {what}", payload.name), payload.message));
     }
     let (stride, offset) =
         (overridden.vertical_line_stride, overridden.vertical_line_stride_offset);
@@ -293,23 +294,23 @@ fn image(
     let lines = Lines::new(bound, overridden);
     if lines.height < 1 && bound.surface.kind != SurfaceKind::Null {
         return Err(port.illegal(
-            format!("{} of a field of a surface of one row", parcel.name),
-            parcel.message,
+            format!("{} of a field of a surface of one row", payload.name),
+            payload.message,
         ));
     }
     Ok((*bound, lines))
 }
 
 /// A block of a message must fit into the registers of one.
-fn fits(port: &Port<'_, '_>, parcel: &Parcel<'_>, block: &Block) -> Result<(), Fault> {
+fn fits(port: &Port<'_, '_>, payload: &Payload<'_>, block: &Block) -> Result<(), Fault> {
     if block.width.div_ceil(4) * block.height <= DWORDS {
         return Ok(());
     }
     let why = format!(
         "{} of {} x {} bytes: {DWORDS} dwords are possible",
-        parcel.name, block.width, block.height
+        payload.name, block.width, block.height
     );
-    Err(port.illegal(why, parcel.message))
+    Err(port.illegal(why, payload.message))
 }
 
 /// Media Block Write.
@@ -319,8 +320,8 @@ pub(super) fn write(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1wMb::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "a media block write");
-    let header = MhMb::unpack_lossy(&registers.dwords(parcel.required(port)?));
+    let payload = Payload::open(message, "a media block write");
+    let header = MhMb::unpack_lossy(&registers.dwords(payload.required(port)?));
     let control = header.normal_media_block_message_control;
     let mut block = Block {
         x: header.x_offset.get(),
@@ -335,7 +336,7 @@ pub(super) fn write(
             (block.width, block.height) = (32, 4);
             BlockMask::Pixels(header.mask.get() as u32)
         }
-        mode => return Err(parcel.reserved(port, "Message Mode", mode.bits())),
+        mode => return Err(payload.reserved(port, "Message Mode", mode.bits())),
     };
     if block.x % 4 != 0 || !block.width.is_multiple_of(4) {
         let why = format!(
@@ -344,30 +345,30 @@ pub(super) fn write(
         );
         return Err(port.illegal(why, message));
     }
-    fits(port, &parcel, &block)?;
-    parcel.at_least(port, block.bytes().div_ceil(REGISTER), 0)?;
+    fits(port, &payload, &block)?;
+    payload.at_least(port, block.bytes().div_ceil(REGISTER), 0)?;
     let (bound, lines) = image(
         port,
-        &parcel,
+        &payload,
         descriptor.binding_table_index.get(),
         descriptor.vertical_line_stride_override,
     )?;
-    let data = &registers.grf()[parcel.body..parcel.body + block.bytes()];
+    let data = &registers.grf()[payload.body..payload.body + block.bytes()];
     let bytes = write_block(&mut port.exec.vm, &bound, &lines, &block, mask, data);
-    parcel.moved(port, true, bytes)
+    payload.moved(port, true, bytes)
 }
 
 /// The bytes of a block that a message reads.
 fn fetch(
     port: &mut Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     (bound, lines): &(Bound, Lines),
     block: &Block,
 ) -> Result<[u8; MOST], Fault> {
     let mut data = [0; MOST];
     let bytes = block.bytes();
     let read = read_block(&port.exec.vm, bound, lines, block, &mut data[..bytes]);
-    parcel.moved(port, false, read.map(|()| bytes as u64))?;
+    payload.moved(port, false, read.map(|()| bytes as u64))?;
     Ok(data)
 }
 
@@ -378,8 +379,8 @@ pub(super) fn read(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1rMb::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "a media block read");
-    let header = MhMb::unpack_lossy(&registers.dwords(parcel.required(port)?));
+    let payload = Payload::open(message, "a media block read");
+    let header = MhMb::unpack_lossy(&registers.dwords(payload.required(port)?));
     let control = header.normal_media_block_message_control;
     let block = Block {
         x: header.x_offset.get(),
@@ -387,7 +388,7 @@ pub(super) fn read(
         width: control.block_width.get() as u32,
         height: control.block_height.get() as u32,
     };
-    fits(port, &parcel, &block)?;
+    fits(port, &payload, &block)?;
     // Merged reads begin somewhere in the registers and leave room between their rows for those of
     // others (assumptions::REGISTER_PITCH_DOUBLES).
     let (start, doublings) =
@@ -396,18 +397,18 @@ pub(super) fn read(
     let merged = start != 0 || doublings != 0;
     let end = start + pitch * (block.height as usize - 1) + block.pitch();
     if end > MOST {
-        let why = format!("{} that goes on behind 16 registers", parcel.name);
+        let why = format!("{} that goes on behind 16 registers", payload.name);
         return Err(port.illegal(why, message));
     }
-    parcel.at_least(port, 0, end.div_ceil(REGISTER))?;
+    payload.at_least(port, 0, end.div_ceil(REGISTER))?;
     let image = image(
         port,
-        &parcel,
+        &payload,
         descriptor.binding_table_index.get(),
         descriptor.vertical_line_stride_override,
     )?;
-    let Some(answer) = parcel.answer() else { return Ok(()) };
-    let data = fetch(port, &parcel, &image, &block)?;
+    let Some(answer) = payload.answer() else { return Ok(()) };
+    let data = fetch(port, &payload, &image, &block)?;
     let width =
         if merged || !MEDIA_BLOCK_GAPS_READ_ZERO { block.width as usize } else { block.pitch() };
     for (row, data) in data[..block.bytes()].chunks(block.pitch()).enumerate() {
@@ -425,8 +426,8 @@ pub(super) fn transpose(
     message: &Message,
 ) -> Result<(), Fault> {
     let descriptor = Msd1rTt::unpack_lossy(&[message.descriptor]);
-    let parcel = Parcel::open(message, "a media transpose read");
-    let header = MhT::unpack_lossy(&registers.dwords(parcel.required(port)?));
+    let payload = Payload::open(message, "a media transpose read");
+    let header = MhT::unpack_lossy(&registers.dwords(payload.required(port)?));
     let (dwords, rows) = (
         header.block_dimensions.block_width.get() as usize,
         header.block_dimensions.block_height.get() as usize,
@@ -440,15 +441,15 @@ pub(super) fn transpose(
     if block.x % i64::from(block.width) != 0 || block.y % rows as i64 != 0 {
         let why = format!(
             "{} of {dwords} x {rows} dwords at x = {}, y = {}: both must be multiples of the block's size",
-            parcel.name, block.x, block.y
+            payload.name, block.x, block.y
         );
         return Err(port.illegal(why, message));
     }
-    parcel.at_least(port, 0, block.bytes().div_ceil(REGISTER))?;
+    payload.at_least(port, 0, block.bytes().div_ceil(REGISTER))?;
     let index = descriptor.binding_table_index.get();
-    let image = image(port, &parcel, index, MdcVlso::new())?;
-    let Some(answer) = parcel.answer() else { return Ok(()) };
-    let data = fetch(port, &parcel, &image, &block)?;
+    let image = image(port, &payload, index, MdcVlso::new())?;
+    let Some(answer) = payload.answer() else { return Ok(()) };
+    let data = fetch(port, &payload, &image, &block)?;
     for (n, dword) in data[..block.bytes()].chunks_exact(4).enumerate() {
         let at = answer + 4 * (n % dwords * rows + n / dwords);
         registers.grf_mut()[at..at + 4].copy_from_slice(dword);

@@ -10,18 +10,17 @@ mod block;
 mod elements;
 mod info;
 pub mod media_block;
-pub(super) mod parcel;
 mod scattered;
 mod slots;
-pub(super) mod target;
+mod target;
 pub mod typed;
 mod untyped;
 mod window;
 
-use super::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
+use crate::unit::port::Port;
 use genxml::gen8::messages::{
     DataPort0MessageDescriptor, DataPort0MessageDescriptorLegacyDapDcMessage,
     DataPort1MessageDescriptor, MtDp0, MtDp1, MtDpRo, ReadOnlyDataPortMessageDescriptor,

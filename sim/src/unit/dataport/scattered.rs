@@ -2,7 +2,6 @@
 //! vol 4, 5.10.5; 2a p.287-292, p.331, p.380-383, p.415).
 
 use super::elements::{Shape, Transfer};
-use super::parcel::Parcel;
 use super::slots::{Range, Simd, Slots, whole_dwords};
 use super::target::{self, Allowed, Header};
 use super::window::{Target, Window};
@@ -11,7 +10,8 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::mem::PageFault;
-use crate::unit::Port;
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml_eu::gen8::descriptors::{MdcDs, MdcSm2};
 use genxml_eu::gen8::eu_messages::{A64ScatteredSubtype, Msd0Bs, Msd0Dws, Msd1A64S};
 use genxml_eu::gen8::messages::{MtDp0, MtDp1};
@@ -37,20 +37,20 @@ pub(super) fn dwords(
 ) -> Result<(), Fault> {
     let descriptor = Msd0Dws::unpack_lossy(&[message.descriptor]);
     let name = if write { "a dword scattered write" } else { "a dword scattered read" };
-    let parcel = Parcel::open(message, name);
+    let payload = Payload::open(message, name);
     let simd = simd(descriptor.simd_mode);
-    let header = Header::read(registers, parcel.header);
+    let header = Header::read(registers, payload.header);
     let index = descriptor.binding_table_index.get();
-    let target = whole_dwords(target::buffer(port, &parcel, index, allowed, header)?);
+    let target = whole_dwords(target::buffer(port, &payload, index, allowed, header)?);
     let end = target.bytes(port.local.slm.len());
     let range = Range { global: header.global, unit: 4, align: 4, end, reach: target.reach() };
     let mask = simd.active(message.mask, u32::MAX);
-    let slots = Slots::short(simd, mask, registers, parcel.body, range);
+    let slots = Slots::short(simd, mask, registers, payload.body, range);
     let element = simd.registers() * REGISTER;
     let shape = Shape { width: 4, slot: 4, element, present: 1, packed: true };
     let count = simd.registers();
     Transfer { write, target, slots: &slots, shape, addresses: count, data: count }
-        .run(port, registers, &parcel)
+        .run(port, registers, &payload)
 }
 
 /// Byte Scattered Read and Write: one, two or four bytes at any offset.
@@ -61,7 +61,7 @@ pub(super) fn bytes(
 ) -> Result<(), Fault> {
     let descriptor = Msd0Bs::unpack_lossy(&[message.descriptor]);
     let write = descriptor.message_type == MtDp0::MT0W_BS;
-    let parcel = Parcel::open(
+    let payload = Payload::open(
         message,
         if write { "a byte scattered write" } else { "a byte scattered read" },
     );
@@ -70,11 +70,11 @@ pub(super) fn bytes(
         MdcDs::B => 1,
         MdcDs::W => 2,
         MdcDs::DW => 4,
-        other => return Err(parcel.reserved(port, "Data Elements", other.bits())),
+        other => return Err(payload.reserved(port, "Data Elements", other.bits())),
     };
-    let header = Header::read(registers, parcel.header);
+    let header = Header::read(registers, payload.header);
     let target =
-        target::buffer(port, &parcel, descriptor.binding_table_index.get(), Allowed::Any, header)?;
+        target::buffer(port, &payload, descriptor.binding_table_index.get(), Allowed::Any, header)?;
     let end = target.bytes(port.local.slm.len());
     let global = match target {
         Target::Local if !LOCAL_MEMORY_HAS_A_GLOBAL_OFFSET => 0,
@@ -82,7 +82,7 @@ pub(super) fn bytes(
     };
     let range = Range { global, unit: 1, align: 1, end, reach: target.reach() };
     let mask = simd.active(message.mask, u32::MAX);
-    let slots = Slots::short(simd, mask, registers, parcel.body, range);
+    let slots = Slots::short(simd, mask, registers, payload.body, range);
     let bytes = Bytes {
         write,
         target,
@@ -91,7 +91,7 @@ pub(super) fn bytes(
         addresses: simd.registers(),
         data: simd.registers(),
     };
-    bytes.run(port, registers, &parcel)
+    bytes.run(port, registers, &payload)
 }
 
 /// A64 Scattered Read and Write of bytes, dwords or qwords, always of eight slots: bit 12, which
@@ -103,11 +103,11 @@ pub(super) fn long(
 ) -> Result<(), Fault> {
     let descriptor = Msd1A64S::unpack_lossy(&[message.descriptor]);
     let write = descriptor.message_type == MtDp1::MT1W_A64_SB;
-    let parcel = Parcel::open(
+    let payload = Payload::open(
         message,
         if write { "an A64 scattered write" } else { "an A64 scattered read" },
     );
-    parcel.forbidden(port)?;
+    payload.forbidden(port)?;
     let simd = Simd::Eight;
     let mask = simd.active(message.mask, u32::MAX);
     let count = 1usize << descriptor.data_size.bits();
@@ -115,26 +115,26 @@ pub(super) fn long(
     let target = Target::EVERYTHING;
     let width = match descriptor.subtype {
         A64ScatteredSubtype::BYTE => {
-            let slots = Slots::long(simd, mask, registers, parcel.body, 1);
+            let slots = Slots::long(simd, mask, registers, payload.body, 1);
             let data = count.div_ceil(BYTES);
             return Bytes { write, target, slots: &slots, count, addresses, data }
-                .run(port, registers, &parcel);
+                .run(port, registers, &payload);
         }
         A64ScatteredSubtype::DWORD => 4,
         A64ScatteredSubtype::QWORD => 8,
-        other => return Err(parcel.reserved(port, "A64 Scattered Message Subtype", other.bits())),
+        other => return Err(payload.reserved(port, "A64 Scattered Message Subtype", other.bits())),
     };
     // Elements of all slots follow those of the element before: the payload limit of 256 bytes (2d
     // p.5) is that of eight registers.
     let element = simd.registers_of(width);
     let data = element * count;
     if data > 8 {
-        return Err(parcel.reserved(port, "Data Elements", descriptor.data_size.bits()));
+        return Err(payload.reserved(port, "Data Elements", descriptor.data_size.bits()));
     }
-    let slots = Slots::long(simd, mask, registers, parcel.body, width as u64);
+    let slots = Slots::long(simd, mask, registers, payload.body, width as u64);
     let present = (1 << count) - 1;
     let shape = Shape { width, slot: width, element: element * REGISTER, present, packed: true };
-    Transfer { write, target, slots: &slots, shape, addresses, data }.run(port, registers, &parcel)
+    Transfer { write, target, slots: &slots, shape, addresses, data }.run(port, registers, &payload)
 }
 
 /// A message that moves up to four bytes for each slot, zero-extended to a dword in registers, or
@@ -156,14 +156,14 @@ impl Bytes<'_> {
         &self,
         port: &mut Port<'_, '_>,
         registers: &mut Registers,
-        parcel: &Parcel<'_>,
+        payload: &Payload<'_>,
     ) -> Result<(), Fault> {
-        let Some(at) = parcel.data(port, self.write, self.addresses, self.data)? else {
+        let Some(at) = payload.data(port, self.write, self.addresses, self.data)? else {
             return Ok(());
         };
         let mut window = Window::new(self.target, &mut port.exec.vm, &mut port.local.slm);
         let bytes = self.each(&mut window, registers, at);
-        parcel.moved(port, self.write, bytes)
+        payload.moved(port, self.write, bytes)
     }
 
     /// Moves the bytes of each slot; what lies outside is decided byte by byte.

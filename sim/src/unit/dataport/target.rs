@@ -1,19 +1,17 @@
 //! Which memory a message means: its binding table index, and the parts of its header that say
 //! where offsets count from.
 
-use super::parcel::Parcel;
 use super::window::Target;
 use crate::assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
 use crate::surface::{SurfaceKind, TileMode};
-use crate::unit::{Bound, Port};
+use crate::unit::bindings::{Bound, FIRST_SPECIAL_INDEX};
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml::gen8::message_headers::{Mh1A32Psm, MhA32Go, MhA32Hwb};
 use genxml::gen8::state::RenderSurfaceState;
 use genxml_eu::gen8::descriptors::MdcBtsSlmA32 as Index;
-
-/// Binding table indices from here on name no entry (2d p.471).
-pub(in crate::unit) const FIRST_SPECIAL_INDEX: u8 = 240;
 
 /// Base addresses of stateless messages are pages of this size: MHC_A32_BBA means bits 31:10 (2d
 /// p.4), below are other things in the registers that headers are copied from.
@@ -79,7 +77,7 @@ pub(super) fn header_1(registers: &Registers, at: Option<usize>) -> (u32, Header
 /// The memory of binding table index `index`, as a buffer.
 pub(super) fn buffer(
     port: &mut Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     index: u64,
     allowed: Allowed,
     header: Header,
@@ -90,11 +88,11 @@ pub(super) fn buffer(
         Index::A32_A64 | Index::A32_A64_NC if allowed != Allowed::Surface => {
             Ok(general_state(port, header.base, header.bytes))
         }
-        _ => match as_buffer(surface(port, parcel, index)?) {
+        _ => match as_buffer(surface(port, payload, index)?) {
             Some(target) => Ok(target),
             None => Err(port.illegal(
-                format!("{} of a tiled surface: the message is for buffers", parcel.name),
-                parcel.message,
+                format!("{} of a tiled surface: the message is for buffers", payload.name),
+                payload.message,
             )),
         },
     }
@@ -103,24 +101,24 @@ pub(super) fn buffer(
 /// The surface of binding table index `index`, which must be an entry of the table.
 pub(super) fn surface<'p>(
     port: &'p mut Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     index: u64,
 ) -> Result<&'p Bound, Fault> {
     match u8::try_from(index) {
         Ok(index) if index < FIRST_SPECIAL_INDEX => port.bindings.surface(port.exec, index),
-        _ => Err(parcel.reserved(port, "Binding Table Index", index)),
+        _ => Err(payload.reserved(port, "Binding Table Index", index)),
     }
 }
 
 /// The surface state of binding table index `index`, which must be an entry of the table.
 pub(super) fn state(
     port: &Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     index: u64,
 ) -> Result<RenderSurfaceState, Fault> {
     match u8::try_from(index) {
         Ok(index) if index < FIRST_SPECIAL_INDEX => port.bindings.state(port.exec, index),
-        _ => Err(parcel.reserved(port, "Binding Table Index", index)),
+        _ => Err(payload.reserved(port, "Binding Table Index", index)),
     }
 }
 

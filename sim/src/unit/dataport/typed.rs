@@ -5,7 +5,6 @@
 //! 32 bits a channel, converted from and to the format of the surface. What lies outside of the
 //! surface reads as 0 and is not written.
 
-use super::parcel::Parcel;
 use super::target;
 use crate::assumptions::TYPED_READS_OUTSIDE_ARE_ZERO;
 use crate::eu::Message;
@@ -15,8 +14,9 @@ use crate::mem::PageFault;
 use crate::surface::format::Numeric;
 use crate::surface::format::codec;
 use crate::surface::{Codec, Dimension, Level, Surface, SurfaceKind};
-use crate::unit::Port;
 use crate::unit::atomic::{self, Width};
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml::gen8::descriptors::{MdcSg2, MdcSg3};
 use genxml::gen8::message_headers::Mh1BtsPsm;
 use genxml::gen8::messages::{DataPort1MessageDescriptor, MtDp1};
@@ -66,26 +66,26 @@ impl Slots {
     fn new(
         port: &Port<'_, '_>,
         registers: &Registers,
-        parcel: &Parcel<'_>,
+        payload: &Payload<'_>,
         (pair, upper): (bool, bool),
         (data, back): (usize, usize),
     ) -> Result<Slots, Fault> {
-        let message = parcel.message;
+        let message = payload.message;
         let most = if pair { 1 } else { 4 };
-        let coordinates = parcel.sent().saturating_sub(data).clamp(1, most);
-        parcel.check(port, coordinates + data, back)?;
+        let coordinates = payload.sent().saturating_sub(data).clamp(1, most);
+        payload.check(port, coordinates + data, back)?;
         // A slot of SIMD4x2 has four channels, of which one suffices; the header's mask is for the
         // others (2d p.299).
         let mask = if pair {
             u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1
-        } else if let Some(header) = parcel.header {
+        } else if let Some(header) = payload.header {
             let header = Mh1BtsPsm::unpack_lossy(&registers.dwords(header));
             let pixels = header.pixel_sample_mask.pixel_sample_mask.get() as u32;
             message.mask & pixels >> if upper { 8 } else { 0 } & 0xff
         } else {
             message.mask & 0xff
         };
-        let at = parcel.body;
+        let at = payload.body;
         Ok(Slots { pair, mask, at, coordinates, data: at + coordinates * REGISTER })
     }
 
@@ -159,11 +159,11 @@ impl Finder<'_> {
 /// The surface of a message.
 fn surface(
     port: &mut Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     index: u64,
     takes: impl Fn(&Codec) -> bool,
 ) -> Result<Surface, Fault> {
-    let surface = target::surface(port, parcel, index)?.surface;
+    let surface = target::surface(port, payload, index)?.surface;
     let why = match surface.codec {
         _ if surface.kind == SurfaceKind::Null => return Ok(surface),
         _ if surface.kind == SurfaceKind::Structured => "a structured buffer".into(),
@@ -172,8 +172,8 @@ fn surface(
         _ => return Ok(surface),
     };
     Err(port.illegal(
-        format!("{} of {why}, which the data port does not do", parcel.name),
-        parcel.message,
+        format!("{} of {why}, which the data port does not do", payload.name),
+        payload.message,
     ))
 }
 
@@ -185,29 +185,29 @@ fn transfer(
 ) -> Result<(), Fault> {
     let descriptor = Msd1Ts::unpack_lossy(&[message.descriptor]);
     let writes = descriptor.message_type == MtDp1::MT1W_TS;
-    let parcel = Parcel::open(message, if writes { "a typed write" } else { "a typed read" });
+    let payload = Payload::open(message, if writes { "a typed write" } else { "a typed read" });
     let mode = match descriptor.slot_group {
         MdcSg3::SG4X2 => (true, false),
         MdcSg3::SG8L => (false, false),
         MdcSg3::SG8U => (false, true),
-        other => return Err(parcel.reserved(port, "Slot Group", other.bits())),
+        other => return Err(payload.reserved(port, "Slot Group", other.bits())),
     };
     // A set bit leaves a channel out (2d p.73).
     let present = !descriptor.channel_mask.bits() as u8 & codec::ALL;
     if present == 0 {
-        return Err(parcel.reserved(port, "Channel Mask", descriptor.channel_mask.bits()));
+        return Err(payload.reserved(port, "Channel Mask", descriptor.channel_mask.bits()));
     }
     let data = if mode.0 { 1 } else { present.count_ones() as usize };
     let index = descriptor.binding_table_index.get();
     if writes {
-        let slots = Slots::new(port, registers, &parcel, mode, (data, 0))?;
-        let surface = surface(port, &parcel, index, Codec::typed_write)?;
-        write(port, &parcel, registers, &slots, &surface, present)
+        let slots = Slots::new(port, registers, &payload, mode, (data, 0))?;
+        let surface = surface(port, &payload, index, Codec::typed_write)?;
+        write(port, &payload, registers, &slots, &surface, present)
     } else {
-        let slots = Slots::new(port, registers, &parcel, mode, (0, data))?;
-        let surface = surface(port, &parcel, index, Codec::typed_read)?;
-        let Some(response) = parcel.answer() else { return Ok(()) };
-        read(port, &parcel, registers, &slots, &surface, present, response)
+        let slots = Slots::new(port, registers, &payload, mode, (0, data))?;
+        let surface = surface(port, &payload, index, Codec::typed_read)?;
+        let Some(response) = payload.answer() else { return Ok(()) };
+        read(port, &payload, registers, &slots, &surface, present, response)
     }
 }
 
@@ -267,16 +267,16 @@ impl Elements {
         Ok(sum)
     }
 
-    fn read(&mut self, port: &mut Port<'_, '_>, parcel: &Parcel<'_>) -> Result<(), Fault> {
+    fn read(&mut self, port: &mut Port<'_, '_>, payload: &Payload<'_>) -> Result<(), Fault> {
         let vm = &port.exec.vm;
         let bytes = self.each(|address, bytes| vm.read(address, bytes));
-        parcel.moved(port, false, bytes)
+        payload.moved(port, false, bytes)
     }
 
-    fn write(&mut self, port: &mut Port<'_, '_>, parcel: &Parcel<'_>) -> Result<(), Fault> {
+    fn write(&mut self, port: &mut Port<'_, '_>, payload: &Payload<'_>) -> Result<(), Fault> {
         let vm = &mut port.exec.vm;
         let bytes = self.each(|address, bytes| vm.write(address, bytes));
-        parcel.moved(port, true, bytes)
+        payload.moved(port, true, bytes)
     }
 
     /// The bytes of all slots.
@@ -287,7 +287,7 @@ impl Elements {
 
 fn write(
     port: &mut Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     registers: &Registers,
     slots: &Slots,
     surface: &Surface,
@@ -309,7 +309,7 @@ fn write(
     // All slots leave out the same channels: what several slots do to one element is what the last
     // of them does.
     if !codec.is_whole(channels) {
-        elements.read(port, parcel)?;
+        elements.read(port, payload)?;
     }
     let mut values = [[0; 4]; SLOTS];
     for slot in slots.active() {
@@ -317,12 +317,12 @@ fn write(
             sources.map(|n| n.map_or(0, |n| registers.u32(slots.data + slots.place(n, slot))));
     }
     codec.encode(&values, channels, elements.bytes());
-    elements.write(port, parcel)
+    elements.write(port, payload)
 }
 
 fn read(
     port: &mut Port<'_, '_>,
-    parcel: &Parcel<'_>,
+    payload: &Payload<'_>,
     registers: &mut Registers,
     slots: &Slots,
     surface: &Surface,
@@ -336,7 +336,7 @@ fn read(
             Numeric::Uint | Numeric::Sint => 1,
         };
         let mut elements = Elements::find(slots, registers, surface);
-        elements.read(port, parcel)?;
+        elements.read(port, payload)?;
         codec.decode(elements.bytes(), &mut values);
         for (slot, value) in values.iter_mut().enumerate() {
             let read = *value;
@@ -382,20 +382,20 @@ fn operation(
 ) -> Result<(), Fault> {
     let descriptor = Msd1Tai::unpack_lossy(&[message.descriptor]);
     let pair = descriptor.message_type == MtDp1::MT1A_TA4X2;
-    let parcel = Parcel::open(message, "a typed atomic operation");
+    let payload = Payload::open(message, "a typed atomic operation");
     let operation = descriptor.atomic_integer_operation_type;
     if operation == MdcAop::AOP_CMPWR_2W {
-        return Err(parcel.reserved(port, "Atomic Integer Operation Type", operation.bits()));
+        return Err(payload.reserved(port, "Atomic Integer Operation Type", operation.bits()));
     }
     let operands = atomic::sources(operation);
     // Both operands of a slot of SIMD4x2 share its half register (MDP_AOP4X2_DW2, 2d p.124).
     let data = if pair { operands.min(1) } else { operands };
     let mode = (pair, descriptor.slot_group == MdcSg2::SG8U);
     let back = usize::from(descriptor.return_data_control);
-    let slots = Slots::new(port, registers, &parcel, mode, (data, back))?;
+    let slots = Slots::new(port, registers, &payload, mode, (data, back))?;
     let surface =
-        surface(port, &parcel, descriptor.binding_table_index.get(), Codec::typed_atomic)?;
-    let response = parcel.answer().filter(|_| descriptor.return_data_control);
+        surface(port, &payload, descriptor.binding_table_index.get(), Codec::typed_atomic)?;
+    let response = payload.answer().filter(|_| descriptor.return_data_control);
     let mut finder = Finder { surface: &surface, level: None };
     let mut answers = [None; SLOTS];
     for slot in slots.active() {
@@ -409,10 +409,10 @@ fn operation(
             true => registers.u32(slots.data + slots.place(n, slot)).into(),
             false => 0,
         };
-        let old = port.exec.vm.read_u32(address).map_err(|fault| parcel.page(port, fault))?;
+        let old = port.exec.vm.read_u32(address).map_err(|fault| payload.page(port, fault))?;
         let (new, answer) =
             atomic::operate(operation, Width::Dword, old.into(), operand(0), operand(1));
-        port.exec.vm.write_u32(address, new as u32).map_err(|fault| parcel.page(port, fault))?;
+        port.exec.vm.write_u32(address, new as u32).map_err(|fault| payload.page(port, fault))?;
         port.exec.stats.bytes_read += 4;
         port.exec.stats.bytes_written += 4;
         answers[slot] = Some(answer as u32);

@@ -4,19 +4,20 @@
 //! once, to a [`View`]. The modules in the order in which a sample passes through them:
 //!
 //! * [`payload`]: kinds of messages, the registers of their parameters, and their responses;
-//! * [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: the resolved surface and
+//! * [`samplers`], [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: the resolved surface and
 //!   sampler;
 //! * [`point`], [`cube`]: coordinates, layer and face of a lane;
 //! * [`levels`], [`lod`]: level of detail, and the mip levels that it selects;
 //! * [`footprint`], [`address`]: the texels of a level and their weights;
 //! * [`texels`]: reads texels from memory;
-//! * [`fast_path`]: all these steps in one, for textures with 8 bits in each channel;
+//! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each channel;
 //! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message.
 
 pub mod address;
 pub mod border;
 pub mod cube;
 pub mod fast_path;
+pub mod fast_sample;
 pub mod footprint;
 pub mod gather;
 pub mod info;
@@ -29,22 +30,23 @@ pub mod palette;
 pub mod payload;
 pub mod point;
 pub mod sample;
+pub mod samplers;
 pub mod state;
 pub mod texels;
 pub mod view;
 pub mod views;
 
 pub use palette::Palettes;
+pub use samplers::Samplers;
 pub use view::View;
-pub use views::Samplers;
 
-use super::Port;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
 use crate::surface::SurfaceKind;
 use crate::surface::format::{Class, Codec};
-use crate::unit::dataport::target::FIRST_SPECIAL_INDEX;
+use crate::unit::bindings::FIRST_SPECIAL_INDEX;
+use crate::unit::port::Port;
 use genxml::gen8::messages::MessageDescriptorSamplingEngine;
 use genxml::gen8::state::RenderSurfaceStateView;
 use payload::{Action, Kind, Request, Simd};

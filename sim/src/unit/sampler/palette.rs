@@ -1,9 +1,11 @@
 //! The sampler's palettes: the colours for formats with a palette index (2a p.196-198).
 
-use super::views::COLORS;
 use crate::machine::slots::UnitState;
 
 impl UnitState for Palettes {}
+
+/// Number of colours of a palette.
+const COLORS: usize = 256;
 
 /// The two palettes of a context. Entries are the dwords of the packets that loaded them.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
 use crate::surface::format::codec::{ALL, Value};
-use crate::unit::Port;
-use crate::unit::dataport::parcel::Parcel;
+use crate::unit::payload::Payload;
+use crate::unit::port::Port;
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::messages::MessageDescriptorSamplingEngineMessageType as Type;
 use genxml::gen8::messages::MessageDescriptorSamplingEngineSimdMode10 as Mode;
@@ -336,7 +336,7 @@ impl Simd {
 #[derive(Debug)]
 pub struct Request<'m> {
     /// Its registers.
-    parcel: Parcel<'m>,
+    payload: Payload<'m>,
     /// Its kind.
     pub kind: &'static Kind,
     /// Its lanes.
@@ -366,7 +366,7 @@ impl<'m> Request<'m> {
         kind: &'static Kind,
         simd: Simd,
     ) -> Result<Request<'m>, Fault> {
-        let parcel = Parcel::open(message, kind.name);
+        let payload = Payload::open(message, kind.name);
         let mut request = Request {
             kind,
             simd,
@@ -381,9 +381,9 @@ impl<'m> Request<'m> {
             offset: [0; 3],
             channel: 0,
             samplers: None,
-            parcel,
+            payload,
         };
-        if let Some(at) = request.parcel.header {
+        if let Some(at) = request.payload.header {
             let header = SamplerMessageHeader::unpack_lossy(&registers.dwords(at));
             let absent = [
                 header.red_write_channel_mask,
@@ -397,7 +397,7 @@ impl<'m> Request<'m> {
             request.channel = header.gather4_source_channel.bits() as usize;
             request.samplers = Some(header.sampler_state_pointer.get());
         }
-        let sent = request.parcel.sent();
+        let sent = request.payload.sent();
         if !kind.empty && (sent == 0 || !sent.is_multiple_of(simd.registers())) {
             let why = format!("{} with {sent} registers of parameters", kind.name);
             return Err(port.illegal(why, message));
@@ -407,7 +407,7 @@ impl<'m> Request<'m> {
 
     /// What the send says.
     pub fn message(&self) -> &'m Message {
-        self.parcel.message
+        self.payload.message
     }
 
     /// True if the message brings a parameter.
@@ -417,7 +417,7 @@ impl<'m> Request<'m> {
             Simd::Pair => self.kind.pair[parameter as usize] / 4,
             _ => self.kind.places[parameter as usize],
         };
-        usize::from(place) < self.parcel.sent() / self.simd.registers() && place != ABSENT
+        usize::from(place) < self.payload.sent() / self.simd.registers() && place != ABSENT
     }
 
     /// A parameter of the lanes of a group; 0 if the message is shorter (003:4038).
@@ -431,7 +431,7 @@ impl<'m> Request<'m> {
         if !self.has(parameter) {
             return [0; GROUP];
         }
-        let body = self.parcel.body;
+        let body = self.payload.body;
         match self.simd {
             Simd::Pair => {
                 let place = usize::from(self.kind.pair[parameter as usize]);
@@ -471,7 +471,7 @@ impl<'m> Request<'m> {
     /// skipped, those behind the response length are not there.
     #[inline(always)]
     pub fn answer(&self, registers: &mut Registers, group: usize, channels: &[[u32; GROUP]; 4]) {
-        let Some(at) = self.parcel.answer() else { return };
+        let Some(at) = self.payload.answer() else { return };
         let mask = self.group_mask(group);
         if self.simd == Simd::Pair {
             for lane in 0..2 {
@@ -488,7 +488,7 @@ impl<'m> Request<'m> {
             if self.present >> n & 1 == 0 {
                 continue;
             }
-            if register >= self.parcel.returned() {
+            if register >= self.payload.returned() {
                 return;
             }
             let to = at + register * REGISTER;
@@ -515,8 +515,8 @@ impl<'m> Request<'m> {
     /// Writes the mask of pixels that are alive, behind the channels (003:4237-4243).
     pub fn answer_mask(&self, registers: &mut Registers, killed: u32) {
         let register = self.present.count_ones() as usize * self.simd.registers();
-        if let Some(at) = self.parcel.answer()
-            && register < self.parcel.returned()
+        if let Some(at) = self.payload.answer()
+            && register < self.payload.returned()
         {
             registers.set_u32(at + register * REGISTER, !(killed & 0xffff));
         }
@@ -532,12 +532,12 @@ impl<'m> Request<'m> {
         port: &mut Port<'_, '_>,
         bytes: Result<u64, crate::mem::PageFault>,
     ) -> Result<(), Fault> {
-        self.parcel.moved(port, false, bytes)
+        self.payload.moved(port, false, bytes)
     }
 
     /// A message that breaks the rules: its name and what is wrong with it.
     #[cold]
     pub fn illegal(&self, port: &Port<'_, '_>, why: &str) -> Fault {
-        port.illegal(format!("{} {why}", self.kind.name), self.parcel.message)
+        port.illegal(format!("{} {why}", self.kind.name), self.payload.message)
     }
 }

@@ -1,6 +1,6 @@
 //! Filtered texels: the messages sample, sample_b, sample_l, sample_c, sample_d and their kin.
 
-use super::fast_path;
+use super::fast_sample;
 use super::footprint::{self, Footprint, Way};
 use super::levels::{self, Detail};
 use super::mono;
@@ -57,7 +57,7 @@ pub fn sample(
             let details =
                 levels::details(request, registers, view, &coordinates, sample.lod, false, group);
             let lanes =
-                fast_path::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
+                fast_sample::group(view, &mut pages, &coordinates, &details, request.offset, mask)?;
             request.answer(registers, group, &fast.answer(&lanes));
             let texels = if view.filters == [MapFilter::Nearest; 2] { 1 } else { 4 };
             done.bytes += 4 * texels * u64::from(mask.count_ones());

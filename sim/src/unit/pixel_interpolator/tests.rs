@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::pixel::coordinates::Point;
-use crate::pixel::interpolate::Corner;
-use crate::pixel::multisample::{PixelLocation, RasterMode, Samples};
+use crate::pixel::interpolate::{Corner, Planes};
+use crate::pixel::multisample::{Multisample, PixelLocation, RasterMode, Samples};
 use crate::pixel::viewport::ScreenVertex;
 use genxml::eu::gen8::eu_messages::PixelInterpolatorMessageData as Data;
 use genxml_core::U;

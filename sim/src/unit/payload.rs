@@ -5,12 +5,12 @@ use crate::eu::Message;
 use crate::eu::regions::REGISTER;
 use crate::machine::fault::Fault;
 use crate::mem::PageFault;
-use crate::unit::Port;
+use crate::unit::port::Port;
 use genxml::gen8::messages::MessageDescriptor;
 
 /// A message as it arrives.
 #[derive(Debug)]
-pub(in crate::unit) struct Parcel<'m> {
+pub(super) struct Payload<'m> {
     /// What the send says.
     pub message: &'m Message,
     /// What the message is called in reports.
@@ -25,15 +25,15 @@ pub(in crate::unit) struct Parcel<'m> {
     returned: usize,
 }
 
-impl<'m> Parcel<'m> {
+impl<'m> Payload<'m> {
     /// Takes the common part of a descriptor apart.
-    pub fn open(message: &'m Message, name: &'static str) -> Parcel<'m> {
+    pub fn open(message: &'m Message, name: &'static str) -> Payload<'m> {
         let common = MessageDescriptor::unpack_lossy(&[message.descriptor]);
         let (sent, returned) =
             (common.message_length.get() as usize, common.response_length.get() as usize);
         let header = (common.header_present && sent > 0).then_some(message.payload);
         let registers = usize::from(header.is_some());
-        Parcel {
+        Payload {
             message,
             name,
             header,

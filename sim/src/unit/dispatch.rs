@@ -1,0 +1,133 @@
+//! Executes a thread: hands each of its messages to the shared function that receives it.
+
+use super::{dataport, gateway, pixel_interpolator, render_cache, sampler, spawner, urb};
+use crate::eu::Kernel;
+use crate::eu::control::Stop;
+use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
+use crate::eu::thread::{Environment, Message, Thread, Trap};
+use crate::machine::events::Event;
+use crate::machine::fault::Fault;
+use crate::machine::watchdog::Exhausted;
+use crate::unit::port::Port;
+use genxml::eu::instruction::SharedFunction;
+use genxml::gen8::messages::MessageDescriptor;
+
+impl Port<'_, '_> {
+    /// Continues `thread` in `kernel` until the thread stops.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that an instruction or a message causes.
+    pub fn resume(&mut self, thread: &mut Thread, kernel: &Kernel) -> Result<Stop, Fault> {
+        match self.exec.listener.wants_instructions() {
+            false => thread.resume(kernel, self),
+            true => thread.resume(kernel, &mut Traced(self)),
+        }
+    }
+
+    /// Records a message to the render cache in `local.writes`. The stage that started the thread
+    /// executes it later.
+    fn render_target(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
+        let Some(dispatched) = &self.local.dispatched else {
+            return Err(self.illegal("only pixel shaders have render targets".into(), message));
+        };
+        match render_cache::parse(registers, message, dispatched) {
+            Ok(write) => {
+                self.local.writes.push(write);
+                Ok(())
+            }
+            Err(refusal) => Err(self.refuse(refusal, message)),
+        }
+    }
+}
+
+impl Environment for Port<'_, '_> {
+    #[inline(always)]
+    fn step(&mut self, offset: u32, _: u32) -> Result<(), Fault> {
+        match self.exec.budget.instruction() {
+            Ok(()) => Ok(()),
+            Err(Exhausted) => {
+                self.arrive(offset);
+                Err(self.exec.hang())
+            }
+        }
+    }
+
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        self.arrive(message.ip);
+        self.exec.stats.messages += 1;
+        self.exec.emit(&Event::Message {
+            kernel: self.kernel,
+            ip: message.ip,
+            function: message.function,
+            descriptor: message.descriptor,
+        });
+        let descriptor = MessageDescriptor::unpack_lossy(&[message.descriptor]);
+        let sent = descriptor.message_length.get() as usize * REGISTER;
+        if message.payload + sent > GRF_BYTES {
+            return Err(self.illegal("the payload continues after r127".into(), message));
+        }
+        let back = descriptor.response_length.get() as usize * REGISTER;
+        match message.response {
+            Some(first) if first + back > GRF_BYTES => {
+                return Err(self.illegal("the response continues after r127".into(), message));
+            }
+            None if back > 0 && !message.eot => {
+                // The destination is null. Hardware drops the response, so the units write none.
+            }
+            _ => {}
+        }
+        match message.function {
+            SharedFunction::DataPort0 => {
+                dataport::data_cache_0(self, registers, &self.covered(message))
+            }
+            SharedFunction::DataPort1 => {
+                dataport::data_cache_1(self, registers, &self.covered(message))
+            }
+            SharedFunction::DataPortConstant | SharedFunction::DataPortSampler => {
+                dataport::read_only(self, registers, message)
+            }
+            SharedFunction::DataPortRender => self.render_target(registers, message),
+            SharedFunction::ThreadSpawner => spawner::message(self, registers, message),
+            SharedFunction::Urb => urb::message(self, registers, message),
+            SharedFunction::Gateway => gateway::message(self, registers, message),
+            SharedFunction::Sampler => sampler::message(self, registers, message),
+            SharedFunction::PixelInterpolator => {
+                pixel_interpolator::message(self, registers, message)
+            }
+            _ => Err(self.missing("this shared function", message, "2b p.28")),
+        }
+    }
+
+    fn timestamp(&self) -> u64 {
+        self.exec.vm.keep_order();
+        self.exec.budget.timestamp()
+    }
+
+    #[cold]
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        trap.fault(self.exec.at.in_kernel(self.kernel, offset))
+    }
+}
+
+/// A [`Port`] that emits an event for each instruction. It is a separate type, so that [`Port`]
+/// does not check for each instruction whether an observer wants these events.
+struct Traced<'t, 'p, 'a>(&'t mut Port<'p, 'a>);
+
+impl Environment for Traced<'_, '_, '_> {
+    fn step(&mut self, offset: u32, mask: u32) -> Result<(), Fault> {
+        self.0.exec.emit(&Event::Instruction { kernel: self.0.kernel, ip: offset, mask });
+        self.0.step(offset, mask)
+    }
+
+    fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault> {
+        self.0.send(registers, message)
+    }
+
+    fn timestamp(&self) -> u64 {
+        self.0.timestamp()
+    }
+
+    fn trap(&self, trap: Trap, offset: u32) -> Fault {
+        self.0.trap(trap, offset)
+    }
+}

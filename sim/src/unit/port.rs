@@ -1,0 +1,62 @@
+//! The connection of one thread with memory and with the shared functions.
+
+use super::bindings::Bindings;
+use super::local::Local;
+use crate::eu::Message;
+use crate::machine::exec::Exec;
+use crate::machine::fault::{Fault, Refusal};
+
+/// Connects one thread with memory and with the shared functions.
+pub struct Port<'p, 'a> {
+    /// Memory, state, statistics and budget of the simulated machine.
+    pub exec: &'p mut Exec<'a>,
+    /// Surfaces by binding table index.
+    pub bindings: &'p mut Bindings,
+    /// State that the threads of the group share.
+    pub local: &'p mut Local,
+    /// Graphics address of the kernel, for events and errors.
+    pub kernel: u64,
+}
+
+impl Port<'_, '_> {
+    /// Sets the position that the next faults report to the instruction at `ip`.
+    pub(super) fn arrive(&mut self, ip: u32) {
+        self.exec.at = self.exec.at.in_kernel(self.kernel, ip);
+    }
+
+    /// The fault for a message that needs something that the model does not implement.
+    #[cold]
+    pub fn missing(&self, what: &str, message: &Message, page: &'static str) -> Fault {
+        self.refuse(Refusal::missing(what.to_owned(), page), message)
+    }
+
+    /// The message without the channels of pixels that are not covered.
+    #[inline(always)]
+    pub(super) fn covered(&self, message: &Message) -> Message {
+        match self.local.covered {
+            Some(covered) => Message { mask: message.mask & covered >> message.first, ..*message },
+            None => *message,
+        }
+    }
+
+    /// The fault of a message that is not delivered.
+    #[cold]
+    pub(super) fn refuse(&self, refusal: Refusal, message: &Message) -> Fault {
+        let refusal = match refusal {
+            Refusal::Missing { what, page } => {
+                let Message { function, descriptor, .. } = message;
+                let what =
+                    format!("{what} (message to {function:?}, descriptor {descriptor:#010x})");
+                Refusal::missing(what, page)
+            }
+            illegal @ Refusal::Illegal { .. } => illegal,
+        };
+        refusal.fault(self.exec.at)
+    }
+
+    /// The fault for a message that breaks the rules.
+    #[cold]
+    pub fn illegal(&self, why: String, message: &Message) -> Fault {
+        self.refuse(Refusal::illegal(why), message)
+    }
+}

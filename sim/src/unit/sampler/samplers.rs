@@ -1,0 +1,96 @@
+//! The samplers of the threads of one packet, and the views that messages have used.
+
+use super::view::View;
+
+/// Bytes of a sampler state.
+const STATE: u64 = 16;
+/// Maximum number of cached views. The limit is needed because a kernel can compute sampler
+/// addresses, so that the number of views has no other bound.
+const MOST_VIEWS: usize = 4096;
+
+/// The samplers of the threads of one packet, and the views that messages have used.
+#[derive(Clone, Debug)]
+pub struct Samplers {
+    /// Dynamic State Base Address: offsets of samplers and border colours are relative to it.
+    pub base: u64,
+    /// Graphics address of the table of sampler states.
+    pub table: u64,
+    /// For each binding table index: position in `views` of the view that was used last, plus one;
+    /// 0 if there is none.
+    recent: [u16; 256],
+    views: Vec<CachedView>,
+}
+
+#[derive(Clone, Debug)]
+struct CachedView {
+    surface: u8,
+    /// Address of the sampler state; none for messages without a sampler.
+    sampler: Option<u64>,
+    view: Box<View>,
+}
+
+impl Default for Samplers {
+    fn default() -> Samplers {
+        Samplers::new(0, 0)
+    }
+}
+
+impl Samplers {
+    /// Sampler states at graphics address `table`. Offsets are relative to `base`.
+    pub fn new(base: u64, table: u64) -> Samplers {
+        Samplers { base, table, recent: [0; 256], views: Vec::new() }
+    }
+
+    /// Graphics address of sampler state `index`. With `offset`, the table at this offset from the
+    /// base is used instead of the default table.
+    #[inline(always)]
+    pub fn address(&self, offset: Option<u64>, index: u64) -> u64 {
+        let table = offset.map_or(self.table, |offset| self.base.wrapping_add(offset));
+        table.wrapping_add(STATE * index)
+    }
+
+    /// Copies the views that only `other` has. Both must use the same tables.
+    pub fn merge(&mut self, other: &Samplers) {
+        for view in &other.views {
+            if self.index(view.surface, view.sampler).is_none() && self.views.len() < MOST_VIEWS {
+                self.views.push(view.clone());
+            }
+        }
+    }
+
+    fn index(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
+        self.views.iter().position(|view| view.surface == surface && view.sampler == sampler)
+    }
+
+    /// The number of the view of a surface and a sampler, if it was used last with this surface.
+    #[inline(always)]
+    pub(super) fn recent(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
+        let number = usize::from(self.recent[usize::from(surface)]).checked_sub(1)?;
+        self.views.get(number).is_some_and(|view| view.sampler == sampler).then_some(number)
+    }
+
+    /// The number of the view of a surface and a sampler, if there is one. It becomes the recent one
+    /// of the surface.
+    pub(super) fn look_up(&mut self, surface: u8, sampler: Option<u64>) -> Option<usize> {
+        let number = self.index(surface, sampler)?;
+        self.recent[usize::from(surface)] = number as u16 + 1;
+        Some(number)
+    }
+
+    /// Adds a view, which becomes the recent one of its surface; its number.
+    pub(super) fn add(&mut self, surface: u8, sampler: Option<u64>, view: Box<View>) -> usize {
+        if self.views.len() >= MOST_VIEWS {
+            self.views.clear();
+            self.recent = [0; 256];
+        }
+        self.views.push(CachedView { surface, sampler, view });
+        self.recent[usize::from(surface)] = self.views.len() as u16;
+        self.views.len() - 1
+    }
+
+    /// The view of this number.
+    #[inline(always)]
+    pub(super) fn get(&self, number: usize) -> &View {
+        &self.views[number].view
+    }
+}
