@@ -6,8 +6,10 @@
 
 use super::execute;
 use super::kernel::Kernel;
+use super::modes::Modes;
 use super::regions::{CE0, CR0, GRF_BYTES, IP, N0, REGISTER, SR0, TDR0, TM0};
-use super::thread::{Interrupt, Modes, Thread, Trap};
+use super::stop::{Interrupt, Stop, Trap};
+use super::thread::Thread;
 use super::uop::{Shape, Target, Uop};
 use crate::assumptions::{
     ILLEGAL_OPCODES_STOP_UNLESS_ENABLED, MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS,
@@ -18,40 +20,6 @@ use genxml_eu::gen8::eu_registers::{
     ControlRegister, NotificationRegister, StateRegister, ThreadDependencyRegister,
     TimestampRegister,
 };
-
-/// What a thread has to do before its next instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Pending {
-    /// It continues at this offset from the kernel's first instruction. The index is not known yet.
-    pub goto: Option<u32>,
-    /// It stops, for this reason.
-    pub stop: Option<Stop>,
-    /// The instruction has been counted already, before it had to wait.
-    pub again: bool,
-    /// An exception may be raised before any instruction.
-    pub watch: bool,
-}
-
-impl Pending {
-    /// True if there is something to do.
-    pub fn any(&self) -> bool {
-        *self != Pending::default()
-    }
-}
-
-/// Why a thread stopped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
-    /// It sent the message that ends it.
-    End,
-    /// It jumps to this byte offset from the kernel's first instruction, where nothing is decoded
-    /// yet. It can continue after [`super::decode8::extend`] has decoded it.
-    Decode(i32),
-    /// It waits for a notification in this subregister of `n0` ([`Thread::notify`]).
-    Notification(u8),
-    /// A `sendc` waits for the end of the thread with this FFTID ([`Thread::retired`]).
-    Dependency(u8),
-}
 
 impl Thread {
     /// `cr0`.

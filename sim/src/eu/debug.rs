@@ -18,14 +18,14 @@
 //! # Ok::<(), genxml_sim::Fault>(())
 //! ```
 
-use super::control::Stop;
 use super::decode8::{self, Fetched};
 use super::kernel::Kernel;
 use super::regions::{
     A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, Registers, SP, SR0, TDR0,
     TM0, wrap,
 };
-use super::thread::{Environment, Launch, Message, Thread, Trap};
+use super::stop::{Stop, Trap};
+use super::thread::{Environment, Launch, Message, Thread};
 use super::uop::{MathFunction, Op, Opcode, Target, Type, Uop};
 use crate::machine::fault::{Fault, Place, Refusal};
 use genxml::engine::EngineId;

@@ -1,14 +1,18 @@
 //! Execution units: threads, decoded kernels, operations.
 //!
-//! Reading order: [`uop`] defines a decoded instruction, [`decode8`] makes uops from Gen8
-//! instructions, a [`kernel`] is many of them. A [`thread`] runs them: [`regions`] and [`acc`] are
-//! its registers, [`flow`] its control flow, [`control`] the machine's registers and exceptions.
+//! Reading order: [`uop`] defines a decoded instruction, [`types`] the types of its operands.
+//! [`decode8`] makes uops from Gen8 instructions, a [`kernel`] is many of them. A [`thread`] executes
+//! them: [`regions`] and [`acc`] are its registers, [`modes`] its modes, [`flow`] where its channels
+//! are, [`stop`] why it does not go on. [`run`] is its loop. [`branch`] has the control flow
+//! instructions, [`control`] the machine's registers and exceptions.
+//!
 //! [`ops`] are the operations, a table for each family. [`execute`] is the general path of an
 //! operation: [`general`] and [`operands`] bring the operands to its body and the results back.
 //! [`fast`] is the fast path. [`math`] and [`extended`] are the extended math unit, [`convert`] and
-//! [`soft`] the types. [`debug`] runs a thread under control.
+//! [`soft`] convert between types. [`debug`] runs a thread under control.
 
 pub mod acc;
+pub mod branch;
 pub mod cache;
 pub mod control;
 pub mod convert;
@@ -21,14 +25,18 @@ pub mod flow;
 pub mod general;
 pub mod kernel;
 pub mod math;
+pub mod modes;
 pub mod operands;
 pub mod ops;
 pub mod regions;
+pub mod run;
 pub mod soft;
+pub mod stop;
 pub mod thread;
+pub mod types;
 pub mod uop;
 
 pub use crate::machine::fault::Exception;
-pub use control::Stop;
 pub use kernel::Kernel;
-pub use thread::{Environment, Launch, Message, Thread, Trap};
+pub use stop::{Stop, Trap};
+pub use thread::{Environment, Launch, Message, Thread};

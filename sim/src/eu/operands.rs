@@ -6,10 +6,11 @@ use super::convert::{
     double, format, from_double, from_integer, from_single, half_to_single, integer, reformat,
     single,
 };
+use super::modes::Modes;
 use super::ops::number::{Float, Int, compare};
 use super::regions::{A0, REGISTER, wrap};
 use super::soft::{Exact, Rounding};
-use super::thread::{Modes, Thread};
+use super::thread::Thread;
 use super::uop::{Condition, ExecType, MAX_CHANNELS, Shape, Src, Target, Type, Uop};
 use crate::assumptions::{
     CONVERSIONS_FOLLOW_ROUNDING_MODE, DOUBLE_TO_SINGLE_FOLLOWS_ROUNDING_MODE,

@@ -1,8 +1,10 @@
 //! The register file as a flat array of bytes: general registers first, architecture registers
 //! after them. An operand is a byte offset.
 
-use super::uop::{Indirect, MAX_CHANNELS};
 use bytemuck::Pod;
+
+/// Most channels that an instruction can have.
+pub const MAX_CHANNELS: usize = 32;
 
 /// Bytes of a register.
 pub const REGISTER: usize = 32;
@@ -36,6 +38,19 @@ pub const DBG0: usize = SP + REGISTER;
 pub const FILE_BYTES: usize = DBG0 + REGISTER;
 /// Bytes of accumulator storage: `acc0` and `acc1`.
 pub const ACC_FILE: usize = 2 * REGISTER;
+
+/// A register-indirect region.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Indirect {
+    /// First subregister of `a0`.
+    pub address: u8,
+    /// Added to every address, in bytes.
+    pub immediate: i16,
+    /// Channels that share one address register: 32 for 1x1, the width for Vx1, 1 for VxH.
+    pub share: u8,
+    /// Byte offset of each channel from its address.
+    pub lanes: [u16; MAX_CHANNELS],
+}
 
 /// The registers of one thread, without the accumulators ([`super::acc`]).
 #[derive(Clone)]

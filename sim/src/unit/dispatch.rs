@@ -2,9 +2,9 @@
 
 use super::{dataport, gateway, pixel_interpolator, render_cache, sampler, spawner, urb};
 use crate::eu::Kernel;
-use crate::eu::control::Stop;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
-use crate::eu::thread::{Environment, Message, Thread, Trap};
+use crate::eu::stop::{Stop, Trap};
+use crate::eu::thread::{Environment, Message, Thread};
 use crate::machine::events::Event;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog::Exhausted;

@@ -7,7 +7,7 @@ use genxml_eu::instruction::{
 };
 use genxml_eu::ops::Opcode;
 use genxml_eu::syntax::Syntax;
-use genxml_sim::eu::control::Stop;
+use genxml_sim::eu::Stop;
 use genxml_sim::eu::debug::{Alone, Executed, Halt, Session};
 use genxml_sim::eu::decode8::{Fetched, fetch_from, kernel};
 use genxml_sim::eu::fast::Plan;

@@ -1,7 +1,7 @@
 //! What the fast path needs of an instruction, made once, when the instruction is decoded
 //! ([`super::choose`]).
 
-use crate::eu::uop::Type;
+use crate::eu::types::Type;
 
 /// The type and the spacing of the elements of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

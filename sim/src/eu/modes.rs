@@ -1,0 +1,58 @@
+//! How a thread computes: the modes of `cr0.0`.
+
+use super::soft::Rounding;
+use super::uop::Type;
+use genxml_eu::gen8::eu_registers::ControlRegister;
+
+/// How the thread computes, from `cr0.0`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Modes {
+    /// Alternative float mode.
+    pub alternative: bool,
+    /// No implicit accumulator writes.
+    pub accumulator_disabled: bool,
+    /// Single program flow: channel 0 decides for all.
+    pub single_flow: bool,
+    /// Subnormal single floats are kept.
+    pub keep_single: bool,
+    /// Subnormal double floats are kept.
+    pub keep_double: bool,
+    /// Subnormal half floats are kept.
+    pub keep_half: bool,
+    /// 0 to nearest even, 1 up, 2 down, 3 to zero.
+    pub rounding: u8,
+}
+
+impl Modes {
+    /// Reads `cr0.0` (004:3081-3250; bits 7 and 10 by Mesa's BRW_CR0_*).
+    pub fn from_control(cr0: u32) -> Modes {
+        let control = ControlRegister::unpack_lossy(&[cr0, 0, 0, 0]);
+        Modes {
+            alternative: control.alternative_float_mode,
+            accumulator_disabled: control.accumulator_disable,
+            single_flow: control.single_program_flow,
+            // ALT mode has no subnormal numbers (004:1540).
+            keep_single: control.single_precision_denorms && !control.alternative_float_mode,
+            keep_double: control.double_precision_denorms,
+            keep_half: control.half_precision_denorms,
+            rounding: control.rounding_mode.bits() as u8,
+        }
+    }
+
+    /// True if operations replace subnormal numbers of `ty` by zero.
+    #[inline(always)]
+    pub fn flushes(&self, ty: Type) -> bool {
+        match ty {
+            Type::F => !self.keep_single,
+            Type::Df => !self.keep_double,
+            Type::Hf => !self.keep_half,
+            _ => false,
+        }
+    }
+
+    /// The rounding mode of sums, products and conversions to floats.
+    #[inline(always)]
+    pub fn rounding_mode(&self) -> Rounding {
+        Rounding::from_control(self.rounding)
+    }
+}

@@ -1,0 +1,326 @@
+//! The loop that executes a kernel: fetches each instruction and hands it to the fast path, the
+//! general path, or whatever else executes it.
+
+use super::execute;
+use super::fast::{self, Level, Operation};
+use super::kernel::Kernel;
+use super::ops;
+use super::regions::{A0, GRF_BYTES, REGISTER};
+use super::stop::{Interrupt, Stop, Trap};
+use super::thread::{Environment, Message, Thread};
+use super::uop::{Op, Opcode, Response, SendInfo, Uop};
+use crate::assumptions::MESSAGES_NEED_A_CHANNEL;
+use crate::machine::fault::{Fault, Refusal};
+use genxml_eu::instruction::Descriptor;
+
+/// How an instruction ended.
+enum Done {
+    /// The next one follows.
+    On,
+    /// [`Pending`] has what to do next.
+    Pause,
+    /// It was not executed: an exception was raised before it.
+    Interrupted,
+    /// It ended the thread.
+    End,
+}
+
+impl Thread {
+    /// Executes `kernel` from its first instruction to the end of the thread. Returns the number of
+    /// instructions.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that `world` returns or that an instruction runs into, and the fault of a
+    /// thread that waits for something that nothing provides.
+    pub fn run<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<u64, Fault> {
+        let stop = self.resume(kernel, world)?;
+        if stop == Stop::End { Ok(self.executed) } else { Err(self.stuck(stop, kernel, world)) }
+    }
+
+    /// The fault of a thread that stopped and cannot continue.
+    pub fn stuck<E: Environment>(&self, stop: Stop, kernel: &Kernel, world: &E) -> Fault {
+        let (what, page) = match stop {
+            Stop::Notification(register) => (
+                format!("wait for a notification in n0.{register} (barriers between threads)"),
+                "G45 vol 4, wait",
+            ),
+            Stop::Dependency(fftid) => {
+                (format!("sendc that waits for the end of thread {fftid:#x}"), "2a sendc")
+            }
+            Stop::Decode(offset) => {
+                (format!("jump to a computed offset, {offset:#x}"), "2a, control flow")
+            }
+            Stop::End => ("instructions after the end of the thread".into(), "G45 vol 4, 11.5"),
+        };
+        world.trap(Refusal::missing(what, page).into(), self.position(kernel))
+    }
+
+    /// Executes `kernel` from the current instruction until the thread stops.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that `world` gives or that an instruction runs into.
+    pub fn resume<E: Environment>(
+        &mut self,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<Stop, Fault> {
+        loop {
+            let done = if self.pending.any() {
+                match self.ready(kernel, world)? {
+                    Some(stop) => return Ok(stop),
+                    None if self.pending.any() => self.single(kernel, world)?,
+                    None => Done::On,
+                }
+            } else {
+                self.hot(kernel, world)?
+            };
+            if let Done::End = done {
+                return Ok(Stop::End);
+            }
+        }
+    }
+
+    /// Executes one instruction. Returns none if it is done.
+    ///
+    /// # Errors
+    /// Any [`Fault`] that `world` gives or that the instruction runs into.
+    pub fn step<E: Environment>(
+        &mut self,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<Option<Stop>, Fault> {
+        if let Some(stop) = self.ready(kernel, world)? {
+            return Ok(Some(stop));
+        }
+        match self.single(kernel, world)? {
+            Done::End => Ok(Some(Stop::End)),
+            // Its target is not decoded, or it waits for something.
+            Done::Pause | Done::Interrupted => self.ready(kernel, world),
+            Done::On => Ok(None),
+        }
+    }
+
+    /// Does what comes before the next instruction: jumps to code that was not decoded before, and
+    /// exceptions. Returns none if the thread is at an instruction.
+    ///
+    /// # Errors
+    /// An exception without a system routine.
+    pub fn ready<E: Environment>(
+        &mut self,
+        kernel: &Kernel,
+        world: &E,
+    ) -> Result<Option<Stop>, Fault> {
+        loop {
+            if let Some(stop) = self.pending.stop.take() {
+                return Ok(Some(stop));
+            }
+            if let Some(offset) = self.pending.goto {
+                let Some(index) = kernel.index(offset) else {
+                    return Ok(Some(Stop::Decode(offset as i32)));
+                };
+                self.pending.goto = None;
+                self.flow.arrive(index);
+            }
+            let (offset, index) = (self.position(kernel), self.flow.ip);
+            let breakpoint = kernel.behind_breakpoint(index).is_some();
+            if !(self.pending.watch || breakpoint) || self.pending.again || self.passed {
+                return Ok(None);
+            }
+            match self.interrupted(breakpoint, offset, kernel) {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.passed = breakpoint || self.pending.watch;
+                    return Ok(None);
+                }
+                Err(Interrupt::Trap(trap)) => return Err(world.trap(trap, offset)),
+                Err(Interrupt::Pause) => {}
+            }
+        }
+    }
+
+    /// Executes the current instruction.
+    fn single<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
+        let Some(u) = kernel.uops.get(self.flow.ip as usize) else {
+            return Err(world.trap(nowhere(), 0));
+        };
+        let counted = !std::mem::take(&mut self.pending.again);
+        let done = self.instruction(Level::detect(), u, kernel, world, counted);
+        // An instruction that was not executed is the next one again.
+        self.passed &= done.is_err();
+        self.executed += u64::from(counted && done.is_ok());
+        done
+    }
+
+    /// Executes instructions until one of them ends the thread or leaves something pending.
+    fn hot<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<Done, Fault> {
+        let level = Level::detect();
+        let uops = &kernel.uops[..];
+        let mut count = 0;
+        let done = loop {
+            let Some(u) = uops.get(self.flow.ip as usize) else {
+                break Err(world.trap(nowhere(), 0));
+            };
+            match self.instruction(level, u, kernel, world, true) {
+                Ok(Done::On) => count += 1,
+                Ok(Done::Interrupted) => break Ok(Done::Interrupted),
+                Ok(done) => {
+                    count += 1;
+                    break Ok(done);
+                }
+                Err(fault) => break Err(fault),
+            }
+        };
+        self.executed += count;
+        done
+    }
+
+    #[inline(always)]
+    fn instruction<E: Environment>(
+        &mut self,
+        level: Option<Level>,
+        u: &Uop,
+        kernel: &Kernel,
+        world: &mut E,
+        counted: bool,
+    ) -> Result<Done, Fault> {
+        let enabled = if u.no_mask { u32::MAX } else { self.flow.active >> u.first };
+        let mut mask = enabled & u.lanes;
+        if u.predicate.is_some() && u.op != Op::Isa(Opcode::Sel) {
+            mask &= self.predicate(u);
+        }
+        if counted {
+            world.step(u.offset, mask)?;
+        }
+        if let Some(level) = level
+            && u.plan.operation != Operation::NONE
+            && fast::run(level, self, u, mask)
+        {
+            self.flow.advance(u.next);
+            return Ok(Done::On);
+        }
+        if u.op == Op::Isa(Opcode::Send) {
+            return self.send(u, mask, world);
+        }
+        if u.op == Op::Breakpoint {
+            return self.breakpoint(u, kernel, world);
+        }
+        match self.other(u, mask, kernel, world) {
+            Ok(()) => Ok(Done::On),
+            Err(Interrupt::Pause) => Ok(Done::Pause),
+            Err(Interrupt::Trap(trap)) => Err(world.trap(trap, u.offset)),
+        }
+    }
+
+    /// An instruction with a breakpoint: raises the exception, or executes the instruction.
+    #[cold]
+    fn breakpoint<E: Environment>(
+        &mut self,
+        u: &Uop,
+        kernel: &Kernel,
+        world: &mut E,
+    ) -> Result<Done, Fault> {
+        let passed = std::mem::take(&mut self.passed);
+        match if passed { Ok(false) } else { self.interrupted(true, u.offset, kernel) } {
+            Ok(true) | Err(Interrupt::Pause) => Ok(Done::Interrupted),
+            Ok(false) => match kernel.behind_breakpoint(self.flow.ip) {
+                Some(real) => self.instruction(Level::detect(), real, kernel, world, false),
+                None => Err(world.trap(nowhere(), u.offset)),
+            },
+            Err(Interrupt::Trap(trap)) => Err(world.trap(trap, u.offset)),
+        }
+    }
+
+    /// Any instruction that is not a message and does not take the fast path.
+    fn other<E: Environment>(
+        &mut self,
+        u: &Uop,
+        mask: u32,
+        kernel: &Kernel,
+        world: &E,
+    ) -> Result<(), Interrupt> {
+        match u.op {
+            Op::Refused | Op::Breakpoint => return Err(u.refusal().into()),
+            Op::Isa(Opcode::Nop) => self.flow.advance(u.next),
+            Op::Isa(Opcode::Illegal) => return self.illegal_opcode(u, kernel),
+            Op::Isa(Opcode::Wait) => return self.wait(u),
+            Op::Isa(opcode) if ops::general(opcode).is_none() => {
+                return self.branch(u, opcode, mask, kernel);
+            }
+            Op::Isa(_) => {
+                if u.volatile {
+                    self.refresh(u, kernel, u.clock.then(|| world.timestamp()));
+                }
+                if u.dst.control {
+                    return self.write_machine(u, mask, kernel);
+                }
+                if mask != 0 {
+                    execute::alu(self, u, mask)?;
+                }
+                match self.jump.take() {
+                    Some(address) => {
+                        return self.jump_to(kernel, (address & !7).wrapping_sub(kernel.ip_base));
+                    }
+                    None => self.flow.advance(u.next),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a message.
+    fn send<E: Environment>(&mut self, u: &Uop, mask: u32, world: &mut E) -> Result<Done, Fault> {
+        let Some(SendInfo { function, eot, descriptor, payload, response, dependent }) = u.send
+        else {
+            return Err(world.trap(Refusal::illegal("send without a message").into(), u.offset));
+        };
+        if dependent && let Some(fftid) = self.awaited() {
+            self.pending.stop = Some(Stop::Dependency(fftid));
+            self.pending.again = true;
+            return Ok(Done::Pause);
+        }
+        let message = Message {
+            function,
+            eot,
+            descriptor: match descriptor {
+                Descriptor::Immediate(bits) => bits,
+                Descriptor::Address(byte) => self.regs.u32(A0 + usize::from(byte)),
+            },
+            mask,
+            channels: u.size,
+            first: u.first,
+            payload: usize::from(payload),
+            response: match response {
+                Response::None => None,
+                Response::Register(offset) => Some(usize::from(offset)),
+                Response::Indirect { address, immediate } => {
+                    let at = i32::from(self.regs.u16(A0 + 2 * usize::from(address)))
+                        + i32::from(immediate);
+                    match usize::try_from(at) {
+                        Ok(at) if at.is_multiple_of(REGISTER) && at < GRF_BYTES => Some(at),
+                        _ => {
+                            let why = format!(
+                                "a response to byte {at:#x}, where no general register begins"
+                            );
+                            return Err(world.trap(Refusal::illegal(why).into(), u.offset));
+                        }
+                    }
+                }
+            },
+            ip: u.offset,
+        };
+        // The end of a thread is always sent (gen8_facts 14).
+        if mask != 0 || eot || !MESSAGES_NEED_A_CHANNEL {
+            world.send(&mut self.regs, &message)?;
+        }
+        if eot {
+            return Ok(Done::End);
+        }
+        self.flow.advance(u.next);
+        Ok(Done::On)
+    }
+}
+
+#[cold]
+fn nowhere() -> Trap {
+    Refusal::illegal("jump to where there is no instruction").into()
+}
