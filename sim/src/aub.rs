@@ -9,9 +9,10 @@
 
 use crate::gpu::Gpu;
 use crate::gpu::schedule::Progress;
-use crate::machine::events::{Listener, Observer, Stats};
+use crate::machine::events::{Listener, Observer};
 use crate::machine::fault::Fault;
 use crate::machine::registers::mmio_base;
+use crate::machine::stats::Stats;
 use crate::mem::PAGE;
 use crate::mem::Va;
 use crate::mem::physical::FIRST_OWN_FRAME;

@@ -7,8 +7,9 @@
 //! state and registers.
 
 use crate::gpu::{ContextId, Gpu};
-use crate::machine::events::{Observer, Stats};
+use crate::machine::events::Observer;
 use crate::machine::fault::Fault;
+use crate::machine::stats::Stats;
 use crate::mem::{Frames, Memory};
 use genxml::capture::{Capture, Event, Exec, Expectation, Frame, MAX_OBJECTS, Mismatch, ObjectId};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! What tests of several modules use: a GPU with some memory, and batches of typed packets.
 
 use crate::gpu::{ContextId, Gpu};
-use crate::machine::events::Stats;
 use crate::machine::fault::Fault;
+use crate::machine::stats::Stats;
 use genxml::core::{Address, Instruction, Space, U};
 use genxml::engine::EngineId;
 

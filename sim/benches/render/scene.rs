@@ -40,7 +40,7 @@ use genxml::gen8::state::{
 };
 use genxml_eu::asm::{Options, assemble};
 use genxml_eu::syntax::Syntax;
-use genxml_sim::machine::parallel::Speculation;
+use genxml_sim::machine::stats::Speculation;
 use genxml_sim::{ContextId, Gpu, Stats};
 
 const BATCH: u64 = 0x10_0000;

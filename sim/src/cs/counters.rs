@@ -2,7 +2,6 @@
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::machine::memory;
 use crate::machine::registers::Registers;
 use genxml::gen8::mi::MiReportPerfCount;
 use genxml::gen8::registers::{
@@ -44,7 +43,7 @@ pub fn report_perf_count(exec: &mut Exec<'_>, packet: &MiReportPerfCount) -> Res
         return Err(exec.unimplemented("Core Mode Enable", "MI_REPORT_PERF_COUNT"));
     }
     let global = packet.use_global_gtt;
-    if memory::allowed(exec, global) {
+    if exec.allowed(global) {
         let mut report = [0u32; REPORT];
         report[0] = packet.report_id.get() as u32;
         report[1] = exec.budget.timestamp() as u32;

@@ -5,7 +5,7 @@ use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, sta
 use crate::blt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::machine::semaphore::Wait;
+use crate::machine::wait::Wait;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
 use genxml::engine::EngineId;

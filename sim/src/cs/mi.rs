@@ -8,7 +8,7 @@ use crate::machine::device::Interrupt;
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::machine::memory::{allowed, read, write};
+use crate::machine::memory::{read, write};
 use crate::mem::PAGE;
 use crate::mem::coherence::Cache;
 use crate::mem::space::GLOBAL_ENTRIES;
@@ -75,7 +75,7 @@ pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiStoreDataImm<'_>) -> Resul
             return Err(exec.bad_field("Address", address, "qwords go to a multiple of 8"));
         }
     }
-    if allowed(exec, packet.use_global_gtt) {
+    if exec.allowed(packet.use_global_gtt) {
         for (index, dword) in data.iter().enumerate() {
             let address = address + 4 * index as u64;
             write(exec, packet.use_global_gtt, address, dword.get() as u32, "Address")?;
@@ -103,7 +103,7 @@ pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) ->
 
 /// MI_LOAD_REGISTER_MEM.
 pub fn load_register_mem(exec: &mut Exec<'_>, packet: &MiLoadRegisterMem) -> Result<(), Fault> {
-    if allowed(exec, packet.use_global_gtt) {
+    if exec.allowed(packet.use_global_gtt) {
         let value =
             read(exec, packet.use_global_gtt, packet.memory_address.va48(), "Memory Address")?;
         exec.write_register(packet.register_address.get() as u32, value, !0)?;
@@ -113,8 +113,7 @@ pub fn load_register_mem(exec: &mut Exec<'_>, packet: &MiLoadRegisterMem) -> Res
 
 /// MI_STORE_REGISTER_MEM, unless it is predicated and the predicate is 0.
 pub fn store_register_mem(exec: &mut Exec<'_>, packet: &MiStoreRegisterMem) -> Result<(), Fault> {
-    if packet.predicate_enable && !predicate::result(exec) || !allowed(exec, packet.use_global_gtt)
-    {
+    if packet.predicate_enable && !predicate::result(exec) || !exec.allowed(packet.use_global_gtt) {
         return Ok(());
     }
     let value = exec.read_register(packet.register_address.get() as u32);
@@ -140,7 +139,7 @@ pub fn update_gtt(exec: &mut Exec<'_>, packet: &MiUpdateGtt<'_>) -> Result<(), F
         let why = format!("the global table ends behind entry {:#x}", GLOBAL_ENTRIES - 1);
         return Err(exec.bad_field("Entry Address", packet.entry_address.get(), why));
     }
-    if !allowed(exec, true) {
+    if !exec.allowed(true) {
         return Ok(());
     }
     // Without tables of its own the context's are the global ones.
@@ -157,7 +156,7 @@ pub fn update_gtt(exec: &mut Exec<'_>, packet: &MiUpdateGtt<'_>) -> Result<(), F
 /// MI_COPY_MEM_MEM: one dword.
 pub fn copy_mem_mem(exec: &mut Exec<'_>, packet: &MiCopyMemMem) -> Result<(), Fault> {
     let (from, to) = (packet.use_global_gtt_source, packet.use_global_gtt_destination);
-    if allowed(exec, from || to) {
+    if exec.allowed(from || to) {
         let value = read(exec, from, packet.source_memory_address.va48(), "Source Memory Address")?;
         let address = packet.destination_memory_address.va48();
         write(exec, to, address, value, "Destination Memory Address")?;
@@ -210,7 +209,7 @@ pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault
     let global = packet.destination_address_type == MiFlushDwDestinationAddressType::GGTT;
     let address = packet.address.va48();
     let data = &data[..dwords];
-    if !data.is_empty() && allowed(exec, global) {
+    if !data.is_empty() && exec.allowed(global) {
         if packet.store_data_index.get() != 0 {
             // An offset in the status page: of the engine, or of the context (Linux i915
             // gen8_emit_flush_xcs).
@@ -250,7 +249,7 @@ pub fn conditional_batch_buffer_end(
     if packet.compare_semaphore.get() == 0 {
         return Ok(if CONDITIONAL_END_WITHOUT_COMPARISON_ENDS { Flow::End } else { Flow::Next });
     }
-    if !allowed(exec, global) {
+    if !exec.allowed(global) {
         return Ok(Flow::Next);
     }
     let memory = read(exec, global, packet.compare_address.va48(), "Compare Address")?;

@@ -5,7 +5,6 @@ use crate::machine::device::Interrupt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::memory;
-use crate::machine::memory::allowed;
 use crate::machine::state::InterfaceDescriptors;
 use crate::media;
 use crate::mem::PAGE;
@@ -84,7 +83,7 @@ fn post_sync(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     };
     let global = packet.destination_address_type == PipeControlDestinationAddressType::GGTT;
     let address = packet.address.va48() & !7;
-    if allowed(exec, global) {
+    if exec.allowed(global) {
         if packet.store_data_index.get() != 0 {
             status::write(
                 exec,

@@ -10,7 +10,8 @@ use crate::machine::device::Signal;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::memory;
-use crate::machine::semaphore::{Wait, compare};
+use crate::machine::semaphore::compare;
+use crate::machine::wait::Wait;
 use genxml::gen8::mi::{
     MiSemaphoreSignal, MiSemaphoreWait, MiSemaphoreWaitMemoryType, MiSemaphoreWaitWaitMode,
 };

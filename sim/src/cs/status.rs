@@ -132,7 +132,7 @@ pub fn store_data_index(exec: &mut Exec<'_>, packet: &MiStoreDataIndex<'_>) -> R
         return Err(exec.bad_field("Offset", offset, "a status page has 4096 bytes"));
     }
     // The engine's page is not the context's own (gen8_facts 1.1).
-    if memory::allowed(exec, !of_context) {
+    if exec.allowed(!of_context) {
         for (index, dword) in packet.data_dword.iter().enumerate() {
             write(exec, of_context, offset + 4 * index as u64, &[dword.get() as u32], "Offset")?;
         }

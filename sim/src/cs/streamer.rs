@@ -13,7 +13,7 @@ use crate::machine::device::Device;
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Place};
-use crate::machine::semaphore::Wait;
+use crate::machine::wait::Wait;
 use crate::machine::watchdog;
 use crate::media;
 use crate::mem::ADDRESS_MASK;

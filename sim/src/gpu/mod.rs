@@ -13,7 +13,7 @@ pub use schedule::Progress;
 use crate::gpu::context::Context;
 use crate::gpu::engine::Engine;
 use crate::machine::device::Device;
-use crate::machine::events::Stats;
+use crate::machine::stats::Stats;
 use crate::machine::watchdog::DEFAULT_LIMIT;
 use crate::mem::{AddressSpace, Coherence, Frames, Memory, OutOfMemory, PAGE, Vm};
 use genxml::engine::EngineId;

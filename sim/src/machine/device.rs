@@ -2,7 +2,7 @@
 //! last fault.
 
 use crate::machine::fault::Fault;
-use crate::machine::parallel::OverlayPool;
+use crate::machine::overlay_pool::OverlayPool;
 use crate::machine::registers::mmio_base;
 use crate::machine::registers::{Home, Registers, rule};
 use crate::mem::{Cause, Coherence, PageFault, Tables};

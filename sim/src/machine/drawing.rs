@@ -25,10 +25,9 @@
 //! ```
 
 use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
-use crate::machine::events::{Event, Now, Stats};
-use crate::machine::exec::Exec;
-use crate::machine::fault::Place;
+use crate::machine::place::Place;
 use crate::machine::state::State;
+use crate::machine::stats::Stats;
 use genxml::gen8::registers::{
     ClInvocationCount, ClPrimitivesCount, DsInvocationCount, GsInvocationCount, GsPrimitivesCount,
     HsInvocationCount, IaPrimitivesCount, IaVerticesCount, PsDepthCount, PsInvocationCount,
@@ -53,7 +52,7 @@ pub struct Drawing<'a> {
     pub state: &'a State,
     /// Counts of the submission so far.
     pub stats: Stats,
-    read: &'a Read<'a>,
+    pub(super) read: &'a Read<'a>,
 }
 
 impl fmt::Debug for Drawing<'_> {
@@ -167,17 +166,4 @@ impl Counters {
             pixels: more(|c| c.pixels),
         }
     }
-}
-
-/// Emits the event that a draw begins, or with `over` that it has ended.
-#[inline(always)]
-pub(crate) fn emit(exec: &mut Exec<'_>, packet: &ThreeDPrimitive, over: bool) {
-    if !exec.listener.is_some() {
-        return;
-    }
-    let Exec { vm, state, stats, budget, listener, engine, at, .. } = exec;
-    let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
-    let drawing = Drawing { at: *at, packet, state, stats: **stats, read: &read };
-    let now = Now { engine: *engine, clock: budget.clock() };
-    listener.event(now, &if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
 }

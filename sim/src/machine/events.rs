@@ -11,60 +11,6 @@ use genxml::engine::EngineId;
 use genxml::eu::instruction::SharedFunction;
 use genxml::gen8::mi::MiDisplayFlipDisplayPlaneSelect;
 
-/// Counts of one submission, or the sum of several.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stats {
-    /// Batches entered: the submitted one and each MI_BATCH_BUFFER_START.
-    pub batches: u64,
-    /// Packets executed.
-    pub packets: u64,
-    /// Packets executed by each engine, in the order of [`EngineId::ALL`].
-    pub engine_packets: [u64; EngineId::ALL.len()],
-    /// Thread groups of walkers that ran to their end.
-    pub groups: u64,
-    /// EU threads that ran to their end.
-    pub threads: u64,
-    /// EU instructions executed.
-    pub instructions: u64,
-    /// Messages that threads sent to shared functions.
-    pub messages: u64,
-    /// Pixels written by fixed functions.
-    pub pixels: u64,
-    /// Bytes that commands and shared functions read.
-    pub bytes_read: u64,
-    /// Bytes that commands and shared functions wrote.
-    pub bytes_written: u64,
-    /// Commands that were not executed because they need privilege that their batch does not have.
-    pub violations: u64,
-    /// Commands for hardware that the model does not have. They change nothing.
-    pub without_effect: u64,
-    /// Packets that were skipped because of MI_SET_PREDICATE.
-    pub skipped: u64,
-    /// Interrupts that commands raised.
-    pub interrupts: u64,
-}
-
-impl std::ops::AddAssign for Stats {
-    fn add_assign(&mut self, other: Stats) {
-        self.batches += other.batches;
-        self.packets += other.packets;
-        for (mine, others) in self.engine_packets.iter_mut().zip(other.engine_packets) {
-            *mine += others;
-        }
-        self.groups += other.groups;
-        self.threads += other.threads;
-        self.instructions += other.instructions;
-        self.messages += other.messages;
-        self.pixels += other.pixels;
-        self.bytes_read += other.bytes_read;
-        self.bytes_written += other.bytes_written;
-        self.violations += other.violations;
-        self.without_effect += other.without_effect;
-        self.skipped += other.skipped;
-        self.interrupts += other.interrupts;
-    }
-}
-
 /// An event of the model, for observers.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

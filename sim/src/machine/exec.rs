@@ -2,14 +2,18 @@
 //! packet that is being executed.
 
 use super::device::Device;
-use super::events::{Event, Listener, Now, Stats};
+use super::drawing::Drawing;
+use super::events::{Event, Listener, Now};
 use super::fault::{Fault, Place, Waiting};
-use super::memory;
 use super::registers::{Home, mmio_base, rule};
 use super::state::State;
+use super::stats::Stats;
 use super::watchdog::{Budget, Exhausted};
+use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::mem::{AddressSpace, PageFault, Vm};
 use genxml::engine::EngineId;
+use genxml::gen8::render3d_fetch::ThreeDPrimitive;
+use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
 use std::borrow::Cow;
 
 /// How an engine runs a context.
@@ -60,6 +64,19 @@ impl Exec<'_> {
         if self.listener.is_some() {
             self.listener.event(Now { engine: self.engine, clock: self.budget.clock() }, event);
         }
+    }
+
+    /// Emits the event that a draw begins, or with `over` that it has ended.
+    #[inline(always)]
+    pub(crate) fn emit_draw(&mut self, packet: &ThreeDPrimitive, over: bool) {
+        if !self.listener.is_some() {
+            return;
+        }
+        let Exec { vm, state, stats, budget, listener, engine, at, .. } = self;
+        let read = |address: u64, out: &mut [u8]| vm.read(address, out).is_ok();
+        let drawing = Drawing { at: *at, packet, state, stats: **stats, read: &read };
+        let now = Now { engine: *engine, clock: budget.clock() };
+        listener.event(now, &if over { Event::DrawEnd(&drawing) } else { Event::Draw(&drawing) });
     }
 
     /// Memory through the global table if `global`, else as the context sees it.
@@ -117,7 +134,7 @@ impl Exec<'_> {
             Home::Device => {
                 if self.mode.privileged
                     || self.device.is_given(self.engine, offset)
-                    || memory::allowed(self, true)
+                    || self.allowed(true)
                 {
                     if rule.write_only {
                         let what =
@@ -131,6 +148,20 @@ impl Exec<'_> {
             }
         }
         Ok(())
+    }
+
+    /// True if the command may be executed: it needs no privilege, or its batch has it. Hardware treats
+    /// a command without the needed privilege as a no-op and continues (2d p.198, Command Privilege
+    /// Violation Error).
+    pub fn allowed(&mut self, needs_privilege: bool) -> bool {
+        let allowed = self.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
+        if !allowed {
+            self.stats.violations += 1;
+            let errors = Errors { command_privilege_violation_error: true, ..Errors::new() };
+            self.device.error(self.engine, errors);
+            self.emit(&Event::Violation { at: self.at });
+        }
+        allowed
     }
 
     /// The fault for a budget that is used up.

@@ -6,24 +6,8 @@
 //! the global table (gen8_facts 1.1).
 
 use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
-use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
-
-/// True if the command may be executed: it needs no privilege, or its batch has it. Hardware treats
-/// a command without the needed privilege as a no-op and continues (2d p.198, Command Privilege
-/// Violation Error).
-pub fn allowed(exec: &mut Exec<'_>, needs_privilege: bool) -> bool {
-    let allowed = exec.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
-    if !allowed {
-        exec.stats.violations += 1;
-        let errors = Errors { command_privilege_violation_error: true, ..Errors::new() };
-        exec.device.error(exec.engine, errors);
-        exec.emit(&Event::Violation { at: exec.at });
-    }
-    allowed
-}
 
 /// Whether an operand goes through the global table if its packet asks for it (`wanted`). For
 /// commands that ignore the request in a batch without privilege instead of being skipped

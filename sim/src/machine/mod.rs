@@ -6,10 +6,14 @@
 //!   kind; [`slots`]: state that units own;
 //! * [`registers`]: which registers exist and how they are written; [`device`]: registers of the
 //!   GPU, interrupts, errors;
-//! * [`memory`]: operands of commands in memory; [`semaphore`]: waits for a dword in memory;
-//! * [`events`]: counts, events and their observers; [`drawing`]: the data in events of draws;
-//! * [`fault`]: everything that ends a submission early; [`watchdog`]: the limit of work;
-//! * [`parallel`]: work on several host threads with the same result as on one.
+//! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in
+//!   memory;
+//! * [`stats`]: counts; [`events`]: events and their observers; [`drawing`]: the data in events of
+//!   draws;
+//! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
+//!   [`watchdog`]: the limit of work;
+//! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
+//!   memory that it uses again.
 
 pub mod device;
 pub mod drawing;
@@ -18,11 +22,15 @@ pub mod exec;
 pub mod fault;
 pub mod latched;
 pub mod memory;
+pub mod overlay_pool;
 pub mod parallel;
+pub mod place;
 pub mod registers;
 pub mod semaphore;
 pub mod slots;
 pub mod state;
+pub mod stats;
+pub mod wait;
 pub mod watchdog;
 
 pub use exec::{Exec, Mode};

@@ -21,10 +21,11 @@
 //! page tables without an invalidation can see this.
 
 use crate::machine::device::Device;
-use crate::machine::events::{Listener, Stats};
+use crate::machine::events::Listener;
 use crate::machine::exec::{Exec, Mode};
 use crate::machine::fault::{Fault, Place};
 use crate::machine::state::State;
+use crate::machine::stats::Stats;
 use crate::machine::watchdog::Budget;
 use crate::mem::overlay::{Overlay, Written};
 use crate::mem::{AddressSpace, Memory, Vm};
@@ -91,16 +92,6 @@ const MAX_WORK_RATIO: u64 = 32;
 const MAX_ABORTS: u64 = 2;
 /// Committed parts that allow one more abort.
 const COMMITS_PER_ABORT: u64 = 16;
-
-/// Counts of speculative parts. They depend on the number of host threads, unlike all other results,
-/// and not on time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Speculation {
-    /// Parts whose result was used.
-    pub committed: u64,
-    /// Parts that ran again in order.
-    pub aborted: u64,
-}
 
 /// Runs all items.
 ///
@@ -169,39 +160,6 @@ fn cut(items: Range<u64>, size: u64, width: u64) -> Vec<Range<u64>> {
         (!part.is_empty()).then_some(part)
     });
     parts.collect()
-}
-
-/// Overlays and forks of address spaces that later parts use again. It is empty in a clone.
-#[derive(Debug, Default)]
-pub(crate) struct OverlayPool(Vec<(Overlay, AddressSpace)>);
-
-impl Clone for OverlayPool {
-    fn clone(&self) -> OverlayPool {
-        OverlayPool::default()
-    }
-}
-
-impl OverlayPool {
-    /// Maximum number of entries.
-    const CAPACITY: usize = 64;
-
-    /// An empty overlay and a fork of `space`.
-    fn take(&mut self, space: &AddressSpace) -> (Overlay, AddressSpace) {
-        match self.0.pop() {
-            Some((overlay, mut fork)) => {
-                space.fork_into(&mut fork);
-                (overlay, fork)
-            }
-            None => (Overlay::default(), space.fork()),
-        }
-    }
-
-    fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
-        if self.0.len() < OverlayPool::CAPACITY {
-            overlay.clear();
-            self.0.push((overlay, space));
-        }
-    }
 }
 
 /// A range of items that runs speculatively.

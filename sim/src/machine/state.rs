@@ -2,9 +2,9 @@
 //! slot for each unit's own state.
 
 use super::latched::Latched;
-use super::parallel::Speculation;
 use super::registers::Registers;
 use super::slots::Slots;
+use super::stats::Speculation;
 use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use genxml::gen8::state::{InterfaceDescriptorData, StateSip};

@@ -57,7 +57,6 @@ pub mod vs;
 pub mod vue;
 pub mod wm;
 
-use crate::machine::drawing;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
@@ -68,9 +67,9 @@ use hiz::HzPackets;
 /// # Errors
 /// Any [`Fault`] of a thread, of memory, or of the draw's state.
 pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
-    drawing::emit(exec, packet, false);
+    exec.emit_draw(packet, false);
     draw::Draw::resolve(exec, packet)?.run(exec)?;
-    drawing::emit(exec, packet, true);
+    exec.emit_draw(packet, true);
     Ok(())
 }
 

@@ -1,10 +1,10 @@
 use super::Bound;
 use super::dataport::media_block::{Block, BlockMask, Lines, read_block, write_block};
 use crate::machine::device::Device;
-use crate::machine::events::Stats;
 use crate::machine::exec::{Exec, Mode};
 use crate::machine::fault::{Fault, Place};
 use crate::machine::state::{InterfaceDescriptors, State};
+use crate::machine::stats::Stats;
 use crate::machine::watchdog::Budget;
 use crate::mem::{AddressSpace, Memory, PAGE, Vm};
 use crate::surface::{Surface, SurfaceKind, TileMode};

@@ -256,7 +256,7 @@ impl Tally {
 }
 
 /// The variant of a fault; of what is missing, what that is.
-fn kind(result: &Result<genxml_sim::machine::events::Stats, Fault>) -> String {
+fn kind(result: &Result<genxml_sim::Stats, Fault>) -> String {
     match result {
         Ok(_) => "Ok".to_owned(),
         Err(Fault::Unimplemented { what, .. }) => format!("Unimplemented: {what}"),

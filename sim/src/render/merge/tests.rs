@@ -5,10 +5,10 @@
 use super::*;
 use crate::gpu::Gpu;
 use crate::machine::device::Device;
-use crate::machine::events::Stats;
 use crate::machine::exec::Mode;
 use crate::machine::fault::Place;
 use crate::machine::state::State;
+use crate::machine::stats::Stats;
 use crate::machine::watchdog::Budget;
 use crate::mem::{AddressSpace, Vm};
 use crate::render::compare::Compare;

@@ -5,14 +5,11 @@
 //! of that format.
 
 use super::support::{TYPED_ATOMIC, TYPED_READ, TYPED_WRITE};
+use super::value::Value;
 use super::{Channel, Class, Encoding, Format, Letter, Numeric, block, convert};
 use crate::assumptions::{PADDING_IS_WRITTEN_AS_ZERO, PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA};
 use genxml::gen8::state::SurfaceFormat;
 use std::sync::LazyLock;
-
-/// Red, green, blue and alpha, each as the bits of a float or as an integer; [`Format::numeric`]
-/// says which.
-pub type Value = [u32; 4];
 
 /// All channels, as a mask of the first four bits: red, green, blue, alpha.
 pub const ALL: u8 = 0xf;

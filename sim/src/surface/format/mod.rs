@@ -15,6 +15,7 @@ pub mod codec;
 pub mod convert;
 pub mod half;
 pub mod support;
+pub mod value;
 
 pub use codec::Codec;
 

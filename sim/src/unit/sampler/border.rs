@@ -1,7 +1,7 @@
 //! The colour of what lies outside of the map (003:3817-3835, 2d p.366-372).
 
 use crate::assumptions::BORDER_COLORS_CLAMP_TO_THE_FORMAT;
-use crate::surface::format::codec::Value;
+use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Encoding, Format, Letter, Numeric, block};
 use genxml::gen8::render3d_binding::SamplerIndirectState;
 

@@ -8,7 +8,7 @@ use super::point::Coordinates;
 use super::view::View;
 use crate::assumptions::{LEVELS_HAVE_A_TEXEL_AT_LEAST, SAMPLEINFO_HAS_THE_PALETTE_INDEX};
 use crate::eu::regions::Registers;
-use crate::surface::format::codec::Value;
+use crate::surface::format::value::Value;
 use crate::surface::{Dimension, SurfaceKind};
 
 /// resinfo: width, height and depth of the level that each lane asks for, and the number of levels.

@@ -2,7 +2,7 @@
 //! p.34-35).
 
 use super::state::KeyMode;
-use crate::surface::format::codec::Value;
+use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Encoding, Format, Letter};
 use genxml::gen8::render3d_binding::PaletteEntry;
 use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;

@@ -8,7 +8,7 @@ use super::view::{Origin, Source, View};
 use crate::assumptions::{CONTROL_WORDS_WITHOUT_A_SURFACE_ARE_ZERO, LOADS_OUTSIDE_HAVE_ALPHA_ONE};
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
-use crate::surface::format::codec::Value;
+use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Format, Letter, block};
 use crate::surface::{AuxiliaryKind, Codec, Dimension, SurfaceKind, TileMode};
 

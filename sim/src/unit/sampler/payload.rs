@@ -4,7 +4,8 @@
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
-use crate::surface::format::codec::{ALL, Value};
+use crate::surface::format::codec::ALL;
+use crate::surface::format::value::Value;
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
 use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;

@@ -12,7 +12,7 @@ use super::view::{Source, View};
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
 use crate::surface::format::Numeric;
-use crate::surface::format::codec::Value;
+use crate::surface::format::value::Value;
 
 /// Channels of a colour as it is being summed up.
 type Sum = [f64; 4];

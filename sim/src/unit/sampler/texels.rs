@@ -10,7 +10,8 @@ use super::state::KeyMode;
 use super::view::{Origin, Place, Source, View, column, row};
 use crate::assumptions::CHROMA_BETWEEN_PAIRS_IS_AVERAGED;
 use crate::mem::{PAGE, Page, PageFault, Vm};
-use crate::surface::format::codec::{Value, decode_element, decode_yuv};
+use crate::surface::format::codec::{decode_element, decode_yuv};
+use crate::surface::format::value::Value;
 use crate::surface::format::{Codec, Numeric};
 
 /// Texels of a group: two in each of three directions for eight lanes.

@@ -6,7 +6,7 @@ use super::fast_path::FastPath;
 use super::key::Key;
 use super::lod::Chooser;
 use super::state::{MapFilter, Sampler, Wrap};
-use crate::surface::format::codec::Value;
+use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
 use genxml::gen8::state::{RenderSurfaceState, ShaderChannelSelect, ThreeDPrefilterOperation};

@@ -8,7 +8,7 @@ use super::state::Sampler;
 use super::view::{Extras, View};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::surface::format::codec::Value;
+use crate::surface::format::value::Value;
 use crate::surface::format::{Codec, Letter};
 use crate::unit::bindings::Bindings;
 use genxml::gen8::render3d_binding::{

@@ -2,8 +2,10 @@
 //! and two bits a texel that choose one of the four. BC2 and BC3 have alpha in eight bytes before
 //! these.
 
+use super::super::convert;
+use super::super::value::Value;
 use super::bc4::Ramp;
-use super::{Block, Bytes, Channel, Value, convert, expand};
+use super::texels::{Block, Bytes, Channel, expand};
 use crate::assumptions::COLOURS_BETWEEN_ARE_ROUNDED;
 
 /// Four colours and an index for each texel.

@@ -1,7 +1,7 @@
 //! BC4 and BC5: a channel of two bytes and of what lies between them, with three bits a texel that
 //! choose. BC5 has two such channels; the alpha of BC3 is one.
 
-use super::Channel;
+use super::texels::Channel;
 use crate::assumptions::ENDS_OF_SIGNED_BLOCKS_ARE_CLAMPED_FIRST;
 
 /// Eight values and an index for each texel.

@@ -1,8 +1,10 @@
 //! BC6H: red, green and blue as halves, one or two pairs of ends, in fourteen modes that differ in
 //! the bits of the ends.
 
+use super::super::convert;
+use super::super::value::Value;
 use super::bptc::{Indices, Partition, interpolate};
-use super::{Block, ONE, Value, convert};
+use super::texels::{Block, ONE};
 
 /// A mode: how many bits ends have, and where these lie. Ends are called w, x, y and z: w and x
 /// those of the first subset, y and z those of the second.

@@ -1,7 +1,8 @@
 //! BC7: eight modes with one to three pairs of colours, with or without alpha.
 
+use super::super::value::Value;
 use super::bptc::{Indices, Partition, interpolate};
-use super::{Block, Bytes, Value};
+use super::texels::{Block, Bytes};
 
 /// A row of the table of modes (Direct3D 11, BC7 format mode reference).
 struct Mode {

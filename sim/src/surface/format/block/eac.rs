@@ -2,7 +2,7 @@
 //! have one or two of them, with 11 bits; in ETC2 with alpha, alpha is one with 8 bits (OpenGL ES
 //! 3, appendix C).
 
-use super::{Channel, field};
+use super::texels::{Channel, field};
 
 /// Modifiers by table and index.
 const MODIFIERS: [[i8; 8]; 16] = [

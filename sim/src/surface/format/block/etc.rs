@@ -2,9 +2,10 @@
 //! or, in ETC2, where the second colour would leave its range, other ways: T, H and planar (OpenGL
 //! ES 3, appendix C).
 
+use super::super::value::Value;
 use super::bc1::parts;
 use super::eac::Eac;
-use super::{Block, Bytes, Channel, Value, expand, field};
+use super::texels::{Block, Bytes, Channel, expand, field};
 use crate::assumptions::ETC1_IS_READ_AS_ETC2;
 
 /// Differences to the colour of a half, by table: small and large.

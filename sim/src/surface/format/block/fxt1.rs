@@ -1,8 +1,9 @@
 //! FXT1: 8 x 4 texels in 128 bits, a half of 4 x 4 texels after the other, in four ways
 //! (GL_3DFX_texture_compression_FXT1).
 
+use super::super::value::Value;
 use super::bc1::between;
-use super::{Block, Bytes, Value, expand};
+use super::texels::{Block, Bytes, expand};
 
 /// A palette for each half, and the indices.
 pub struct Fxt1 {

@@ -23,22 +23,15 @@ mod etc;
 mod fxt1;
 #[cfg(test)]
 mod tests;
+mod texels;
 
-use super::codec::Value;
-use super::{Encoding, Format, convert};
+use super::value::Value;
+use super::{Encoding, Format};
 use genxml::gen8::state::SurfaceFormat;
+use texels::{Block, Channel, ONE};
 
 /// Texels of the largest blocks: 8 x 4 of FXT1; all others have 4 x 4.
 pub const MOST_TEXELS: usize = 32;
-
-/// A block that has been read.
-trait Block {
-    /// Texels in a row, four rows.
-    const WIDTH: usize = 4;
-
-    /// A texel, by row and column.
-    fn texel(&self, x: usize, y: usize) -> Value;
-}
 
 /// Does the last expression with the block that the bytes hold; `None` if they are too few or the
 /// format has no blocks.
@@ -141,11 +134,6 @@ fn halves(bytes: &[u8]) -> Option<[&[u8; 8]; 2]> {
     bytes.as_chunks().0.first_chunk::<2>().map(|halves| halves.each_ref())
 }
 
-/// A block of one channel.
-trait Channel {
-    fn value(&self, x: usize, y: usize) -> f32;
-}
-
 /// One channel as red (003:3640).
 struct One<C>(C);
 
@@ -164,37 +152,4 @@ impl<C: Channel> Block for Two<C> {
     fn texel(&self, x: usize, y: usize) -> Value {
         [self.0[0].value(x, y).to_bits(), self.0[1].value(x, y).to_bits(), 0, ONE]
     }
-}
-
-const ONE: u32 = 1.0f32.to_bits();
-
-/// What bytes stand for: red, green and blue, and alpha, which never follows the sRGB curve.
-#[derive(Clone, Copy)]
-struct Bytes {
-    colour: &'static [f32; 256],
-    alpha: &'static [f32; 256],
-}
-
-impl Bytes {
-    fn new(srgb: bool) -> Bytes {
-        Bytes { colour: convert::of_bytes(srgb), alpha: convert::of_bytes(false) }
-    }
-
-    #[inline(always)]
-    fn value(&self, [red, green, blue, alpha]: [u8; 4]) -> Value {
-        let colour = |byte: u8| self.colour[usize::from(byte)].to_bits();
-        [colour(red), colour(green), colour(blue), self.alpha[usize::from(alpha)].to_bits()]
-    }
-}
-
-/// `count` bits of a word from bit `low` up.
-#[inline(always)]
-const fn field(word: u64, low: u32, count: u32) -> u32 {
-    (word >> low) as u32 & ((1 << count) - 1)
-}
-
-/// Eight bits for `bits` of them, 4 at least: the highest bits are repeated below the lowest.
-#[inline(always)]
-const fn expand(value: u32, bits: u32) -> u8 {
-    (value << (8 - bits) | value >> (2 * bits - 8)) as u8
 }

@@ -1,0 +1,38 @@
+//! Memory of speculative work that later work uses again.
+
+use crate::mem::AddressSpace;
+use crate::mem::overlay::Overlay;
+
+/// Overlays and forks of address spaces that later parts use again. It is empty in a clone.
+#[derive(Debug, Default)]
+pub(crate) struct OverlayPool(Vec<(Overlay, AddressSpace)>);
+
+impl Clone for OverlayPool {
+    fn clone(&self) -> OverlayPool {
+        OverlayPool::default()
+    }
+}
+
+impl OverlayPool {
+    /// Maximum number of entries.
+    const CAPACITY: usize = 64;
+
+    /// An empty overlay and a fork of `space`.
+    pub fn take(&mut self, space: &AddressSpace) -> (Overlay, AddressSpace) {
+        match self.0.pop() {
+            Some((overlay, mut fork)) => {
+                space.fork_into(&mut fork);
+                (overlay, fork)
+            }
+            None => (Overlay::default(), space.fork()),
+        }
+    }
+
+    /// Keeps an overlay and a fork for later parts, unless there are enough.
+    pub fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
+        if self.0.len() < OverlayPool::CAPACITY {
+            overlay.clear();
+            self.0.push((overlay, space));
+        }
+    }
+}
