@@ -2,9 +2,9 @@
 //!
 //! * [`packets`]: a table that translates each packet to an [`Operation`]; `operands` makes
 //!   operands from a packet's fields; [`mod@setup`]: setup packets, and the packets that use their
-//!   state;
-//! * [`operation`]: the loop over the rows of a rectangle; `rows` provides the operands of a row as
-//!   bytes;
+//!   state, [`setup_state`];
+//! * [`operation`]: a blit with all its operands; `draw`: the loop over the rows of its rectangle;
+//!   `rows`: the operands of a row as bytes;
 //! * [`plane`]: rows in memory, linear and tiled; [`depth`]: layouts of pixels;
 //! * [`pattern`], [`bitmap`], [`key`], [`rop`]: patterns, monochrome sources, colour transparency
 //!   and raster operations.
@@ -17,6 +17,7 @@ mod operands;
 
 pub mod bitmap;
 pub mod depth;
+mod draw;
 pub mod key;
 pub mod operation;
 pub mod packets;
@@ -25,12 +26,14 @@ pub mod plane;
 pub mod rop;
 mod rows;
 pub mod setup;
+pub mod setup_state;
 
 pub use operation::{Operation, Rectangle, Source};
 pub use packets::Draw;
 pub use plane::Plane;
 pub use rop::Rop;
-pub use setup::{SetupState, setup, setup_clip, setup_mono_pattern};
+pub use setup::{setup, setup_clip, setup_mono_pattern};
+pub use setup_state::SetupState;
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;

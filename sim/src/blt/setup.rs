@@ -14,34 +14,14 @@ use super::operation::{Operation, Rectangle, Source};
 use super::packets::Draw;
 use super::pattern::{Expansion, Pattern};
 use super::rop::Rop;
+use super::setup_state::{Setup, SetupState};
 use crate::assumptions::SOLID_SELECT_IS_FOR_MONO_PATTERNS;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::machine::slots::UnitState;
 use genxml::gen8::blitter::{
     XyPixelBlt, XyScanlinesBlt, XySetupBlt, XySetupClipBlt, XySetupMonoPatternSlBlt, XyTextBlt,
     XyTextImmediateBlt,
 };
-
-impl UnitState for SetupState {}
-
-/// State that setup packets set for later packets.
-#[derive(Clone, Debug, Default)]
-pub struct SetupState {
-    /// The latest setup packet.
-    pub setup: Option<Setup>,
-    /// The clip rectangle of the latest setup packet or XY_SETUP_CLIP_BLT, whichever came last.
-    pub clip: Option<Rectangle>,
-}
-
-/// A setup packet.
-#[derive(Clone, Copy, Debug)]
-pub enum Setup {
-    /// With a colour pattern.
-    Color(XySetupBlt),
-    /// With a monochrome pattern.
-    Mono(XySetupMonoPatternSlBlt),
-}
 
 macro_rules! clip_rectangle {
     ($packet:expr) => {

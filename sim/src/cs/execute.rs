@@ -1,46 +1,15 @@
 //! From dwords to the function that executes a packet.
 
+use super::flow::Flow;
 use super::latch::LatchPacket;
 use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, status};
 use crate::blt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
-use crate::machine::wait::Wait;
 use genxml::core::ParseError;
 use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
-
-/// What comes after a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flow {
-    /// The packet behind it.
-    Next,
-    /// Another batch.
-    Start {
-        /// Its first packet.
-        address: u64,
-        /// True if it lies in the global table.
-        global: bool,
-        /// True if it is of the second level, and returns here.
-        second: bool,
-    },
-    /// What called this batch.
-    Return,
-    /// Nothing: the batch is over, and the one that called it.
-    End,
-    /// The packet behind it, once this has passed.
-    Wait(Wait),
-    /// The packet behind it, with the state of another context of the ring.
-    Context {
-        /// Address of its image.
-        address: u32,
-        /// Its state is not restored.
-        inhibit: bool,
-    },
-    /// Another context, before the packet behind it.
-    Preempted,
-}
 
 /// The packet of a header and its length in dwords.
 pub(super) fn find(engine: EngineId, header: u32) -> Option<(&'static Container, usize)> {

@@ -1,7 +1,7 @@
 //! MI commands: the command streamer's own, those that move data between packets, registers and
 //! memory.
 
-use super::execute::Flow;
+use super::flow::Flow;
 use super::{predicate, status};
 use crate::assumptions::{CONDITIONAL_END_IS_UNSIGNED, CONDITIONAL_END_WITHOUT_COMPARISON_ENDS};
 use crate::machine::device::Interrupt;

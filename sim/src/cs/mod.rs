@@ -1,7 +1,8 @@
 //! The command streamers. Each engine has one; it fetches packets and executes them one by one.
 //!
 //! * [`streamer`]: the position of a streamer, and its step from packet to packet;
-//! * `execute`: selects the function that executes a packet;
+//! * `execute`: selects the function that executes a packet; [`flow`]: where the streamer continues
+//!   after it;
 //! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH;
 //!   [`atomic`]: MI_ATOMIC; [`predicate`]; [`semaphore`]; [`counters`]; [`status`]: status pages;
 //!   [`quiet`]: commands without effect;
@@ -13,6 +14,7 @@
 pub mod atomic;
 pub mod counters;
 mod execute;
+pub mod flow;
 pub mod latch;
 pub mod math;
 pub mod mi;
@@ -25,5 +27,5 @@ pub mod streamer;
 #[cfg(test)]
 mod tests;
 
-pub use execute::Flow;
+pub use flow::Flow;
 pub use streamer::{Batch, Ring, Step, Streamer};

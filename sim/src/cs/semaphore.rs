@@ -4,7 +4,7 @@
 //! commands have taken its place (Intel media-driver, mhw_mi_hwcmd_g8_X.h), and the model refuses
 //! it.
 
-use super::execute::Flow;
+use super::flow::Flow;
 use crate::machine::device;
 use crate::machine::device::Signal;
 use crate::machine::exec::Exec;

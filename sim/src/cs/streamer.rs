@@ -6,7 +6,8 @@
 //! to the first level. MI_BATCH_BUFFER_END goes back one level. A batch that was given without a
 //! ring ends with its first level.
 
-use super::execute::{self, Flow};
+use super::execute;
+use super::flow::Flow;
 use super::status;
 use crate::assumptions::FIRST_LEVEL_START_LEAVES_SECOND_LEVEL;
 use crate::machine::device::Device;

@@ -4,6 +4,26 @@ use crate::cs::streamer::Streamer;
 use crate::machine::state::State;
 use crate::mem::AddressSpace;
 
+/// A context of a [`Gpu`](crate::Gpu).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct ContextId(usize);
+
+impl ContextId {
+    pub(crate) fn of(index: usize) -> Self {
+        ContextId(index)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+
+    /// The number by which MI_SEMAPHORE_SIGNAL names the context when a batch of it was given to an
+    /// engine.
+    pub fn number(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 /// A hardware context.
 #[derive(Debug)]
 pub struct Context {

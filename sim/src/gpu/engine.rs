@@ -1,9 +1,9 @@
 //! An engine: what was given to it, what runs on it, and its turn when all engines go on.
 
 use crate::cs::streamer::{Step, Streamer};
-use crate::gpu::ContextId;
-use crate::gpu::execlist::Execlists;
+use crate::gpu::context::ContextId;
 use crate::gpu::image;
+use crate::gpu::submission_port::Execlists;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;

@@ -9,10 +9,10 @@
 
 use crate::cs::status::PLACES;
 use crate::cs::streamer::{Batch, Ring, Streamer, tail};
-use crate::gpu::context::Context;
+use crate::gpu::Gpu;
+use crate::gpu::context::{Context, ContextId};
 use crate::gpu::engine::{Active, Source};
 use crate::gpu::image;
-use crate::gpu::{ContextId, Gpu};
 use crate::machine::device::Interrupt;
 use crate::machine::fault::{Fault, Place};
 use crate::machine::registers::mmio_base;
@@ -32,37 +32,6 @@ use genxml::gen8::memory::{
     ContextDescriptorFormatAddressingModeLegacyContext as Addressing,
 };
 use genxml::gen8::structures::{ContextStatus, ContextStatusSemaphoreWaitMode};
-
-/// Two contexts, to be run one after the other; the second may be missing.
-pub type List = [Descriptor; 2];
-
-/// The submission port of an engine and what was written to it.
-#[derive(Clone, Debug, Default)]
-pub struct Execlists {
-    /// Dwords that were written so far, less than four.
-    written: Vec<u32>,
-    /// The list that runs, and which of its elements.
-    pub(super) running: Option<(List, usize)>,
-    /// The list that comes next.
-    pub(super) pending: Option<List>,
-}
-
-impl Execlists {
-    /// The element that runs or comes next.
-    pub(super) fn element(&self) -> Option<&Descriptor> {
-        self.running.as_ref().map(|(list, element)| &list[*element])
-    }
-
-    /// True if the element that runs is the last of its list.
-    fn is_last(&self) -> bool {
-        self.running.as_ref().is_some_and(|(list, element)| *element == 1 || !list[1].valid)
-    }
-
-    /// Gives up the list that runs. The next one, and what was written to the port, stay.
-    pub(super) fn give_up(&mut self) {
-        self.running = self.pending.take().map(|list| (list, 0));
-    }
-}
 
 /// The same context: image and number (Linux i915 gvt/execlist.c). With page tables of another kind
 /// it must be restored.

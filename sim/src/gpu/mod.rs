@@ -7,7 +7,9 @@ pub mod execlist;
 pub mod image;
 pub mod mmio;
 pub mod schedule;
+pub mod submission_port;
 
+pub use context::ContextId;
 pub use schedule::Progress;
 
 use crate::gpu::context::Context;
@@ -18,26 +20,6 @@ use crate::machine::watchdog::DEFAULT_LIMIT;
 use crate::mem::{AddressSpace, Coherence, Frames, Memory, OutOfMemory, PAGE, Vm};
 use genxml::engine::EngineId;
 use std::collections::BTreeMap;
-
-/// A context of a [`Gpu`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
-pub struct ContextId(usize);
-
-impl ContextId {
-    pub(crate) fn of(index: usize) -> Self {
-        ContextId(index)
-    }
-
-    pub(crate) fn index(self) -> usize {
-        self.0
-    }
-
-    /// The number by which MI_SEMAPHORE_SIGNAL names the context when a batch of it was given to an
-    /// engine.
-    pub fn number(self) -> u32 {
-        self.0 as u32
-    }
-}
 
 /// The model.
 #[derive(Debug)]
@@ -98,17 +80,17 @@ impl Gpu {
     pub fn create_context(&mut self) -> Result<ContextId, OutOfMemory> {
         let space = AddressSpace::new(&mut self.memory)?;
         self.contexts.push(Context::new(space));
-        Ok(ContextId(self.contexts.len() - 1))
+        Ok(ContextId::of(self.contexts.len() - 1))
     }
 
     /// The context's page tables, latched packets and registers.
     pub fn context(&self, id: ContextId) -> &Context {
-        &self.contexts[id.0]
+        &self.contexts[id.index()]
     }
 
     /// The context, to be changed.
     pub fn context_mut(&mut self, id: ContextId) -> &mut Context {
-        &mut self.contexts[id.0]
+        &mut self.contexts[id.index()]
     }
 
     /// A zeroed buffer of at least `bytes` bytes: whole pages.
@@ -138,17 +120,17 @@ impl Gpu {
         buffer: Frames,
         writable: bool,
     ) -> Result<(), OutOfMemory> {
-        self.contexts[id.0].space.map(&mut self.memory, address, buffer, writable)
+        self.contexts[id.index()].space.map(&mut self.memory, address, buffer, writable)
     }
 
     /// Unmaps `pages` pages of a context from `address` on.
     pub fn unmap(&mut self, id: ContextId, address: u64, pages: u64) {
-        self.contexts[id.0].space.unmap(&mut self.memory, address, pages);
+        self.contexts[id.index()].space.unmap(&mut self.memory, address, pages);
     }
 
     /// Memory as the context sees it.
     pub fn vm(&mut self, id: ContextId) -> Vm<'_> {
-        Vm::new(&mut self.memory, &mut self.contexts[id.0].space)
+        Vm::new(&mut self.memory, &mut self.contexts[id.index()].space)
     }
 
     /// Memory through the global table.

@@ -2,10 +2,11 @@
 //! engine; the engines take turns.
 
 use crate::cs::streamer::{Ring, Streamer, tail};
+use crate::gpu::Gpu;
 use crate::gpu::context::Context;
+use crate::gpu::context::ContextId;
 use crate::gpu::engine;
 use crate::gpu::engine::{Active, Job, Source, Turn};
-use crate::gpu::{ContextId, Gpu};
 use crate::machine::device::{Interrupt, Signal};
 use crate::machine::events::{Event, Listener, Observer};
 use crate::machine::exec::{Exec, Mode};

@@ -21,10 +21,10 @@ use genxml::gen8::media::{
     GpgpuWalker, MediaObject, MediaObjectGrpid, MediaObjectPrt, MediaObjectWalker, MediaStateFlush,
     MediaVfeState, MediaVfeStateResetGatewayTimer as Timer,
 };
-use pool::Pool;
+use pool::{Pool, URB_ROWS};
 
-/// Registers of the URB that media and GPGPU threads use: 64 KiB (2a p.512).
-const URB_ROWS: u64 = 2048;
+pub use pool::is_idle;
+
 /// Those of them that hold interface descriptors (2a p.512).
 const DESCRIPTOR_ROWS: u64 = 64;
 
@@ -119,11 +119,6 @@ pub fn clear(exec: &mut Exec<'_>) {
     exec.state.curbe.clear();
     exec.state.interface_descriptors = InterfaceDescriptors::default();
     exec.state.slots.get_mut::<Pool>().reset();
-}
-
-/// True if no media thread runs or waits for its start.
-pub fn is_idle(exec: &Exec<'_>) -> bool {
-    exec.state.slots.get::<Pool>().is_none_or(Pool::is_idle)
 }
 
 /// Runs threads for a while; called when the command streamer waits. True if a thread made

@@ -119,7 +119,7 @@ fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
 /// Emits [`Event::DispatchEnd`] if all threads have ended. If some outlive their packet, the event
 /// is never emitted for it.
 fn submitted(exec: &mut Exec<'_>, kernel: u64) {
-    if super::is_idle(exec) {
+    if pool::is_idle(exec) {
         exec.emit(&Event::DispatchEnd { kernel });
     }
 }

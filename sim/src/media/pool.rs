@@ -8,7 +8,6 @@
 //! message of another thread. Each thread gets its first turn as soon as it starts. Therefore
 //! threads that do not wait run one after the other.
 
-use super::URB_ROWS;
 use super::descriptor::{Dispatch, REGISTER};
 use super::scoreboard::{Position, Scoreboard};
 use crate::assumptions::{ROUNDS_OF_A_PACKET, URB_HANDLE_BYTES};
@@ -103,6 +102,8 @@ struct Child {
 /// start its threads before earlier ones anyway.
 const QUEUE: usize = 256;
 
+/// Registers of the URB that media and GPGPU threads use: 64 KiB (2a p.512).
+pub(super) const URB_ROWS: u64 = 2048;
 /// Most child threads that may wait for their start. Until a child starts, its r0 occupies one
 /// register of the URB.
 const CHILDREN: usize = URB_ROWS as usize;
@@ -157,13 +158,18 @@ pub fn flush(exec: &mut Exec<'_>) -> Result<(), Fault> {
     with(exec, |pool, exec| pool.run(exec, Goal::Started))
 }
 
+/// True if no media thread runs or waits for its start.
+pub fn is_idle(exec: &Exec<'_>) -> bool {
+    exec.state.slots.get::<Pool>().is_none_or(Pool::is_idle)
+}
+
 /// Gives each thread one turn; called while the command streamer waits. True if a thread started or
 /// made progress.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread.
 pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
-    if super::is_idle(exec) {
+    if is_idle(exec) {
         return Ok(false);
     }
     let mut moved = false;
@@ -180,7 +186,7 @@ pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
 /// # Errors
 /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads wait for ever.
 pub fn drain(exec: &mut Exec<'_>) -> Result<(), Fault> {
-    if super::is_idle(exec) {
+    if is_idle(exec) {
         return Ok(());
     }
     with(exec, |pool, exec| pool.run(exec, Goal::Ended))

@@ -1,7 +1,20 @@
 //! A map from frame numbers to slots: a tree of four levels with 512 entries per node, like the
 //! page tables themselves.
 
-use super::physical::Slot;
+/// Where the bytes of a frame are: a block and a page of that block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Slot {
+    pub(super) block: u32,
+    pub(super) page: u32,
+}
+
+impl Slot {
+    /// The slot of a frame that does not exist.
+    pub(super) const NOWHERE: Slot = Slot { block: u32::MAX, page: 0 };
+    /// The slot of every installed frame that nothing has written: a page of zeros, for reading
+    /// only.
+    pub(super) const UNTOUCHED: Slot = Slot { block: 0, page: 0 };
+}
 
 /// A map from frame numbers (36 bits) to slots.
 #[derive(Debug)]

@@ -8,8 +8,9 @@
 //! had run one after the other.
 
 use super::fault::{Cause, PageFault};
+use super::frames::Slot;
 use super::page::{Page, PageMut};
-use super::physical::{Memory, Slot};
+use super::physical::Memory;
 use super::space::{AddressSpace, Cached};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, RefCell};

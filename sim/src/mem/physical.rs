@@ -12,7 +12,7 @@
 #![allow(unsafe_code, reason = "slices of own pages, pages of the host")]
 
 use super::PAGE;
-use super::frames::FrameMap;
+use super::frames::{FrameMap, Slot};
 use super::page::{Page, PageMut};
 use bytemuck::allocation::try_zeroed_slice_box;
 use std::fmt;
@@ -135,21 +135,6 @@ impl Block {
             }
         }
     }
-}
-
-/// Where a frame lies: a block and a page of that block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Slot {
-    pub(super) block: u32,
-    pub(super) page: u32,
-}
-
-impl Slot {
-    /// The slot of a frame that does not exist.
-    pub(super) const NOWHERE: Slot = Slot { block: u32::MAX, page: 0 };
-    /// The slot of every installed frame that nothing has written: a page of zeros, for reading
-    /// only.
-    pub(super) const UNTOUCHED: Slot = Slot { block: 0, page: 0 };
 }
 
 /// Read when a remembered translation leads to a freed block.

@@ -12,7 +12,8 @@
 
 use super::entry::Entry;
 use super::fault::{Cause, Nearby, PageFault, Tables};
-use super::physical::{Frames, Memory, OutOfMemory, Slot};
+use super::frames::Slot;
+use super::physical::{Frames, Memory, OutOfMemory};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, OnceCell};
 
