@@ -1,6 +1,7 @@
 //! Memory at a GPU address.
 
 use super::error::BatchError;
+use super::object::Object;
 use super::reloc::Relocation;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -11,17 +12,6 @@ use genxml_core::reflect::Container;
 
 /// Size of a page of GPU memory in bytes: where buffers start.
 pub const PAGE: u64 = 4096;
-
-/// Something with an address in GPU memory that packets can refer to: a [`Buffer`], a
-/// [`Heap`](super::Heap), a finished batch.
-pub trait Object {
-    /// Its name, for people.
-    fn name(&self) -> &Arc<str>;
-    /// Address of the first byte, 48 bits.
-    fn address(&self) -> u64;
-    /// Size in bytes.
-    fn size(&self) -> u64;
-}
 
 /// A structure in a heap, recorded so that offsets can be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! The batch builder: consecutive packets in one buffer or in a chain of buffers.
 
 use super::arena::Allocate;
-use super::buffer::{Buffer, Object};
+use super::buffer::Buffer;
 use super::error::BatchError;
 use super::label::{BufferExtent, LabelState};
+use super::object::Object;
+use super::position::Position;
 use super::reloc::{Access, References};
 use crate::engine::{Command, Engine};
 use crate::gen8::mi::{
@@ -28,26 +30,6 @@ const END: usize = 2;
 
 /// The same in a growing batch: for the jump to the next buffer, padded to a qword.
 const CHAIN: usize = MiBatchBufferStart::DWORDS + 1;
-
-/// Position of a packet in its batch, for [`Batch::patch`] and [`Batch::edit`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
-    segment: u32,
-    dword: u32,
-    dwords: u32,
-}
-
-impl Position {
-    /// Bytes from the start of the buffer that the packet is in.
-    pub const fn offset(self) -> usize {
-        4 * self.dword as usize
-    }
-
-    /// Index of the buffer in the batch; 0 in a batch that does not grow.
-    pub const fn segment(self) -> usize {
-        self.segment as usize
-    }
-}
 
 /// The packets of one buffer.
 pub(super) struct Segment {

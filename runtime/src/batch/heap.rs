@@ -1,7 +1,8 @@
 //! State in memory that is addressed by offsets from a base address.
 
-use super::buffer::{Buffer, Content, Object};
+use super::buffer::{Buffer, Content};
 use super::error::BatchError;
+use super::object::Object;
 use super::reloc::{Access, References};
 use alloc::boxed::Box;
 use alloc::sync::Arc;

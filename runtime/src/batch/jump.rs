@@ -1,9 +1,11 @@
 //! Jumps inside a batch and between batches, and calls of second-level batches.
 
-use super::buffer::{Buffer, Object};
-use super::builder::{Batch, Core, FinishedBatch, Position};
+use super::buffer::Buffer;
+use super::builder::{Batch, Core, FinishedBatch};
 use super::error::BatchError;
 use super::label::{Label, LabelState, Target};
+use super::object::Object;
+use super::position::Position;
 use super::reloc::Access;
 use crate::engine::Engine;
 use crate::gen8::mi::{

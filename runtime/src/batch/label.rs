@@ -1,6 +1,6 @@
 //! Targets of jumps.
 
-use super::builder::Position;
+use super::position::Position;
 use crate::engine::Engine;
 use crate::pipeline::Pipeline;
 use alloc::sync::Arc;

@@ -42,14 +42,16 @@ mod fields;
 mod heap;
 mod jump;
 mod label;
+mod object;
+mod position;
 mod reloc;
 mod stage;
 mod submission;
 mod verify;
 
 pub use arena::{Allocate, Arena};
-pub use buffer::{Buffer, Object, PAGE};
-pub use builder::{Batch, FinishedBatch, Position};
+pub use buffer::{Buffer, PAGE};
+pub use builder::{Batch, FinishedBatch};
 pub use error::BatchError;
 pub use exec::{
     EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE, ExecBuffer,
@@ -61,5 +63,7 @@ pub use expression::MiError;
 pub use heap::Heap;
 pub use jump::Routine;
 pub use label::{Label, Target};
+pub use object::Object;
+pub use position::Position;
 pub use reloc::{Access, Relocation};
 pub use submission::Submission;

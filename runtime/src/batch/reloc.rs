@@ -1,9 +1,9 @@
 //! References from packets and state to buffer objects, with the data that the kernel needs to move
 //! the objects.
 
-use super::buffer::Object;
 use super::error::BatchError;
 use super::fields;
+use super::object::Object;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -1,10 +1,10 @@
 //! A submission: a batch with everything that is mapped when it runs.
 
-use super::buffer::{Buffer, Object, PAGE};
+use super::buffer::{Buffer, PAGE};
 use super::builder::FinishedBatch;
 use super::error::BatchError;
+use super::object::Object;
 use super::reloc::{MAX_DELTA, Relocation, canonical, va};
-use super::verify;
 #[cfg(feature = "std")]
 use crate::capture::{CaptureWriter, WriteObject};
 use crate::engine::{Engine, EngineId};
@@ -23,54 +23,6 @@ pub struct Submission {
     pub batch_length: u64,
     /// The batch's buffers, then the others.
     pub buffers: Vec<Buffer>,
-}
-
-impl<E: Engine> FinishedBatch<E> {
-    /// The batch and everything that it points to, checked:
-    ///
-    /// * no two buffers share addresses;
-    /// * everything that packets and state refer to (`reads`, `writes`, jumps, calls) is in the
-    ///   submission;
-    /// * the bases in STATE_BASE_ADDRESS are in buffers of the submission;
-    /// * an offset is used after its base was set (or declared by
-    ///   [`assume_base`](super::Batch::assume_base)), and leads to a structure in the heap at that
-    ///   base, of the kind that the field requires. Offset 0 counts as an unused pointer; a heap
-    ///   never returns it. Pointers inside state are checked when a packet points to the state,
-    ///   with the bases at that packet.
-    ///
-    /// Packets are followed like the command streamer does: through jumps (both ways, if they are
-    /// predicated), calls and other batches, as far as they are in the submission. Each packet is
-    /// read once for each set of bases, and routines once for each call. [`Submission::new`] skips
-    /// these checks.
-    ///
-    /// ```
-    /// use genxml::batch::{Batch, BatchError, Heap};
-    /// use genxml::core::address::DynamicState;
-    /// use genxml::engine::Render;
-    /// use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress};
-    ///
-    /// let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096)?;
-    /// let load = dynamic.interface_descriptors(&[InterfaceDescriptorData::new()])?;
-    /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.select_gpgpu()?;
-    /// batch.emit(&load)?; // without STATE_BASE_ADDRESS
-    /// let error = batch.finish()?.submit([dynamic.finish()]).unwrap_err();
-    /// assert!(matches!(error, BatchError::NoBase { space: "dynamic-state", .. }));
-    /// # Ok::<(), BatchError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`BatchError::Overlap`], [`BatchError::Missing`], [`BatchError::NoBuffer`],
-    /// [`BatchError::NoBase`], [`BatchError::Dangling`].
-    pub fn submit(
-        self,
-        others: impl IntoIterator<Item = Buffer>,
-    ) -> Result<Submission, BatchError> {
-        let submission = Submission::new(self, others);
-        disjoint(submission.buffers.iter().map(|buffer| (buffer, buffer.address)))?;
-        submission.references()?;
-        verify::offsets(&submission)?;
-        Ok(submission)
-    }
 }
 
 impl Submission {
@@ -245,7 +197,9 @@ impl Submission {
 }
 
 /// Checks that no two buffers overlap; each is given with its address.
-fn disjoint<'a>(buffers: impl Iterator<Item = (&'a Buffer, u64)>) -> Result<(), BatchError> {
+pub(super) fn disjoint<'a>(
+    buffers: impl Iterator<Item = (&'a Buffer, u64)>,
+) -> Result<(), BatchError> {
     let mut sorted: Vec<_> = buffers.collect();
     sorted.sort_by_key(|(_, address)| *address);
     for pair in sorted.windows(2) {

@@ -1,11 +1,12 @@
 //! Checks that offsets lead to structures in heaps.
 
 use super::buffer::{Buffer, Content};
+use super::builder::FinishedBatch;
 use super::error::BatchError;
 use super::fields::{self, Found};
 use super::reloc::va;
-use super::submission::Submission;
-use crate::engine::EngineId;
+use super::submission::{Submission, disjoint};
+use crate::engine::{Engine, EngineId};
 use crate::gen8::mi::{
     MiBatchBufferEnd, MiBatchBufferStart, MiBatchBufferStartSecondLevelBatchBuffer as Level,
 };
@@ -45,9 +46,57 @@ fn slot(space: SpaceKind) -> Option<usize> {
     SPACES.iter().position(|one| *one == space)
 }
 
+impl<E: Engine> FinishedBatch<E> {
+    /// The batch and everything that it points to, checked:
+    ///
+    /// * no two buffers share addresses;
+    /// * everything that packets and state refer to (`reads`, `writes`, jumps, calls) is in the
+    ///   submission;
+    /// * the bases in STATE_BASE_ADDRESS are in buffers of the submission;
+    /// * an offset is used after its base was set (or declared by
+    ///   [`assume_base`](super::Batch::assume_base)), and leads to a structure in the heap at that
+    ///   base, of the kind that the field requires. Offset 0 counts as an unused pointer; a heap
+    ///   never returns it. Pointers inside state are checked when a packet points to the state,
+    ///   with the bases at that packet.
+    ///
+    /// Packets are followed like the command streamer does: through jumps (both ways, if they are
+    /// predicated), calls and other batches, as far as they are in the submission. Each packet is
+    /// read once for each set of bases, and routines once for each call. [`Submission::new`] skips
+    /// these checks.
+    ///
+    /// ```
+    /// use genxml::batch::{Batch, BatchError, Heap};
+    /// use genxml::core::address::DynamicState;
+    /// use genxml::engine::Render;
+    /// use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress};
+    ///
+    /// let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096)?;
+    /// let load = dynamic.interface_descriptors(&[InterfaceDescriptorData::new()])?;
+    /// let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.select_gpgpu()?;
+    /// batch.emit(&load)?; // without STATE_BASE_ADDRESS
+    /// let error = batch.finish()?.submit([dynamic.finish()]).unwrap_err();
+    /// assert!(matches!(error, BatchError::NoBase { space: "dynamic-state", .. }));
+    /// # Ok::<(), BatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BatchError::Overlap`], [`BatchError::Missing`], [`BatchError::NoBuffer`],
+    /// [`BatchError::NoBase`], [`BatchError::Dangling`].
+    pub fn submit(
+        self,
+        others: impl IntoIterator<Item = Buffer>,
+    ) -> Result<Submission, BatchError> {
+        let submission = Submission::new(self, others);
+        disjoint(submission.buffers.iter().map(|buffer| (buffer, buffer.address)))?;
+        submission.references()?;
+        offsets(&submission)?;
+        Ok(submission)
+    }
+}
+
 /// Checks the packets of the batch in the order of the command streamer, and the state that they
 /// point to.
-pub(super) fn offsets(submission: &Submission) -> Result<(), BatchError> {
+fn offsets(submission: &Submission) -> Result<(), BatchError> {
     let mut checker =
         Checker { submission, seen: BTreeSet::new(), state: BTreeSet::new(), open: Vec::new() };
     checker.go(Point { at: submission.batch_address, back: None, bases: Bases::default() });

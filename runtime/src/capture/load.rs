@@ -14,7 +14,17 @@ const CHUNK: usize = 1 << 20;
 
 const VA_BITS: u32 = 48;
 
-pub(super) fn open(directory: &Path) -> Result<Capture, CaptureError> {
+impl Capture {
+    /// Loads the capture in `directory` and checks it.
+    ///
+    /// # Errors
+    /// [`CaptureError`] with file, line, field and value if anything is not as the format says.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Capture, CaptureError> {
+        load(directory.as_ref())
+    }
+}
+
+fn load(directory: &Path) -> Result<Capture, CaptureError> {
     let path = directory.join("manifest.json");
     let text = read_manifest(&path)?;
     let manifest: manifest::Manifest<'_> =

@@ -100,14 +100,6 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Loads the capture in `directory` and checks it.
-    ///
-    /// # Errors
-    /// [`CaptureError`] with file, line, field and value if anything is not as the format says.
-    pub fn open(directory: impl AsRef<Path>) -> Result<Capture, CaptureError> {
-        load::open(directory.as_ref())
-    }
-
     /// The directory that it was loaded from.
     pub fn path(&self) -> &Path {
         &self.path

@@ -3,7 +3,7 @@
 //! The decoder reports these as [`Issue`]s. Each kind of issue has a rule here, so that findings,
 //! levels and explanations work as for the rules of the specification.
 
-use super::finding::Operand;
+use super::operand::Operand;
 use crate::decode::{Issue, Item};
 use genxml_core::rule::{Cond, Rule, Severity};
 use std::fmt::Write as _;

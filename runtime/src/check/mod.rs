@@ -32,13 +32,16 @@
 
 mod fields;
 mod finding;
+mod operand;
+mod operands;
 mod quote;
 mod rules;
 mod tracker;
 mod undefined;
 mod watch;
 
-pub use finding::{Finding, InKernel, Operand, Validated};
+pub use finding::{Finding, InKernel, Validated};
+pub use operand::Operand;
 pub use quote::{Line, Quote};
 pub use rules::{Level, Rules, UnknownRule};
 pub(crate) use watch::Watch;
@@ -582,7 +585,7 @@ impl Pass<'_> {
             if !self.touched(reads, base) || !rule.require.violated(&frame, &self.facts) {
                 continue;
             }
-            let (operands, bits) = finding::operands(rule, &frame, &self.facts, &self.inside);
+            let (operands, bits) = operands::operands(rule, &frame, &self.facts, &self.inside);
             self.blamed.extend(bits.iter().map(|(start, end)| (base + start, base + end)));
             self.found(Found {
                 rule,

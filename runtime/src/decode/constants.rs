@@ -1,33 +1,16 @@
 //! Constants: what 3DSTATE_CONSTANT_* pushes into the registers of shaders, and where constants are
 //! gathered.
 
+use super::effects::{CONSTANT_BUFFERS, constants};
 use super::follow::Follower;
 use super::record::Record;
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
-use genxml_core::reflect::{Container, Type};
+use genxml_core::reflect::Container;
 use std::io;
 
 /// Bytes of a register, in which lengths are counted (2d p.1).
 const REGISTER_BYTES: u64 = 32;
-
-/// Length and pointer of each buffer.
-const BUFFERS: [[&str; 2]; 4] = [
-    ["Constant Buffer 0 Read Length", "Pointer To Constant Buffer 0"],
-    ["Constant Buffer 1 Read Length", "Pointer To Constant Buffer 1"],
-    ["Constant Buffer 2 Read Length", "Pointer To Constant Buffer 2"],
-    ["Constant Buffer 3 Read Length", "Pointer To Constant Buffer 3"],
-];
-
-/// The structure with the buffers in a packet, and its first bit.
-pub(super) fn body(container: &Container) -> Option<(&'static Container, u32)> {
-    container.fields.iter().find_map(|field| match field.ty {
-        Type::Struct(inner) if inner.fields.iter().any(|other| other.name == BUFFERS[0][1]) => {
-            Some((inner, field.start))
-        }
-        _ => None,
-    })
-}
 
 impl Follower<'_> {
     /// Emits the pushed part of each buffer of a 3DSTATE_CONSTANT_*.
@@ -37,8 +20,8 @@ impl Follower<'_> {
         container: &Container,
         depth: u32,
     ) -> io::Result<()> {
-        let Some((body, base)) = body(container) else { return Ok(()) };
-        for (number, [length, pointer]) in BUFFERS.into_iter().enumerate() {
+        let Some((body, base)) = constants(container) else { return Ok(()) };
+        for (number, [length, pointer]) in CONSTANT_BUFFERS.into_iter().enumerate() {
             let field = |name| {
                 let field = body.fields.iter().find(|field| field.name == name)?;
                 let stored = bits::get(&record.dwords, base + field.start, base + field.end);

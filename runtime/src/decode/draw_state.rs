@@ -1,9 +1,10 @@
 //! State for draws, from the last packets before them: vertex and index buffers, vertex elements,
 //! viewports; and layouts of surfaces that other packets use.
 
-use super::draw::pointer;
+use super::effects::{ARRAYS, Sets};
 use super::record::Record;
-use super::surfaces::Surfaces;
+use super::stage::pointer;
+use super::surface_state::Surfaces;
 use super::tables::Tables;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
@@ -12,48 +13,6 @@ use genxml_core::reflect::{Container, Type};
 const BUFFERS: usize = 33;
 /// Number of vertex elements (2a p.245).
 pub(super) const ELEMENTS: usize = 34;
-
-/// Packets that set this state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sets {
-    VertexBuffers,
-    VertexElements,
-    IndexBuffer,
-    CutIndex,
-    Instancing,
-    Clip,
-    /// Array of viewports or scissors: index of [`ARRAYS`].
-    Array(usize),
-    GatherPool,
-    StreamBuffer,
-    Picture,
-}
-
-/// State in memory with one element for each viewport: the packet that points to it and the
-/// structure.
-pub(super) const ARRAYS: [(&str, &str); 3] = [
-    ("3DSTATE_VIEWPORT_STATE_POINTERS_CC", "CC_VIEWPORT"),
-    ("3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP", "SF_CLIP_VIEWPORT"),
-    ("3DSTATE_SCISSOR_STATE_POINTERS", "SCISSOR_RECT"),
-];
-
-impl Sets {
-    /// The part of this state that the packet of this name sets.
-    pub fn of(name: &str) -> Option<Sets> {
-        Some(match name {
-            "3DSTATE_VERTEX_BUFFERS" => Sets::VertexBuffers,
-            "3DSTATE_VERTEX_ELEMENTS" => Sets::VertexElements,
-            "3DSTATE_INDEX_BUFFER" => Sets::IndexBuffer,
-            "3DSTATE_VF" => Sets::CutIndex,
-            "3DSTATE_VF_INSTANCING" => Sets::Instancing,
-            "3DSTATE_CLIP" => Sets::Clip,
-            "3DSTATE_GATHER_POOL_ALLOC" => Sets::GatherPool,
-            "3DSTATE_SO_BUFFER" => Sets::StreamBuffer,
-            "MFX_SURFACE_STATE" | "VEBOX_SURFACE_STATE" => Sets::Picture,
-            name => Sets::Array(ARRAYS.iter().position(|(packet, _)| *packet == name)?),
-        })
-    }
-}
 
 /// A vertex buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,48 +1,15 @@
 //! Decodes dwords to items by a plan.
 
-use super::record::{Issue, Item, Origin, Record, Value};
-use super::steps::Step;
-use super::surfaces;
-use super::tables::{FieldPlan, Follow, GroupPlan, Limits, Part, Plan, Shape, Tables};
-use crate::memory::VA_MASK;
+use super::bases::Bases;
+use super::effects::Follow;
+use super::issue::Issue;
+use super::plan::{FieldPlan, GroupPlan, Part, Plan, Shape, Step};
+use super::record::{Item, Origin, Record, Value};
+use super::surface_state;
+use super::tables::Tables;
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use genxml_core::reflect;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Base addresses by space; `None` where nothing has set one yet.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Bases {
-    by_space: [Option<u64>; SpaceKind::ALL.len()],
-    version: u32,
-}
-
-/// The newest version of base addresses of all contexts.
-static VERSION: AtomicU32 = AtomicU32::new(0);
-
-impl Bases {
-    pub fn set(&mut self, space: SpaceKind, base: u64) {
-        let base = Some(base & VA_MASK);
-        if self.by_space[space as usize] != base {
-            self.by_space[space as usize] = base;
-            self.version = VERSION.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        }
-    }
-
-    /// A number that changes whenever a base changes, and differs between contexts.
-    pub fn version(&self) -> u32 {
-        self.version
-    }
-
-    /// The GPU address of `value` in `space`.
-    pub fn absolute(&self, space: SpaceKind, value: u64) -> Option<u64> {
-        match space {
-            SpaceKind::Graphics => Some(value & VA_MASK),
-            SpaceKind::Mmio => None,
-            _ => self.by_space[space as usize].map(|base| base.wrapping_add(value) & VA_MASK),
-        }
-    }
-}
 
 /// The fields of a packet before they are decoded.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +28,7 @@ impl Unread<'_> {
         let Record { dwords, items, .. } = record;
         Fields { tables: self.tables, bases: self.bases, dwords, items }.all(self.plan);
         if self.plan.follow == Follow::Blit {
-            surfaces::pitches_of_tiled(record, self.plan.container);
+            surface_state::pitches_of_tiled(record, self.plan.container);
         }
         record.problems = record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
     }
@@ -365,19 +332,5 @@ impl Fields<'_> {
                 origin,
             });
         }
-    }
-}
-
-impl Limits {
-    /// The issue of a value of `width` bits, if it is outside the range.
-    fn broken(&self, stored: u64, width: u32) -> Option<Issue> {
-        let (min, max) = self.range?;
-        let inside = if self.signed {
-            let value = bits::sign_extend(stored, width);
-            bits::sign_extend(min, width) <= value && value <= bits::sign_extend(max, width)
-        } else {
-            min <= stored && stored <= max
-        };
-        (!inside).then_some(Issue::OutOfRange { min, max })
     }
 }

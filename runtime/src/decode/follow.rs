@@ -10,15 +10,17 @@
 //! that are not zero. If this is unknown (the kernel computes its descriptors, or is not in the
 //! dump), all entries up to the hint are emitted, or without a hint as long as they look valid.
 
-use super::draw_state::Sets;
+use super::effects::{Follow, Sets, is_target};
 use super::fields::Fields;
 use super::kernel::{self, MAX_SAMPLERS, Used};
+use super::options::Options;
 use super::output::Output;
+use super::plan::{FieldPlan, Part, Plan, PlanId};
 use super::record::{Kind, Record, Uses, Value};
 use super::seen::Seen;
+use super::sink::Sink;
 use super::state::State;
-use super::tables::{FieldPlan, Follow, Part, Plan, PlanId, Tables, is_target};
-use super::{Options, Sink};
+use super::tables::Tables;
 use crate::memory::Memory;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{self, Type};

@@ -31,8 +31,9 @@
 //! them.
 
 use super::buffer::{Buffer, Key, Memo};
+use super::options::Options;
 use super::record::{Item, Record, Value};
-use super::{Options, Sink};
+use super::sink::Sink;
 use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};

@@ -1,30 +1,12 @@
 //! Data other than state that media and video commands read from memory: indirect data, constants,
 //! coded data, scratch space.
 
+use super::effects::located_data;
 use super::follow::Follower;
 use super::record::Record;
 use genxml_core::address::SpaceKind;
-use genxml_core::reflect::{Container, Field, Type};
+use genxml_core::reflect::{Container, Type};
 use std::io;
-
-/// Data that a packet locates: the field with the start, the field with the length in bytes, and
-/// the name of the data.
-pub(super) fn located(
-    container: &'static Container,
-) -> impl Iterator<Item = (&'static Field, &'static Field, &'static str)> {
-    const START: &str = "Data Start";
-    container.fields.iter().filter_map(|start| {
-        let Type::Address { .. } = start.ty else { return None };
-        let prefix = &start.name[..start.name.find(START)?];
-        let name = &start.name[..prefix.len() + "Data".len()];
-        // "Indirect BSD Data Length", "CURBE Total Data Length".
-        let is_length = |field: &&Field| {
-            let rest = field.name.strip_prefix(prefix);
-            rest.is_some_and(|rest| rest == "Data Length" || rest == "Total Data Length")
-        };
-        container.fields.iter().find(is_length).map(|length| (start, length, name))
-    })
-}
 
 impl Follower<'_> {
     /// Emits the data that the packet locates.
@@ -34,7 +16,7 @@ impl Follower<'_> {
         container: &'static Container,
         depth: u32,
     ) -> io::Result<()> {
-        for (start, length, name) in located(container) {
+        for (start, length, name) in located_data(container) {
             let Type::Address { space, .. } = start.ty else { continue };
             let length = record.stored(container, length.name);
             let at = record.address_of(container, start.name);

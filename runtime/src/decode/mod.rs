@@ -23,28 +23,37 @@
 //! * [`Record`]: the unit that a sink gets
 //! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`](crate::html::HtmlWriter): sinks that write
 
+mod bases;
 mod buffer;
 mod condition;
 mod constants;
 mod cursor;
 mod draw;
 mod draw_state;
+mod effects;
 mod fields;
 mod follow;
 mod format;
 mod image;
+mod issue;
 mod json;
 mod kernel;
 mod math;
 mod media;
 mod message;
+mod options;
 mod output;
+mod plan;
 mod record;
+mod register_loads;
 mod registers;
 mod ring;
 mod seen;
+mod sink;
+mod stage;
 mod state;
 mod steps;
+mod surface_state;
 mod surfaces;
 mod tables;
 mod text;
@@ -53,10 +62,13 @@ mod walk;
 
 pub use fields::Unread;
 pub(crate) use fields::items_at;
+pub use issue::Issue;
 pub use json::JsonWriter;
-pub use record::{Issue, Item, Kind, Record, Uses, Value};
+pub use options::{Color, Format, Options};
+pub(crate) use plan::PlanId;
+pub use record::{Item, Kind, Record, Uses, Value};
+pub use sink::{Sink, Summary};
 pub use state::State;
-pub(crate) use tables::PlanId;
 pub use tables::Tables;
 pub use text::TextWriter;
 
@@ -66,187 +78,8 @@ use crate::engine::EngineId;
 use crate::memory::{VA_MASK, bytes_of};
 use crate::submission::{Source, Submission};
 use std::collections::HashMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use walk::Walker;
-
-/// Options for decoding and printing.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The format in which [`Decoder::dump`] and [`Decoder::raw`] write.
-    pub format: Format,
-    /// ANSI colours in text; see [`Color::enabled`].
-    pub color: bool,
-    /// Only the name of each packet.
-    pub headers: bool,
-    /// Print addresses of records and bit positions of fields in text. Without them, the text of
-    /// two dumps can be compared.
-    pub offsets: bool,
-    /// Follow what packets point to, jumps included.
-    pub follow: bool,
-    /// Disassemble kernels; otherwise they are only searched for the surfaces and samplers that
-    /// they use.
-    pub kernels: bool,
-    /// Show the contents of buffers, not only structures: vertices, indices, constants, thread
-    /// data, coded video; and registers whose values commands take from memory or from other
-    /// registers.
-    pub data: bool,
-    /// Largest number of vertices, and of indices, shown for a draw; the number of the others is
-    /// shown.
-    pub max_vertices: u32,
-    /// Largest number of bytes of constants, thread data or coded video shown at one address.
-    pub max_data: u32,
-    /// Show the tables and structures of every draw, also those that an earlier draw of the batch
-    /// used in the same way.
-    pub every_draw: bool,
-    /// Largest number of dwords decoded per batch, in case of loops.
-    pub max_dwords: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            format: Format::Text,
-            color: false,
-            headers: false,
-            offsets: true,
-            follow: true,
-            kernels: true,
-            data: true,
-            max_vertices: 32,
-            max_data: 4096,
-            every_draw: false,
-            max_dwords: 16 << 20,
-        }
-    }
-}
-
-/// Output formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
-    /// For people, see [`TextWriter`].
-    #[default]
-    Text,
-    /// One object per line, see [`JsonWriter`].
-    Json,
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Color {
-    /// If the output is a terminal and the environment does not say `NO_COLOR`.
-    #[default]
-    Auto,
-    /// Yes.
-    Always,
-    /// No.
-    Never,
-}
-
-impl Color {
-    /// True if colours are used for this output.
-    pub fn enabled(self, output: &impl IsTerminal) -> bool {
-        match self {
-            Color::Auto => {
-                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-                output.is_terminal() && !refused
-            }
-            Color::Always => true,
-            Color::Never => false,
-        }
-    }
-}
-
-/// Takes records as they are decoded.
-pub trait Sink {
-    /// A submission starts.
-    ///
-    /// # Errors
-    /// Whatever stops the output; decoding ends.
-    fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
-        _ = submission;
-        Ok(())
-    }
-
-    /// The next record.
-    ///
-    /// # Errors
-    /// Whatever stops the output; decoding ends.
-    fn record(&mut self, record: &Record) -> io::Result<()>;
-
-    /// The next record, a packet whose fields are not decoded yet. For sinks that cache packets by
-    /// their dwords; other sinks let `unread` fill in [`Record::items`].
-    ///
-    /// # Errors
-    /// Whatever stops the output; decoding ends.
-    fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
-        unread.items(record);
-        self.record(record)
-    }
-
-    /// The next record, a structure, with the memory that holds it, for sinks that read what it
-    /// points to.
-    ///
-    /// # Errors
-    /// Whatever stops the output; decoding ends.
-    fn structure(&mut self, record: &Record, memory: &dyn Memory) -> io::Result<()> {
-        _ = memory;
-        self.record(record)
-    }
-
-    /// Nothing follows.
-    ///
-    /// # Errors
-    /// If what was collected cannot be written.
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A function is a sink of records.
-impl<F: FnMut(&Record) -> io::Result<()>> Sink for F {
-    fn record(&mut self, record: &Record) -> io::Result<()> {
-        self(record)
-    }
-}
-
-/// Counts of what was decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Summary {
-    /// Packets, unknown ones included.
-    pub packets: u64,
-    /// Packets that are not in the tables.
-    pub unknown: u64,
-    /// Fields with reserved bits set, values out of range and so on, and packets that are cut
-    /// short.
-    pub problems: u64,
-    /// The limit of dwords was reached and something was left out.
-    pub limited: bool,
-    /// The output was closed, and the rest was not decoded.
-    pub cut: bool,
-}
-
-impl Summary {
-    /// The summary of a decoding to an output. A closed pipe is not an error: then only
-    /// [`cut`](Self::cut) is set.
-    ///
-    /// # Errors
-    /// Those of `result` other than a closed pipe.
-    pub fn of_output(result: io::Result<Summary>) -> io::Result<Summary> {
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                Ok(Summary { cut: true, ..Summary::default() })
-            }
-            other => other,
-        }
-    }
-
-    fn add(&mut self, other: Summary) {
-        self.packets += other.packets;
-        self.unknown += other.unknown;
-        self.problems += other.problems;
-        self.limited |= other.limited;
-    }
-}
 
 /// Decodes batches with the tables of one generation.
 #[derive(Debug)]

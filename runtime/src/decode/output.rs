@@ -2,7 +2,7 @@
 
 use super::fields::Unread;
 use super::record::{Kind, Record};
-use super::{Sink, Summary};
+use super::sink::{Sink, Summary};
 use crate::memory::Memory;
 use std::fmt;
 use std::io;

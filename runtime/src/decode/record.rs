@@ -5,11 +5,11 @@
 //! [`depth`](Record::depth). A record is reused for the next packet, so that decoding does not
 //! allocate.
 
-use super::tables::PlanId;
+use super::issue::Issue;
+use super::plan::PlanId;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, RegisterAt};
 use genxml_core::rule::Roles;
-use std::fmt;
 
 /// A packet of a batch, or something that a batch points to.
 #[derive(Debug, Default, Clone)]
@@ -86,6 +86,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// True for packets, whether the tables describe them or not.
+    pub const fn is_packet(self) -> bool {
+        matches!(self, Kind::Packet | Kind::Partial | Kind::Unknown)
+    }
+
     /// The name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
@@ -182,40 +187,6 @@ pub enum Value {
     Reserved,
     /// Bits that the tables do not describe.
     Raw,
-}
-
-/// What is wrong with a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Issue {
-    /// Reserved bits are set.
-    ReservedSet,
-    /// Bits that must be zero are set.
-    MustBeZero,
-    /// Bits that must be one are not.
-    MustBeOne,
-    /// Outside the range that the manual allows.
-    OutOfRange {
-        /// Smallest stored value allowed.
-        min: u64,
-        /// Largest stored value allowed.
-        max: u64,
-    },
-    /// The manual gives this value no name.
-    UnknownValue,
-}
-
-impl fmt::Display for Issue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Issue::ReservedSet => f.write_str("reserved bits are set"),
-            Issue::MustBeZero => f.write_str("must be zero"),
-            Issue::MustBeOne => f.write_str("must be one"),
-            Issue::OutOfRange { min, max } => {
-                write!(f, "outside the range of stored values {min} to {max}")
-            }
-            Issue::UnknownValue => f.write_str("unknown value"),
-        }
-    }
 }
 
 impl Record {

@@ -1,7 +1,7 @@
 //! What a walk has emitted already, so that it is not emitted again.
 
-use super::draw::Stage;
 use super::kernel::Used;
+use super::stage::Stage;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 

@@ -1,9 +1,10 @@
 //! State of a context that batches leave and later ones use.
 
-use super::draw::{STAGES, Stage};
+use super::bases::Bases;
 use super::draw_state::DrawState;
-use super::fields::Bases;
+use super::effects::STAGES;
 use super::registers::Registers;
+use super::stage::Stage;
 
 /// State of a context that batches leave and later ones use.
 #[derive(Debug, Clone, Default)]

@@ -5,8 +5,7 @@
 //! other bits. So the parts of a container are grouped into steps, usually one per dword: with a
 //! memo of the text for a step's bits, its fields need not be decoded again.
 
-use super::fields::Bases;
-use super::tables::{BitPosition, FieldPlan, GroupPlan, Part, Plan, Shape};
+use super::plan::{BitPosition, FieldPlan, GroupPlan, MemoKey, Part, Plan, Shape, Step};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,72 +15,6 @@ const NARROW: u32 = 16;
 
 /// The number of the next step, unique over all tables.
 static NUMBERS: AtomicUsize = AtomicUsize::new(1);
-
-/// Adjacent parts that share no dword with other parts of the container.
-#[derive(Debug)]
-pub(super) struct Step {
-    /// Index of its first part, and of the one after its last.
-    pub first: usize,
-    pub end: usize,
-    /// The first and last dword.
-    pub dwords: (u32, u32),
-    /// The key of the memo, if the text depends on key bits.
-    pub key: Option<MemoKey>,
-    /// Its conditions read only these dwords.
-    pub alone: bool,
-    /// No value of its fields can have an issue.
-    pub sound: bool,
-}
-
-impl Step {
-    /// True if two containers, which start at bit `base` of equally many dwords, are equal in this
-    /// step.
-    pub fn same(&self, one: &[u32], other: &[u32], base: u32) -> bool {
-        let first = (base / 32 + self.dwords.0) as usize;
-        let end = (base / 32)
-            .saturating_add(self.dwords.1)
-            .saturating_add(2 - u32::from(base.is_multiple_of(32)));
-        let end = (end as usize).min(one.len());
-        // Missing dwords do not differ.
-        first >= end || one.get(first..end) == other.get(first..end)
-    }
-}
-
-/// The bits, up to 64, on which the text of parts depends, together with their position and, if
-/// `based`, the base addresses.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct MemoKey {
-    /// Unique number of the step; not zero.
-    pub number: usize,
-    start: u32,
-    end: u32,
-    place: BitPosition,
-    /// Bits of addresses and long numbers: only zero is memoised.
-    wide: u64,
-    based: bool,
-}
-
-impl MemoKey {
-    /// The bits, of a container that starts at bit `base`, if none is missing and the value is
-    /// memoised.
-    #[inline(always)]
-    pub fn value(&self, dwords: &[u32], base: u32) -> Option<u64> {
-        if ((base + self.end) / 32) as usize >= dwords.len() {
-            return None;
-        }
-        let value = match self.place.bits(dwords, base) {
-            Some(value) => value,
-            None => bits::get(dwords, base + self.start, base + self.end),
-        };
-        (value & self.wide == 0).then_some(value)
-    }
-
-    /// The version of the base addresses, if the text depends on them.
-    #[inline(always)]
-    pub fn version(&self, bases: &Bases) -> u32 {
-        if self.based { bases.version() } else { 0 }
-    }
-}
 
 /// The bits that parts read.
 struct Reach {

@@ -3,44 +3,15 @@
 //! with size, format and pitch, which other packets may have set, and with a remark if its memory
 //! is missing.
 
+use super::effects::SurfaceUse;
 use super::follow::Follower;
-use super::record::{Item, Origin, Record};
+use super::record::Record;
+use super::surface_state::{STREAM_BUFFERS, StreamBuffer, name_of, number};
 use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect::{Container, Type};
 use std::fmt;
 use std::io;
-
-/// Packets that use surfaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SurfaceUse {
-    Depth,
-    Hierarchical,
-    Stencil,
-    StreamOut,
-    Codec,
-    Enhancement,
-}
-
-impl SurfaceUse {
-    /// The surfaces that the packet of this name uses.
-    pub fn of(name: &str) -> Option<SurfaceUse> {
-        Some(match name {
-            "3DSTATE_DEPTH_BUFFER" => SurfaceUse::Depth,
-            "3DSTATE_HIER_DEPTH_BUFFER" => SurfaceUse::Hierarchical,
-            "3DSTATE_STENCIL_BUFFER" => SurfaceUse::Stencil,
-            "3DSTATE_STREAMOUT" => SurfaceUse::StreamOut,
-            "MFX_PIPE_BUF_ADDR_STATE" => SurfaceUse::Codec,
-            "VEB_DI_IECP" => SurfaceUse::Enhancement,
-            _ => return None,
-        })
-    }
-}
-
-/// Number of buffers of the stream output (2a p.216).
-const STREAM_BUFFERS: usize = 4;
-/// Number of pictures that MFX_SURFACE_STATE and VEBOX_SURFACE_STATE distinguish.
-const PICTURES: usize = 6;
 
 /// Addresses of pictures, their names, and the index of the picture that an earlier packet
 /// describes.
@@ -62,111 +33,6 @@ const SOURCE: usize = 4;
 /// Surface identifications of VEBOX_SURFACE_STATE.
 const INPUT: usize = 0;
 const OUTPUT: usize = 1;
-
-/// The layout of a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Picture {
-    width: u64,
-    height: u64,
-    /// Name of the format; empty if the manual has none for the value.
-    format: &'static str,
-    /// Bytes from one row to the next.
-    pitch: u64,
-    tiles: &'static str,
-}
-
-impl fmt::Display for Picture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Picture { width, height, format, pitch, tiles } = self;
-        let format = if format.is_empty() { "unknown format" } else { format };
-        write!(f, "{width} x {height} {format}, pitch {pitch} bytes, {tiles}")
-    }
-}
-
-/// A buffer of the stream output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct StreamBuffer {
-    address: u64,
-    /// In bytes.
-    size: u64,
-}
-
-/// The surfaces that earlier packets have set.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Surfaces {
-    stream: [Option<StreamBuffer>; STREAM_BUFFERS],
-    pictures: [Option<Picture>; PICTURES],
-}
-
-/// The value of a field as meant, for example one more than stored.
-fn number(record: &Record, container: &Container, name: &str) -> Option<u64> {
-    let field = container.fields.iter().find(|field| field.name == name)?;
-    Some(field.stored.decode(bits::get(&record.dwords, field.start, field.end)))
-}
-
-/// The name of a field's value.
-fn name_of(record: &Record, container: &Container, name: &str) -> Option<&'static str> {
-    let field = container.fields.iter().find(|field| field.name == name)?;
-    match field.ty {
-        Type::Enum(list) => list.name_of(bits::get(&record.dwords, field.start, field.end)),
-        _ => None,
-    }
-}
-
-impl Surfaces {
-    /// 3DSTATE_SO_BUFFER.
-    pub fn stream_buffer(&mut self, record: &Record, container: &Container) {
-        let index = record.stored(container, "SO Buffer Index").unwrap_or(0) as usize;
-        let Some(buffer) = self.stream.get_mut(index) else { return };
-        let dwords = number(record, container, "Surface Size").unwrap_or(0);
-        let address = record.address_of(container, "Surface Base Address").unwrap_or(0);
-        let on = record.stored(container, "SO Buffer Enable") == Some(1);
-        *buffer = on.then_some(StreamBuffer { address, size: 4 * dwords });
-    }
-
-    /// MFX_SURFACE_STATE and VEBOX_SURFACE_STATE.
-    pub fn picture(&mut self, record: &Record, container: &Container) {
-        let id = record.stored(container, "Surface ID");
-        let id =
-            id.or_else(|| record.stored(container, "Surface Identification")).unwrap_or(0) as usize;
-        let Some(picture) = self.pictures.get_mut(id) else { return };
-        let value = |name| number(record, container, name).unwrap_or(0);
-        *picture = Some(Picture {
-            width: value("Width"),
-            height: value("Height"),
-            format: name_of(record, container, "Surface Format").unwrap_or(""),
-            pitch: value("Surface Pitch"),
-            tiles: match (value("Tiled Surface"), value("Tile Walk")) {
-                (0, _) => "linear",
-                (_, 0) => "X-tiled",
-                (_, _) => "Y-tiled",
-            },
-        });
-    }
-}
-
-/// A pitch of a tiled surface of the blitter counts dwords (2d p.49, p.54): its unit is corrected.
-pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
-    for (pitch, tiled) in
-        [("Destination Pitch", "Dest Tiling Enable"), ("Source Pitch", "Src Tiling Enable")]
-    {
-        if record.stored(container, tiled) != Some(1) {
-            continue;
-        }
-        for item in record.items.iter_mut().filter(|item| item.name == pitch) {
-            // No longer the unit of the field.
-            *item = Item { unit: "dwords", origin: Origin::NONE, ..*item };
-        }
-    }
-}
-
-/// True for commands of the blitter with surfaces that may be tiled.
-pub(super) fn may_be_tiled(container: &Container) -> bool {
-    container
-        .fields
-        .iter()
-        .any(|field| field.name.ends_with(" Pitch") && field.unit.contains("if tiled"))
-}
 
 impl Follower<'_> {
     /// The surfaces that the packet uses.

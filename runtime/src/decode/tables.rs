@@ -1,8 +1,6 @@
 //! Description tables prepared for decoding: instructions by header, registers by offset, fields in
 //! order.
 
-use genxml_core::address::SpaceKind;
-use genxml_core::bits;
 use genxml_core::reflect::{
     Container, EngineBase, Enumeration, Field, Group, Kind, RegisterAt, Stored, Type, registers,
 };
@@ -10,13 +8,10 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::condition::{Exists, Test};
-use super::constants;
-use super::draw::STAGES;
-use super::draw_state::Sets;
-use super::media;
-use super::record::Issue;
-use super::steps::{self, MemoKey, Step};
-use super::surfaces::{self, SurfaceUse};
+use super::effects::Follow;
+use super::issue::Issue;
+use super::plan::{BitPosition, FieldPlan, GroupPlan, Length, Limits, Part, Plan, PlanId, Shape};
+use super::steps;
 use crate::engine::EngineId;
 
 /// The containers of a generation, ready for a decoder.
@@ -43,147 +38,6 @@ const PAGES: usize = (8 << 20) / PAGE as usize;
 /// Values of enumerations below this are indexed, others are searched.
 const DENSE: u64 = 1024;
 
-/// Index into [`Tables::plans`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PlanId(u32);
-
-/// A container with its fields and groups in the order of their bits, and everything that can be
-/// prepared before decoding.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub container: &'static Container,
-    pub parts: Vec<Part>,
-    pub steps: Vec<Step>,
-    pub follow: Follow,
-    /// Number of dwords that the parts describe; `None` if they describe the whole packet, whatever
-    /// its length.
-    pub described: Option<u32>,
-    pub length: Length,
-}
-
-/// The length of a packet in dwords: these bits of its header plus a constant.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Length {
-    shift: u32,
-    mask: u32,
-    bias: u32,
-}
-
-impl Length {
-    fn of(container: &Container) -> Length {
-        match container.kind {
-            Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
-                Length { shift: start, mask: bits::ones(end - start + 1) as u32, bias }
-            }
-            _ => Length { shift: 0, mask: 0, bias: container.bits.div_ceil(32) },
-        }
-    }
-
-    /// At least 1.
-    #[inline]
-    pub fn dwords(self, header: u32) -> u64 {
-        (u64::from(header >> self.shift & self.mask) + u64::from(self.bias)).max(1)
-    }
-}
-
-/// A field or group of a plan.
-#[derive(Debug)]
-pub(super) enum Part {
-    Field(FieldPlan),
-    Group(GroupPlan),
-}
-
-/// A visible field. Opcode and length are not: they follow from the packet's name and header line.
-#[derive(Debug)]
-pub(super) struct FieldPlan {
-    pub field: &'static Field,
-    pub name: &'static str,
-    pub unit: &'static str,
-    /// First and last bit, as in the field.
-    pub start: u32,
-    pub end: u32,
-    /// Position of the bits if the container starts on a dword.
-    pub place: BitPosition,
-    pub shape: Shape,
-    /// Properties that key fields have.
-    pub limits: Option<Box<Limits>>,
-}
-
-/// The condition and the range of a field.
-#[derive(Debug)]
-pub(super) struct Limits {
-    pub exists: Exists,
-    /// Smallest and largest stored value that the manual allows.
-    pub range: Option<(u64, u64)>,
-    /// The values of the range are two's complement.
-    pub signed: bool,
-}
-
-/// Bits in one or two dwords.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BitPosition {
-    pub dword: u32,
-    pub shift: u8,
-    /// 64 minus the width of the field.
-    pub unused: u8,
-    /// The field continues in the next dword.
-    pub two: bool,
-    /// It is longer: these numbers do not describe it.
-    pub far: bool,
-}
-
-impl BitPosition {
-    pub fn new(start: u32, end: u32) -> BitPosition {
-        let (shift, width) = (start % 32, end - start + 1);
-        let far = shift + width > 64;
-        let unused = if far { 0 } else { 64 - width as u8 };
-        BitPosition { dword: start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
-    }
-
-    /// The bits, of a container that starts at bit `base`. Only for positions that these numbers
-    /// describe. `None` if the first bit is missing; other missing bits are zero.
-    #[inline(always)]
-    pub fn bits(self, dwords: &[u32], base: u32) -> Option<u64> {
-        if !base.is_multiple_of(32) || self.far {
-            return None;
-        }
-        let at = (base / 32 + self.dword) as usize;
-        let low = *dwords.get(at)?;
-        let high = if self.two { dwords.get(at + 1).copied().unwrap_or(0) } else { 0 };
-        Some(
-            (u64::from(high) << 32 | u64::from(low)) >> (self.shift & 31)
-                & u64::MAX >> (self.unused & 63),
-        )
-    }
-}
-
-/// How the bits of a field are decoded.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
-    /// A structure.
-    Nested(PlanId),
-    /// More than 64 bits; the issue if any is set.
-    Wide(Option<Issue>),
-    /// Must be zero: hidden if it is, otherwise an issue.
-    Zeros(Issue),
-    /// The same for ones.
-    Ones,
-    Uint(Stored),
-    Int,
-    Bool,
-    Single,
-    Double,
-    /// Fixed point: the value of one unit.
-    UFixed(f64),
-    SFixed(f64),
-    /// Index into [`Tables::enums`].
-    Enum(u32),
-    /// The same, with another enumeration in the same bits: other packets decide which one applies,
-    /// so a value without a name is not an issue.
-    OneEnumOf(u32),
-    Address(SpaceKind),
-}
-
 /// An enumeration with the names of small values by value.
 #[derive(Debug)]
 struct EnumPlan {
@@ -208,132 +62,6 @@ impl EnumPlan {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct GroupPlan {
-    pub group: &'static Group,
-    pub parts: Vec<Part>,
-    pub steps: Vec<Step>,
-    /// An element as one step.
-    pub whole: Option<MemoKey>,
-    /// The group is an array of one field: no level of nesting.
-    pub flat: bool,
-}
-
-impl FieldPlan {
-    /// True if the field exists in the container that starts at bit `base`.
-    pub fn exists(&self, dwords: &[u32], base: u32) -> bool {
-        let there = ((base + self.start) / 32) < dwords.len() as u32;
-        there && self.limits.as_ref().is_none_or(|limits| limits.exists.holds(dwords, base))
-    }
-}
-
-impl GroupPlan {
-    /// The first bit of each element that exists in the container that starts at bit `base`.
-    pub fn elements(&self, dwords: &[u32], base: u32) -> impl Iterator<Item = u32> + use<> {
-        let Group { start, bits, count, .. } = *self.group;
-        let start = base + start;
-        let room = (32 * dwords.len() as u32).saturating_sub(start).checked_div(bits).unwrap_or(0);
-        (0..if count == 0 { room } else { count.min(room) }).map(move |index| start + index * bits)
-    }
-}
-
-/// What to do after a packet, besides following addresses with a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Follow {
-    Nothing,
-    /// Some field has a target, or points to instructions.
-    Targets,
-    BatchStart,
-    BatchEnd,
-    BaseAddresses,
-    InterfaceDescriptorLoad,
-    /// Data with start and length in the packet.
-    LocatedData,
-    LoadRegisterImm,
-    /// A register that is loaded from memory or another register, or stored.
-    MoveRegister,
-    Math,
-    /// Pushed constants.
-    Constants,
-    /// Gathered constants.
-    Gather,
-    Scratch,
-    /// Surfaces with addresses in the packet.
-    Surfaces(SurfaceUse),
-    /// Surfaces of the blitter, whose pitches count dwords if they are tiled.
-    Blit,
-    /// State for the next draw.
-    DrawState(Sets),
-    /// A stage of the 3D pipeline; its kernels are followed as targets.
-    Stage(usize),
-    /// The address of a stage's binding table, followed at the draw that uses it.
-    BindingTable(usize),
-    /// The address of a stage's samplers.
-    SamplerTable(usize),
-    /// The address of the blend state, whose length is known at the draw.
-    BlendState,
-    Draw,
-}
-
-impl Follow {
-    fn of(container: &'static Container) -> Follow {
-        for (prefix, follow) in [
-            ("3DSTATE_BINDING_TABLE_POINTERS_", Follow::BindingTable as fn(usize) -> Follow),
-            ("3DSTATE_SAMPLER_STATE_POINTERS_", Follow::SamplerTable),
-            ("3DSTATE_", Follow::Stage),
-        ] {
-            let stage = container.name.strip_prefix(prefix);
-            if let Some(stage) =
-                stage.and_then(|stage| STAGES.iter().position(|name| *name == stage))
-            {
-                return follow(stage);
-            }
-        }
-        match container.name {
-            "3DPRIMITIVE" => Follow::Draw,
-            "3DSTATE_BLEND_STATE_POINTERS" => Follow::BlendState,
-            "MI_BATCH_BUFFER_START" => Follow::BatchStart,
-            "MI_BATCH_BUFFER_END" => Follow::BatchEnd,
-            "STATE_BASE_ADDRESS" | "MFX_IND_OBJ_BASE_ADDR_STATE" => Follow::BaseAddresses,
-            "MEDIA_INTERFACE_DESCRIPTOR_LOAD" => Follow::InterfaceDescriptorLoad,
-            "MEDIA_VFE_STATE" => Follow::Scratch,
-            "MI_LOAD_REGISTER_IMM" => Follow::LoadRegisterImm,
-            "MI_LOAD_REGISTER_MEM" | "MI_LOAD_REGISTER_REG" | "MI_STORE_REGISTER_MEM" => {
-                Follow::MoveRegister
-            }
-            "MI_MATH" => Follow::Math,
-            name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
-            name if SurfaceUse::of(name).is_some() => {
-                SurfaceUse::of(name).map_or(Follow::Nothing, Follow::Surfaces)
-            }
-            _ if surfaces::may_be_tiled(container) => Follow::Blit,
-            _ if !matches!(container.kind, Kind::Instruction { .. }) => {
-                match container.fields.iter().any(is_target) {
-                    true => Follow::Targets,
-                    false => Follow::Nothing,
-                }
-            }
-            _ if constants::body(container).is_some() => Follow::Constants,
-            _ if media::located(container).next().is_some() => Follow::LocatedData,
-            name if Sets::of(name).is_some() => {
-                Sets::of(name).map_or(Follow::Nothing, Follow::DrawState)
-            }
-            _ if container.fields.iter().any(is_target) => Follow::Targets,
-            _ => Follow::Nothing,
-        }
-    }
-}
-
-/// True if the decoder follows the field.
-pub(super) fn is_target(field: &Field) -> bool {
-    match field.ty {
-        Type::Address { space, target, .. } => {
-            !target.is_empty() || space == SpaceKind::Instruction
-        }
-        _ => false,
-    }
-}
-
 /// Instructions of one engine by the upper half of their header.
 #[derive(Debug)]
 struct HeaderIndex {
@@ -341,13 +69,6 @@ struct HeaderIndex {
     first: Vec<u32>,
     /// Candidates: mask, opcode, plan, next candidate plus one.
     candidates: Vec<(u32, u32, PlanId, u32)>,
-}
-
-impl PlanId {
-    /// As an index.
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
 }
 
 impl Tables {

@@ -12,11 +12,12 @@
 //! printed as meant (a count that is stored minus one is printed as the count).
 
 use super::buffer::{Buffer, Key, Memo, hex_digits};
+use super::effects::Follow;
 use super::fields::{Fields, Unread};
+use super::options::Options;
+use super::plan::{GroupPlan, MemoKey, Part, Shape, Step};
 use super::record::{Item, Kind, Record, Value, place};
-use super::steps::{MemoKey, Step};
-use super::tables::{Follow, GroupPlan, Part, Shape};
-use super::{Options, Sink};
+use super::sink::Sink;
 use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
@@ -138,7 +139,7 @@ impl<W: Write> TextWriter<W> {
             self.buffer.hex0x(record.address, if register { 0 } else { 12 });
             self.buffer.text(": ");
         }
-        let is_packet = matches!(record.kind, Kind::Packet | Kind::Partial | Kind::Unknown);
+        let is_packet = record.kind.is_packet();
         let first = record.dwords.first().copied().unwrap_or(0).into();
         if is_packet && self.offsets {
             self.buffer.hex(first, 8);

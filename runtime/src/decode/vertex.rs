@@ -3,7 +3,8 @@
 use super::draw_state::{Element, VertexBuffer, named};
 use super::follow::Follower;
 use super::format::{Component, components};
-use super::record::{Issue, Item, Kind, Origin, Record, Value};
+use super::issue::Issue;
+use super::record::{Item, Kind, Origin, Record, Value};
 use crate::memory::VA_MASK;
 use genxml_core::bits;
 use genxml_core::reflect::Container;

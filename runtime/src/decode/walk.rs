@@ -5,13 +5,15 @@
 //! memory does not have.
 
 use super::cursor::Cursor;
-use super::draw;
+use super::effects::Follow;
 use super::fields::Unread;
 use super::follow::Follower;
+use super::options::Options;
 use super::record::{Kind, Record};
+use super::sink::{Sink, Summary};
+use super::stage;
 use super::state::State;
-use super::tables::{Follow, Tables};
-use super::{Options, Sink, Summary};
+use super::tables::Tables;
 use crate::engine::EngineId;
 use crate::memory::{Memory, VA_MASK};
 use genxml_core::bits;
@@ -261,7 +263,7 @@ impl<'a> Walker<'a> {
             Follow::BlendState
                 if record.stored(container, "Blend State Pointer Valid") == Some(1) =>
             {
-                state.blend = draw::pointer(record, container);
+                state.blend = stage::pointer(record, container);
             }
             Follow::DrawState(sets) => state.draw.set(sets, record, container),
             _ => {}

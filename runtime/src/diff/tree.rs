@@ -1,7 +1,7 @@
 //! A dump as a tree to compare: submissions, their packets, and what these point to.
 
 use crate::decode::{Item, Kind, Record, Sink, Tables, Value};
-use crate::query::{Glob, is_packet};
+use crate::query::Glob;
 use crate::submission::Submission;
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
@@ -255,7 +255,7 @@ impl Sink for Tree {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         // Packets of a called batch count as following the call: so a batch in a ring and the same
         // batch by itself are equal.
-        if is_packet(record.kind) {
+        if record.kind.is_packet() {
             self.packet = record.depth;
         }
         let depth = 1 + record.depth.saturating_sub(self.packet);

@@ -31,6 +31,7 @@
 //! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for the output; Mesa's
 //! `aubinator_error_decode.c` and intel-gpu-tools' `intel_error_decode.c` for what readers use.
 
+mod buffer_kind;
 mod crash;
 pub(crate) mod data;
 pub(crate) mod lines;
@@ -43,6 +44,7 @@ mod spelling;
 mod submissions;
 mod write;
 
+pub use buffer_kind::BufferKind;
 pub(crate) use crash::FAULT_LOW;
 pub use crash::{Crash, CrashBuffer, PageFault};
 pub use memory::View;
@@ -194,34 +196,6 @@ pub struct Buffer {
     pub line: u64,
 }
 
-/// The kind of a piece of memory.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum BufferKind {
-    /// The batch of the request that was running.
-    #[default]
-    Batch,
-    /// The ring.
-    Ring,
-    /// The ring in the hardware's registers, if it is a different one.
-    HardwareRing,
-    /// The image of the context, with the status page first.
-    Context,
-    /// The status page.
-    Status,
-    /// Commands that the hardware runs when it loads a context.
-    WorkaroundContext,
-    /// Commands that the driver runs as a hardware workaround.
-    WorkaroundBatch,
-    /// The image that contexts start from.
-    NullContext,
-    /// A buffer that the program asked to have captured.
-    User,
-    /// The page of the semaphores between engines.
-    Semaphores,
-    /// Anything else, under the file's name.
-    Other(String),
-}
-
 /// A line stored unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
@@ -243,30 +217,6 @@ pub struct Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.text)
-    }
-}
-
-impl BufferKind {
-    /// True if its address is in the global page table, whatever the context.
-    pub fn is_global(&self) -> bool {
-        !matches!(self, BufferKind::Batch | BufferKind::User)
-    }
-
-    /// A name for people.
-    pub fn name(&self) -> &str {
-        match self {
-            BufferKind::Batch => "batch",
-            BufferKind::Ring => "ring",
-            BufferKind::HardwareRing => "hardware's ring",
-            BufferKind::Context => "context",
-            BufferKind::Status => "status page",
-            BufferKind::WorkaroundContext => "workarounds of the context",
-            BufferKind::WorkaroundBatch => "workaround batch",
-            BufferKind::NullContext => "null context",
-            BufferKind::User => "user buffer",
-            BufferKind::Semaphores => "semaphores",
-            BufferKind::Other(name) => name,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The spellings of kernels: tables of names and number formats by version.
 
-use super::BufferKind;
+use super::buffer_kind::BufferKind;
 use crate::engine::EngineId;
 use std::fmt;
 

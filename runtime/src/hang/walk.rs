@@ -1,15 +1,18 @@
 //! The walk from the start of an engine's work to the command that it was executing.
 
-use super::{Hang, Header, Location, Quoted, RingPosition, Semaphore, Submissions, Violation};
+use super::{Hang, Header, Location, Quoted, RingPosition, Semaphore, Violation};
 use crate::check::{Checker, Finding, Rules};
 use crate::decode::{Contexts, Decoder, Kind, Options, Record, Sink, Tables, TextWriter};
 use crate::error_state::{Engine, ErrorState};
 use crate::memory::Memory;
-use crate::submission::{Ring, Submission};
+use crate::submission::{Each, Ring, Submission};
 use genxml_core::rule::Severity;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::OnceLock;
+
+/// Passes the submissions of a file on, one by one.
+pub(super) type Submissions<'a> = dyn FnMut(&mut Each<'_>) -> io::Result<()> + 'a;
 
 /// Number of commands quoted before the one that the engine was executing, and after it.
 const BEFORE: usize = 5;

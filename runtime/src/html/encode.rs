@@ -1,6 +1,6 @@
 //! Records as the data of a page; the format is described in the parent module.
 
-use super::Picture;
+use super::picture::Picture;
 use crate::decode::{Issue, Item, Record, Value};
 use crate::submission::{Ring, Submission};
 use std::collections::HashMap;

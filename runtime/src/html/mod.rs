@@ -52,6 +52,9 @@
 //! without it is incomplete.
 
 mod encode;
+mod picture;
+
+pub use picture::Picture;
 
 use crate::decode::{Kind, Record, Sink};
 use crate::gen8::state::RenderSurfaceState;
@@ -92,19 +95,6 @@ pub struct Page {
     pub input: String,
     /// For an error state: the summary of the hang as lines of text; empty if there is none.
     pub hang: String,
-}
-
-/// A picture of a surface.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Picture {
-    /// The file: a PNG.
-    pub png: Vec<u8>,
-    /// Width of the surface in texels; the file may be smaller.
-    pub width: u32,
-    /// Height in texels of the mip level that the picture shows.
-    pub height: u32,
-    /// A remark for the viewer: format, tiling, what was left out.
-    pub note: String,
 }
 
 /// Makes pictures of surfaces from memory; this crate has no code for formats and tilings.

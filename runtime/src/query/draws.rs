@@ -1,6 +1,5 @@
 //! Draws and dispatches: their numbers and descriptions.
 
-use super::filter::is_packet;
 use crate::decode::{Item, Kind, Record, Sink, Value};
 use crate::engine::EngineId;
 use crate::submission::Submission;
@@ -28,7 +27,7 @@ impl DrawCounter {
     /// The number of this draw, or for another packet the number of the next draw. Call once per
     /// packet.
     pub fn packet(&mut self, record: &Record) -> u64 {
-        let draw = is_packet(record.kind) && is_draw(record.name);
+        let draw = record.kind.is_packet() && is_draw(record.name);
         self.draws += u64::from(draw);
         self.draws + u64::from(!draw)
     }
@@ -167,7 +166,7 @@ impl Sink for Draws<'_> {
             }
             context.descriptors[index] = record.item("Kernel Start Pointer").and_then(absolute);
         }
-        if !is_packet(record.kind) {
+        if !record.kind.is_packet() {
             return Ok(());
         }
         let number = self.counter.packet(record);

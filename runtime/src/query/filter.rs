@@ -279,7 +279,7 @@ impl<'a> Filtered<'a> {
 
     /// True if the record is selected, before its fields are tested.
     fn asked_for(&mut self, record: &Record) -> bool {
-        let packet = is_packet(record.kind);
+        let packet = record.kind.is_packet();
         if packet {
             let number = self.counter.packet(record);
             self.draw = self.filter.draws.as_ref().is_none_or(|draws| draws.contains(&number));
@@ -306,11 +306,6 @@ impl<'a> Filtered<'a> {
         }
         asked
     }
-}
-
-/// True for packets, whether the tables describe them or not.
-pub(crate) fn is_packet(kind: Kind) -> bool {
-    matches!(kind, Kind::Packet | Kind::Partial | Kind::Unknown)
 }
 
 impl Sink for Filtered<'_> {

@@ -1,7 +1,6 @@
 //! Writes of state, and the state that is in effect at a draw.
 
 use super::draws::{DrawCounter, is_draw};
-use super::filter::is_packet;
 use super::glob::Glob;
 use crate::decode::{Kind, Record, Sink};
 use crate::engine::EngineId;
@@ -84,7 +83,7 @@ impl Place {
     }
 
     fn record(&mut self, record: &Record) {
-        if is_packet(record.kind) {
+        if record.kind.is_packet() {
             self.counter.packet(record);
             self.packet = (record.name, record.address);
         }

@@ -1,0 +1,15 @@
+//! What packets can refer to.
+
+use alloc::sync::Arc;
+
+/// Something with an address in GPU memory that packets can refer to: a
+/// [`Buffer`](super::Buffer), a
+/// [`Heap`](super::Heap), a finished batch.
+pub trait Object {
+    /// Its name, for people.
+    fn name(&self) -> &Arc<str>;
+    /// Address of the first byte, 48 bits.
+    fn address(&self) -> u64;
+    /// Size in bytes.
+    fn size(&self) -> u64;
+}

@@ -1,0 +1,219 @@
+//! What each kind of container makes the decoder do, by its name and fields.
+
+use genxml_core::address::SpaceKind;
+use genxml_core::reflect::{Container, Field, Kind, Type};
+
+/// What to do after a packet, besides following addresses with a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follow {
+    Nothing,
+    /// Some field has a target, or points to instructions.
+    Targets,
+    BatchStart,
+    BatchEnd,
+    BaseAddresses,
+    InterfaceDescriptorLoad,
+    /// Data with start and length in the packet.
+    LocatedData,
+    LoadRegisterImm,
+    /// A register that is loaded from memory or another register, or stored.
+    MoveRegister,
+    Math,
+    /// Pushed constants.
+    Constants,
+    /// Gathered constants.
+    Gather,
+    Scratch,
+    /// Surfaces with addresses in the packet.
+    Surfaces(SurfaceUse),
+    /// Surfaces of the blitter, whose pitches count dwords if they are tiled.
+    Blit,
+    /// State for the next draw.
+    DrawState(Sets),
+    /// A stage of the 3D pipeline; its kernels are followed as targets.
+    Stage(usize),
+    /// The address of a stage's binding table, followed at the draw that uses it.
+    BindingTable(usize),
+    /// The address of a stage's samplers.
+    SamplerTable(usize),
+    /// The address of the blend state, whose length is known at the draw.
+    BlendState,
+    Draw,
+}
+
+impl Follow {
+    pub fn of(container: &'static Container) -> Follow {
+        for (prefix, follow) in [
+            ("3DSTATE_BINDING_TABLE_POINTERS_", Follow::BindingTable as fn(usize) -> Follow),
+            ("3DSTATE_SAMPLER_STATE_POINTERS_", Follow::SamplerTable),
+            ("3DSTATE_", Follow::Stage),
+        ] {
+            let stage = container.name.strip_prefix(prefix);
+            if let Some(stage) =
+                stage.and_then(|stage| STAGES.iter().position(|name| *name == stage))
+            {
+                return follow(stage);
+            }
+        }
+        match container.name {
+            "3DPRIMITIVE" => Follow::Draw,
+            "3DSTATE_BLEND_STATE_POINTERS" => Follow::BlendState,
+            "MI_BATCH_BUFFER_START" => Follow::BatchStart,
+            "MI_BATCH_BUFFER_END" => Follow::BatchEnd,
+            "STATE_BASE_ADDRESS" | "MFX_IND_OBJ_BASE_ADDR_STATE" => Follow::BaseAddresses,
+            "MEDIA_INTERFACE_DESCRIPTOR_LOAD" => Follow::InterfaceDescriptorLoad,
+            "MEDIA_VFE_STATE" => Follow::Scratch,
+            "MI_LOAD_REGISTER_IMM" => Follow::LoadRegisterImm,
+            "MI_LOAD_REGISTER_MEM" | "MI_LOAD_REGISTER_REG" | "MI_STORE_REGISTER_MEM" => {
+                Follow::MoveRegister
+            }
+            "MI_MATH" => Follow::Math,
+            name if name.starts_with("3DSTATE_GATHER_CONSTANT_") => Follow::Gather,
+            name if SurfaceUse::of(name).is_some() => {
+                SurfaceUse::of(name).map_or(Follow::Nothing, Follow::Surfaces)
+            }
+            _ if may_be_tiled(container) => Follow::Blit,
+            _ if !matches!(container.kind, Kind::Instruction { .. }) => {
+                match container.fields.iter().any(is_target) {
+                    true => Follow::Targets,
+                    false => Follow::Nothing,
+                }
+            }
+            _ if constants(container).is_some() => Follow::Constants,
+            _ if located_data(container).next().is_some() => Follow::LocatedData,
+            name if Sets::of(name).is_some() => {
+                Sets::of(name).map_or(Follow::Nothing, Follow::DrawState)
+            }
+            _ if container.fields.iter().any(is_target) => Follow::Targets,
+            _ => Follow::Nothing,
+        }
+    }
+}
+
+/// True if the decoder follows the field.
+pub(super) fn is_target(field: &Field) -> bool {
+    match field.ty {
+        Type::Address { space, target, .. } => {
+            !target.is_empty() || space == SpaceKind::Instruction
+        }
+        _ => false,
+    }
+}
+
+/// Stages that run kernels, in the order of the pipeline.
+pub(super) const STAGES: [&str; 5] = ["VS", "HS", "DS", "GS", "PS"];
+
+/// Packets that set this state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sets {
+    VertexBuffers,
+    VertexElements,
+    IndexBuffer,
+    CutIndex,
+    Instancing,
+    Clip,
+    /// Array of viewports or scissors: index of [`ARRAYS`].
+    Array(usize),
+    GatherPool,
+    StreamBuffer,
+    Picture,
+}
+
+/// State in memory with one element for each viewport: the packet that points to it and the
+/// structure.
+pub(super) const ARRAYS: [(&str, &str); 3] = [
+    ("3DSTATE_VIEWPORT_STATE_POINTERS_CC", "CC_VIEWPORT"),
+    ("3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP", "SF_CLIP_VIEWPORT"),
+    ("3DSTATE_SCISSOR_STATE_POINTERS", "SCISSOR_RECT"),
+];
+
+impl Sets {
+    /// The part of this state that the packet of this name sets.
+    pub fn of(name: &str) -> Option<Sets> {
+        Some(match name {
+            "3DSTATE_VERTEX_BUFFERS" => Sets::VertexBuffers,
+            "3DSTATE_VERTEX_ELEMENTS" => Sets::VertexElements,
+            "3DSTATE_INDEX_BUFFER" => Sets::IndexBuffer,
+            "3DSTATE_VF" => Sets::CutIndex,
+            "3DSTATE_VF_INSTANCING" => Sets::Instancing,
+            "3DSTATE_CLIP" => Sets::Clip,
+            "3DSTATE_GATHER_POOL_ALLOC" => Sets::GatherPool,
+            "3DSTATE_SO_BUFFER" => Sets::StreamBuffer,
+            "MFX_SURFACE_STATE" | "VEBOX_SURFACE_STATE" => Sets::Picture,
+            name => Sets::Array(ARRAYS.iter().position(|(packet, _)| *packet == name)?),
+        })
+    }
+}
+
+/// Packets that use surfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SurfaceUse {
+    Depth,
+    Hierarchical,
+    Stencil,
+    StreamOut,
+    Codec,
+    Enhancement,
+}
+
+impl SurfaceUse {
+    /// The surfaces that the packet of this name uses.
+    pub fn of(name: &str) -> Option<SurfaceUse> {
+        Some(match name {
+            "3DSTATE_DEPTH_BUFFER" => SurfaceUse::Depth,
+            "3DSTATE_HIER_DEPTH_BUFFER" => SurfaceUse::Hierarchical,
+            "3DSTATE_STENCIL_BUFFER" => SurfaceUse::Stencil,
+            "3DSTATE_STREAMOUT" => SurfaceUse::StreamOut,
+            "MFX_PIPE_BUF_ADDR_STATE" => SurfaceUse::Codec,
+            "VEB_DI_IECP" => SurfaceUse::Enhancement,
+            _ => return None,
+        })
+    }
+}
+
+/// True for commands of the blitter with surfaces that may be tiled.
+pub(super) fn may_be_tiled(container: &Container) -> bool {
+    container
+        .fields
+        .iter()
+        .any(|field| field.name.ends_with(" Pitch") && field.unit.contains("if tiled"))
+}
+
+/// Length and pointer of each buffer of constants.
+pub(super) const CONSTANT_BUFFERS: [[&str; 2]; 4] = [
+    ["Constant Buffer 0 Read Length", "Pointer To Constant Buffer 0"],
+    ["Constant Buffer 1 Read Length", "Pointer To Constant Buffer 1"],
+    ["Constant Buffer 2 Read Length", "Pointer To Constant Buffer 2"],
+    ["Constant Buffer 3 Read Length", "Pointer To Constant Buffer 3"],
+];
+
+/// The structure with the buffers of constants in a packet, and its first bit.
+pub(super) fn constants(container: &Container) -> Option<(&'static Container, u32)> {
+    container.fields.iter().find_map(|field| match field.ty {
+        Type::Struct(inner)
+            if inner.fields.iter().any(|other| other.name == CONSTANT_BUFFERS[0][1]) =>
+        {
+            Some((inner, field.start))
+        }
+        _ => None,
+    })
+}
+
+/// Data that a packet locates: the field with the start, the field with the length in bytes, and
+/// the name of the data.
+pub(super) fn located_data(
+    container: &'static Container,
+) -> impl Iterator<Item = (&'static Field, &'static Field, &'static str)> {
+    const START: &str = "Data Start";
+    container.fields.iter().filter_map(|start| {
+        let Type::Address { .. } = start.ty else { return None };
+        let prefix = &start.name[..start.name.find(START)?];
+        let name = &start.name[..prefix.len() + "Data".len()];
+        // "Indirect BSD Data Length", "CURBE Total Data Length".
+        let is_length = |field: &&Field| {
+            let rest = field.name.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest == "Data Length" || rest == "Total Data Length")
+        };
+        container.fields.iter().find(is_length).map(|length| (start, length, name))
+    })
+}

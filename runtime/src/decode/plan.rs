@@ -1,0 +1,266 @@
+//! Plans: what can be prepared before a container is decoded.
+
+use super::bases::Bases;
+use super::condition::Exists;
+use super::effects::Follow;
+use super::issue::Issue;
+use genxml_core::address::SpaceKind;
+use genxml_core::bits;
+use genxml_core::reflect::{Container, Field, Group, Kind, Stored};
+
+/// The number of a plan in [`Tables`](super::Tables).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PlanId(pub(super) u32);
+
+impl PlanId {
+    /// As an index.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A container with its fields and groups in the order of their bits, and everything that can be
+/// prepared before decoding.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub container: &'static Container,
+    pub parts: Vec<Part>,
+    pub steps: Vec<Step>,
+    pub follow: Follow,
+    /// Number of dwords that the parts describe; `None` if they describe the whole packet, whatever
+    /// its length.
+    pub described: Option<u32>,
+    pub length: Length,
+}
+
+/// The length of a packet in dwords: these bits of its header plus a constant.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Length {
+    shift: u32,
+    mask: u32,
+    bias: u32,
+}
+
+impl Length {
+    pub fn of(container: &Container) -> Length {
+        match container.kind {
+            Kind::Instruction { bias, length_field: Some((start, end)), .. } => {
+                Length { shift: start, mask: bits::ones(end - start + 1) as u32, bias }
+            }
+            _ => Length { shift: 0, mask: 0, bias: container.bits.div_ceil(32) },
+        }
+    }
+
+    /// At least 1.
+    #[inline]
+    pub fn dwords(self, header: u32) -> u64 {
+        (u64::from(header >> self.shift & self.mask) + u64::from(self.bias)).max(1)
+    }
+}
+
+/// A field or group of a plan.
+#[derive(Debug)]
+pub(super) enum Part {
+    Field(FieldPlan),
+    Group(GroupPlan),
+}
+
+/// A visible field. Opcode and length are not: they follow from the packet's name and header line.
+#[derive(Debug)]
+pub(super) struct FieldPlan {
+    pub field: &'static Field,
+    pub name: &'static str,
+    pub unit: &'static str,
+    /// First and last bit, as in the field.
+    pub start: u32,
+    pub end: u32,
+    /// Position of the bits if the container starts on a dword.
+    pub place: BitPosition,
+    pub shape: Shape,
+    /// Properties that key fields have.
+    pub limits: Option<Box<Limits>>,
+}
+
+/// The condition and the range of a field.
+#[derive(Debug)]
+pub(super) struct Limits {
+    pub exists: Exists,
+    /// Smallest and largest stored value that the manual allows.
+    pub range: Option<(u64, u64)>,
+    /// The values of the range are two's complement.
+    pub signed: bool,
+}
+
+/// Bits in one or two dwords.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BitPosition {
+    pub dword: u32,
+    pub shift: u8,
+    /// 64 minus the width of the field.
+    pub unused: u8,
+    /// The field continues in the next dword.
+    pub two: bool,
+    /// It is longer: these numbers do not describe it.
+    pub far: bool,
+}
+
+impl BitPosition {
+    pub fn new(start: u32, end: u32) -> BitPosition {
+        let (shift, width) = (start % 32, end - start + 1);
+        let far = shift + width > 64;
+        let unused = if far { 0 } else { 64 - width as u8 };
+        BitPosition { dword: start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
+    }
+
+    /// The bits, of a container that starts at bit `base`. Only for positions that these numbers
+    /// describe. `None` if the first bit is missing; other missing bits are zero.
+    #[inline(always)]
+    pub fn bits(self, dwords: &[u32], base: u32) -> Option<u64> {
+        if !base.is_multiple_of(32) || self.far {
+            return None;
+        }
+        let at = (base / 32 + self.dword) as usize;
+        let low = *dwords.get(at)?;
+        let high = if self.two { dwords.get(at + 1).copied().unwrap_or(0) } else { 0 };
+        Some(
+            (u64::from(high) << 32 | u64::from(low)) >> (self.shift & 31)
+                & u64::MAX >> (self.unused & 63),
+        )
+    }
+}
+
+/// How the bits of a field are decoded.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shape {
+    /// A structure.
+    Nested(PlanId),
+    /// More than 64 bits; the issue if any is set.
+    Wide(Option<Issue>),
+    /// Must be zero: hidden if it is, otherwise an issue.
+    Zeros(Issue),
+    /// The same for ones.
+    Ones,
+    Uint(Stored),
+    Int,
+    Bool,
+    Single,
+    Double,
+    /// Fixed point: the value of one unit.
+    UFixed(f64),
+    SFixed(f64),
+    /// Index into [`Tables::enums`].
+    Enum(u32),
+    /// The same, with another enumeration in the same bits: other packets decide which one applies,
+    /// so a value without a name is not an issue.
+    OneEnumOf(u32),
+    Address(SpaceKind),
+}
+
+#[derive(Debug)]
+pub(super) struct GroupPlan {
+    pub group: &'static Group,
+    pub parts: Vec<Part>,
+    pub steps: Vec<Step>,
+    /// An element as one step.
+    pub whole: Option<MemoKey>,
+    /// The group is an array of one field: no level of nesting.
+    pub flat: bool,
+}
+
+impl FieldPlan {
+    /// True if the field exists in the container that starts at bit `base`.
+    pub fn exists(&self, dwords: &[u32], base: u32) -> bool {
+        let there = ((base + self.start) / 32) < dwords.len() as u32;
+        there && self.limits.as_ref().is_none_or(|limits| limits.exists.holds(dwords, base))
+    }
+}
+
+impl GroupPlan {
+    /// The first bit of each element that exists in the container that starts at bit `base`.
+    pub fn elements(&self, dwords: &[u32], base: u32) -> impl Iterator<Item = u32> + use<> {
+        let Group { start, bits, count, .. } = *self.group;
+        let start = base + start;
+        let room = (32 * dwords.len() as u32).saturating_sub(start).checked_div(bits).unwrap_or(0);
+        (0..if count == 0 { room } else { count.min(room) }).map(move |index| start + index * bits)
+    }
+}
+
+/// Adjacent parts that share no dword with other parts of the container.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// Index of its first part, and of the one after its last.
+    pub first: usize,
+    pub end: usize,
+    /// The first and last dword.
+    pub dwords: (u32, u32),
+    /// The key of the memo, if the text depends on key bits.
+    pub key: Option<MemoKey>,
+    /// Its conditions read only these dwords.
+    pub alone: bool,
+    /// No value of its fields can have an issue.
+    pub sound: bool,
+}
+
+impl Step {
+    /// True if two containers, which start at bit `base` of equally many dwords, are equal in this
+    /// step.
+    pub fn same(&self, one: &[u32], other: &[u32], base: u32) -> bool {
+        let first = (base / 32 + self.dwords.0) as usize;
+        let end = (base / 32)
+            .saturating_add(self.dwords.1)
+            .saturating_add(2 - u32::from(base.is_multiple_of(32)));
+        let end = (end as usize).min(one.len());
+        // Missing dwords do not differ.
+        first >= end || one.get(first..end) == other.get(first..end)
+    }
+}
+
+/// The bits, up to 64, on which the text of parts depends, together with their position and, if
+/// `based`, the base addresses.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MemoKey {
+    /// Unique number of the step; not zero.
+    pub number: usize,
+    pub start: u32,
+    pub end: u32,
+    pub place: BitPosition,
+    /// Bits of addresses and long numbers: only zero is memoised.
+    pub wide: u64,
+    pub based: bool,
+}
+
+impl MemoKey {
+    /// The bits, of a container that starts at bit `base`, if none is missing and the value is
+    /// memoised.
+    #[inline(always)]
+    pub fn value(&self, dwords: &[u32], base: u32) -> Option<u64> {
+        if ((base + self.end) / 32) as usize >= dwords.len() {
+            return None;
+        }
+        let value = match self.place.bits(dwords, base) {
+            Some(value) => value,
+            None => bits::get(dwords, base + self.start, base + self.end),
+        };
+        (value & self.wide == 0).then_some(value)
+    }
+
+    /// The version of the base addresses, if the text depends on them.
+    #[inline(always)]
+    pub fn version(&self, bases: &Bases) -> u32 {
+        if self.based { bases.version() } else { 0 }
+    }
+}
+
+impl Limits {
+    /// The issue of a value of `width` bits, if it is outside the range.
+    pub fn broken(&self, stored: u64, width: u32) -> Option<Issue> {
+        let (min, max) = self.range?;
+        let inside = if self.signed {
+            let value = bits::sign_extend(stored, width);
+            bits::sign_extend(min, width) <= value && value <= bits::sign_extend(max, width)
+        } else {
+            min <= stored && stored <= max
+        };
+        (!inside).then_some(Issue::OutOfRange { min, max })
+    }
+}

@@ -1,0 +1,108 @@
+//! Layouts of surfaces that packets set for later packets.
+
+use super::record::{Item, Origin, Record};
+use genxml_core::bits;
+use genxml_core::reflect::{Container, Type};
+use std::fmt;
+
+/// Number of buffers of the stream output (2a p.216).
+pub(super) const STREAM_BUFFERS: usize = 4;
+/// Number of pictures that MFX_SURFACE_STATE and VEBOX_SURFACE_STATE distinguish.
+pub(super) const PICTURES: usize = 6;
+
+/// The layout of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Picture {
+    width: u64,
+    height: u64,
+    /// Name of the format; empty if the manual has none for the value.
+    format: &'static str,
+    /// Bytes from one row to the next.
+    pitch: u64,
+    tiles: &'static str,
+}
+
+impl fmt::Display for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Picture { width, height, format, pitch, tiles } = self;
+        let format = if format.is_empty() { "unknown format" } else { format };
+        write!(f, "{width} x {height} {format}, pitch {pitch} bytes, {tiles}")
+    }
+}
+
+/// A buffer of the stream output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StreamBuffer {
+    pub address: u64,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// The surfaces that earlier packets have set.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Surfaces {
+    pub stream: [Option<StreamBuffer>; STREAM_BUFFERS],
+    pub pictures: [Option<Picture>; PICTURES],
+}
+
+/// The value of a field as meant, for example one more than stored.
+pub(super) fn number(record: &Record, container: &Container, name: &str) -> Option<u64> {
+    let field = container.fields.iter().find(|field| field.name == name)?;
+    Some(field.stored.decode(bits::get(&record.dwords, field.start, field.end)))
+}
+
+/// The name of a field's value.
+pub(super) fn name_of(record: &Record, container: &Container, name: &str) -> Option<&'static str> {
+    let field = container.fields.iter().find(|field| field.name == name)?;
+    match field.ty {
+        Type::Enum(list) => list.name_of(bits::get(&record.dwords, field.start, field.end)),
+        _ => None,
+    }
+}
+
+impl Surfaces {
+    /// 3DSTATE_SO_BUFFER.
+    pub fn stream_buffer(&mut self, record: &Record, container: &Container) {
+        let index = record.stored(container, "SO Buffer Index").unwrap_or(0) as usize;
+        let Some(buffer) = self.stream.get_mut(index) else { return };
+        let dwords = number(record, container, "Surface Size").unwrap_or(0);
+        let address = record.address_of(container, "Surface Base Address").unwrap_or(0);
+        let on = record.stored(container, "SO Buffer Enable") == Some(1);
+        *buffer = on.then_some(StreamBuffer { address, size: 4 * dwords });
+    }
+
+    /// MFX_SURFACE_STATE and VEBOX_SURFACE_STATE.
+    pub fn picture(&mut self, record: &Record, container: &Container) {
+        let id = record.stored(container, "Surface ID");
+        let id =
+            id.or_else(|| record.stored(container, "Surface Identification")).unwrap_or(0) as usize;
+        let Some(picture) = self.pictures.get_mut(id) else { return };
+        let value = |name| number(record, container, name).unwrap_or(0);
+        *picture = Some(Picture {
+            width: value("Width"),
+            height: value("Height"),
+            format: name_of(record, container, "Surface Format").unwrap_or(""),
+            pitch: value("Surface Pitch"),
+            tiles: match (value("Tiled Surface"), value("Tile Walk")) {
+                (0, _) => "linear",
+                (_, 0) => "X-tiled",
+                (_, _) => "Y-tiled",
+            },
+        });
+    }
+}
+
+/// A pitch of a tiled surface of the blitter counts dwords (2d p.49, p.54): its unit is corrected.
+pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
+    for (pitch, tiled) in
+        [("Destination Pitch", "Dest Tiling Enable"), ("Source Pitch", "Src Tiling Enable")]
+    {
+        if record.stored(container, tiled) != Some(1) {
+            continue;
+        }
+        for item in record.items.iter_mut().filter(|item| item.name == pitch) {
+            // No longer the unit of the field.
+            *item = Item { unit: "dwords", origin: Origin::NONE, ..*item };
+        }
+    }
+}

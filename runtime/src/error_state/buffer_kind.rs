@@ -1,0 +1,53 @@
+//! Kinds of memory in an error state.
+
+/// The kind of a piece of memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum BufferKind {
+    /// The batch of the request that was running.
+    #[default]
+    Batch,
+    /// The ring.
+    Ring,
+    /// The ring in the hardware's registers, if it is a different one.
+    HardwareRing,
+    /// The image of the context, with the status page first.
+    Context,
+    /// The status page.
+    Status,
+    /// Commands that the hardware runs when it loads a context.
+    WorkaroundContext,
+    /// Commands that the driver runs as a hardware workaround.
+    WorkaroundBatch,
+    /// The image that contexts start from.
+    NullContext,
+    /// A buffer that the program asked to have captured.
+    User,
+    /// The page of the semaphores between engines.
+    Semaphores,
+    /// Anything else, under the file's name.
+    Other(String),
+}
+
+impl BufferKind {
+    /// True if its address is in the global page table, whatever the context.
+    pub fn is_global(&self) -> bool {
+        !matches!(self, BufferKind::Batch | BufferKind::User)
+    }
+
+    /// A name for people.
+    pub fn name(&self) -> &str {
+        match self {
+            BufferKind::Batch => "batch",
+            BufferKind::Ring => "ring",
+            BufferKind::HardwareRing => "hardware's ring",
+            BufferKind::Context => "context",
+            BufferKind::Status => "status page",
+            BufferKind::WorkaroundContext => "workarounds of the context",
+            BufferKind::WorkaroundBatch => "workaround batch",
+            BufferKind::NullContext => "null context",
+            BufferKind::User => "user buffer",
+            BufferKind::Semaphores => "semaphores",
+            BufferKind::Other(name) => name,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Finds the engines with unfinished work, and collects what the file says of them.
+
+use super::walk::{self, Submissions};
+use super::{Hang, Summary, fault, registers};
+use crate::decode::Tables;
+use crate::devcoredump::Devcoredump;
+use crate::error_state::{Engine, ErrorState};
+use crate::submission::Submission;
+
+/// A summary of the engines with unfinished work.
+pub fn summary(state: &ErrorState) -> Summary {
+    of(state, &mut |each| state.submissions(each))
+}
+
+/// As [`summary`], for a device coredump.
+pub fn of_devcoredump(dump: &Devcoredump) -> Summary {
+    of(&dump.state, &mut |each| dump.submissions(each))
+}
+
+fn of(state: &ErrorState, submissions: &mut Submissions<'_>) -> Summary {
+    let tables = Tables::gen8();
+    let text = |key: &str| state.entry(key).unwrap_or_default().to_owned();
+    let message = if text("GPU HANG").is_empty() { text("Reason") } else { text("GPU HANG") };
+    let kernel = if text("Kernel").is_empty() { text("kernel") } else { text("Kernel") };
+    let mut summary = Summary {
+        platform: state.platform(),
+        message,
+        kernel,
+        errors: registers::of_device(tables, state),
+        ..Summary::default()
+    };
+    summary.fault = fault::of_device(tables, state);
+    for (index, engine) in state.engines.iter().enumerate() {
+        let because = because(state, engine);
+        if because.is_empty() && !is_at_work(state, engine) {
+            summary.idle.push(engine.name.clone());
+            continue;
+        }
+        let mut hang = Hang {
+            engine: engine.name.clone(),
+            because,
+            process: engine.process.clone(),
+            acthd: engine.value("ACTHD").map(|acthd| acthd & crate::memory::VA_MASK),
+            units: registers::units(tables, engine),
+            flags: registers::flags(tables, engine),
+            fault: fault::of_engine(tables, state, engine),
+            ..Hang::default()
+        };
+        walk::ring(tables, state, engine, &mut hang);
+        walk::batches(tables, state, engine, &mut hang, &mut |each| {
+            submissions(&mut |submission: &Submission<'_>| match submission.context == index as u32
+            {
+                true => each(submission),
+                false => Ok(()),
+            })
+        });
+        summary.engines.push(hang);
+    }
+    summary.engines.sort_by_key(|hang| hang.because.is_empty());
+    summary
+}
+
+/// The signs that an engine hung.
+fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
+    let mut because = Vec::new();
+    if engine.value("hung").is_some_and(|hung| hung != 0) {
+        because.push("hung: 1".to_owned());
+    }
+    for (key, start) in
+        [("hangcheck", "hung"), ("hangcheck stall", "yes"), ("hangcheck action", "dead")]
+    {
+        if let Some(value) = engine.entry(key)
+            && value.starts_with(start)
+        {
+            because.push(format!("{key}: {value}"));
+        }
+    }
+    if let Some(context) = engine.entry("Active context")
+        && let Some(at) = context.find("guilty ")
+        && !context[at + 7..].starts_with('0')
+    {
+        because.push("its context is guilty".to_owned());
+    }
+    let message = state.entry("GPU HANG").unwrap_or_default();
+    if message.contains(&format!("on {}", engine.name)) {
+        because.push("the driver's message names it".to_owned());
+    }
+    because
+}
+
+/// True if an engine had work, as far as its registers show.
+fn is_at_work(state: &ErrorState, engine: &Engine) -> bool {
+    if engine.entry("IDLE?") == Some("yes") {
+        return false;
+    }
+    let field = |register: &str, field| {
+        engine
+            .value(register)
+            .and_then(|value| crate::error_state::field_of(register, field, value))
+    };
+    let moved = match (field("HEAD", "HEAD_ADDR"), field("TAIL", "TAIL_ADDR")) {
+        (Some(head), Some(tail)) => head != tail,
+        _ => engine.value("ACTHD").is_some_and(|acthd| acthd != 0),
+    };
+    let fault = engine
+        .value("FAULT_REG")
+        .is_some_and(|value| registers::is_set("FAULT_REG", "Valid Bit", value));
+    let batch = state.buffers_of(&engine.name).any(|buffer| !buffer.kind.is_global());
+    moved || fault || batch
+}
