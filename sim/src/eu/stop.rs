@@ -30,9 +30,9 @@ pub enum Stop {
     /// It jumps to this byte offset from the kernel's first instruction, where nothing is decoded
     /// yet. It can continue after [`super::decode8::extend`] has decoded it.
     Decode(i32),
-    /// It waits for a notification in this subregister of `n0` ([`Thread::notify`]).
+    /// It waits for a notification in this subregister of `n0` ([`super::thread::Thread::notify`]).
     Notification(u8),
-    /// A `sendc` waits for the end of the thread with this FFTID ([`Thread::retired`]).
+    /// A `sendc` waits for the end of the thread with this FFTID ([`super::thread::Thread::retired`]).
     Dependency(u8),
 }
 

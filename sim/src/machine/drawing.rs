@@ -1,11 +1,11 @@
 //! Draws as observers see them: the latched state and memory at the time of a 3DPRIMITIVE, and the
 //! counters.
 //!
-//! An observer gets a [`Drawing`] before the draw ([`Event::Draw`]) and after it
-//! ([`Event::DrawEnd`]). A drawing computes nothing until it is asked: [`Drawing::summary`] follows
-//! the packets, [`Drawing::color`] and similar functions make pictures of memory. To get the counts
-//! of one draw, subtract the [`Drawing::counters`] before it from those after it
-//! ([`Counters::since`]).
+//! An observer gets a [`Drawing`] before the draw ([`Event::Draw`](super::events::Event::Draw)) and
+//! after it ([`Event::DrawEnd`](super::events::Event::DrawEnd)). A drawing computes nothing until
+//! it is asked: [`Drawing::summary`] follows the packets, [`Drawing::color`] and similar functions
+//! make pictures of memory. To get the counts of one draw, subtract the [`Drawing::counters`]
+//! before it from those after it ([`Counters::since`]).
 //!
 //! ```
 //! use genxml_sim::machine::drawing::Counters;

@@ -1,5 +1,5 @@
-//! Counts and events of the model. [`Stats`] are always counted; events are emitted only if there
-//! is an [`Observer`].
+//! Events of the model. They are emitted only if there is an [`Observer`]; the counters in
+//! [`Stats`](super::stats::Stats) are always kept.
 //!
 //! [`super::drawing`] has the data in events of draws; [`crate::inspect`] has observers.
 
