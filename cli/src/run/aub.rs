@@ -1,10 +1,10 @@
 //! Runs AUB files: reads every block in order, and runs engines when the file starts them.
 
+use super::args::Args;
 use super::dump::Dump;
 use super::error_state;
 use super::listen::Listeners;
 use super::report::{Input, Report, Stop};
-use super::{Args, set_up};
 use crate::output::{Error, bad_input};
 use crate::progress;
 use genxml::aub::Reader;
@@ -46,7 +46,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let cannot_read =
         |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", path.display()));
     let mut replay = AubReplay::new(Reader::new(input).map_err(|error| cannot_read(&error))?);
-    set_up(args, replay.gpu());
+    args.set_up(replay.gpu());
     let mut report = Report::new(&name, path, Input::Aub);
     while report.stop.is_none() {
         let step = match listeners.any() {

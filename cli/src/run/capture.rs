@@ -1,10 +1,10 @@
 //! Runs captures: every submission in order, with memory compared with the expectations.
 
+use super::args::Args;
 use super::dump::Dump;
 use super::error_state;
 use super::listen::Listeners;
 use super::report::{Compared, Input, Report, Stop};
-use super::{Args, set_up};
 use crate::output::{Error, bad_input};
 use crate::progress;
 use genxml::capture::Capture;
@@ -21,7 +21,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
     let progress = progress::of_submissions(capture.execs().count() as u64, args.json);
 
     let mut replay = Replay::new(&capture);
-    set_up(args, replay.gpu());
+    args.set_up(replay.gpu());
     while report.stop.is_none() {
         let step = match listeners.any() {
             true => replay.step_observed(listeners),

@@ -1,6 +1,6 @@
 //! `--observe draw`: each 3DPRIMITIVE with its state, its counts, and pictures of its targets.
 
-use super::report::counted;
+use super::number::counted;
 use crate::output::{Error, write_picture};
 use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry};
 use genxml_sim::Place;

@@ -1,9 +1,9 @@
 //! Observers of the model: the tables of `--stats`, the draws of `--observe draw`, the trace for
 //! Perfetto, the trace as text.
 
+use super::args::{Args, Observed};
 use super::draws::Draws;
 use super::report::Stop;
-use super::{Args, Observed};
 use crate::output::{Error, bad_input};
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now, Observer};

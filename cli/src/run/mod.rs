@@ -1,124 +1,30 @@
 //! `genx run`: executes a capture or an AUB file on the model and reports the results.
 //!
-//! * this file: the options and the main sequence;
+//! * this file: the main sequence; `args`: the options;
 //! * `capture`: runs captures and compares their expectations; `aub`: runs AUB files;
 //! * `report`: the results as text and JSON; `tables`: the details of `--stats`;
 //! * `listen`: the observers; `draws`: `--observe draw`; `dump`: `--dump`; `error_state`:
 //!   `--error-state`.
 
+mod args;
 mod aub;
 mod capture;
 mod draws;
 mod dump;
 mod error_state;
 mod listen;
+mod number;
 mod report;
 mod tables;
 
 use crate::check;
 use crate::output::{Error, Exit, stdout};
-use genxml_sim::Gpu;
 use listen::Listeners;
 use report::{Report, Verdict};
-use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
-/// Execute a capture on the model and compare memory with what the capture expects, or execute an
-/// AUB file.
-///
-/// A fault ends the run. Only completed submissions are counted. In JSON, expectations that were not
-/// reached have `"ok": null`. An AUB file runs up to the first unreadable byte.
-///
-/// Results do not depend on the number of threads. With --stats, --observe or a trace, thread groups
-/// and screen tiles run one after the other.
-///
-/// Exit code: 0 success; 1 an expectation differs, or --check finds an error; 2 unusable input; 3 a
-/// GPU fault, a hang, or something that the model does not implement.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  genx run captures/gpgpu_fill
-  genx run captures/gpgpu_fill --dump out --stats
-  genx run captures/gpgpu_fill --json | jq .expectations
-  genx run captures/gpgpu_fill --trace fill.json      open it in ui.perfetto.dev
-  genx run captures/kmscube --observe draw --dump out   each draw, with its targets before and after
-  genx run captures/hang --error-state hang.error     write the state after a hang, for genx decode
-  genx run saxpy.aub.xz --stats                       a recording of intel_dump_gpu")]
-pub struct Args {
-    /// A capture directory (with manifest.json and data.bin.zst), an AUB file, plain or compressed
-    /// (xz, gzip, zstd), or - for an AUB file from standard input
-    input: PathBuf,
-    /// Also check the capture against the programming restrictions of the manual, as `genx check`
-    /// does
-    #[arg(long)]
-    check: bool,
-    /// Write the memory of each expectation to DIR/NAME.bin and each frame to DIR/frameN.png; with
-    /// --observe draw also the targets of draws
-    ///
-    /// The pictures before and after draw N are DIR/drawN-before-rt0.png, DIR/drawN-after-rt0.png
-    /// and so on for each render target. If the draw has depth or stencil tests, there are also
-    /// drawN-...-depth.png and drawN-...-stencil.png. A picture shows the level and the first slice
-    /// that the draw writes to, sample 0, without alpha. Blocks of a fast clear have the clear
-    /// colour. A depth of 1 is white; other depths are grey, from the least in black to the greatest.
-    #[arg(long, value_name = "DIR")]
-    dump: Option<PathBuf>,
-    /// After a fault or hang, write an i915 error state to FILE: registers, ring, batch and all
-    /// memory of the context. It is compressed if the name ends in .gz, .xz or .zst
-    #[arg(long, value_name = "FILE")]
-    error_state: Option<PathBuf>,
-    /// Print a paragraph for each draw; with --json, an object in `draws`
-    ///
-    /// Members of the object: draw, submission (both from 1 on), address, batch, topology, vertices,
-    /// start_vertex,
-    /// base_vertex, instances, start_instance, indirect, indices (format, address, bytes; null
-    /// without), shaders (stage, kernels: dispatch, offset, address), stream_output, rasterised,
-    /// targets (binding, format, width, height, level, first_slice, samples, tiling, pitch,
-    /// address, auxiliary, blend), more_targets (true if the kernel computes some), depth and
-    /// stencil (null without), samples, cull, viewports, scissors, counts (null if a fault ended
-    /// the draw; null for what its state does not count), pictures, problems.
-    #[arg(long, value_name = "WHAT")]
-    observe: Option<Observed>,
-    /// Print tables by engine, kind of packet, kernel and kind of message
-    #[arg(long)]
-    stats: bool,
-    /// Write a trace for Perfetto to FILE: batches, packets and thread groups by engine, in the
-    /// model's time
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-    /// Write one line per packet and thread to FILE
-    #[arg(long, value_name = "FILE")]
-    trace_text: Option<PathBuf>,
-    /// Also write one line per EU instruction to the text trace
-    #[arg(long, requires = "trace_text")]
-    trace_instructions: bool,
-    /// Print one JSON object instead of text
-    ///
-    /// Members: input, exit, submissions, expectations (name, after_exec, ok, first_difference),
-    /// fault (exec or byte, text, engine, packet, address, batch, batch_offset, kernel, ip; null if
-    /// there was none), stats (batches, packets, groups, threads, instructions, messages, pixels,
-    /// bytes_read, bytes_written), engines (engine, packets), seconds, instructions_per_second.
-    ///
-    /// Captures also have capture and submissions_in_capture, and AUB files have aub (kind, pci_id,
-    /// application). --check adds check (the object of `genx check`), --observe draw adds draws, and
-    /// --stats adds tables (engines, packets, kernels, messages). Times in tables are the model's,
-    /// in units of about a nanosecond. Two runs of the same input differ only in seconds and
-    /// instructions_per_second.
-    #[arg(long)]
-    json: bool,
-    /// Number of host threads. Default: all cores. Results do not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: Option<u32>,
-    /// Units of work (EU instructions, pixels, packets) after which a submission is a hang
-    #[arg(long, value_name = "UNITS")]
-    work_limit: Option<u64>,
-}
-
-/// The values of --observe.
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Observed {
-    /// Vertices, shaders, render targets, depth and stencil, viewport, counts
-    Draw,
-}
+pub use args::Args;
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
@@ -130,15 +36,6 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     report.elapsed = start.elapsed();
     (report.tally, report.draws) = listeners.finish(report.stop.as_ref())?;
     finish(args, &report)
-}
-
-/// Applies the arguments to the model.
-fn set_up(args: &Args, gpu: &mut Gpu) {
-    if let Some(units) = args.work_limit {
-        gpu.set_work_limit(units);
-    }
-    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    gpu.set_threads(args.threads.map_or_else(cores, |threads| threads as usize));
 }
 
 /// Prints the report. The worst result determines the exit code.

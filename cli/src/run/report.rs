@@ -1,6 +1,7 @@
 //! The results of a run, as text and as JSON.
 
 use super::draws::Draws;
+use super::number::{bytes, counted};
 use super::tables;
 use crate::check;
 use crate::output::Exit;
@@ -402,35 +403,6 @@ fn counts(stats: &Stats) -> [(&'static str, u64); 9] {
         ("bytes_read", stats.bytes_read),
         ("bytes_written", stats.bytes_written),
     ]
-}
-
-/// A number with commas: `1,234,567`.
-pub fn counted(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A size: `1.5 MiB`.
-fn bytes(number: u64) -> String {
-    let mut value = number as f64;
-    for unit in ["bytes", "KiB", "MiB", "GiB"] {
-        if value < 1024.0 || unit == "GiB" {
-            return if unit == "bytes" {
-                format!("{number} bytes")
-            } else {
-                format!("{value:.1} {unit}")
-            };
-        }
-        value /= 1024.0;
-    }
-    unreachable!("the last unit takes all")
 }
 
 /// A rate: `12.3 M`.

@@ -1,6 +1,6 @@
 //! The details of `--stats`: tables by engine, kind of packet, kernel and kind of message.
 
-use super::report::counted;
+use super::number::counted;
 use genxml_sim::inspect::Tally;
 use genxml_sim::mem::Va;
 use serde_json::{Value, json};
