@@ -8,6 +8,9 @@ use crate::address::SpaceKind;
 use crate::rule::{Cond, Frame, Rule};
 use core::fmt;
 
+pub use crate::enumeration::Enumeration;
+pub use crate::operator::Op;
+
 /// A structure, instruction or register.
 #[derive(Debug)]
 pub struct Container {
@@ -403,44 +406,6 @@ pub struct Group {
     pub groups: &'static [Group],
 }
 
-/// A named list of values.
-#[derive(Debug)]
-pub struct Enumeration {
-    /// The manual's name. A list that is defined inside a field has the names of container and
-    /// field.
-    pub name: &'static str,
-    /// Values in ascending order.
-    pub values: &'static [(u64, &'static str)],
-    /// Values that imply a number of bits, such as surface formats, in ascending order.
-    pub bits: &'static [(u64, u16)],
-}
-
-impl Enumeration {
-    /// The name of `value`, if it has one.
-    pub const fn name_of(&self, value: u64) -> Option<&'static str> {
-        let (mut low, mut high) = (0, self.values.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.values[middle] {
-                (number, name) if number == value => return Some(name),
-                (number, _) if number < value => low = middle + 1,
-                _ => high = middle,
-            }
-        }
-        None
-    }
-
-    /// The value with this name; the first if there are several.
-    pub fn value_of(&self, name: &str) -> Option<u64> {
-        self.values.iter().find(|(_, other)| *other == name).map(|(value, _)| *value)
-    }
-
-    /// The number of bits that `value` implies; `None` if it implies none.
-    pub fn bits_of(&self, value: u64) -> Option<u16> {
-        self.bits.binary_search_by_key(&value, |v| v.0).ok().map(|index| self.bits[index].1)
-    }
-}
-
 /// A condition over stored values of fields of the same container.
 #[derive(Debug)]
 pub enum Expr {
@@ -459,54 +424,6 @@ pub enum Expr {
     Not(&'static Expr),
     /// Two operands.
     Binary(Op, &'static Expr, &'static Expr),
-}
-
-/// Operators of [`Expr`]; comparisons and logic yield 0 or 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Op {
-    Or,
-    And,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    BitAnd,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-}
-
-impl Op {
-    /// The result. Arithmetic wraps; division and remainder by zero give zero.
-    pub const fn apply(self, l: u64, r: u64) -> u64 {
-        match self {
-            Op::Or => (l != 0 || r != 0) as u64,
-            Op::And => (l != 0 && r != 0) as u64,
-            Op::Eq => (l == r) as u64,
-            Op::Ne => (l != r) as u64,
-            Op::Lt => (l < r) as u64,
-            Op::Le => (l <= r) as u64,
-            Op::Gt => (l > r) as u64,
-            Op::Ge => (l >= r) as u64,
-            Op::BitAnd => l & r,
-            Op::Add => l.wrapping_add(r),
-            Op::Sub => l.wrapping_sub(r),
-            Op::Mul => l.wrapping_mul(r),
-            Op::Div => match l.checked_div(r) {
-                Some(times) => times,
-                None => 0,
-            },
-            Op::Rem => match l.checked_rem(r) {
-                Some(rest) => rest,
-                None => 0,
-            },
-        }
-    }
 }
 
 impl Expr {

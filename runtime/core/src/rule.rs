@@ -7,7 +7,8 @@
 //! and every other operation with an unknown operand is unknown.
 
 use crate::bits;
-use crate::reflect::{Enumeration, Op};
+use crate::enumeration::Enumeration;
+use crate::operator::Op;
 
 /// A programming restriction of a container.
 #[derive(Debug)]

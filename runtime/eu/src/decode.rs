@@ -10,6 +10,8 @@ use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
+pub use crate::problem::Problem;
+pub(crate) use crate::problem::operation;
 use core::fmt;
 
 /// Dwords that cannot be decoded.
@@ -56,35 +58,6 @@ impl fmt::Display for Raw {
     }
 }
 
-/// Why an instruction cannot be decoded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Problem {
-    /// The kernel ends inside the instruction.
-    #[error("it takes {needed} bytes, {available} are left")]
-    Truncated {
-        /// Its length.
-        needed: u32,
-        /// Bytes that are available.
-        available: u32,
-    },
-    /// A field holds a value that the manual reserves.
-    #[error("{operation}: {field} holds {value:#x}, which is reserved")]
-    Reserved {
-        /// The operation.
-        operation: Opcode,
-        /// The manual's name of the field.
-        field: &'static str,
-        /// Its value.
-        value: u64,
-    },
-    /// The 8-byte form does not exist for the operation.
-    #[error("{operation} has no compact form")]
-    NotCompactable {
-        /// The operation.
-        operation: Opcode,
-    },
-}
-
 /// Decodes the instruction at the start of `dwords`; dwords after it are ignored. Operations that
 /// Gen8 does not have decode as [`Opcode::Illegal`], because hardware treats them so (2a illegal).
 pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
@@ -109,14 +82,6 @@ pub fn decode(dwords: &[u32]) -> Result<Instruction, DecodeError> {
 pub fn length(first: u32) -> u32 {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     if header.control.controls_b.cmpt_ctrl { 8 } else { 16 }
-}
-
-/// The operation of the first dword. Hardware also reads bit 7, which is clear in every operation.
-/// In the 8-byte form bit 7 is the breakpoint.
-pub(crate) fn operation(first: u32) -> Option<Opcode> {
-    let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
-    let undefined = header.undefined_operation && !header.control.controls_b.cmpt_ctrl;
-    Opcode::from_code(header.opcode.bits() as u8).filter(|_| !undefined)
 }
 
 /// Decodes the 16-byte form. `length` is the size in memory: 8 if `dwords` are the expansion of a

@@ -39,10 +39,13 @@ pub mod kernel;
 pub mod message;
 pub mod native;
 pub mod ops;
+mod problem;
+mod properties;
 pub mod signature;
 pub mod surface;
 pub mod syntax;
 mod table;
+mod types;
 pub mod validate;
 
 /// Instruction formats, enumerations and compaction tables, generated from the specification.

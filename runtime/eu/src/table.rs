@@ -4,9 +4,35 @@
 //! no constant has its types yet. [`Opcode`], [`OPS`] and everything that reads them follow: the
 //! decoder, the encoder, the assembler, the disassembler, the validator and the documentation.
 
-use crate::instruction::DataType;
-use crate::ops::{Format, Modifiers, Op, Traits};
-use crate::signature::{Origin, Signature, TypeSet};
+use crate::properties::{Format, Modifiers, Traits};
+use crate::signature::rows::{Origin, Signature, TypeSet};
+use crate::types::DataType;
+
+/// A row of the instruction table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Op {
+    /// The operation.
+    pub opcode: Opcode,
+    /// Its 7-bit number, as in the enumeration EU_OPCODE.
+    pub code: u8,
+    /// The manual's mnemonic, EU_OPCODE's name of it.
+    pub name: &'static str,
+    /// Number of sources that the instruction names; a branch's distances do not count.
+    pub sources: u8,
+    /// Layout.
+    pub format: Format,
+    /// Modifiers it takes.
+    pub modifiers: Modifiers,
+    /// Restrictions.
+    pub traits: Traits,
+    /// Types that its operands may have; those of `math` depend on the function.
+    pub signatures: &'static [Signature],
+    /// Where it is described. 2a prints no page numbers in this part: its entries are in
+    /// alphabetical order.
+    pub page: &'static str,
+    /// What it does, in a few words.
+    pub summary: &'static str,
+}
 
 macro_rules! modifiers {
     (@ P) => { Modifiers::PREDICATE };

@@ -5,6 +5,7 @@ use super::error::Fault;
 use super::lex::Kind;
 use super::number::{self, Number};
 use super::parse::{Item, Parse, Parser, Span, SpannedTarget, Statement, Target};
+use super::send;
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use crate::syntax::{self, Keyword, Syntax};
@@ -510,7 +511,7 @@ fn message(p: &mut Parser<'_>) -> Parse<Send> {
             p.integer("the message descriptor or a0.0", u64::from(u32::MAX))? as u32
         )
     };
-    Ok(super::message(function & 15, descriptor, function & 32 != 0))
+    Ok(send::message(function & 15, descriptor, function & 32 != 0))
 }
 
 fn at_target(p: &Parser<'_>) -> bool {

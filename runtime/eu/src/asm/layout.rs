@@ -1,8 +1,8 @@
 //! Computes instruction positions, jump distances and the final bytes.
 
+use super::assembly::{Compaction, Line, MAX_ERRORS};
 use super::error::Fault;
 use super::parse::{Item, Span, SpannedTarget, Target};
-use super::{Compaction, Line, MAX_ERRORS};
 use crate::decode;
 use crate::instruction::Branch;
 use crate::kernel::Located;

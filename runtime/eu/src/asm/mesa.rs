@@ -10,6 +10,7 @@ use super::iga;
 use super::lex::Kind;
 use super::number::{self, Number};
 use super::parse::{Base, Item, Parse, Parser, Span, SpannedTarget, Statement, Target};
+use super::send;
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
 use crate::syntax;
@@ -496,7 +497,7 @@ fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     let function = syntax::FUNCTIONS.find(&words, p.syntax);
     let function =
         function.ok_or_else(|| p.unknown_name(&syntax::FUNCTIONS, &words, start.start..end))?;
-    let send = super::message(0, Descriptor::Immediate(descriptor), false);
+    let send = send::message(0, Descriptor::Immediate(descriptor), false);
     Ok(Send { function, descriptor: address.unwrap_or(send.descriptor), ..send })
 }
 

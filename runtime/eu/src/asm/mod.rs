@@ -26,6 +26,7 @@
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
 //!   Mesa's disassembler does not print.
 
+mod assembly;
 mod error;
 mod iga;
 mod layout;
@@ -33,85 +34,18 @@ mod lex;
 mod mesa;
 mod number;
 mod parse;
+mod send;
 
+pub use assembly::{Assembly, Compaction, Line, Options};
 pub use error::AsmError;
 
-use crate::encoding;
-use crate::gen8::eu as gen8;
-use crate::instruction::{Descriptor, Send, SharedFunction};
-use crate::kernel::Located;
 use crate::syntax::Syntax;
-use crate::validate::Place;
-use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
+use assembly::MAX_ERRORS;
 use error::Fault;
 use lex::Kind;
 use parse::{Item, OperandSpans, Parser, Statement};
-
-/// Options of the assembler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Options {
-    /// Which instructions get the 8-byte form.
-    pub compaction: Compaction,
-}
-
-/// Which instructions get the 8-byte form.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Compaction {
-    /// Those with the option `{Compacted}`; it is an error if one of them has no 8-byte form.
-    #[default]
-    AsWritten,
-    /// None, even with the option.
-    None,
-    /// All that have one, except branches. Jumps keep their targets.
-    All,
-}
-
-/// An assembled kernel.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Assembly {
-    /// The instructions in memory.
-    pub bytes: Vec<u8>,
-    /// Instructions in order.
-    pub lines: Vec<Line>,
-    /// Byte offsets of the labels.
-    pub labels: BTreeMap<String, u64>,
-}
-
-/// An instruction and its position in the source.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Line {
-    /// The instruction as decoded from its bytes, with its position.
-    pub located: Located,
-    /// Line in the source, from 1.
-    pub line: usize,
-    /// Byte range in the source.
-    pub span: Range<usize>,
-    spans: OperandSpans,
-    jip: Range<usize>,
-    uip: Range<usize>,
-}
-
-impl Line {
-    /// The byte range in the source of a part of the instruction, or of the whole instruction if
-    /// the part is not written.
-    pub fn place(&self, place: Place) -> Range<usize> {
-        let part = match place {
-            Place::Instruction => None,
-            Place::Destination => Some(&self.spans.destination),
-            Place::Source(number) => self.spans.sources.get(usize::from(number)),
-            Place::Jip => Some(&self.jip),
-            Place::Uip => Some(&self.uip),
-        };
-        part.filter(|part| !part.is_empty()).unwrap_or(&self.span).clone()
-    }
-}
-
-/// The assembler stops after this many errors.
-const MAX_ERRORS: usize = 50;
 
 /// Assembles a kernel.
 ///
@@ -253,21 +187,5 @@ fn recover(p: &mut Parser<'_>, start: usize) {
         p.syntax == Syntax::Mesa && stopped.first && p.at > start && stopped.kind != Kind::End;
     if !missing {
         p.at = p.limit;
-    }
-}
-
-/// A message to the function with this number. Bit 31 of the descriptor is the end of thread.
-fn message(function: u8, descriptor: Descriptor, end_of_thread: bool) -> Send {
-    let sfid = gen8::Sfid::new(u64::from(function)).ok();
-    let known = sfid.and_then(|sfid| encoding::SHARED_FUNCTION.decode(sfid));
-    let function = known.unwrap_or(SharedFunction::Reserved(function));
-    match descriptor {
-        Descriptor::Immediate(dword) => {
-            let message = gen8::EuInstructionOperandSendMsg::unpack_lossy(&[dword]);
-            let end_of_thread = end_of_thread || message.eot;
-            let [dword] = gen8::EuInstructionOperandSendMsg { eot: false, ..message }.pack();
-            Send { function, descriptor: Descriptor::Immediate(dword), end_of_thread }
-        }
-        address => Send { function, descriptor: address, end_of_thread },
     }
 }

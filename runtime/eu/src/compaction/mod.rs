@@ -7,10 +7,10 @@
 
 mod kernel;
 
-use crate::decode::{Problem, operation};
 use crate::gen8::eu as gen8;
 use crate::instruction::{DataType, Immediate, Instruction, Operand};
 use crate::ops::{Format, Opcode};
+use crate::problem::{Problem, operation};
 
 pub use kernel::{CompactError, compact_kernel, expand_kernel};
 

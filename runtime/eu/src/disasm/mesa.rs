@@ -2,7 +2,7 @@
 //! bits included.
 
 use super::mesa_messages;
-use super::text::{Line, general, restricted_float};
+use super::text::{Line, general, invalid, restricted_float};
 use crate::compaction;
 use crate::decode::{DecodeError, Problem, Raw, length, operation, three_source_types};
 use crate::encoding as enc;
@@ -741,20 +741,6 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
         self.line.text(" }")
     }
-}
-
-/// Mesa's text for a value without a name.
-pub(super) fn invalid<W: Write + ?Sized>(
-    line: &mut Line<'_, W>,
-    what: &str,
-    value: u64,
-) -> fmt::Result {
-    line.text("*** invalid ")?;
-    line.text(what)?;
-    line.text(" value ")?;
-    line.unsigned(value)?;
-    line.space();
-    Ok(())
 }
 
 const CHANNELS: [&str; 4] = ["x", "y", "z", "w"];

@@ -1,7 +1,6 @@
 //! Messages in Mesa's words: the second line of a send.
 
-use super::mesa::invalid;
-use super::text::Line;
+use super::text::{Line, invalid};
 use crate::encoding as enc;
 use crate::gen8::{eu, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;

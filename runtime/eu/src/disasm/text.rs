@@ -204,5 +204,19 @@ pub(super) fn restricted_float(byte: u8) -> f64 {
     sign * (1.0 + f64::from(fraction) / 16.0) * f64::from(1u16 << exponent) / 8.0
 }
 
+/// Mesa's text for a value without a name.
+pub(super) fn invalid<W: Write + ?Sized>(
+    line: &mut Line<'_, W>,
+    what: &str,
+    value: u64,
+) -> fmt::Result {
+    line.text("*** invalid ")?;
+    line.text(what)?;
+    line.text(" value ")?;
+    line.unsigned(value)?;
+    line.space();
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests;

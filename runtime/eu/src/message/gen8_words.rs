@@ -1,7 +1,7 @@
 //! Words for messages for which IGA has none, or has wrong ones because their numbers have another
 //! meaning on later hardware.
 
-use super::words::operation;
+use super::atomics::operation;
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
 use core::fmt::{self, Write};

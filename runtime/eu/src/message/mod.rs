@@ -4,6 +4,7 @@
 //! fields. [`Description::lengths`] gives the numbers of registers that such a message sends and
 //! receives.
 
+mod atomics;
 mod gen8_words;
 mod lengths;
 mod words;

@@ -1,8 +1,9 @@
 //! Dwords that cannot be decoded, and unused bits that are set.
 
+use super::place::Place;
+use super::rule::{Check, Report, Rule, error, warning};
 use super::slots::Slots;
 use super::view::View;
-use super::{Check, Place, Report, Rule, error, warning};
 use crate::gen8::eu;
 use crate::native::Native;
 use crate::ops::{Format, Opcode};

@@ -1,12 +1,11 @@
 //! Jumps and structured control flow, thread control.
 
-use super::slots::{Slot, Slots};
+use super::place::Place;
+use super::rule::{Check, Report, Rule, error, warning};
+use super::slots::{Slot, Slots, falls_through, jumps_anywhere, targets};
 use super::view::View;
-use super::{Check, Place, Report, Rule, error, warning};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
-use alloc::vec;
-use alloc::vec::Vec;
 
 pub(super) static RULES: &[Rule] = &[
     error(
@@ -185,71 +184,6 @@ pub(super) static RULES: &[Rule] = &[
         Check::Kernel(adjacent_waits),
     ),
 ];
-
-/// The positions that an instruction may jump to, with the operand that gives each.
-fn targets(position: u64, i: &Instruction) -> impl Iterator<Item = (Place, i64)> {
-    let from = |distance: i32| position as i64 + i64::from(distance);
-    // `calla` has an absolute address, not a position in the kernel.
-    let branch = i.branch.filter(|_| i.opcode != Opcode::Calla);
-    let jip = branch.map(|branch| (Place::Jip, from(branch.jip)));
-    let uip = branch.and_then(|branch| branch.uip).map(|uip| (Place::Uip, from(uip)));
-    jip.into_iter().chain(uip)
-}
-
-/// For each instruction, whether it is reachable from the first one. After a jump with an unknown
-/// target, every instruction that is not zero counts as reachable.
-pub fn reached(slots: &Slots) -> Vec<bool> {
-    let all = slots.all();
-    let mut reached = vec![false; all.len()];
-    let mut work: Vec<usize> = (!all.is_empty()).then_some(0).into_iter().collect();
-    while let Some(index) = work.pop() {
-        if reached.get(index).is_none_or(|reached| *reached) {
-            continue;
-        }
-        reached[index] = true;
-        let Ok(i) = &all[index].instruction else {
-            // The instruction is unknown; assume that execution continues after it.
-            work.push(index + 1);
-            continue;
-        };
-        if jumps_anywhere(i) {
-            return all.iter().map(|slot| !slot.zero).collect();
-        }
-        let to = targets(all[index].position, i);
-        work.extend(to.filter_map(|(_, to)| slots.index(u64::try_from(to).ok()?)));
-        if falls_through(i) {
-            work.push(index + 1);
-        }
-    }
-    reached
-}
-
-fn jumps_anywhere(i: &Instruction) -> bool {
-    let ip = |register: &Register| {
-        matches!(register, Register::Arf { file: Arf::InstructionPointer, .. })
-    };
-    let jump = !matches!(
-        i.opcode.op().format,
-        Format::Basic
-            | Format::ThreeSource
-            | Format::Math
-            | Format::Send
-            | Format::Bare
-            | Format::Wait
-    );
-    (jump && i.branch.is_none() && i.opcode != Opcode::Ret)
-        || i.opcode == Opcode::Calla
-        || (!jump && i.destination.is_some_and(|destination| ip(&destination.register)))
-}
-
-/// True if execution may continue with the next instruction.
-fn falls_through(i: &Instruction) -> bool {
-    match i.opcode {
-        Opcode::Illegal => false,
-        Opcode::Jmpi | Opcode::Ret => i.predicate.is_some(),
-        _ => !i.ends_thread(),
-    }
-}
 
 /// The instructions that could be decoded.
 fn decoded(slots: &Slots) -> impl Iterator<Item = (&Slot, &Instruction)> {

@@ -32,77 +32,25 @@
 mod encoding;
 mod flow;
 mod operands;
+mod place;
 mod region;
+mod rule;
 mod send;
 mod slots;
 mod special;
 mod view;
 
 use crate::instruction::Instruction;
-use crate::native::{Native, natives};
+use crate::native::natives;
 use crate::ops::Opcode;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
-pub use genxml_core::rule::Severity;
+use rule::{Check, Report};
 use slots::Slots;
 use view::View;
 
-/// A restriction.
-#[derive(Debug)]
-pub struct Rule {
-    /// Stable identifier.
-    pub id: &'static str,
-    /// Severity of a violation.
-    pub severity: Severity,
-    /// The condition that must hold.
-    pub text: &'static str,
-    /// What to do about a violation.
-    pub hint: &'static str,
-    /// Volume and page of the manual, or another source.
-    pub source: &'static str,
-    check: Check,
-}
-
-/// Rules are compared by id.
-impl PartialEq for Rule {
-    fn eq(&self, other: &Rule) -> bool {
-        self.id == other.id
-    }
-}
-
-impl Eq for Rule {}
-
-/// The check function of a rule.
-#[derive(Debug, Clone, Copy)]
-enum Check {
-    /// Checks a single instruction.
-    Instruction(fn(&View<'_>, &mut Report<'_>)),
-    /// Checks the 16 bytes of an instruction.
-    Native(fn(&Native, &mut Report<'_>)),
-    /// Checks a whole kernel.
-    Kernel(fn(&Slots, &mut Report<'_>)),
-}
-
-const fn error(
-    id: &'static str,
-    source: &'static str,
-    text: &'static str,
-    hint: &'static str,
-    check: Check,
-) -> Rule {
-    Rule { id, severity: Severity::Error, text, hint, source, check }
-}
-
-const fn warning(
-    id: &'static str,
-    source: &'static str,
-    text: &'static str,
-    hint: &'static str,
-    check: Check,
-) -> Rule {
-    Rule { id, severity: Severity::Warning, text, hint, source, check }
-}
+pub use genxml_core::rule::Severity;
+pub use place::Place;
+pub use rule::{Finding, Rule};
 
 static FAMILIES: [&[Rule]; 6] =
     [encoding::RULES, operands::RULES, region::RULES, special::RULES, send::RULES, flow::RULES];
@@ -115,96 +63,6 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 /// The rule with this id.
 pub fn rule(id: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.id == id)
-}
-
-/// The part of an instruction that is wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Place {
-    /// The whole instruction.
-    Instruction,
-    /// The destination.
-    Destination,
-    /// A source; the first is 0.
-    Source(u8),
-    /// The jump distance JIP.
-    Jip,
-    /// The jump distance UIP.
-    Uip,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Instruction => Ok(()),
-            Place::Destination => f.write_str("dst: "),
-            Place::Source(number) => write!(f, "src{number}: "),
-            Place::Jip => f.write_str("jip: "),
-            Place::Uip => f.write_str("uip: "),
-        }
-    }
-}
-
-/// A violation.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Finding {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// Byte offset of the instruction in the kernel.
-    pub position: u64,
-    /// The instruction, if it can be decoded.
-    pub instruction: Option<Instruction>,
-    /// The part of the instruction that is wrong.
-    pub place: Place,
-    /// The values that break the rule.
-    pub values: String,
-}
-
-/// One line: severity, id, position, instruction, condition, values, hint.
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} at {:#x}", self.rule.severity.name(), self.rule.id, self.position)?;
-        if let Some(instruction) = &self.instruction {
-            let text = instruction.to_string();
-            f.write_str(" (")?;
-            for (index, word) in text.split_whitespace().enumerate() {
-                write!(f, "{}{word}", if index > 0 { " " } else { "" })?;
-            }
-            f.write_str(")")?;
-        }
-        write!(f, ": {}: {}{}; {}", self.rule.text, self.place, self.values, self.rule.hint)
-    }
-}
-
-/// Collects the findings of a rule.
-struct Report<'a> {
-    rule: &'static Rule,
-    position: u64,
-    instruction: Option<&'a Instruction>,
-    findings: &'a mut Vec<Finding>,
-}
-
-impl Report<'_> {
-    /// Adds a finding for the current instruction.
-    fn add(&mut self, place: Place, values: fmt::Arguments<'_>) {
-        self.at(self.position, self.instruction, place, values);
-    }
-
-    /// Adds a finding for the given instruction of the kernel.
-    fn at(
-        &mut self,
-        position: u64,
-        instruction: Option<&Instruction>,
-        place: Place,
-        values: fmt::Arguments<'_>,
-    ) {
-        self.findings.push(Finding {
-            rule: self.rule,
-            position,
-            instruction: instruction.copied(),
-            place,
-            values: values.to_string(),
-        });
-    }
 }
 
 /// Checks a single instruction. The findings are in the order of the rules.

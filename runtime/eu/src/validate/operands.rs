@@ -1,10 +1,11 @@
 //! Types, modifiers, immediates, architecture registers, accumulators.
 
+use super::place::Place;
+use super::rule::{Check, Report, Rule, error, warning};
 use super::view::{View, direct_byte, is_accumulator};
-use super::{Check, Place, Report, Rule, error, warning};
 use crate::instruction::*;
 use crate::ops::{Format, Modifiers, Opcode, Traits};
-use crate::signature::rows;
+use crate::signature::rows_of;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -259,7 +260,7 @@ pub(super) static RULES: &[Rule] = &[
 
 fn types(view: &View<'_>, report: &mut Report<'_>) {
     let i = view.i;
-    let table = rows(i.opcode, i.math);
+    let table = rows_of(i.opcode, i.math);
     if table.is_empty() || i.branch.is_some() {
         return;
     }

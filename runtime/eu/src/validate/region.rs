@@ -1,7 +1,8 @@
 //! Regions of sources and destinations, the channels of an instruction, Align16.
 
+use super::place::Place;
+use super::rule::{Check, Report, Rule, error, warning};
 use super::view::{REGISTER, View, is_scalar};
-use super::{Check, Place, Report, Rule, error, warning};
 use crate::gen8::eu;
 use crate::instruction::*;
 use crate::native::Native;

@@ -1,7 +1,8 @@
 //! Messages.
 
+use super::place::Place;
+use super::rule::{Check, Report, Rule, error, warning};
 use super::view::View;
-use super::{Check, Place, Report, Rule, error, warning};
 use crate::gen8::eu;
 use crate::instruction::*;
 use crate::ops::Format;

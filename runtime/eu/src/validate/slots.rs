@@ -1,8 +1,11 @@
 //! A kernel as a list of instructions that can be looked up by position.
 
+use super::place::Place;
 use crate::decode::{DecodeError, Problem, decode, length};
-use crate::instruction::Instruction;
+use crate::instruction::{Arf, Instruction, Register};
 use crate::kernel::dwords;
+use crate::ops::{Format, Opcode};
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// An instruction of a kernel, or dwords that cannot be decoded.
@@ -47,7 +50,7 @@ impl Slots {
         let end = all.get(used).map_or(bytes.len() as u64, |slot| slot.position);
         all.truncate(used);
         let mut slots = Slots { all, reached: Vec::new(), end };
-        slots.reached = super::flow::reached(&slots);
+        slots.reached = reached(&slots);
         slots
     }
 
@@ -74,5 +77,70 @@ impl Slots {
     /// True if the kernel ends inside the instruction.
     pub fn cut_off(slot: &Slot) -> bool {
         matches!(&slot.instruction, Err(error) if matches!(error.problem, Problem::Truncated { .. }))
+    }
+}
+
+/// For each instruction, whether it is reachable from the first one. After a jump with an unknown
+/// target, every instruction that is not zero counts as reachable.
+pub fn reached(slots: &Slots) -> Vec<bool> {
+    let all = slots.all();
+    let mut reached = vec![false; all.len()];
+    let mut work: Vec<usize> = (!all.is_empty()).then_some(0).into_iter().collect();
+    while let Some(index) = work.pop() {
+        if reached.get(index).is_none_or(|reached| *reached) {
+            continue;
+        }
+        reached[index] = true;
+        let Ok(i) = &all[index].instruction else {
+            // The instruction is unknown; assume that execution continues after it.
+            work.push(index + 1);
+            continue;
+        };
+        if jumps_anywhere(i) {
+            return all.iter().map(|slot| !slot.zero).collect();
+        }
+        let to = targets(all[index].position, i);
+        work.extend(to.filter_map(|(_, to)| slots.index(u64::try_from(to).ok()?)));
+        if falls_through(i) {
+            work.push(index + 1);
+        }
+    }
+    reached
+}
+
+pub fn jumps_anywhere(i: &Instruction) -> bool {
+    let ip = |register: &Register| {
+        matches!(register, Register::Arf { file: Arf::InstructionPointer, .. })
+    };
+    let jump = !matches!(
+        i.opcode.op().format,
+        Format::Basic
+            | Format::ThreeSource
+            | Format::Math
+            | Format::Send
+            | Format::Bare
+            | Format::Wait
+    );
+    (jump && i.branch.is_none() && i.opcode != Opcode::Ret)
+        || i.opcode == Opcode::Calla
+        || (!jump && i.destination.is_some_and(|destination| ip(&destination.register)))
+}
+
+/// The positions that an instruction may jump to, with the operand that gives each.
+pub fn targets(position: u64, i: &Instruction) -> impl Iterator<Item = (Place, i64)> {
+    let from = |distance: i32| position as i64 + i64::from(distance);
+    // `calla` has an absolute address, not a position in the kernel.
+    let branch = i.branch.filter(|_| i.opcode != Opcode::Calla);
+    let jip = branch.map(|branch| (Place::Jip, from(branch.jip)));
+    let uip = branch.and_then(|branch| branch.uip).map(|uip| (Place::Uip, from(uip)));
+    jip.into_iter().chain(uip)
+}
+
+/// True if execution may continue with the next instruction.
+pub fn falls_through(i: &Instruction) -> bool {
+    match i.opcode {
+        Opcode::Illegal => false,
+        Opcode::Jmpi | Opcode::Ret => i.predicate.is_some(),
+        _ => !i.ends_thread(),
     }
 }

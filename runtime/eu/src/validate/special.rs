@@ -1,8 +1,9 @@
 //! Conversions and half floats, comparisons, dot products, `line` and `pln`, math, three-source
 //! instructions.
 
+use super::place::Place;
+use super::rule::{Check, Report, Rule, error, warning};
 use super::view::{View, is_accumulator, is_scalar};
-use super::{Check, Place, Report, Rule, error, warning};
 use crate::instruction::*;
 use crate::ops::{Format, Opcode, Traits};
 

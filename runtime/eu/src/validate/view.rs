@@ -1,5 +1,6 @@
 //! An instruction with derived properties that many rules need.
 
+use super::place::Place;
 use crate::instruction::*;
 use crate::ops::{Format, Op, Opcode};
 
@@ -167,8 +168,6 @@ impl<'a> View<'a> {
         usize::from(self.i.exec_size.clamp(1, 32))
     }
 }
-
-use super::Place;
 
 /// The type of an operand.
 pub fn type_of(operand: &Operand) -> Option<DataType> {

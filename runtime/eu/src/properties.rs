@@ -1,0 +1,121 @@
+//! Properties of operations: layout, modifiers, restrictions, execution sizes.
+
+/// How the 128 bits of an instruction are laid out beyond the header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Format {
+    /// Header only: `nop`, `illegal`.
+    Bare,
+    /// One or two sources, registers or a last immediate.
+    Basic,
+    /// Three register sources with swizzles.
+    ThreeSource,
+    /// As [`Basic`](Self::Basic), with a math function in place of the condition.
+    Math,
+    /// A message: one register source and a descriptor.
+    Send,
+    /// One jump distance (JIP).
+    BranchOne,
+    /// Two jump distances (JIP, UIP).
+    BranchTwo,
+    /// `jmpi`: the distance is the second source, counted from the next instruction.
+    JumpIndexed,
+    /// `call`, `calla`: a destination for the return address, the target is the second source.
+    Call,
+    /// `ret`: the return address is the first source.
+    Return,
+    /// `wait`: the notification register is destination and source.
+    Wait,
+}
+
+/// Modifiers that an instruction takes, as a bit set (2a, property table of each instruction).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Modifiers(u8);
+
+impl Modifiers {
+    /// None.
+    pub const NONE: Self = Modifiers(0);
+    /// A predicate.
+    pub const PREDICATE: Self = Modifiers(1);
+    /// A condition that writes a flag (or selects, for `sel` and `csel`).
+    pub const CONDITION: Self = Modifiers(2);
+    /// Saturation of the result.
+    pub const SATURATE: Self = Modifiers(4);
+    /// Negation and absolute value of sources.
+    pub const SOURCE: Self = Modifiers(8);
+
+    /// True if every modifier of `other` is in the set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The union.
+    pub const fn with(self, other: Self) -> Self {
+        Modifiers(self.0 | other.0)
+    }
+}
+
+/// Restrictions that need nothing but the operation to be known, as a bit set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Traits(u16);
+
+impl Traits {
+    /// None.
+    pub const NONE: Self = Traits(0);
+    /// A condition must be there.
+    pub const CONDITION_NEEDED: Self = Traits(1);
+    /// Either a predicate or a condition must be there, not both.
+    pub const SELECTS: Self = Traits(2);
+    /// The accumulator is a source that the instruction does not name.
+    pub const READS_ACCUMULATOR: Self = Traits(4);
+    /// The accumulator is a destination that the instruction does not name: AccWrCtrl must be set.
+    pub const WRITES_ACCUMULATOR: Self = Traits(8);
+    /// No source can be an accumulator.
+    pub const NO_ACCUMULATOR_SOURCE: Self = Traits(16);
+    /// The destination, named or not, cannot be an accumulator.
+    pub const NO_ACCUMULATOR_DESTINATION: Self = Traits(32);
+    /// Neither source nor destination, named or not, can be an accumulator.
+    pub const NO_ACCUMULATOR: Self = Traits(16 | 32);
+    /// The negation of sources is the complement of their bits.
+    pub const LOGIC: Self = Traits(64);
+    /// NoMask must be set.
+    pub const NO_MASK_NEEDED: Self = Traits(128);
+
+    /// True if every trait of `other` is in the set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The union.
+    pub const fn with(self, other: Self) -> Self {
+        Traits(self.0 | other.0)
+    }
+}
+
+/// A set of execution sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct ExecSizes(u8);
+
+impl ExecSizes {
+    /// 1 to 32.
+    pub const ANY: Self = ExecSizes::of(&[1, 2, 4, 8, 16, 32]);
+
+    /// These sizes; each is a power of two up to 32.
+    pub const fn of(sizes: &[u8]) -> Self {
+        let (mut bits, mut index) = (0, 0);
+        while index < sizes.len() {
+            bits |= sizes[index];
+            index += 1;
+        }
+        ExecSizes(bits)
+    }
+
+    /// True if `size` is one of them.
+    pub const fn contains(self, size: u8) -> bool {
+        size.is_power_of_two() && self.0 & size != 0
+    }
+
+    /// The sizes, ascending.
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        [1, 2, 4, 8, 16, 32].into_iter().filter(move |size| self.contains(*size))
+    }
+}

@@ -1,0 +1,154 @@
+//! Sets of types, and rows of the type tables.
+
+use crate::types::DataType;
+use core::fmt;
+
+/// A set of types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub struct TypeSet(u16);
+
+impl TypeSet {
+    /// Nothing: there is no such operand.
+    pub const EMPTY: Self = TypeSet(0);
+    /// Every type that registers can hold, from the narrowest on.
+    pub const ALL: [DataType; 11] = [
+        DataType::Ub,
+        DataType::B,
+        DataType::Uw,
+        DataType::W,
+        DataType::Ud,
+        DataType::D,
+        DataType::Uq,
+        DataType::Q,
+        DataType::Hf,
+        DataType::F,
+        DataType::Df,
+    ];
+
+    /// These types.
+    pub const fn of(types: &[DataType]) -> Self {
+        let (mut bits, mut index) = (0, 0);
+        while index < types.len() {
+            bits |= 1 << types[index] as u16;
+            index += 1;
+        }
+        TypeSet(bits)
+    }
+
+    /// The union.
+    pub const fn with(self, other: Self) -> Self {
+        TypeSet(self.0 | other.0)
+    }
+
+    /// True if there is no type in it.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// True if the elements of an operand of type `ty` are of one of these types.
+    pub const fn contains(self, ty: DataType) -> bool {
+        self.0 & 1 << ty.element() as u16 != 0
+    }
+
+    /// The types, from the narrowest on.
+    pub fn iter(self) -> impl Iterator<Item = DataType> + Clone {
+        TypeSet::ALL.into_iter().filter(move |ty| self.contains(*ty))
+    }
+}
+
+/// As assemblers write them: `ud,d`.
+impl fmt::Display for TypeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, ty) in self.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { "," } else { "" }, ty.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl DataType {
+    /// What an element of an immediate vector is read as; any other type itself.
+    pub const fn element(self) -> DataType {
+        match self {
+            DataType::V => DataType::W,
+            DataType::Uv => DataType::Uw,
+            DataType::Vf => DataType::F,
+            other => other,
+        }
+    }
+}
+
+/// Where a row of types is written down.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Origin {
+    /// The page of the operation in the Broadwell manual (2a).
+    Manual,
+    /// The G45 manual, vol 4; Broadwell's page is not at hand.
+    G45,
+    /// Intel's public assembler model only (intel-graphics-compiler, IGA, Model8).
+    Iga,
+    /// Mesa's assembler and validator tests for Broadwell only.
+    Mesa,
+    /// Kernels that drivers run on Broadwell (the corpus); no text has it.
+    Kernels,
+}
+
+impl Origin {
+    /// A few words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Manual => "2a",
+            Origin::G45 => "G45 vol 4",
+            Origin::Iga => "IGA",
+            Origin::Mesa => "Mesa",
+            Origin::Kernels => "kernels",
+        }
+    }
+}
+
+/// A row of a type table: any destination type with any types of sources.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// Types of the destination; empty if there is none.
+    pub destination: TypeSet,
+    /// Types of each source; empty behind the last.
+    pub sources: [TypeSet; 3],
+    /// All sources must have one type: the encoding of three sources has one field for it, and
+    /// integer division wants it.
+    pub one_type: bool,
+    /// Where it is written down.
+    pub origin: Origin,
+}
+
+impl Signature {
+    /// True if operands of these types are in the row. `sources` are those that are there.
+    pub fn allows(&self, destination: Option<DataType>, sources: &[DataType]) -> bool {
+        let destination =
+            destination.map_or(self.destination.is_empty(), |ty| self.destination.contains(ty));
+        let fits = sources.iter().zip(self.sources).all(|(ty, set)| set.contains(*ty));
+        let count = self.sources.iter().filter(|set| !set.is_empty()).count();
+        let one = !self.one_type || sources.iter().all(|ty| ty.element() == sources[0].element());
+        destination && fits && count == sources.len() && one
+    }
+}
+
+/// `ud,d <- ub,b · ud,d`: the sets of different sources apart, if they differ.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.destination.is_empty() {
+            write!(f, "{} ", self.destination)?;
+        }
+        f.write_str("<-")?;
+        let sources = self.sources.iter().filter(|set| !set.is_empty());
+        if sources.clone().all(|set| *set == self.sources[0]) {
+            if !self.sources[0].is_empty() {
+                write!(f, " {}", self.sources[0])?;
+            }
+        } else {
+            for (index, set) in sources.enumerate() {
+                write!(f, "{} {set}", if index > 0 { " ·" } else { "" })?;
+            }
+        }
+        if self.one_type { f.write_str(" (one type)") } else { Ok(()) }
+    }
+}
