@@ -44,7 +44,10 @@ pub fn channels(u: &Uop, mask: u32) -> impl Iterator<Item = usize> + use<> {
 // ---- sources ----
 
 /// The bit patterns of a source.
-#[inline(always)]
+///
+/// Not inlined, like [`ints`] and [`floats`]: a copy takes 50 KB of machine code, and each operation
+/// loads up to three sources.
+#[inline(never)]
 pub fn patterns(thread: &Thread, src: &Src, n: usize) -> Lanes<u64> {
     let size = src.ty.size();
     let read = |offset: usize| match size {
@@ -83,7 +86,7 @@ pub fn patterns(thread: &Thread, src: &Src, n: usize) -> Lanes<u64> {
 
 /// A source as integers. Accumulators give their whole elements. For `logic` operations, negation
 /// is the complement.
-#[inline(always)]
+#[inline(never)]
 pub fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<T> {
     let ty = src.ty;
     let mut lanes = if let (Shape::Accumulator(table), false) = (&src.shape, ty.is_float()) {
@@ -144,7 +147,7 @@ impl Operand for f64 {
 
 /// A source as floats. Subnormal numbers are flushed if `flush` is set and the mode of their type
 /// asks for it. In half arithmetic, integers become halves.
-#[inline(always)]
+#[inline(never)]
 pub fn floats<T: Operand>(
     thread: &Thread,
     src: &Src,
