@@ -164,8 +164,8 @@ fn state_of_the_wrong_base_is_found() {
     let error = batch.finish().unwrap().submit([one.finish(), two.finish()]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "BINDING_TABLE_STATE at +0x40 of two: Surface State Pointer is +0x140 of two, where nothing was put: is the offset \
-         of another heap than the base?"
+        "BINDING_TABLE_STATE at +0x40 of two: Surface State Pointer is +0x140 of two, but nothing was put there: does the \
+         offset belong to another heap?"
     );
 }
 

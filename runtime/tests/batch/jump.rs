@@ -65,7 +65,7 @@ fn labels_are_checked() {
     let label = one.here();
     assert_eq!(
         two.jump(label).unwrap_err().to_string(),
-        "the label is of another batch, not of two: `target` of that batch gives what `jump_to` takes"
+        "the label belongs to another batch, not to two: call `target` of that batch, then `jump_to`"
     );
     assert_eq!(one.bind(label).unwrap_err().to_string(), "label 0 of one is at 0x1000 already");
     let open = one.label();
