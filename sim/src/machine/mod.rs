@@ -13,7 +13,7 @@
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
-//!   memory that it uses again.
+//!   host memory that `parallel` reuses.
 
 pub mod device;
 pub mod drawing;
