@@ -312,7 +312,8 @@ fn finish_ints_as_floats<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, result
     });
 }
 
-/// Also writes the accumulator, before results are cut to the type of the destination.
+/// Writes the accumulator if the instruction asks for it (AccWrEn), before the results are cut to
+/// the type of the destination.
 #[inline(always)]
 fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &Lanes<T>) {
     if u.acc_write && !thread.modes.accumulator_disabled {
@@ -469,7 +470,7 @@ fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
         Exact::Nan => false,
         Exact::Infinite { .. } => true,
         Exact::Finite { negative, .. } => {
-            // Beyond the limit if the difference is on the far side of zero.
+            // The value is beyond the limit if their difference has the sign of the value.
             let limit = if negative { least } else { most };
             let beyond = truncated.plus(Exact::integer(-limit), Rounding::Nearest);
             matches!(beyond, Exact::Finite { negative: below, significand: 1.., .. } if below == negative)
@@ -498,7 +499,7 @@ pub fn set_flag(thread: &mut Thread, u: &Uop, mask: u32, found: u32) {
     thread.regs.set_flags(u64::from(mask) << u.flag, u64::from(found & mask) << u.flag);
 }
 
-/// The result of a comparison: the flag, and all ones or zero in the destination.
+/// Writes the result of a comparison: the flag, and all ones or zero to the destination.
 pub fn finish_compare(thread: &mut Thread, u: &Uop, mask: u32, found: u32) {
     set_flag(thread, u, mask, found);
     let values = map(usize::from(u.size), |c| if found >> c & 1 == 1 { u64::MAX } else { 0 });
