@@ -120,7 +120,7 @@ fn the_index_is_compared_and_renewed() {
     // A folder of folders selects the folders inside.
     assert_eq!((check(&folder).0, check(place.path()).0), (0, 0));
     for (after, what) in [
-        (before.replace("7:0", "8:1"), "differs from the index in a name, place"),
+        (before.replace("7:0", "8:1"), "differs from the index in a name, position"),
         (before.replace("\"R\"", "\"Q\""), "the struct `R` of the index is in none of the files"),
         (
             before.replace("length=\"1\" partial", "length=\"2\" partial"),
