@@ -17,7 +17,7 @@ use super::physical::{Frames, Memory, OutOfMemory};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, OnceCell};
 
-/// Translations that the TLB of a space holds.
+/// Number of translations that the TLB of a space holds.
 const TLB_ENTRIES: usize = 512;
 
 /// Entries of the global table: they map 4 GiB and take 8 MiB (gen8_facts 1.1).
@@ -49,7 +49,7 @@ enum Root {
     Global(Vec<u64>),
 }
 
-/// What an address is mapped to.
+/// The memory to which an address is mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping {
     /// Physical address of the byte.
@@ -320,8 +320,8 @@ impl AddressSpace {
         fork.forget();
     }
 
-    /// The remembered translation for the page of `address`; `None` if there is none, or if `write`
-    /// and it forbids writing.
+    /// The remembered translation for the page of `address`; `None` if there is none, or if it
+    /// forbids a requested `write`.
     #[inline(always)]
     pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
         let cached = self.tlb.get()?[place(address)].get();
