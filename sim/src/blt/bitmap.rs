@@ -18,7 +18,7 @@ pub struct Bitmap {
     pub expansion: Expansion,
 }
 
-/// Where the bits of a bitmap are stored.
+/// The storage of the bits of a bitmap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bits {
     /// In memory, from this graphics address on.

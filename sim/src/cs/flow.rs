@@ -1,8 +1,8 @@
-//! Where the command streamer continues after a packet.
+//! The position at which the command streamer continues after a packet.
 
 use crate::machine::wait::Wait;
 
-/// What the command streamer executes after a packet.
+/// The next thing that the command streamer executes after a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
     /// The next packet.

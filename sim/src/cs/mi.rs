@@ -31,8 +31,8 @@ pub fn noop(exec: &mut Exec<'_>, packet: &MiNoop) -> Result<(), Fault> {
     Ok(())
 }
 
-/// MI_BATCH_BUFFER_START. A batch in the per-process space starts batches in that space, whatever
-/// the packet's Address Space Indicator says (gen8_facts 1.1).
+/// MI_BATCH_BUFFER_START. A batch in the per-process space can start batches only in that space:
+/// the packet's Address Space Indicator is ignored there (gen8_facts 1.1).
 pub fn batch_buffer_start(exec: &mut Exec<'_>, packet: &MiBatchBufferStart) -> Result<Flow, Fault> {
     if packet.predication_enable && !predicate::result(exec) {
         return Ok(Flow::Next);

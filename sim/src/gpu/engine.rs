@@ -76,7 +76,7 @@ pub struct Engine {
     pub ring_budget: Option<Budget>,
 }
 
-/// What an engine did in its turn.
+/// The result of an engine's turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
     /// There is nothing to do.

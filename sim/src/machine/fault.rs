@@ -15,7 +15,7 @@ pub struct Waiting {
     pub thread: u32,
     /// The instruction that waits.
     pub eu: InKernel,
-    /// What it waits for.
+    /// The event that it waits for.
     pub reason: String,
 }
 
@@ -28,9 +28,9 @@ pub enum Fault {
     Page {
         /// The address and why it could not be used.
         fault: PageFault,
-        /// What is mapped next to it, if nothing is mapped there.
+        /// The nearest mapped memory, if nothing is mapped at the address.
         near: Option<Box<Nearby>>,
-        /// What was being read or written.
+        /// The data that was being read or written.
         what: Cow<'static, str>,
         /// The packet.
         at: Place,
@@ -97,13 +97,13 @@ pub enum Fault {
     /// Every engine that has work waits for a semaphore, and no engine can change one.
     #[error("deadlock: {}", waits.iter().map(Wait::to_string).collect::<Vec<_>>().join("; "))]
     Deadlock {
-        /// What each of them waits for.
+        /// The semaphore wait of each engine.
         waits: Vec<Wait>,
     },
     /// The packet's dwords cannot be parsed.
     #[error("{at}: {why}")]
     Malformed {
-        /// What is wrong with them.
+        /// The error of the parser.
         why: Cow<'static, str>,
         /// The packet.
         at: Place,

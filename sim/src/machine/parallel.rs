@@ -36,9 +36,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Work that consists of items. Its result is that of running the items in order.
 pub trait Work: Sync {
-    /// What a host thread needs to run items one after the other.
+    /// The data that a host thread needs to run items one after the other.
     type Worker: Send + Sync;
-    /// What a worker returns after a part.
+    /// The data that a worker returns after a part.
     type Report: Send;
 
     /// Number of items.
@@ -165,7 +165,7 @@ fn cut(items: Range<u64>, size: u64, width: u64) -> Vec<Range<u64>> {
 /// A range of items that runs speculatively.
 struct Part<W: Work> {
     items: Range<u64>,
-    /// What its worker returned.
+    /// The report that its worker returned.
     report: Option<W::Report>,
     space: AddressSpace,
     overlay: Overlay,

@@ -96,7 +96,7 @@ pub enum Home {
     Clock,
 }
 
-/// What reads and writes of a register do.
+/// The effect of reads and writes of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rule {
     /// The owner.
@@ -202,7 +202,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     rules.into_iter().map(Option::unwrap_or_default).collect()
 });
 
-/// What reads and writes of the register at `offset` do.
+/// The effect of reads and writes of the register at `offset`.
 #[inline]
 pub fn rule(offset: u32) -> Rule {
     RULES.get(offset as usize / 4).copied().unwrap_or_default()

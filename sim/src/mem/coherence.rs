@@ -129,12 +129,12 @@ impl Coherence {
         self.record(engine, cache).invalidated
     }
 
-    /// How often the cache was flushed.
+    /// Number of flushes of the cache.
     pub fn flushes(&self, engine: EngineId, cache: Cache) -> u64 {
         self.record(engine, cache).flushes
     }
 
-    /// How often the cache was invalidated.
+    /// Number of invalidations of the cache.
     pub fn invalidations(&self, engine: EngineId, cache: Cache) -> u64 {
         self.record(engine, cache).invalidations
     }

@@ -72,7 +72,7 @@ impl fmt::Display for PageFault {
 
 impl std::error::Error for PageFault {}
 
-/// What is mapped near an address that is not mapped. Prints nothing if nothing is mapped near it.
+/// The memory mapped near an address that is not mapped. Prints nothing if there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Nearby {
     /// The address that was accessed.

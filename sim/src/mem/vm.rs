@@ -196,7 +196,7 @@ impl<'a> Vm<'a> {
         self.page_to_write(start, PAGE as usize).map_err(of_address)
     }
 
-    /// What is mapped near the address of a fault; `None` if the address itself is mapped or
+    /// The memory mapped near the address of a fault; `None` if the address itself is mapped or
     /// nothing is mapped near it.
     #[cold]
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
