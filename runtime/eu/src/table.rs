@@ -1,8 +1,8 @@
 //! The table of operations: one row per opcode, and the tables of operand types that the rows name.
 //!
 //! To add an operation, add a row to `ops!`, in the order of the opcodes. If no constant of
-//! [`types`] has its operand types, add one. [`Opcode`] and [`OPS`] are generated from the rows. The
-//! decoder, encoder, assembler, disassembler, validator and documentation read them.
+//! [`types`] has its operand types, add one. [`Opcode`] and [`OPS`] are generated from the rows.
+//! The decoder, encoder, assembler, disassembler, validator and documentation read them.
 
 use crate::properties::{Format, Modifiers, Traits};
 use crate::signature::rows::{Origin, Signature, TypeSet};
