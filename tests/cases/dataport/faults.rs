@@ -411,7 +411,7 @@ fn media_blocks_out_of_shape() {
     };
     send(header(2, 4, 1), "must be multiples of 4");
     send(header(0, 6, 1), "must be multiples of 4");
-    send(header(0, 32, 9), "64 dwords are possible");
+    send(header(0, 32, 9), "the maximum is 64 dwords");
     send(header(0, 32, 2), "needs 3 registers");
 }
 
