@@ -77,7 +77,7 @@ impl Samplers {
         Some(number)
     }
 
-    /// Adds a view, which becomes the recent one of its surface; its number.
+    /// Adds a view, which becomes the recent one of its surface. Returns its number.
     pub(super) fn add(&mut self, surface: u8, sampler: Option<u64>, view: Box<View>) -> usize {
         if self.views.len() >= MOST_VIEWS {
             self.views.clear();
