@@ -61,7 +61,7 @@ fn dumps_are_decoded_with_tables_of_mesas_schema() {
         }
         assert!(err.contains("1 of 4 packets are unknown"), "{err}");
     }
-    // The built-in tables have none of these packets.
+    // The built-in tables do not have these packets.
     let (_, out, _) = finish(genx(["decode", text(&dump), "--raw", "--engine", "render"]));
     assert!(!out.contains("TOY"), "{out}");
     let (code, _, err) = finish(genx([

@@ -1,4 +1,4 @@
-//! What `submit` finds.
+//! Errors that `submit` detects.
 
 use genxml::batch::{Batch, BatchError, Buffer, FinishedBatch, Heap};
 use genxml::core::address::{DynamicState, Instruction, SurfaceState};
@@ -49,11 +49,11 @@ fn error(batch: FinishedBatch<Render>, others: impl IntoIterator<Item = Buffer>)
 
 #[test]
 fn good_offsets_pass() {
-    // Not used; the array, its second element, one alone, untyped dwords.
+    // Offset 0 (unused); the array, its second element, a single sampler, untyped dwords.
     for offset in [0, 64, 96, 128, 192] {
         samplers(0x8000, offset).submit([heap().finish()]).unwrap();
     }
-    // A plain buffer says nothing of its contents.
+    // The contents of a plain buffer are not checked.
     samplers(0x8000, 0x500).submit([Buffer::new("plain", 0x8000, 4096).unwrap()]).unwrap();
 }
 
@@ -98,7 +98,7 @@ fn bases_are_there_and_come_first() {
     );
     let buffer = Buffer::new("plain", 0x8000, 4096).unwrap();
     finish(batch().assume_base::<DynamicState>(0x8000)).submit([buffer]).unwrap();
-    // A base of an earlier batch does not hide a wrong offset.
+    // A base in an earlier batch does not hide a wrong offset.
     assert!(matches!(
         finish(batch().assume_base::<DynamicState>(0x8000)).submit([heap().finish()]),
         Err(BatchError::Dangling { .. })

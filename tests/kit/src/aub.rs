@@ -1,5 +1,5 @@
-//! AUB files written dword by dword, from the description of the format (gen8_facts 1.5) and
-//! nothing of the reader.
+//! AUB files written dword by dword, from the description of the format (gen8_facts 1.5), without
+//! code of the reader.
 
 /// The bytes of a file, as far as it is written.
 #[derive(Default, Debug)]
