@@ -11,7 +11,7 @@ use super::soft::Extension;
 use super::uop::{MAX_CHANNELS, Type};
 use crate::assumptions::ACCUMULATOR_WORD_BITS;
 
-/// Most elements that the two registers can have: words.
+/// Maximum number of elements of the two registers: when they are words.
 const ELEMENTS: usize = ACC_FILE / 2;
 
 /// `acc0` and `acc1`, and the extensions that are addressed as `acc2` to `acc9`.
@@ -94,7 +94,7 @@ impl Accumulators {
             for (element, bytes) in self.elements.iter_mut().zip(bytes.chunks_exact(size)) {
                 let mut low = [0; 8];
                 low[..size].copy_from_slice(bytes);
-                // The extra bits of the old elements are lost. They become copies of the sign.
+                // The extra bits of the old elements are lost: they become copies of the sign bit.
                 let shift = 64 - 8 * size;
                 *element = i64::from_le_bytes(low) << shift >> shift;
             }

@@ -148,7 +148,7 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
         Floats { thread, u, mask, m, selects: false, lanes: std::marker::PhantomData }
     }
 
-    /// The same for an operation whose results are sources: NaNs and infinities stay as they are.
+    /// Operands of an operation whose results are sources: NaNs and infinities stay unchanged.
     #[inline(always)]
     pub fn selecting(self) -> Self {
         Floats { selects: true, ..self }

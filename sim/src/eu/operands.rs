@@ -327,13 +327,13 @@ fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &La
 /// What happens to float results besides conversion.
 #[derive(Clone, Copy)]
 pub struct Finish {
-    /// They were computed: every NaN gets the same pattern, and ALT mode has no infinities.
+    /// Results were computed: every NaN gets the same pattern, and ALT mode has no infinities.
     pub computed: bool,
     /// Subnormal results become zeros if the mode asks for it.
     pub flush: bool,
     /// Channels whose results were too great for the execution type.
     pub overflows: u32,
-    /// They are rounded to nearest, whatever the mode (math).
+    /// Results are rounded to nearest in every rounding mode (math).
     pub nearest: bool,
 }
 
@@ -430,7 +430,7 @@ fn compare_with_zero(modes: Modes, condition: Condition, ty: Type, bits: u64) ->
     }
 }
 
-/// Writes patterns as they are, and updates the accumulator and the flag.
+/// Writes patterns unchanged, and updates the accumulator and the flag.
 pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
     let ty = u.dst.ty;
     if let Target::Accumulator(table) = &u.dst.target {

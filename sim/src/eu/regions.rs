@@ -3,7 +3,7 @@
 
 use bytemuck::Pod;
 
-/// Most channels that an instruction can have.
+/// Maximum number of channels of an instruction.
 pub const MAX_CHANNELS: usize = 32;
 
 /// Bytes of a register.

@@ -73,15 +73,15 @@ impl Format {
         1 << (self.precision + self.exponent - 1)
     }
 
-    /// Added to exponents that are too small and subtracted from those that are too great, so that
-    /// they fit a register (as IEEE 754 does for trapped overflows).
+    /// Bias that makes exponents fit a register: added if they are too small, subtracted if they
+    /// are too great (as IEEE 754 does for trapped overflows).
     const fn wrap(self) -> i32 {
         3 << (self.exponent - 2)
     }
 }
 
-/// A float value. It is exact; or it is inexact, has the lowest bit of the significand set, and
-/// rounds as the exact value does.
+/// A float value. If it is inexact, the lowest bit of its significand is set, so that it rounds as
+/// the exact value does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exact {
     /// Not a number.

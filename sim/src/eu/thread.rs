@@ -149,7 +149,7 @@ impl Thread {
         (self.passed, self.executed) = (false, 0);
     }
 
-    /// Starts with these channels instead of those of the masks. Call before the first instruction.
+    /// Enables these channels instead of those of the masks. Call before the first instruction.
     pub fn begin_with(&mut self, channels: u32) {
         self.flow = Flow::new(channels);
     }

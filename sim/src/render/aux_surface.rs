@@ -17,9 +17,9 @@ const OWORD: usize = 16;
 /// The location of a sample of a pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stored {
-    /// It is not stored: it has the clear colour.
+    /// The sample is not stored: it has the clear colour.
     Cleared,
-    /// It is stored in the plane of this sample.
+    /// The sample is stored in the plane of the sample with this number.
     Plane(u32),
 }
 

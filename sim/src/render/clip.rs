@@ -67,11 +67,11 @@ pub struct ClipVertex {
 /// The result of clipping a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It is dropped.
+    /// The primitive is dropped.
     Reject,
-    /// It is kept as it is.
+    /// The primitive is kept unchanged.
     Accept,
-    /// It was cut. The rest is in [`Remains`].
+    /// The primitive was cut. The rest is in [`Remains`].
     Cut,
 }
 
@@ -83,7 +83,7 @@ pub struct Corner {
     /// The weight of each original vertex; the sum is 1. For values that are interpolated with
     /// perspective.
     pub weights: [f32; 3],
-    /// The same for values that are linear on the screen (Non-Perspective Barycentric Enable, 2a
+    /// The weights for values that are linear on the screen (Non-Perspective Barycentric Enable, 2a
     /// p.42).
     pub linear: [f32; 3],
     /// The original edge that the edge to the next corner is part of, if there is one. Edge n goes

@@ -83,7 +83,7 @@ impl Places<'_> {
         Ok(())
     }
 
-    /// Reads the elements of `lanes`; others keep what is in `elements`.
+    /// Reads the elements of `lanes` into `elements`. The content of other slots is not defined.
     ///
     /// # Errors
     /// A page fault of the surface.

@@ -560,13 +560,13 @@ use Corner::{I, NextI, NextO, O};
 
 /// The outer row advances.
 const OUTWARD: [Corner; 3] = [O, NextO, I];
-/// The same, starting at another corner.
+/// As [`OUTWARD`], starting at another corner.
 const OUTWARD_FROM_INSIDE: [Corner; 3] = [I, O, NextO];
 /// The inner row advances.
 const INWARD: [Corner; 3] = [I, O, NextI];
 /// A square between both rows, cut from the current inner point to the next outer point.
 const FORWARD: [[Corner; 3]; 2] = [[I, O, NextO], [I, NextO, NextI]];
-/// The same, starting at another corner.
+/// As [`FORWARD`], starting at another corner.
 const FORWARD_FROM_OUTSIDE: [[Corner; 3]; 2] = [[O, NextO, I], [I, NextO, NextI]];
 /// A square cut from the current outer point to the next inner point.
 const BACKWARD: [[Corner; 3]; 2] = [[O, NextI, I], [O, NextO, NextI]];

@@ -642,7 +642,7 @@ fn external_halt() {
 
 // ---- sessions ----
 
-/// Breakpoints, limits, and what is reported to a watcher.
+/// Sessions: breakpoints, limits, and reports to a watcher.
 #[test]
 fn sessions() {
     let bytes = assemble(&format!(

@@ -94,7 +94,7 @@ pub struct Facts<'u> {
     pub signed: bool,
     /// As unsigned numbers, the lanes of all sources are the numbers of the sources.
     pub unsigned: bool,
-    /// The same for source 0 alone.
+    /// As `signed` and `unsigned`, for source 0 alone.
     pub first: Exact,
     /// The sources have at most 16 bits.
     pub word: bool,

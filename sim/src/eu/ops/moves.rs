@@ -99,7 +99,7 @@ family! {
     }
 }
 
-/// A copy; without conversion and modifiers all bits stay as they are.
+/// A copy. Without conversion and modifiers it keeps all bits.
 fn mov(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let (n, src) = (usize::from(u.size), &u.src[0]);
     let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
