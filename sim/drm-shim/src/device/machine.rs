@@ -154,7 +154,7 @@ impl Machine {
         let is_accessible = |item: &Item| item.storage.is_accessible();
         let mapped = match job.objects.iter().all(is_accessible) {
             true => self.map(job).map_err(|error| error.to_string()),
-            false => Err("the client has taken its own pages away".to_owned()),
+            false => Err("the client has unmapped or protected its own pages".to_owned()),
         };
         let well = match mapped {
             Ok(submitted) => self.execute(&submitted),

@@ -162,7 +162,7 @@ impl Shared {
                 // EIO.
                 let run = AssertUnwindSafe(|| machine.run(&job));
                 well = catch_unwind(run).unwrap_or_else(|_| {
-                    say("the model panicked, which it never should: please report it");
+                    say("the model panicked; this is a defect of the model: please report it");
                     false
                 });
                 self.timestamp.store(machine.timestamp(), Ordering::Relaxed);
