@@ -182,7 +182,7 @@ fn cuts_are_told() {
         let dump = Devcoredump::read(&text.as_bytes()[..cut]);
         let told = !dump.state.notes.is_empty();
         let at_line_end = cut == 0 || text.as_bytes()[cut - 1] == b'\n';
-        assert!(told || at_line_end, "cut at byte {cut} and not told");
+        assert!(told || at_line_end, "cut at byte {cut} and not reported");
         dump.submissions(&mut |_| Ok(())).unwrap();
     }
 }

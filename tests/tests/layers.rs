@@ -1,8 +1,8 @@
 //! The layers of each crate: a module imports from its own layer and from lower ones.
 //!
 //! The test reads the paths in the source files that begin with `crate`, `super` or `self`, in
-//! `use` lines, expressions and macros, and compares them with the table [`CRATES`]. It also fails if
-//! modules of the top level form a cycle. Tests (`#[cfg(test)]`, `tests.rs`, `tests/`) are left
+//! `use` lines, expressions and macros, and compares them with the table [`CRATES`]. It also fails
+//! if modules of the top level form a cycle. Tests (`#[cfg(test)]`, `tests.rs`, `tests/`) are left
 //! out; the root (`lib.rs`) may import everything. To add a crate, add an entry to the table.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};

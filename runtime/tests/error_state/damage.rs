@@ -21,7 +21,7 @@ fn cuts_are_told() {
             let rest_is_end = text.as_bytes()[cut..] == *b"\n";
             assert!(
                 told || at_line_end || rest_is_end,
-                "cut at byte {cut} and not told: {:?}",
+                "cut at byte {cut} and not reported: {:?}",
                 &text[..cut]
             );
             assert!(state.buffers.len() <= whole.buffers.len());

@@ -403,9 +403,7 @@ fn engines_executed_rings_and_batches() {
         .submissions(&mut |submission| {
             let mut first = Vec::new();
             let memory = match submission.global {
-                true => {
-                    submission.memory.global().expect("an error state tells the global table apart")
-                }
+                true => submission.memory.global().expect("an error state has global memory"),
                 false => submission.memory,
             };
             memory.dwords(submission.address, 1, &mut first);

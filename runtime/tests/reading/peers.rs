@@ -42,7 +42,7 @@ fn several_registers_are_loaded_each_with_its_own_value() {
 
 /// XY_SRC_COPY_BLT (blitter, opcode 0x53): dword 1 has the raster operation in 23:16 and the pitch
 /// in 15:0, dwords 2 and 3 the corners with Y in 31:16, 4 and 5 the destination, 6 the source's
-/// corner, 7 its pitch, 8 and 9 its address. Mesa knows no blitter command at all.
+/// corner, 7 its pitch, 8 and 9 its address. Mesa has no blitter command at all.
 #[test]
 fn commands_of_the_blitter_are_known() {
     let dwords = [
@@ -84,7 +84,7 @@ fn commands_of_the_blitter_are_known() {
 }
 
 /// The video enhancement engine has commands as others have, and MI_BATCH_BUFFER_END ends its
-/// batches. Mesa knows none.
+/// batches. Mesa has none of them.
 #[test]
 fn the_video_enhancement_engine_is_known() {
     let seen = of_dwords(EngineId::VideoEnhance, &[0, END, 0x0280_0000]);
