@@ -371,7 +371,8 @@ fn a_trace_for_perfetto() {
     let named =
         |start: &str| slices.iter().filter(|(_, name, ..)| name.starts_with(start)).count() as u64;
     let walker = slices.iter().find(|(_, name, ..)| name == "GPGPU_WALKER").expect("the walker");
-    // An instruction is 16 units of the clock (sim's watchdog); a microsecond has thousands of units.
+    // An instruction is 16 units of the clock (sim's watchdog). A microsecond has thousands of
+    // units.
     let instructions = report["stats"]["instructions"].as_f64().unwrap();
     assert!(walker.3 - walker.2 >= instructions * 16.0 / 1000.0, "{walker:?}");
     assert_eq!(named("PIPELINE_SELECT"), 1);

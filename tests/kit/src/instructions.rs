@@ -8,8 +8,8 @@ use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, compact, compact_kernel, decode, expand, expand_kernel};
 use std::fmt::Write;
 
-/// Decodes, prints, encodes, compacts and expands the instruction in `dwords`, and describes the last
-/// dword as a message. `text` is a buffer to write to.
+/// Decodes, prints, encodes, compacts and expands the instruction in `dwords`, and describes the
+/// last dword as a message. `text` is a buffer to write to.
 ///
 /// # Panics
 /// If two code paths give different results for the instruction.

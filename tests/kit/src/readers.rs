@@ -1,5 +1,6 @@
-//! Everything that reads a file, a batch or a kernel, applied to arbitrary bytes. The fuzz targets in
-//! `tests/fuzz` choose the bytes, and so does `tests/tests/readers.rs`: mutations of good inputs.
+//! Everything that reads a file, a batch or a kernel, applied to arbitrary bytes. The fuzz targets
+//! in `tests/fuzz` choose the bytes, and so does `tests/tests/readers.rs`: mutations of good
+//! inputs.
 //!
 //! A reader may refuse its input or report what is wrong with it. It must not panic, and it must
 //! come to an end.
