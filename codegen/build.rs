@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 fn main() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let in_tree = root.join("../spec-xml/gen8");
-    // A package has its own copy.
+    // A published package contains its own copy.
     let dir = if in_tree.is_dir() { in_tree } else { root.join("spec-xml/gen8") };
     println!("cargo:rerun-if-changed={}", dir.display());
     let mut paths: Vec<PathBuf> = std::fs::read_dir(&dir)

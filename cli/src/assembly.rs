@@ -1,4 +1,4 @@
-//! Shared by the commands about kernels: the syntax option, and reading kernels from binary,
+//! Functions for all commands about kernels: the syntax option, and reading kernels from binary,
 //! hexadecimal or assembly files.
 
 use crate::input::read_bytes;
@@ -27,7 +27,7 @@ impl From<Language> for Syntax {
     }
 }
 
-/// The form of a kernel's file.
+/// The format of a kernel's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Form {
     /// Instructions as in memory
@@ -39,7 +39,7 @@ pub enum Form {
     Asm,
 }
 
-/// The text of a file or of standard input.
+/// Reads the text of a file or of standard input.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     let bytes = read_bytes(path)?;
     String::from_utf8(bytes)
@@ -59,7 +59,7 @@ pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// The form by the suffix of the name; binary for unknown suffixes.
+/// The format for the suffix of the name; binary for unknown suffixes.
 fn by_name(path: &Path) -> Form {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("asm" | "s" | "iga") => Form::Asm,

@@ -112,7 +112,7 @@ fn unknown(rules: &Rules, id: &str, error: &check::UnknownRule) -> Error {
 /// Maximum number of listed findings. Further findings are only counted.
 const MOST: usize = 50_000;
 
-/// The findings of a check.
+/// The findings of a check, up to [`MOST`], and their numbers.
 #[derive(Default)]
 struct Found {
     list: Vec<Finding>,
@@ -205,7 +205,7 @@ fn write_text(
     writeln!(out, "{}", verdict(summary))
 }
 
-/// Writes the packets around a finding; the offending one with its fields.
+/// Writes the packets around a finding. The packet that breaks the rule has its fields.
 fn write_quote(out: &mut dyn Write, quote: &Quote) -> io::Result<()> {
     let line = |out: &mut dyn Write, mark: char, line: &Line| {
         let Line { address, header, name, length } = line;
@@ -272,7 +272,7 @@ pub fn verdict(summary: &Summary) -> String {
     text
 }
 
-/// Conditions of this length or more are not repeated with every finding.
+/// Conditions of this length or more are not printed with every finding.
 const LONG: usize = 200;
 
 /// Writes a finding as text: the problem, where it is, and the values that cause it.
@@ -310,7 +310,7 @@ pub fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     }
 }
 
-/// Findings and numbers as JSON.
+/// Converts findings and numbers to JSON.
 pub fn as_json(findings: &[Finding], summary: &Summary) -> Value {
     let findings: Vec<Value> = findings
         .iter()
@@ -412,10 +412,10 @@ fn rule_json(container: &str, rule: &genxml::core::rule::Rule) -> Value {
     })
 }
 
-/// The container that is printed for rules about single fields.
+/// The text that is printed as the container of rules about single fields.
 const EVERY: &str = "every field";
 
-/// The container that is printed for the rule about undefined state.
+/// The text that is printed as the container of the rule about undefined state.
 const DRAWS: &str = "draws and dispatches";
 
 /// The rules that do not belong to a container.

@@ -24,8 +24,8 @@ pub enum Output {
     Zstd(Zstd),
 }
 
-/// A thread that compresses the bytes of a pipe. It is needed because the compressor reads its
-/// input.
+/// A thread that compresses the bytes of a pipe. The thread is needed because the compressor reads
+/// its input, but [`Output`] is written.
 pub struct Zstd {
     pipe: BufWriter<PipeWriter>,
     thread: JoinHandle<io::Result<()>>,
@@ -52,7 +52,8 @@ impl Zstd {
     }
 }
 
-/// Input of the compressor, which accepts no errors: an error of the pipe ends the input.
+/// The input of the compressor. The compressor cannot handle errors, so an error of the pipe ends
+/// the input.
 struct Source(PipeReader);
 
 impl Read for Source {
@@ -66,7 +67,8 @@ impl Read for Source {
     }
 }
 
-/// Output of the compressor, which accepts no errors: the first one is kept.
+/// The output of the compressor. The compressor cannot handle errors, so the first error is
+/// recorded here.
 struct Drain {
     file: BufWriter<File>,
     failed: Option<io::Error>,
@@ -105,7 +107,7 @@ impl Output {
         })
     }
 
-    /// Writes the rest and closes the file.
+    /// Writes the remaining data and closes the file.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Output::Plain(file) => file,

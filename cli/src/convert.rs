@@ -22,7 +22,7 @@ const BROADWELL: u32 = 0x1616;
 /// state can also be converted to the format of another kernel version.
 ///
 /// Standard error lists what the output cannot hold: an AUB file holds no expectations; a capture
-/// holds no global memory, and of the commands in rings only the batches; an error state holds one
+/// holds no global memory, and no commands in rings except their batches; an error state holds one
 /// submission.
 ///
 /// Exit code: 0 success, 2 unusable input, or the output cannot be written.
@@ -120,7 +120,7 @@ impl Bytes {
         })
     }
 
-    /// The AUB file in it.
+    /// Opens the input as an AUB file.
     fn aub(&self) -> Result<Reader<'_>, Error> {
         match self {
             Bytes::File(path) => Reader::open(path).map_err(bad_input),
@@ -173,12 +173,12 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// A conversion. Its methods return the number of written submissions.
+/// A conversion. Methods that write return the number of written submissions.
 struct Job<'a> {
     args: &'a Args,
     input: &'a Bytes,
     dump: &'a Dump,
-    /// What the output cannot hold, and what the input's reader skipped.
+    /// Notes for standard error: parts that the output cannot hold or that the reader skipped.
     notes: Vec<Note>,
 }
 
@@ -199,7 +199,7 @@ impl Job<'_> {
         bad_input(format!("cannot write {}: {error}", self.args.output.display()))
     }
 
-    /// Deletes the output, because a part of a file is worse than none.
+    /// Deletes the output, because an incomplete file is worse than no file.
     fn remove_output(&self) {
         _ = fs::remove_file(&self.args.output);
     }

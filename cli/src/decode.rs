@@ -86,7 +86,7 @@ pub enum When {
 }
 
 impl When {
-    /// The decoder's type for it.
+    /// Converts to the decoder's type.
     pub fn on(self) -> Color {
         match self {
             When::Auto => Color::Auto,
@@ -145,7 +145,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// A number of bytes, in the spellings of [`address`].
+/// Parses a number of bytes, with the syntax of [`address`].
 fn bytes(text: &str) -> Result<u32, String> {
     let bytes = address(text)?;
     u32::try_from(bytes).map_err(|_| format!("{bytes} does not fit 32 bits"))
@@ -174,7 +174,7 @@ fn page(
     Ok(summary)
 }
 
-/// Reports on standard error what the output does not show.
+/// Reports on standard error which parts of the dump are missing in the output.
 fn report(summary: &Summary) {
     if summary.unknown > 0 {
         eprintln!("genx: {} of {} packets are unknown", summary.unknown, summary.packets);

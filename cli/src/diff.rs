@@ -33,7 +33,7 @@ pub struct Args {
     #[command(flatten)]
     raw: Raw,
     /// Treat two addresses as equal if they point to equal contents. If the contents are not
-    /// compared, only bits 11:0 count, and whether the address is zero
+    /// compared, two addresses are equal if their bits 11:0 are equal and both or neither are zero
     #[arg(long)]
     ignore_addresses: bool,
     /// Ignore a field, given as its name or as PACKET.FIELD. * stands for any characters, ? for one

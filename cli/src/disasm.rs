@@ -26,7 +26,7 @@ pub struct Args {
     /// Language of the output
     #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
     syntax: Language,
-    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
     /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,

@@ -8,25 +8,26 @@ use genxml::query::{FieldTest, Filter, Glob};
 use genxml_codegen::suggest;
 use std::ops::{Range, RangeInclusive};
 
-/// Selects parts of a dump. If an option is given several times, one of its conditions must hold; of
-/// `--field` with a value, all must hold. Conditions of different options must all hold.
+/// Selects parts of a dump. Conditions of different options must all hold. If an option is given
+/// several times, at least one of its conditions must hold; for `--field` with a value, all must
+/// hold.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Filters")]
 pub struct Filters {
-    /// Only packets, structures or registers with this name, and what they point to. * stands for
-    /// any characters, ? for one
+    /// Only packets, structures or registers with this name, and everything that they point to. In
+    /// the name, * stands for any characters, ? for one
     #[arg(long, value_name = "NAME")]
     packet: Vec<String>,
-    /// NAME: only this field, of all records that have it. NAME=VALUE or NAME!=VALUE: only records
-    /// whose field has (or does not have) this value, with all their fields. A value is a number, the
+    /// NAME: print only this field of each record. NAME=VALUE or NAME!=VALUE: only records whose
+    /// field has (or does not have) this value, with all their fields. A value is a number, the
     /// name of an enumeration's value, true or false
     #[arg(long, value_name = "NAME[=VALUE]")]
     field: Vec<FieldTest>,
     /// Only records in this range of addresses, without the last address
     #[arg(long, value_name = "A..B", value_parser = addresses)]
     range: Vec<Range<u64>>,
-    /// Only these draws: each with the packets since the previous draw, and what it uses. Draws and
-    /// dispatches are numbered from 1 through the whole dump, as in genx query --draws
+    /// Only these draws, each with the packets since the previous draw and the state that it uses.
+    /// Draws and dispatches are numbered from 1 through the whole dump, as in genx query --draws
     #[arg(long, value_name = "N[..M]", value_parser = numbers)]
     draw: Option<RangeInclusive<u64>>,
     /// Only these submissions
@@ -130,7 +131,7 @@ fn unknown<'a>(what: &str, glob: &Glob, names: impl Iterator<Item = &'a str>) ->
     })
 }
 
-/// `A..B`.
+/// Parses `A..B`.
 fn addresses(text: &str) -> Result<Range<u64>, String> {
     let (start, end) = text.split_once("..").ok_or("write 0x1000..0x2000")?;
     let (start, end) = (address(start)?, address(end)?);
@@ -141,7 +142,7 @@ fn addresses(text: &str) -> Result<Range<u64>, String> {
     }
 }
 
-/// `N`, or `N..M` with both ends.
+/// Parses `N`, or `N..M` with both ends included.
 fn numbers(text: &str) -> Result<RangeInclusive<u64>, String> {
     let number = |text: &str| text.parse::<u64>().map_err(|_| "write 3, or 3..5".to_owned());
     let (first, last) = match text.split_once("..") {

@@ -46,7 +46,7 @@ impl Input {
         &self.input
     }
 
-    /// Reports on standard error what could not be read.
+    /// Reports on standard error which parts could not be read.
     pub fn report(&self, dump: &Dump) {
         report(&self.input, dump);
     }

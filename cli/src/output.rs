@@ -1,4 +1,4 @@
-//! Shared by all subcommands: exit codes, errors, and writing to standard output.
+//! Functions for all subcommands: exit codes, errors, and writing to standard output.
 
 use genxml_sim::inspect::picture;
 use std::fmt::Display;
@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How a subcommand ends. Scripts depend on the numbers.
+/// The exit codes. Scripts depend on the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
     /// Success.
@@ -34,7 +34,7 @@ pub struct Error {
     pub text: String,
 }
 
-/// The input cannot be used.
+/// An error about input that cannot be used.
 pub fn bad_input(error: impl Display) -> Error {
     Error { exit: Exit::BadInput, text: error.to_string() }
 }
@@ -53,7 +53,7 @@ pub fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()
     flushed(written, &mut out)
 }
 
-/// Writes what `out` still holds, unless writing failed before.
+/// Writes the buffered data of `out`, unless writing failed before.
 fn flushed(written: io::Result<()>, out: &mut dyn Write) -> Result<(), Error> {
     match written.and_then(|()| out.flush()) {
         Ok(()) => Ok(()),

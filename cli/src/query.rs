@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(if found { Exit::Ok } else { Exit::Differs })
 }
 
-/// The writes that the options select.
+/// The kind of writes that the options select.
 fn what(args: &Args) -> Result<Option<What>, Error> {
     let tables = Tables::gen8();
     match (&args.state, &args.register) {

@@ -1,5 +1,5 @@
-//! Findings as SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format), for viewers and
-//! continuous integration.
+//! Converts findings to SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format), for viewers
+//! and continuous integration.
 //!
 //! The log has one run with one artifact, the dump. Each finding is a result. It refers to a rule in
 //! the tool's list of rules, which has the help text. Its physical location is the dump and the GPU

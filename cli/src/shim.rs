@@ -95,7 +95,7 @@ fn device(word: &str) -> Result<String, String> {
     let id = u32::from_str_radix(word.trim_start_matches("0x"), 16).ok();
     match id.and_then(Platform::of_pci_id) {
         _ if is_size => Ok(word.to_owned()),
-        // Other ids were never sold.
+        // All Broadwells that were sold have names that start with GT.
         Some(platform) if platform.device.starts_with("GT") => Ok(word.to_owned()),
         _ => Err(
             "use GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal, for example 0x1616"
@@ -230,7 +230,8 @@ fn drivers(command: &mut Command) {
     set("LIBVA_DRIVER_NAME", Path::new("i965"));
 }
 
-/// The file by which Vulkan's loader finds hasvk. Newer Mesa's anv does not support Broadwell.
+/// The file by which Vulkan's loader finds hasvk. In newer Mesa versions, anv does not support
+/// Broadwell.
 fn vulkan_icd() -> Option<PathBuf> {
     let directory = Path::new("/usr/share/vulkan/icd.d");
     let mut files: Vec<PathBuf> =
@@ -244,8 +245,8 @@ fn vulkan_icd() -> Option<PathBuf> {
     files.into_iter().find(|file| named(file, "intel_hasvk_icd"))
 }
 
-/// Finds the library: at GENX_SHIM_LIBRARY, beside this executable, or in a `lib` directory beside
-/// that of the executable.
+/// Finds the library: at GENX_SHIM_LIBRARY, beside this executable, or in a directory `lib` beside
+/// the executable's directory.
 fn library() -> Option<PathBuf> {
     if let Some(path) = env::var_os("GENX_SHIM_LIBRARY") {
         return Some(PathBuf::from(path)).filter(|path| path.is_file());
@@ -274,7 +275,7 @@ struct Driver {
     api: &'static str,
     files: &'static [&'static str],
     package: &'static str,
-    /// A command that uses it.
+    /// A command that uses the driver.
     hint: &'static str,
     /// A hint for users; empty if there is none.
     note: &'static str,

@@ -1,4 +1,4 @@
-//! Specifications that a command reads: the built-in one, or files and folders of XML.
+//! The specification that a command uses: the built-in one, or files and folders of XML.
 
 use crate::output::{Error, bad_input};
 use genxml_codegen::diagnostic::Code;
@@ -47,7 +47,7 @@ pub fn built_in() -> Loaded {
     load::read_texts(codegen::GEN8)
 }
 
-/// The choice that the option stands for.
+/// The rules that the option selects.
 pub fn dialect(foreign: bool) -> Dialect {
     if foreign { Dialect::Mesa } else { Dialect::BySource }
 }

@@ -78,7 +78,7 @@ enum Command {
         #[arg(long, requires = "paths", conflicts_with = "foreign")]
         bless: bool,
     },
-    /// List what the manuals leave open: the question, the model's choice and the reason
+    /// List the points that the manuals leave open: the question, the model's choice and the reason
     Assumptions {
         /// A part of the name, in any case
         name: Option<String>,

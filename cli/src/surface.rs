@@ -10,8 +10,8 @@ use genxml_sim::surface::{Surface, SurfaceKind};
 /// Maximum width and height of a picture in pixels. Larger surfaces show every n-th texel.
 const MOST: u32 = 512;
 
-/// A picture of the first level and slice that the surface state can reach. `None` if it is not an
-/// image, if its format has no channels (blocks of compressed texels), or if it is not in memory.
+/// A picture of the first level and slice of the surface state's view. `None` if the surface is not
+/// an image, is not in memory, or has a format without channels (blocks of compressed texels).
 pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Picture> {
     let surface = Surface::resolve(state).ok()?;
     let codec = surface.codec.filter(|_| surface.kind == SurfaceKind::Image)?;

@@ -41,7 +41,8 @@ fn text(text: &str) -> &'static str {
 #[derive(Clone, Copy)]
 enum State {
     Unseen,
-    /// Its fields are being read. A field of this type would contain itself; the checks refuse this.
+    /// The container's fields are being read. A field of this type would make the container contain
+    /// itself; the checks refuse that.
     Open,
     Done(&'static Container),
 }
@@ -69,7 +70,7 @@ impl Builder<'_> {
             bits: container.bits,
             fields: self.fields(&container.fields),
             groups: self.groups(&container.groups),
-            // A decoder does not need these.
+            // The decoder does not use views and rules.
             views: &[],
             rules: &[],
             partial: container.partial,

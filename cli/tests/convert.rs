@@ -1,5 +1,5 @@
-//! The contract of `genx convert`: its outputs can be run and read, and it reports what they cannot
-//! hold.
+//! The contract of `genx convert`: its outputs can be run and read, and it reports data that an
+//! output format cannot hold.
 
 use crate::common::{fill_capture, finish, genx};
 use genxml::aub::{self, Compression, Reader, Recorder};
@@ -24,8 +24,8 @@ fn run(input: &Path) -> (i32, String, String) {
     finish(genx(["run", input.to_str().unwrap()]))
 }
 
-/// The batch of the first submission of a capture, its engine and its memory, without zeros at the
-/// ends of pages.
+/// The batch of the first submission of a capture, its engine, and its memory without the zeros at
+/// the ends of pages.
 fn first(path: &Path) -> (u64, EngineId, BTreeMap<u64, Vec<u8>>) {
     let capture = Capture::open(path).unwrap();
     let mut playback = Playback::new(&capture);
@@ -48,7 +48,7 @@ fn captures_become_error_states_and_captures_again() {
     fill_capture(&capture, |_| ());
     let aub = place.path().join("fill.aub");
     convert(&capture, &aub, &[]);
-    // Older kernels do not print the program's buffers.
+    // Older kernels do not print the buffers of the program.
     for (input, spelling) in [
         (&capture, "6.1"),
         (&capture, "6.1-plain"),
@@ -113,7 +113,7 @@ fn captures_become_aub_files_and_captures_again() {
     assert_eq!(first(&again), first(&capture));
 }
 
-/// Runs the command with a file as its standard input.
+/// Runs the command with `bytes` as its standard input.
 fn piped(bytes: &[u8], output: &Path, more: &[&str]) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
         .args([&["convert", "-", "-o", output.to_str().unwrap()], more].concat())

@@ -46,7 +46,7 @@ fn diff_says_what_differs() {
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = lines.last().unwrap();
     assert_eq!((&last["changed"], &last["added"]), (&Value::from(1), &Value::from(1)));
-    // Differences outside of the filter do not count.
+    // Differences outside of the filter are ignored.
     let (code, out, _) = finish(genx(["diff", one, two, "--packet", "MI_*"]));
     assert_eq!(code, 0, "{out}");
     let (code, _, err) = finish(genx(["diff", one, "/nowhere"]));
@@ -99,7 +99,7 @@ fn decode_shows_what_is_asked_for() {
         finish(genx(["decode", path, "--field", "Surface Format=R8G8B8A8*", "--format", "json"]));
     let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(records.iter().any(|record| record["name"] == "RENDER_SURFACE_STATE"), "{out}");
-    // The page has a picture of the surface: the first bytes of a PNG, in base 64.
+    // The page contains an image of the surface: the first bytes of a PNG in base 64.
     for more in [&[][..], &["--packet", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"]] {
         let (_, out, err) = finish(genx([&["decode", path, "--format", "html"], more].concat()));
         assert!(out.contains("\"iVBORw0KGgo"), "{more:?}: {err}");
@@ -110,8 +110,8 @@ fn decode_shows_what_is_asked_for() {
     assert_eq!(code, 2, "{err}");
 }
 
-/// MEDIA_CURBE_LOAD of 64 bytes at offset 0x80 of the dynamic state base, which is where the batch
-/// is.
+/// MEDIA_CURBE_LOAD of 64 bytes at offset 0x80 from the dynamic state base, which is the start of
+/// the batch.
 #[test]
 fn decode_shows_as_much_data_as_is_asked_for() {
     let place = tempdir().unwrap();

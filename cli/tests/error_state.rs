@@ -1,5 +1,5 @@
-//! `genx run --error-state`: the error state after a fault or hang names the packet and has its
-//! memory. Oracle: the dwords of the batch, which the test writes.
+//! `genx run --error-state`: the error state after a fault or hang names the packet and contains
+//! its memory. Oracle: the dwords of the batch, which the test writes.
 
 use crate::common::{batch_capture, fill_capture, finish, genx};
 use genxml::core::{Address, U};
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::tempdir;
 
-/// Runs a capture that must fail, and reads its error state.
+/// Runs a capture that must fail, and reads the error state that it wrote.
 fn left(input: &Path, more: &[&str]) -> (ErrorState, String) {
     let place = tempdir().unwrap();
     let file = place.path().join("left.error");
@@ -65,7 +65,7 @@ fn page_faults() {
     }
 }
 
-/// The same through a ring and page tables in memory.
+/// The same fault through a ring and page tables in memory.
 #[test]
 fn page_faults_of_aub_files() {
     let place = tempdir().unwrap();

@@ -46,7 +46,7 @@ L16:
 (W)     send (8|M0)              null     r127     0x27    0x02000010 {EOT}
 ";
 
-/// Disassembled and compacted kernels assemble again, in either language, and jumps keep their
+/// Disassembled and compacted kernels assemble again in both languages, and jumps keep their
 /// targets.
 #[test]
 fn assembly_comes_back() {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::tempdir;
 
-/// Oracle: the formula of the picture. The PNG is read with the reader of another project.
+/// Oracle: the formula of the image. Another project's reader decodes the PNG.
 #[test]
 fn demo_writes_the_picture() {
     let place = tempdir().unwrap();
@@ -29,10 +29,10 @@ fn demo_writes_the_picture() {
     assert!(pixels == fill_picture());
 }
 
-/// Oracle: the pictures of the README, which were checked by eye. The corners of the triangle have
-/// their colours. The faces of the cubes hide each other like solids, and faces towards the light are
-/// bright. The numbers of the texture's levels increase with distance, and the colours of two levels
-/// fade into each other. Tests below check the triangle and the batches in other ways.
+/// Oracle: the images of the README, which were checked by eye. The corners of the triangle have
+/// their colours. The faces of the cubes hide each other like solids, and faces towards the light
+/// are bright. The numbers of the texture's levels increase with distance, and the colours of two
+/// levels blend. Other tests below check the triangle and the batches.
 #[test]
 fn draws_are_as_they_were_seen() {
     let place = tempdir().unwrap();
@@ -50,8 +50,8 @@ fn draws_are_as_they_were_seen() {
     }
 }
 
-/// Oracle: the shares of the three corners at the centre of a pixel, in doubles. Colours may differ
-/// by one.
+/// Oracle: the weights of the three corners at the centre of a pixel, in doubles. Colours may
+/// differ by one.
 #[test]
 fn the_triangle_has_the_colours_of_its_corners() {
     let demo = Name::Triangle.demo();
@@ -70,7 +70,7 @@ fn the_triangle_has_the_colours_of_its_corners() {
             doubled_area(at, rest[0], rest[1]) / doubled_area(corners[0], corners[1], corners[2])
         });
         let least = shares.into_iter().fold(1.0, f64::min);
-        // Corners are rounded to 1/256 pixel, which decides of pixels at the edges.
+        // Skip pixels at the edges: corners are rounded to 1/256 pixel.
         if least.abs() < 1e-4 {
             continue;
         }

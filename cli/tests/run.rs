@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
-/// The model has no second video engine.
+/// The model has no second video engine, so it does not implement this packet.
 const LEFT_OUT: MiSemaphoreSignal = MiSemaphoreSignal {
     target_engine_select: MiSemaphoreSignalTargetEngineSelect::VCS1,
     ..MiSemaphoreSignal::new()
@@ -148,7 +148,7 @@ fn without_time(out: &str) -> String {
     out.lines().filter(|line| !line.starts_with("  time ")).collect::<Vec<_>>().join("\n")
 }
 
-/// The text about the second draw, without its counts.
+/// The report about the second draw, without its counts.
 const SECOND_CUBE: &str = "\
 submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
   draws         TRILIST of 36 vertices by WORD index at 0x0000_0201_0000, 1 instance
@@ -159,12 +159,12 @@ submission 1, 3DPRIMITIVE at 0x0000_0010_04e4
   pictures      draw2-before-rt0.png draw2-before-depth.png draw2-after-rt0.png draw2-after-depth.png
 ";
 
-/// Draws of two cubes. Oracle: the state in the demo's source (a cube has 24 vertices, 36 indices, 12
-/// triangles; the second draw starts with the memory that the first one left). The last picture is
-/// that of `genx demo`; all pictures were checked by eye. Numbers of pixels are only compared with
+/// Draws of two cubes. Oracle: the state in the demo's source. A cube has 24 vertices, 36 indices
+/// and 12 triangles. The second draw starts with the memory that the first one left. The last image
+/// is that of `genx demo`. All images were checked by eye. Numbers of pixels are only compared with
 /// each other.
 #[test]
-fn draws_are_told() {
+fn draws_are_described() {
     let place = tempdir().unwrap();
     let (capture, pictures) = (place.path().join("cube"), place.path().join("pictures"));
     let (drawn, path) = (place.path().join("cube.png"), capture.to_str().unwrap());
@@ -174,7 +174,7 @@ fn draws_are_told() {
     let (code, out, err) = run(&capture, &["--observe", "draw", "--dump", dump]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     let (_, second) = out.split_once("draw 2: ").expect("two draws");
-    let (second, _) = second.split_once("cube: ok").expect("the report behind the draws");
+    let (second, _) = second.split_once("cube: ok").expect("the report after the draws");
     let known: String = second
         .lines()
         .filter(|line| !line.starts_with("  did"))
@@ -188,7 +188,7 @@ fn draws_are_told() {
     assert!(image("draw1-before-depth.png").0 == [255; 4 * 512 * 512]);
     assert!(image("draw1-after-rt0.png") == image("draw2-before-rt0.png"));
     assert!(image("draw1-after-depth.png") == image("draw2-before-depth.png"));
-    // A pixel has the colour of a face exactly where it has the depth of a face.
+    // A pixel has the colour of a face exactly if it has the depth of a face.
     let (colors, depths) = (image("draw2-after-rt0.png").0, image("draw2-after-depth.png").0);
     let drawn = colors.chunks(4).zip(depths.chunks(4)).filter(|(color, depth)| {
         assert_eq!(**color == [24, 26, 32, 255], **depth == [255; 4]);
@@ -225,9 +225,9 @@ fn draws_are_told() {
     );
 }
 
-/// Draws with damaged state and batches give a summary and pictures, or nothing, but never a panic.
+/// Draws with damaged state and batches give a summary and images, or nothing, but never a panic.
 #[test]
-fn damaged_draws_are_told() {
+fn damaged_draws_are_described() {
     let demo = Name::Texture.demo();
     let mut random = Random::new(1);
     let (mut told, mut problems) = (0, 0);
@@ -236,7 +236,7 @@ fn damaged_draws_are_told() {
         let small = submission.buffers.iter_mut().filter(|buffer| buffer.bytes().len() <= 4096);
         let mut small: Vec<_> = small.collect();
         for _ in 0..=random.below(3) {
-            // Batch and heaps; what is behind them is empty.
+            // Damage the batch and the heaps. The rest of these buffers is empty.
             let buffer = random.index(4);
             small[buffer].bytes_mut()[random.index(if buffer == 0 { 1200 } else { 512 })] ^=
                 1 << random.below(8);
@@ -265,7 +265,7 @@ fn damaged_draws_are_told() {
     assert!(told > 50 && problems > 0, "{told} {problems}");
 }
 
-/// The counts of the demo: 1024 threads, one for each block of the picture, which has 256 x 256
+/// The counts of the demo: 1024 threads, one for each block of the image, which has 256 x 256
 /// pixels of four bytes.
 #[test]
 fn the_report_fits_a_screen() {
@@ -371,7 +371,8 @@ fn a_trace_for_perfetto() {
     let named =
         |start: &str| slices.iter().filter(|(_, name, ..)| name.starts_with(start)).count() as u64;
     let walker = slices.iter().find(|(_, name, ..)| name == "GPGPU_WALKER").expect("the walker");
-    // An instruction is 16 units of the clock (sim's watchdog); a microsecond has thousands of units.
+    // An instruction is 16 units of the clock (sim's watchdog). A microsecond has thousands of
+    // units.
     let instructions = report["stats"]["instructions"].as_f64().unwrap();
     assert!(walker.3 - walker.2 >= instructions * 16.0 / 1000.0, "{walker:?}");
     assert_eq!(named("PIPELINE_SELECT"), 1);

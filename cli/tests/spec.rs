@@ -61,7 +61,7 @@ fn dumps_are_decoded_with_tables_of_mesas_schema() {
         }
         assert!(err.contains("1 of 4 packets are unknown"), "{err}");
     }
-    // The built-in tables have none of these packets.
+    // The built-in tables do not have these packets.
     let (_, out, _) = finish(genx(["decode", text(&dump), "--raw", "--engine", "render"]));
     assert!(!out.contains("TOY"), "{out}");
     let (code, _, err) = finish(genx([
@@ -120,7 +120,7 @@ fn the_index_is_compared_and_renewed() {
     // A folder of folders selects the folders inside.
     assert_eq!((check(&folder).0, check(place.path()).0), (0, 0));
     for (after, what) in [
-        (before.replace("7:0", "8:1"), "differs from the index in a name, place"),
+        (before.replace("7:0", "8:1"), "differs from the index in a name, position"),
         (before.replace("\"R\"", "\"Q\""), "the struct `R` of the index is in none of the files"),
         (
             before.replace("length=\"1\" partial", "length=\"2\" partial"),

@@ -11,7 +11,7 @@ use crate::source::{SourceFile, Span};
 pub enum Severity {
     /// The specification cannot be used.
     Error,
-    /// The specification can be used; someone should look.
+    /// The specification can be used, but something is probably wrong.
     Warning,
 }
 
@@ -41,28 +41,28 @@ macro_rules! codes {
 codes! {
     Io = "E-IO", "A file or folder cannot be read, or is not UTF-8.";
     Xml = "E-XML", "The file is not well-formed XML.";
-    Text = "E-TEXT", "Text stands where only elements may.";
-    Element = "E-ELEMENT", "An element is unknown, or not allowed at this place.";
+    Text = "E-TEXT", "There is text where only elements are allowed.";
+    Element = "E-ELEMENT", "An element is unknown, or not allowed at this position.";
     Attribute = "E-ATTRIBUTE", "An attribute is unknown for its element.";
     Missing = "E-MISSING", "A required attribute is missing or empty.";
     Number = "E-NUMBER", "A number is malformed or too large.";
-    Value = "E-VALUE", "An attribute's value is none of the words that it may be.";
+    Value = "E-VALUE", "An attribute's value is not one of the permitted words.";
     Position = "E-POSITION", "The position of a field or group is malformed.";
     Import = "E-IMPORT",
-        "An import cannot be found, imports itself, or excludes what is not there.";
+        "An import cannot be found, imports itself, or excludes a name that does not exist.";
     Platform = "E-PLATFORM", "Files of one specification disagree about the platform.";
     Type = "E-TYPE", "A field's type is neither built in nor a structure or enumeration.";
-    Values = "E-VALUES", "Values stand inside a field that is not uint.";
+    Values = "E-VALUES", "A field that is not a uint contains values.";
     Expression = "E-EXPR", "A condition is malformed.";
     ExpressionName = "E-EXPR-NAME", "A condition names a field or value that does not exist.";
     ExpressionKind = "E-EXPR-KIND",
-        "A condition has something where another kind of thing is needed.";
-    Duplicate = "E-DUPLICATE", "Two containers or enumerations have one name.";
-    DuplicateField = "E-DUPLICATE-FIELD", "Two fields that can exist together have one name.";
-    DuplicateValue = "E-DUPLICATE-VALUE", "Two values or sets of an enumeration have one name.";
+        "A part of a condition has the wrong kind.";
+    Duplicate = "E-DUPLICATE", "Two containers or enumerations have the same name.";
+    DuplicateField = "E-DUPLICATE-FIELD", "Two fields that can exist together have the same name.";
+    DuplicateValue = "E-DUPLICATE-VALUE", "Two values or sets of an enumeration have the same name.";
     DuplicateNumber = "E-DUPLICATE-NUMBER",
-        "Two values of an enumeration have one number and neither is an alias.";
-    DuplicateRule = "E-DUPLICATE-RULE", "Two rules have one id.";
+        "Two values of an enumeration have the same number, and neither is an alias.";
+    DuplicateRule = "E-DUPLICATE-RULE", "Two rules have the same id.";
     Width = "E-WIDTH", "A field's bits do not match its type.";
     Default = "E-DEFAULT", "A default is malformed or does not fit the field.";
     Range = "E-RANGE", "A range is malformed, empty, or does not fit the field.";
@@ -70,25 +70,25 @@ codes! {
     Overlap = "E-OVERLAP", "Two fields share bits and are not alternatives of one variant set.";
     Gap = "E-GAP", "Bits of a container belong to no field.";
     Cycle = "E-CYCLE", "A structure contains itself.";
-    Opcode = "E-OPCODE", "Two instructions of one engine cannot be told apart.";
+    Opcode = "E-OPCODE", "Two instructions of one engine match the same header.";
     NoOpcode = "E-NO-OPCODE", "An instruction has no opcode bits, or one without a value.";
-    Pipeline = "E-PIPELINE", "Pipelines are named for a command that is not the render engine's.";
+    Pipeline = "E-PIPELINE", "A command names pipelines, but is not for the render engine.";
     Length = "E-LENGTH", "The length field contradicts the length and bias, or is missing.";
     Variant = "E-VARIANT", "The alternatives of a variant set do not exclude each other.";
-    Align = "E-ALIGN", "An alignment is no power of two, or contradicts the field's lowest bit.";
+    Align = "E-ALIGN", "An alignment is not a power of two, or contradicts the field's lowest bit.";
     Space = "E-SPACE", "An address space is unknown, or missing on an offset.";
     Group = "E-GROUP",
-        "A group is malformed, or a variable group is not the last thing of its container.";
+        "A group is malformed, or a variable group is not at the end of its container.";
     Stored = "E-STORED", "The stored form does not fit the field's type.";
     EnumFit = "E-ENUM-FIT", "A value of an enumeration does not fit a field of that type.";
-    Register = "E-REGISTER", "A register's place, array or instance is malformed.";
+    Register = "E-REGISTER", "A register's offset, array or instance is wrong.";
     Latch = "E-LATCH",
         "Latched state has an unknown size, or a field that cannot select its entry.";
     Index = "E-INDEX",
         "The folder's index and its files disagree: something is missing, new or changed.";
     Source = "W-SOURCE", "A container or enumeration does not say where it comes from.";
-    RegisterOffset = "W-REGISTER-OFFSET", "Two registers have one offset.";
-    Never = "W-NEVER", "A condition compares a field with a number that it cannot hold.";
+    RegisterOffset = "W-REGISTER-OFFSET", "Two registers have the same offset.";
+    Never = "W-NEVER", "A condition compares a field with a number that the field cannot hold.";
     Target = "W-TARGET",
         "An address points to a container that the specification does not describe.";
 }
@@ -109,13 +109,13 @@ pub struct Diagnostic {
     pub code: Code,
     /// What is wrong, with names and values.
     pub message: String,
-    /// Where; none for a file that cannot be read.
+    /// The position; `None` for a file that cannot be read.
     pub span: Option<Span>,
     /// Text under the span; may be empty.
     pub label: String,
     /// Other spans that matter, each with its label.
     pub secondary: Vec<(Span, String)>,
-    /// What to do about it.
+    /// Advice.
     pub hint: Option<String>,
 }
 
@@ -162,7 +162,7 @@ impl Diagnostic {
         self
     }
 
-    /// The text for people, several lines; `files` are those of the specification.
+    /// Renders the problem as several lines of text. `files` are those of the specification.
     pub fn render(&self, files: &[SourceFile], color: bool) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -202,7 +202,8 @@ impl Diagnostic {
     }
 }
 
-/// The bytes of `span`, moved onto characters of `text`, so that no span can break the rendering.
+/// The bytes of `span`, limited to `text` and to whole characters: a wrong span must not cause a
+/// panic.
 fn clamp(text: &str, span: &Span) -> std::ops::Range<usize> {
     let boundary = |mut at: usize| {
         at = at.min(text.len());
@@ -221,7 +222,7 @@ fn clamp(text: &str, span: &Span) -> std::ops::Range<usize> {
 pub struct Report {
     /// The problems, ordered by file and position.
     pub diagnostics: Vec<Diagnostic>,
-    /// The files that spans point into.
+    /// The files that spans refer to.
     pub files: Vec<SourceFile>,
 }
 
@@ -234,12 +235,12 @@ impl Report {
         Self { diagnostics, files }
     }
 
-    /// How many errors.
+    /// Number of errors.
     pub fn errors(&self) -> usize {
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
     }
 
-    /// How many warnings.
+    /// Number of warnings.
     pub fn warnings(&self) -> usize {
         self.diagnostics.len() - self.errors()
     }
@@ -257,7 +258,7 @@ impl Report {
         )
     }
 
-    /// Every problem as text for people, with the summary as the last line.
+    /// Renders every problem as text, with the summary as the last line.
     pub fn render(&self, color: bool) -> String {
         let mut text = String::new();
         for diagnostic in &self.diagnostics {

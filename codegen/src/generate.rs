@@ -1,14 +1,17 @@
-//! From files of a specification to files of Rust.
+//! Generates Rust files from the files of a specification.
 
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Code, Diagnostic, Report};
 use crate::{emit, load};
 
-/// Loads the files, checks them, and writes the Rust text of their tables to `out_dir`. For build
-/// scripts. Prints the lines that make cargo run it again when a file changes. Warnings do not
-/// fail a build; errors come back as one report, whose `Display` shows them all. `enabled` says
-/// which features of the crate are on: a unit whose feature is off has tables only.
+/// Loads the files, checks them, and writes their Rust text to `out_dir`. For build scripts.
+///
+/// Prints the lines that make cargo run the script again when a file changes. `enabled` returns
+/// true for features of the crate that are on. A unit whose feature is off has tables only.
+///
+/// # Errors
+/// If there are errors, one report with all of them. Warnings alone are not an error.
 pub fn build(
     spec_files: &[PathBuf],
     enabled: &dyn Fn(&str) -> bool,
@@ -25,7 +28,7 @@ pub fn build(
     write(&emit::rust(&loaded.spec, enabled), out_dir)
 }
 
-/// Writes generated files to a folder. Files that have the same text already are not touched.
+/// Writes generated files to a folder. A file that already has the same text is not written again.
 pub fn write(files: &[(String, String)], out_dir: &Path) -> Result<(), Report> {
     let write = |path: &Path, text: &str| -> std::io::Result<()> {
         if std::fs::read_to_string(path).is_ok_and(|old| old == text) {

@@ -1,8 +1,8 @@
-//! The index of a folder lists what its files must contain, so that nothing is lost or moved by
+//! The index of a folder lists the contents of its files, so that nothing is lost or changed by
 //! accident.
 //!
 //! It has one line for each container and named enumeration: size, numbers of fields and values,
-//! and a digest of everything that affects bits. Loading compares the index with the files;
+//! and a digest of everything that affects bits. A report compares the index with the files;
 //! [`text`] writes a new one. A folder without an index is not compared. `spec-xml/SCHEMA.md` says
 //! what the index proves.
 
@@ -17,27 +17,27 @@ use crate::model::{
 };
 use crate::words::{ALL_PIPELINES, engine_names, is_inline, kind, pipeline_names};
 
-/// Name of the file in its folder.
+/// File name of an index.
 pub const FILE: &str = "index.tsv";
 
 const HEADER: &str = "kind\tname\tbits\tfields\tvalues\tdigest";
 
-/// What to do if the change is meant.
+/// Advice for a deliberate change.
 const HINT: &str = "if this is meant, `genx spec check --bless FOLDER` writes the index anew";
 
-/// True if the path is that of an index.
+/// True for the path of an index.
 pub fn is_index(path: &str) -> bool {
     Path::new(path).file_name().is_some_and(|name| name == FILE)
 }
 
-/// An index as read.
+/// The text of an index.
 #[derive(Debug, Clone)]
 pub struct Index {
     /// Its path and text.
     pub(crate) file: SourceFile,
 }
 
-/// What a line says of a thing, or the specification does.
+/// The properties of a container or enumeration, from a line of the index or from the XML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     bits: u32,
@@ -46,7 +46,7 @@ struct Entry {
     digest: u64,
 }
 
-/// Kind and name; no two things of a specification share both.
+/// Kind and name. They are unique in a specification.
 type Key = (String, String);
 
 impl Index {
@@ -64,8 +64,8 @@ impl Index {
         }
     }
 
-    /// The differences between the index and the files of its folder: things that are missing,
-    /// new or changed. Spans in the index have the file number `place`.
+    /// Reports the differences between the index and the files of its folder: items that are
+    /// missing, new or changed. Spans in the index get the file number `place`.
     pub(crate) fn check(&self, spec: &Spec, place: usize) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let mut expected: BTreeMap<Key, (Entry, Span)> = BTreeMap::new();
@@ -121,7 +121,7 @@ fn difference(found: &Entry, wanted: &Entry) -> Option<String> {
         ));
     }
     (found.digest != wanted.digest).then(|| {
-        "differs from the index in a name, place, type, default, range or value".to_owned()
+        "differs from the index in a name, position, type, default, range or value".to_owned()
     })
 }
 
@@ -137,7 +137,7 @@ fn entry(line: &str) -> Option<(Key, Entry)> {
     Some(((kind.to_owned(), name.to_owned()), entry))
 }
 
-/// The text of an index for the files of `folder`, sorted by kind and name.
+/// Returns the text of an index for the files of `folder`, sorted by kind and name.
 pub fn text(spec: &Spec, folder: &Path) -> String {
     let lines: BTreeMap<Key, Entry> =
         things(spec, Some(folder)).into_iter().map(|(key, (entry, _))| (key, entry)).collect();
@@ -148,7 +148,8 @@ pub fn text(spec: &Spec, folder: &Path) -> String {
     text
 }
 
-/// Everything that a folder's files define, in their order; of two things of one name the first.
+/// The containers and named enumerations of the files of a folder. If two have the same kind and
+/// name, only the first is returned.
 fn things(spec: &Spec, folder: Option<&Path>) -> Vec<(Key, (Entry, Span))> {
     let here = |file: usize| {
         spec.files.get(file).is_some_and(|file| Path::new(&file.path).parent() == folder)
@@ -170,7 +171,7 @@ fn of_enum(list: &Enum) -> Entry {
     let mut digest = Digest::default();
     digest.add(&list.prefix);
     digest.values(&list.values);
-    // The width is that of the fields that use it, which have their own lines.
+    // The width follows from the fields of this type, which other lines include.
     Entry { bits: 0, fields: 0, values: list.values.len(), digest: digest.0 }
 }
 
@@ -180,7 +181,7 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
         Kind::Struct { align } => digest.add(&align),
         Kind::Instruction { engines, pipelines, bias } => {
             digest.add(&(engine_names(engines), bias));
-            // Only if given, so that the digests of other instructions do not change.
+            // Only if the instruction has it, so that the digests of others do not depend on it.
             if pipelines != ALL_PIPELINES {
                 digest.add(&pipeline_names(pipelines));
             }
@@ -203,7 +204,7 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
     entry
 }
 
-/// FNV-1a of 64 bits: stable for ever, and enough against accidents.
+/// FNV-1a with 64 bits. The index needs a digest that never changes and detects accidents.
 struct Digest(u64);
 
 impl Default for Digest {

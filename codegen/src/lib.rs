@@ -1,15 +1,16 @@
-//! From genxml files to a checked model to Rust text.
+//! Loads genxml files to a model, checks the model, and generates Rust text from it.
 //!
 //! Reading order, lowest layer first. A module uses only modules of earlier lines:
 //!
-//! * `source`, `number`, [`suggest`]: files and places in them, numbers, corrections of names
-//! * [`diagnostic`], `xml`: problems with their places, and elements with their places
+//! * `source`, `number`, [`suggest`]: files and positions in them, numbers, corrections of names
+//! * [`diagnostic`], `xml`: problems and elements, with their positions
 //! * [`model`]: the specification as data
-//! * `words`, `value`, [`expr`]: what attributes say, as data and back as text
-//! * `convert`, [`check`], [`list`](mod@list), [`index`], [`show`](mod@show), [`emit`]: elements to
-//!   the model, its checks, and what is made of it: tables for people, Rust
-//! * [`load`]: files to a model, with everything that is wrong
-//! * `generate`, [`parts`]: what build scripts call
+//! * `words`, `value`, [`expr`]: parsers and formatters for the values of attributes
+//! * `convert`, [`check`]: from elements to the model, and the checks of the model
+//! * [`list`](mod@list), [`index`], [`show`](mod@show), [`emit`]: the outputs: lists, the index,
+//!   tables for people, and Rust
+//! * [`load`]: from files to a model and all its problems
+//! * `generate`, [`parts`]: entry points for build scripts
 //!
 //! Only [`load`] and `generate` read or write files. All problems are collected and reported
 //! together. The schema is documented in `spec-xml/SCHEMA.md`.

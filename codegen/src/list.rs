@@ -12,23 +12,24 @@ pub struct Listed {
     pub name: String,
     /// `instruction`, `struct`, `register` or `enum`.
     pub kind: &'static str,
-    /// The file's stem: the unit of the GPU. In JSON `class`.
+    /// The unit of the GPU: the name of the file without suffix. `class` in JSON.
     #[serde(rename = "class")]
     pub unit: String,
-    /// Engines that take an instruction; empty for everything else. In JSON `engine`.
+    /// Engines that accept the instruction; empty for everything else. `engine` in JSON.
     #[serde(rename = "engine")]
     pub engines: Vec<&'static str>,
-    /// Pipelines that take an instruction; empty for everything else and for an instruction that
-    /// all take. In JSON `pipeline`.
+    /// Pipelines that accept the instruction. Empty if all accept it, and for everything else.
+    /// `pipeline` in JSON.
     #[serde(rename = "pipeline", skip_serializing_if = "Vec::is_empty")]
     pub pipelines: Vec<&'static str>,
-    /// Size of the fixed part in bits; of an enumeration, of the widest field that uses it.
+    /// Size of the fixed part in bits. For an enumeration, the width of the widest field with this
+    /// type.
     pub bits: u32,
     /// The same in dwords, rounded up.
     pub dwords: u32,
     /// A tail of variable length follows.
     pub variable: bool,
-    /// How many fields (those of groups counted once) or values.
+    /// Number of fields (each field of a group counts once), or of an enumeration's values.
     pub fields: usize,
     /// Byte offset of a register; from the base of each engine if `per_engine`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,16 +103,17 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
     containers.chain(enums).collect()
 }
 
-/// What to list. The default keeps everything.
+/// Conditions for listed items. The default keeps everything.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Part of the name in any case; with `*` (anything) or `?` (a character) the whole of it.
+    /// Part of the name, in any case. With `*` (any characters) or `?` (one character), the whole
+    /// name.
     pub name: Option<String>,
     /// `instruction`, `struct`, `register` or `enum`.
     pub kind: Option<String>,
-    /// The unit, or how its name begins.
+    /// The start of the unit's name.
     pub unit: Option<String>,
-    /// An engine that takes the instruction.
+    /// An engine that accepts the instruction.
     pub engine: Option<String>,
 }
 
@@ -134,7 +136,7 @@ impl Filter {
     }
 }
 
-/// Matches wildcards. After a mismatch only the last `*` is extended.
+/// Compares a name with a pattern. After a mismatch, only the last `*` has to match more.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -160,10 +162,10 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Names longer than this push the rest of their line to the right.
+/// Width of the column of names. A longer name moves the rest of its line to the right.
 const NAMES: usize = 44;
 
-/// The list as a table for people: a line of headings, one for each thing, and one of totals.
+/// Formats the list as a table: headings, one line for each item, and totals.
 pub fn table(listed: &[&Listed]) -> String {
     let headings = ["name", "kind", "size", "fields", "where", "unit", "source"].map(str::to_owned);
     let rows = listed.iter().map(|item| {

@@ -1,4 +1,4 @@
-//! Files to a [`Spec`]: read, parse, merge imports, resolve names.
+//! Loads files to a [`Spec`]: reads and parses them, merges imports, resolves names.
 //!
 //! There are two passes. The first collects every enumeration and container by name. The second
 //! reads their contents, when every name can be resolved. Broken items are reported and left out,
@@ -25,7 +25,8 @@ pub struct Loaded {
     pub spec: Spec,
     /// The problems of the rest.
     pub diagnostics: Vec<Diagnostic>,
-    /// Containers with unreadable parts. Checks of the whole would only repeat these problems.
+    /// Indexes of containers with unreadable parts. Checks of their layout would only repeat these
+    /// problems.
     pub broken: HashSet<usize>,
     /// The indexes of the folders that have one ([`index::FILE`]).
     pub indexes: Vec<Index>,
@@ -34,12 +35,11 @@ pub struct Loaded {
 /// The rules that apply to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// Ours if any element has a `source`, Mesa's otherwise. The same rules apply to all given
-    /// files, so that a file without a `source` is checked too. Imported files are judged
-    /// separately.
+    /// This project's rules if an element in any of the given files has a `source`, Mesa's rules
+    /// otherwise. The rules of each imported file are chosen separately.
     #[default]
     BySource,
-    /// Mesa's for every file: gaps, overlaps and duplicates are allowed, names must resolve.
+    /// Mesa's rules for every file: gaps, overlaps and duplicates are allowed, names must resolve.
     Mesa,
 }
 
@@ -49,7 +49,7 @@ impl Loaded {
         let mut diagnostics = self.diagnostics.clone();
         diagnostics.extend(check::check_except(&self.spec, &self.broken));
         let mut files = self.spec.files.clone();
-        // Unreadable files are not missing from the folder.
+        // The items of an unreadable file are not missing, so the index is not compared.
         if !diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
             for index in &self.indexes {
                 diagnostics.extend(index.check(&self.spec, files.len()));
@@ -77,12 +77,12 @@ pub fn load_files(paths: &[PathBuf]) -> Result<Spec, Report> {
     read_files(paths).finish()
 }
 
-/// Loads texts in place of files: pairs of path and content. Imports are found among them.
+/// Loads texts instead of files: pairs of path and content. Imports refer to these paths.
 pub fn load_texts(texts: &[(&str, &str)]) -> Result<Spec, Report> {
     read_texts(texts).finish()
 }
 
-/// As [`load_dir`]; keeps the readable part if there are problems.
+/// Does the same as [`load_dir`], but also returns the readable part if there are errors.
 pub fn read_dir(dir: &Path) -> Loaded {
     match xml_files(dir) {
         Ok(paths) if paths.is_empty() => failed(format!("no *.xml in {}", dir.display())),
@@ -111,25 +111,25 @@ fn failed(message: String) -> Loaded {
     Loaded { diagnostics: vec![Diagnostic::general(Code::Io, message)], ..Loaded::default() }
 }
 
-/// As [`load_files`]; keeps the readable part if there are problems. An [index] among the files is
-/// compared with the files of its folder.
+/// Does the same as [`load_files`], but also returns the readable part if there are errors. An
+/// [index] among the files is compared with the files of its folder.
 pub fn read_files(paths: &[PathBuf]) -> Loaded {
     read_files_as(paths, Dialect::default())
 }
 
-/// As [`read_files`], with a choice of rules.
+/// Does the same as [`read_files`], with a choice of rules.
 pub fn read_files_as(paths: &[PathBuf], dialect: Dialect) -> Loaded {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let roots: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     read_with(&roots, &read, dialect)
 }
 
-/// As [`load_texts`]; keeps the readable part if there are problems.
+/// Does the same as [`load_texts`], but also returns the readable part if there are errors.
 pub fn read_texts(texts: &[(&str, &str)]) -> Loaded {
     read_texts_as(texts, Dialect::default())
 }
 
-/// As [`read_texts`], with a choice of rules.
+/// Does the same as [`read_texts`], with a choice of rules.
 pub fn read_texts_as(texts: &[(&str, &str)], dialect: Dialect) -> Loaded {
     let read = |path: &str| match texts.iter().find(|(name, _)| *name == path) {
         Some((_, text)) => Ok((*text).to_owned()),
@@ -140,10 +140,10 @@ pub fn read_texts_as(texts: &[(&str, &str)], dialect: Dialect) -> Loaded {
     read_with(&roots, &read, dialect)
 }
 
-/// Reads a file's text, or says why not.
+/// A function that returns the text of a file, or the reason why it cannot be read.
 type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// An element of the root that defines something.
+/// A child of the root that defines an engine, enumeration or container.
 struct Item<'a> {
     file: usize,
     element: &'a Element,
@@ -167,7 +167,7 @@ fn read_with(roots: &[String], read: Read<'_>, dialect: Dialect) -> Loaded {
     let mut loaded = Loaded { diagnostics: std::mem::take(problems), indexes, ..Loaded::default() };
     loaded.spec.files = std::mem::take(files);
     if loaded.diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
-        return loaded; // names are missing; further problems would be consequences
+        return loaded; // names are missing, so further problems would only be consequences
     }
     header(trees, &mut loaded);
     let items = collect(trees, &mut loaded.diagnostics);
@@ -179,9 +179,9 @@ fn read_with(roots: &[String], read: Read<'_>, dialect: Dialect) -> Loaded {
 struct Tree {
     file: usize,
     root: Element,
-    /// As [`SourceFile::foreign`].
+    /// The same as [`SourceFile::foreign`].
     foreign: bool,
-    /// Files imported, each with the names left out.
+    /// Imported files, each with the names that the import excludes.
     imports: Vec<(usize, HashSet<String>)>,
 }
 
@@ -203,7 +203,7 @@ struct NameOnly {
 }
 
 impl Files {
-    /// If one file is ours, all files that are not imported are ours.
+    /// If one file follows this project's rules, applies them to all files that are not imported.
     fn same_dialect(&mut self) {
         let imported = imported(&self.trees);
         let roots = || (0..self.files.len()).filter(|file| !imported.contains(file));
@@ -322,7 +322,7 @@ fn imported(trees: &[Tree]) -> HashSet<usize> {
     trees.iter().flat_map(|tree| tree.imports.iter().map(|(file, _)| *file)).collect()
 }
 
-/// The root's `feature`.
+/// The attribute `feature` of the root.
 fn feature(root: &Element) -> Option<String> {
     root.attributes
         .iter()
@@ -330,13 +330,13 @@ fn feature(root: &Element) -> Option<String> {
         .map(|attribute| attribute.value.clone())
 }
 
-/// The root's `pipeline`.
+/// The attribute `pipeline` of the root.
 fn pipelines(root: &Element, problems: &mut Vec<Diagnostic>) -> u8 {
     let found = root.attributes.iter().find(|attribute| attribute.name == "pipeline");
     found.map_or(ALL_PIPELINES, |at| convert::words(at, PIPELINES, problems))
 }
 
-/// True if any element has a `source`: then the file is ours, and everything is checked.
+/// True if any element has a `source`. Then all checks apply to the file.
 fn has_source(element: &Element) -> bool {
     element.attributes.iter().any(|attribute| attribute.name == "source")
         || element.children.iter().any(has_source)
@@ -357,8 +357,8 @@ struct RootAttributes {
     _doc: Option<At>,
 }
 
-/// The platform of the specification, from the roots of its files. Imported files are of other
-/// platforms.
+/// Sets the platform of the specification from the roots of its files. Imported files may describe
+/// other platforms.
 fn header(trees: &[Tree], loaded: &mut Loaded) {
     let imported = imported(trees);
     let mut first: Option<&Element> = None;
@@ -374,7 +374,7 @@ fn header(trees: &[Tree], loaded: &mut Loaded) {
         }
         let attributes: RootAttributes = xml::attributes(root, problems);
         convert::required(root, attributes.name, "name", problems);
-        // Mesa's description of ray tracing serves several generations and leaves it empty.
+        // Mesa's file about ray tracing is for several generations, so its `gen` is empty.
         if !tree.foreign || attributes.r#gen.is_none() {
             convert::required(root, attributes.r#gen, "gen", problems);
         }
@@ -410,8 +410,8 @@ fn header(trees: &[Tree], loaded: &mut Loaded) {
 const ITEMS: &[&str] = &["engine", "enum", "struct", "instruction", "register"];
 const ROOT_CHILDREN: &[&str] = &["import", "engine", "enum", "struct", "instruction", "register"];
 
-/// The items of all files: a file's own, then the imported ones that it neither excludes nor
-/// defines itself.
+/// Returns the items of all files: for each file its own, then the imported ones that it neither
+/// excludes nor defines itself.
 fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a>> {
     let own: HashMap<usize, Vec<Item<'a>>> =
         trees.iter().map(|tree| (tree.file, own_items(tree, problems))).collect();
@@ -426,7 +426,7 @@ fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a
         merge(file, &by_file, &own, &mut merged, problems);
         items.extend(merged);
     }
-    // Two roots may import one file; its items are one.
+    // Two files may import the same file; its items are returned once.
     let mut seen: HashSet<(usize, usize)> = HashSet::new();
     items.retain(|item| seen.insert((item.file, item.element.span.range.start)));
     items
@@ -496,7 +496,7 @@ fn unused_excludes(
         let Some(name) = child.attributes.iter().find(|attribute| attribute.name == "name") else {
             continue;
         };
-        // Mesa's lists name items that an imported file no longer has.
+        // Mesa's files exclude items that the imported file no longer has.
         if !tree.foreign && !theirs.iter().any(|item| item.name == name.value) {
             let message = format!("`{}` is excluded, but the imported file has none", name.value);
             problems.push(

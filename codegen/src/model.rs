@@ -1,11 +1,11 @@
-//! The model: the result of loading the XML, and the input of everything after it.
+//! The model: the result of loading the XML, and the input of the checks and all outputs.
 //!
-//! Every reference is resolved to an index, every expression parsed, every position absolute. A
-//! [`Spec`] that [`crate::check`] has passed can be emitted without further errors.
+//! References are resolved to indexes, conditions are parsed, and positions are absolute. If
+//! [`crate::check`] finds no error in a [`Spec`], Rust can be generated without further errors.
 
 pub use crate::source::{SourceFile, Span};
 
-/// All units of one generation.
+/// A specification: all units of one generation.
 #[derive(Debug, Clone, Default)]
 pub struct Spec {
     /// Name of the platform, `BDW`.
@@ -14,7 +14,7 @@ pub struct Spec {
     pub generation: String,
     /// The files that were read, imports included.
     pub files: Vec<SourceFile>,
-    /// Enumerations of all units, in file order; those written inside fields too.
+    /// Enumerations of all units, in file order, including those inside fields.
     pub enums: Vec<Enum>,
     /// Structures, instructions and registers of all units, in file order.
     pub containers: Vec<Container>,
@@ -22,7 +22,7 @@ pub struct Spec {
     pub engines: Vec<EngineBase>,
 }
 
-/// An engine (`<engine>`): where its copy of the registers that each engine has starts.
+/// An engine (`<engine>`), with the base of its copy of the per-engine registers.
 #[derive(Debug, Clone)]
 pub struct EngineBase {
     /// The short name, `RCS`.
@@ -52,7 +52,7 @@ pub struct Enum {
     pub name: String,
     /// Index of the file it stands in.
     pub file: usize,
-    /// Prefix of the value names (`prefix`), or empty. Kept apart from the names.
+    /// Prefix of the values (`prefix`), or empty. It is not a part of their names.
     pub prefix: String,
     /// Bits of the widest field of this type, or of the greatest value if that has more; at least
     /// 1.
@@ -80,7 +80,8 @@ pub struct EnumValue {
     pub expansion: Option<u64>,
     /// A second name for a number that another value already has (`alias`).
     pub alias: bool,
-    /// Size in bits of what the value names (`bits`), as an element of a surface format.
+    /// Size in bits of the thing that the value names (`bits`), such as an element of a surface
+    /// format.
     pub bits: Option<u64>,
     /// One line in our own words.
     pub doc: String,
@@ -93,7 +94,7 @@ pub struct EnumValue {
 pub struct ValueSet {
     /// The name in conditions.
     pub name: String,
-    /// The numbers: ranges with both ends, ascending, apart from each other.
+    /// The numbers: ranges with both ends, ascending, with gaps between them.
     pub ranges: Vec<(u64, u64)>,
     /// One line in our own words.
     pub doc: String,
@@ -108,7 +109,7 @@ pub struct Container {
     pub name: String,
     /// Index of the file it stands in.
     pub file: usize,
-    /// What it is.
+    /// Structure, instruction or register.
     pub kind: Kind,
     /// Size in bits of the fixed part: `length` dwords or `size` bits. For an instruction without
     /// either, up to the end of its last field or the start of its variable group, rounded up to
@@ -116,18 +117,17 @@ pub struct Container {
     pub bits: u32,
     /// Fields in order of their first bit.
     pub fields: Vec<Field>,
-    /// Arrays, in order of their first bit; at most one of them is variable, and that is the last.
+    /// Arrays, in order of their first bit. Only the last one may be variable.
     pub groups: Vec<Group>,
-    /// Closer descriptions of bits that fields hold (`view`), in file order.
+    /// Further descriptions of the bits of fields (`view`), in file order.
     pub views: Vec<View>,
     /// Programming restrictions.
     pub rules: Vec<Rule>,
-    /// The newest value stays in force for later packets (`latch`).
+    /// Set if the newest value stays in force for later packets (`latch`).
     pub latch: Option<Latch>,
-    /// Only the header is described so far (`partial`); bits that no field names are unknown, not
-    /// reserved.
+    /// Only the header is described (`partial`). Bits without a field are unknown, not reserved.
     pub partial: bool,
-    /// Fields may overlap without being variants (`overlap="allowed"`, and every file of Mesa's).
+    /// Fields may overlap without being variants: `overlap="allowed"`, or the file is Mesa's.
     pub overlap_allowed: bool,
     /// One line in our own words.
     pub doc: String,
@@ -144,7 +144,7 @@ impl Container {
         self.fields.iter().find(|field| field.name == *name)
     }
 
-    /// Largest size in dwords, a variable tail included; none if nothing bounds the tail.
+    /// Largest size in dwords, including a variable tail; `None` if the tail has no limit.
     pub fn max_dwords(&self) -> Option<u32> {
         if self.groups.iter().all(|group| group.count != 0) {
             return Some(self.bits.div_ceil(32));
@@ -155,8 +155,7 @@ impl Container {
         Some(most.min(u64::MAX >> (63 - (length.end - length.start))) as u32 + bias)
     }
 
-    /// Byte offsets of a register in the register space: of each of an array, on each engine that
-    /// has it.
+    /// Byte offsets of a register in the register space: of each array element, on each engine.
     pub fn register_places<'a>(
         &'a self,
         engines: &'a [EngineBase],
@@ -179,14 +178,14 @@ impl Container {
 /// State that stays in force until a newer value replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Latch {
-    /// Name of the field that selects the entry; none if there is a single entry.
+    /// Name of the field that selects the entry; `None` if there is a single entry.
     pub index: Option<String>,
 }
 
-/// What a container is.
+/// Kinds of containers.
 #[derive(Debug, Clone)]
 pub enum Kind {
-    /// Part of other containers, or state in memory.
+    /// A structure: a part of other containers, or state in memory.
     Struct {
         /// Alignment in memory in bytes, 1 if unstated.
         align: u32,
@@ -196,23 +195,24 @@ pub enum Kind {
         /// Bit set as in `genxml_core::reflect::Engines`: 1 render, 2 blitter, 4 video, 8
         /// video-enhance.
         engines: u8,
-        /// Bit set as in `genxml_core::reflect::Pipelines`: 1 3D, 2 media, 4 GPGPU; all of them if
+        /// Bit set as in `genxml_core::reflect::Pipelines`: 1 3D, 2 media, 4 GPGPU; all if
         /// unstated.
         pipelines: u8,
-        /// Length is the DWord Length field plus this.
+        /// The length in dwords is the value of the field DWord Length plus this.
         bias: u32,
     },
     /// A register.
     Register {
         /// Byte offset; from the base of each engine if `per_engine`.
         offset: u32,
-        /// Every engine has one.
+        /// Every engine has a copy.
         per_engine: bool,
-        /// It is one of so many.
+        /// Number of registers in the array; 1 for a single register.
         count: u32,
-        /// Bytes from one of the array to the next.
+        /// Bytes from one register of the array to the next.
         stride: u32,
-        /// It is one engine's copy of this register, described more closely; empty if not.
+        /// Name of the per-engine register that this describes in more detail for one engine, or
+        /// empty.
         instance_of: String,
         /// Bits 31:16 are write enables of 15:0.
         masked: bool,
@@ -235,7 +235,7 @@ pub enum Access {
 /// An array of fields.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// Name (`name`), may be empty when the element is one field.
+    /// Name (`name`). It may be empty if the element is one field.
     pub name: String,
     /// First bit of the first element, from the start of the container or enclosing element.
     pub start: u32,
@@ -252,7 +252,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// First bit after the group; of a variable one, its start.
+    /// First bit after the group; for a variable group, its first bit.
     pub fn end(&self) -> u32 {
         self.start + self.count * self.bits
     }
@@ -269,21 +269,21 @@ pub struct Field {
     pub end: u32,
     /// Its type.
     pub ty: Type,
-    /// How the stored value relates to the meant one.
+    /// How the meant value is computed from the stored value.
     pub stored: Stored,
     /// Default, as stored bits.
     pub default: Option<u64>,
-    /// Least and greatest stored value (`range`); of signed types, sign-extended to 64 bits.
+    /// Least and greatest stored value (`range`), sign-extended to 64 bits for signed types.
     pub range: Option<(u64, u64)>,
-    /// Part of the opcode: written always, checked when read, no field of the Rust type.
+    /// Part of the opcode: always written, checked when read, not a member of the Rust type.
     pub opcode: bool,
-    /// The field that holds the packet's length less the bias (named `DWord Length`).
+    /// The field `DWord Length`, which holds the packet's length minus the bias.
     pub length: bool,
     /// Must be given by the program (`required`).
     pub required: bool,
     /// Must not be zero (`nonzero`).
     pub nonzero: bool,
-    /// Exists only if this holds (`exists-if`).
+    /// The condition under which the field exists (`exists-if`).
     pub exists_if: Option<Expr>,
     /// Name of the set of alternatives and of this alternative (`variant="set/alternative"`).
     pub variant: Option<(String, String)>,
@@ -291,25 +291,24 @@ pub struct Field {
     pub unit: String,
     /// One line in our own words; may be empty.
     pub doc: String,
-    /// Volume and page, or the fact's origin; empty if the container's holds.
+    /// Volume and page, or the fact's origin; empty if it is that of the container.
     pub source: String,
-    /// The text was lost and the row is derived, or a source doubts it (`derived`, `doubtful`): the
-    /// reason.
+    /// The reason why the row is derived or doubtful (`derived`, `doubtful`).
     pub doubt: String,
     /// The element's opening tag.
     pub span: Span,
 }
 
-/// A second description of bits that fields hold (`view`). Rules can name it. While its condition
+/// A further description of the bits of fields (`view`). Rules can name it. While its condition
 /// holds, the rules of its structure apply.
 #[derive(Debug, Clone)]
 pub struct View {
     /// Name, position and type.
     pub field: Field,
-    /// The view is valid only if it holds (`exists-if`). It uses only fields of the container and
-    /// of nested structures.
+    /// The condition under which the view is valid (`exists-if`). It uses only fields of the
+    /// container and of nested structures.
     pub exists_if: Option<Cond>,
-    /// The condition as written, white space joined; empty if there is none.
+    /// The text of the condition with single spaces; empty if there is none.
     pub text: String,
 }
 
@@ -331,19 +330,19 @@ pub enum Type {
         /// Fraction bits.
         frac: u32,
     },
-    /// `sI.F`: a sign besides the integer bits
+    /// `sI.F`: a sign bit in addition to these bits
     SFixed {
         /// Integer bits.
         int: u32,
         /// Fraction bits.
         frac: u32,
     },
-    /// `address` and `offset`: the bits keep their position in the pointer, so the first one is bit
-    /// `start % 32` of it
+    /// `address` and `offset`: the bits keep their position in the pointer, so the field's first
+    /// bit is bit `start % 32` of the pointer
     Address {
         /// One of `genxml_core::address::SpaceKind`'s names.
         space: String,
-        /// Alignment in bytes: `align`, else 2^(start % 32).
+        /// Alignment in bytes: `align`, or 2^(start % 32) without the attribute.
         align: u64,
         /// Name of the container at the address (`target`), or empty.
         target: String,
@@ -356,14 +355,14 @@ pub enum Type {
     MustBeZero,
     /// `mbo`: must be one
     MustBeOne,
-    /// `reserved`: written as zero, anything read
+    /// `reserved`: written as zero; any value is accepted when read
     Reserved,
 }
 
-/// How a stored integer relates to the meant one (`stored-as`).
+/// How the meant value is computed from the stored integer (`stored-as`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stored {
-    /// As it is.
+    /// The two values are equal.
     #[default]
     Plain,
     /// `minus-one`
@@ -374,8 +373,8 @@ pub enum Stored {
     Log2,
 }
 
-/// A condition of a field (`exists-if`); grammar in SCHEMA.md. Values of enumerations are numbers
-/// by now, fields absolute bit ranges.
+/// A condition of a field (`exists-if`); grammar in SCHEMA.md. Names are resolved: values of
+/// enumerations to numbers, fields to absolute bit ranges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expr {
     /// A number or a value of an enumeration.
@@ -396,8 +395,8 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// The value, as `genxml_core::reflect::Expr::eval` computes it. `field` gives the bits from
-    /// first to last of a container.
+    /// The value, as `genxml_core::reflect::Expr::eval` computes it. `field` returns the bits of
+    /// the container from a first to a last bit.
     pub fn eval(&self, field: &dyn Fn(u32, u32) -> u64) -> u64 {
         match self {
             Expr::Number(value) => *value,
@@ -420,14 +419,14 @@ pub enum Cond {
     Not(Box<Cond>),
     /// Two operands.
     Binary(Op, Box<Cond>, Box<Cond>),
-    /// The value is one of a set: ranges with both ends, ascending, apart from each other.
+    /// The value is in one of these ranges: with both ends, ascending, with gaps between them.
     In(Box<Cond>, Vec<(u64, u64)>),
     /// The attribute `bits` of an enumeration's value.
     Bits(Box<Cond>, EnumId),
-    /// Position of the last such instruction before this one for which the condition, over its
-    /// fields, held.
+    /// Position of the last instruction of this kind before the current one. With a condition, only
+    /// instructions whose fields satisfy it count.
     Last(ContainerId, Option<Box<Cond>>),
-    /// A statement about the elements of a group. A count has no body.
+    /// A statement about the elements of a group. `Count` has no body.
     Over(Quantifier, GroupRef, Option<Box<Cond>>),
     /// Number of the element, inside [`Cond::Over`].
     Index,
@@ -435,18 +434,18 @@ pub enum Cond {
     Role(Role),
 }
 
-/// What a condition says about the elements of a group.
+/// Kinds of statements about the elements of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantifier {
-    /// It holds for every one.
+    /// The condition holds for every element.
     All,
-    /// It holds for at least one.
+    /// The condition holds for at least one element.
     Any,
     /// The sum of a value.
     Sum,
-    /// How many there are.
+    /// The number of elements.
     Count,
-    /// No two have the same value.
+    /// No two elements have the same value.
     Unique,
 }
 
@@ -454,9 +453,9 @@ pub enum Quantifier {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// In the container of the rule, or in the current group element of a [`Cond::Over`]. The
-    /// number counts how many elements further out.
+    /// number is the number of levels outward from the innermost element.
     Own(u32),
-    /// In the last one seen of another container, or in the previous one of the same container.
+    /// In the newest instance of this container before the current one.
     State(ContainerId),
 }
 
@@ -572,11 +571,11 @@ pub struct Rule {
     pub id: String,
     /// How bad a violation is.
     pub severity: Severity,
-    /// Must hold.
+    /// The condition that must hold.
     pub require: Cond,
-    /// The condition as it is written.
+    /// The text of the condition.
     pub text: String,
-    /// What is wrong if it does not, in our own words.
+    /// What is wrong if the condition does not hold, in our own words.
     pub message: String,
     /// Volume and page.
     pub source: String,
@@ -587,9 +586,9 @@ pub struct Rule {
 /// How bad the violation of a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// Undefined or hanging.
+    /// The result is undefined, or the GPU hangs.
     Error,
-    /// Works, but is probably not intended.
+    /// The GPU works, but this is probably not intended.
     Warning,
     /// Needed on some steppings.
     Workaround,

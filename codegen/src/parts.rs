@@ -1,4 +1,4 @@
-//! Which crate generates which file of the specification.
+//! The parts of the specification: the crate that generates the code of each file.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ impl Part {
         if stem == "eu" || stem.starts_with("eu_") || messages { Part::Eu } else { Part::Runtime }
     }
 
-    /// The `.xml` files of this part in `dir`, in order of their names; none if the folder cannot
+    /// The `.xml` files of this part in `dir`, in order of their names. Empty if the folder cannot
     /// be read.
     pub fn files(self, dir: &Path) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
@@ -38,9 +38,9 @@ impl Part {
 }
 
 /// The whole build script of a crate: generates the code of one part of the specification in
-/// `dir`, a path relative to the crate. A package has its own copy of the specification, in
-/// `spec-xml/gen8`, which is used if `dir` does not exist. A defect of the specification ends the
-/// process with the report on stderr.
+/// `dir`, a path relative to the crate. If `dir` does not exist, the specification is in
+/// `spec-xml/gen8`, the copy in a published package. An error in the specification ends the process
+/// with the report on stderr.
 pub fn build_script(part: Part, dir: &str) {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let root = Path::new(&root);

@@ -5,27 +5,26 @@ use std::ops::Range;
 /// A file of the specification.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// Path as shown in diagnostics.
+    /// Path, as diagnostics print it.
     pub path: String,
-    /// Name of the unit: the file's stem.
+    /// Name of the unit: the file name without suffix.
     pub unit: String,
-    /// The feature of the generating crate that the unit's types need (`feature`); none: they are
-    /// always there.
+    /// The feature of the generating crate that enables the unit's types (`feature`); `None` if
+    /// they are always enabled.
     pub feature: Option<String>,
-    /// Pipelines that the unit's instructions need unless they say otherwise (`pipeline`), as in
+    /// Pipelines of the unit's instructions without their own attribute (`pipeline`), as in
     /// [`Kind::Instruction`](crate::model::Kind::Instruction).
     pub pipelines: u8,
     /// The whole text.
     pub text: String,
-    /// No element has a `source`, here or in another file of the specification: a file of Mesa's,
-    /// in which gaps and overlaps are allowed.
+    /// The file is read by Mesa's rules, which allow gaps and overlaps.
     pub foreign: bool,
 }
 
-/// A part of a file: bytes `range` of the specification's file number `file`.
+/// A part of a file of the specification.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Span {
-    /// Index of the file.
+    /// Index of the file in the specification.
     pub file: usize,
     /// Byte range.
     pub range: Range<usize>,

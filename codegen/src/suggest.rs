@@ -1,8 +1,8 @@
-//! "Did you mean": the nearest of the valid names.
+//! Suggests the valid name that is nearest to a wrong one ("did you mean").
 
-/// The candidate nearest to `word`, if any is near enough. Among equally near ones, the candidate
-/// with more letters at the same position (upper and lower case differ), then the first in
-/// alphabetical order.
+/// The candidate nearest to `word`, if any is near enough. Among equally near candidates, the one
+/// with more letters at the same position (upper and lower case differ) comes first, then
+/// alphabetical order decides.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 4).max(1);
     candidates
@@ -16,19 +16,19 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The hint for it: ``did you mean `x`?``.
+/// The hint with the nearest candidate: ``did you mean `x`?``.
 pub fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, candidates).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// Edit distance without regard to case; anything above `limit` may be reported as `limit + 1`.
+/// Edit distance in any case. A distance above `limit` may be returned as `limit + 1`.
 fn distance(a: &str, b: &str, limit: usize) -> usize {
     let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
     if a.len().abs_diff(b.len()) > limit {
         return limit + 1;
     }
-    // Two neighbours swapped count as one slip, so the row before the last is kept too.
+    // A swap of two neighbouring letters counts as one edit, which needs the row before the last.
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {

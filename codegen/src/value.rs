@@ -1,12 +1,12 @@
-//! Texts of attributes to numbers: types, defaults, ranges, stored forms.
+//! Parses values of attributes: types, defaults, ranges, stored forms.
 
 use crate::model::{Enum, Stored, Type};
 use crate::number::number;
 
-/// A position or size in bits is below this; 2^24 bits are 2 MiB.
+/// Limit for positions and sizes in bits. 2^24 bits are 2 MiB.
 pub(crate) const BITS_LIMIT: u64 = 1 << 24;
 
-/// Names of the address spaces, as `genxml_core::address::SpaceKind` has them.
+/// Names of the address spaces, the same as in `genxml_core::address::SpaceKind`.
 pub(crate) const SPACES: &[&str] = &[
     "graphics",
     "general-state",
@@ -22,11 +22,11 @@ pub(crate) const SPACES: &[&str] = &[
     "mmio",
 ];
 
-/// Types that need no declaration, as written.
+/// Names of the types that need no declaration.
 pub(crate) const BUILT_IN: &[&str] =
     &["uint", "int", "bool", "float", "address", "offset", "mbo", "mbz", "reserved"];
 
-/// `u4.8`, `s1.6`: sign, integer bits, fraction bits.
+/// Parses a fixed-point type: `u4.8`, `s1.6`.
 pub(crate) fn fixed(text: &str) -> Option<Type> {
     let digits = |text: &str| match !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
         true => text.parse::<u32>().ok().filter(|bits| *bits <= 64),
@@ -41,7 +41,7 @@ pub(crate) fn fixed(text: &str) -> Option<Type> {
     }
 }
 
-/// A number with an optional `-`.
+/// Parses a number with an optional `-`.
 pub(crate) fn signed(text: &str) -> Option<i128> {
     let text = text.trim();
     match text.strip_prefix('-') {
@@ -55,13 +55,13 @@ pub(crate) fn ones(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// A number to the stored bits of a two's complement field, or nothing if it does not fit.
+/// The bits of a number in two's complement; `None` if it does not fit.
 fn twos_complement(value: i128, width: u32) -> Option<u64> {
     let half = 1i128 << (width.clamp(1, 64) - 1);
     (-half..half).contains(&value).then_some(value as u64 & ones(width))
 }
 
-/// A decimal number times 2^`frac`, if that is whole.
+/// Parses a decimal number and multiplies it by 2^`frac`; `None` if the result is not an integer.
 fn scaled(text: &str, frac: u32) -> Option<i128> {
     if let Some(value) = signed(text) {
         return value.checked_mul(1i128.checked_shl(frac)?);
@@ -71,13 +71,13 @@ fn scaled(text: &str, frac: u32) -> Option<i128> {
     (scaled.fract() == 0.0 && scaled.abs() < 1e18).then_some(scaled as i128)
 }
 
-/// A number in stored form, if it fits the field.
+/// Parses a stored value; `None` if it does not fit the field.
 pub(crate) fn fits(text: &str, width: u32) -> Option<u64> {
     number(text).filter(|value| *value <= ones(width))
 }
 
-/// A `default` to stored bits. Numbers are stored values. Fixed point (`1.5`) and floats (`1.0`)
-/// are meant values unless written `0x...`. Enumerations may use names, booleans `true` and
+/// Converts a `default` to stored bits. Integers are stored values. Fixed point (`1.5`) and floats
+/// (`1.0`) are meant values unless written `0x...`. Enumerations may use names, booleans `true` and
 /// `false`.
 pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Result<u64, String> {
     let text = text.trim();
@@ -139,8 +139,8 @@ pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Resu
     }
 }
 
-/// One end of a `range`, a meant value, to the stored one; signed types are sign-extended to 64
-/// bits.
+/// Converts a bound of a `range` from the meant to the stored value, sign-extended to 64 bits for
+/// signed types.
 pub(crate) fn bound(text: &str, ty: &Type, stored: Stored, width: u32) -> Result<u64, String> {
     let text = text.trim();
     let frac = match ty {
@@ -177,7 +177,7 @@ pub(crate) fn bound(text: &str, ty: &Type, stored: Stored, width: u32) -> Result
     }
 }
 
-/// `minus-one`, `shifted:N`, `log2`.
+/// Parses `minus-one`, `shifted:N` or `log2`.
 pub(crate) fn stored(text: &str) -> Option<Stored> {
     match text.trim() {
         "minus-one" => Some(Stored::MinusOne),

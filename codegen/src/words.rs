@@ -1,9 +1,9 @@
-//! Words of the schema for engines, pipelines, kinds and positions.
+//! The schema's words for engines, pipelines, kinds of containers and positions.
 
 use crate::model::{Enum, Kind, Spec};
 
-/// Engines by name, as bits of `genxml_core::reflect::Engines`. Files of newer generations say
-/// `compute` for work that Gen8 does on render.
+/// Engines by name, as bits of `genxml_core::reflect::Engines`. Files of newer generations use
+/// `compute` for work that Gen8 does on the render engine.
 pub(crate) const ENGINES: &[(&str, u8)] = &[
     ("render", 1),
     ("blitter", 2),
@@ -28,25 +28,25 @@ pub(crate) fn kind(kind: &Kind) -> &'static str {
     }
 }
 
-/// The engines of a set, as the specification spells them.
+/// The names of the engines in a set.
 pub(crate) fn engine_names(set: u8) -> Vec<&'static str> {
     let all = [(1, "render"), (2, "blitter"), (4, "video"), (8, "video-enhance")];
     all.into_iter().filter(|(bit, _)| set & bit != 0).map(|(_, name)| name).collect()
 }
 
-/// The pipelines of a set, as the specification spells them.
+/// The names of the pipelines in a set.
 pub(crate) fn pipeline_names(set: u8) -> Vec<&'static str> {
     PIPELINES.iter().filter(|(_, bit)| set & bit != 0).map(|(name, _)| *name).collect()
 }
 
-/// True if the values are inside a field.
+/// True if the enumeration is inside a field.
 pub(crate) fn is_inline(spec: &Spec, list: &Enum) -> bool {
     let file = spec.files.get(list.span.file);
     file.and_then(|file| file.text.get(list.span.range.clone()))
         .is_some_and(|tag| tag.starts_with("<field"))
 }
 
-/// Bits as text: `dw1 15:0`, `dw2 63:6` across dwords.
+/// Formats a bit range: `dw1 15:0`; `dw2 63:6` if it extends into the next dword.
 pub(crate) fn bits_text(start: u32, end: u32) -> String {
     let (dword, low) = (start / 32, start % 32);
     let high = end - dword * 32;

@@ -1,8 +1,8 @@
-//! XML text to a tree in which every element and attribute records its bytes, and attributes to
-//! serde structs.
+//! Parses XML to a tree in which every element and attribute has its span, and attributes to serde
+//! structs.
 //!
 //! A struct of `Option<At>` members *is* the list of attributes that an element may have: serde
-//! hands its member names to [`attributes`], which reports every other attribute.
+//! passes the names of its members to [`attributes`], which reports every other attribute.
 
 use quick_xml::XmlVersion;
 use quick_xml::events::attributes::AttrError;
@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 use crate::suggest;
 
-/// Elements nest no deeper than this; groups in groups need four.
+/// Maximum nesting depth of elements. Groups in groups need four levels.
 const DEPTH: usize = 32;
 
 /// An element.
@@ -25,15 +25,15 @@ const DEPTH: usize = 32;
 pub(crate) struct Element {
     /// Tag name.
     pub name: String,
-    /// The opening tag, `<` to `>`.
+    /// The opening tag, from `<` to `>`.
     pub span: Span,
     /// The name in the opening tag.
     pub name_span: Span,
     pub attributes: Vec<Attribute>,
     pub children: Vec<Element>,
-    /// Text right inside, trimmed.
+    /// The text directly inside the element, trimmed.
     pub text: String,
-    /// First piece of that text.
+    /// The first piece of this text.
     pub text_span: Option<Span>,
 }
 
@@ -53,7 +53,7 @@ impl Element {
         &self.attributes[at.0]
     }
 
-    /// The value of an attribute that may be absent, as text.
+    /// The value of an attribute; empty if it is missing.
     pub fn text_of(&self, at: Option<At>) -> String {
         at.map(|at| self.at(at).value.trim().to_owned()).unwrap_or_default()
     }
@@ -65,13 +65,13 @@ fn span_in(file: usize, text: &str, part: &str) -> Span {
     if start <= text.len() && start + part.len() <= text.len() {
         Span { file, range: start..start + part.len() }
     } else {
-        // A copy, not a slice. quick-xml does not copy text that is in memory.
+        // `part` is a copy. That does not occur: quick-xml does not copy text that is in memory.
         Span { file, range: 0..0 }
     }
 }
 
-/// The root element of `text`; malformed parts are reported. Comments and processing instructions
-/// are skipped.
+/// Parses `text` and returns its root element. Reports malformed parts; skips comments and
+/// processing instructions.
 pub(crate) fn parse(file: usize, text: &str, problems: &mut Vec<Diagnostic>) -> Option<Element> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
@@ -157,7 +157,7 @@ fn malformed(file: usize, range: std::ops::Range<usize>, message: String) -> Dia
     Diagnostic::new(Code::Xml, Span { file, range }, format!("malformed XML: {message}"))
 }
 
-/// A `&` in an attribute that starts no entity.
+/// The problem of a `&` in an attribute that does not start an entity.
 fn bad_entity(file: usize, value: &Span, text: &str, error: &str) -> Diagnostic {
     let bare = text.match_indices('&').map(|(at, _)| at).find(|at| {
         let name: String =
@@ -195,7 +195,7 @@ fn add_text(
     match open.last_mut() {
         Some(element) => {
             if !piece.trim().is_empty() && element.text_span.is_none() {
-                // Without the line breaks around it, if the piece is the raw text.
+                // If the piece is the raw text, the span excludes the white space around it.
                 let lead = piece.len() - piece.trim_start().len();
                 let exact = range.len() == piece.len();
                 let start = if exact { range.start + lead } else { range.start };
@@ -236,8 +236,8 @@ fn element(
 ) -> Element {
     let name_range = range.start + 1..range.start + 1 + tag.name().as_ref().len();
     let mut attributes = Vec::new();
-    // `tag` borrows from `text`, but its lifetime says so only inside `parse`: the content starts
-    // after the `<`.
+    // `tag` borrows from `text`, but its lifetime in this function does not show that. So
+    // positions are computed: the content starts after the `<`.
     let content = range.start + 1;
     let base = tag_text(tag).as_ptr() as usize;
     let place = |part: &str| {
@@ -273,7 +273,7 @@ fn element(
                 });
             }
             Err(AttrError::Duplicated(again, _)) => {
-                // Positions count from the tag's name on.
+                // `again` counts from the start of the tag's name.
                 let start = (content + again).min(range.end);
                 let name: String = text[floor(text, start)..]
                     .chars()
@@ -294,8 +294,8 @@ fn element(
     }
 }
 
-/// The span of an attribute's value inside an opening tag; of the whole tag if the attribute is
-/// missing.
+/// The span of an attribute's value in an opening tag; the span of the whole tag if the attribute
+/// is missing.
 pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
     let Some(source) = text.get(tag.range.clone()) else { return tag.clone() };
     let mut ignored = Vec::new();
@@ -314,13 +314,13 @@ pub(crate) fn attribute_span(text: &str, tag: &Span, name: &str) -> Span {
     }
 }
 
-/// Position of an attribute in its element.
+/// Index of an attribute in its element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct At(usize);
 
-/// The attributes of `element` as the struct `T`, every member an `Option<At>`; unknown ones are
-/// reported.
+/// Reads the attributes of `element` as the struct `T`, whose members are of type `Option<At>`.
+/// Reports unknown attributes.
 pub(crate) fn attributes<'a, T: Deserialize<'a> + Default>(
     element: &'a Element,
     problems: &mut Vec<Diagnostic>,
@@ -393,7 +393,7 @@ impl<'de> MapAccess<'de> for AttributeReader<'de, '_> {
     }
 }
 
-/// Deserializes to an [`At`], or an `Option` of it.
+/// A deserializer of an index to an [`At`] or an `Option<At>`.
 struct Position(usize);
 
 impl<'de> Deserializer<'de> for Position {

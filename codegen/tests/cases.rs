@@ -1,8 +1,8 @@
-//! Broken specifications in, expected text out: one folder of `cases/` for each kind of problem.
+//! Reports about broken specifications: one folder of `cases/` for each kind of problem.
 //!
-//! `input.xml` is loaded with the other XML files and the index of its folder beside it;
+//! `input.xml` is loaded together with the other XML files and the index of its folder.
 //! `expected.txt` is the whole report. After a deliberate change,
-//! `GENXML_BLESS=1 cargo test -p genxml-codegen` writes the expected texts anew: read the
+//! `GENXML_BLESS=1 cargo test -p genxml-codegen` writes the expected texts again: read the
 //! difference.
 
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ fn texts(case: &Path) -> Vec<(String, String)> {
     texts
 }
 
-/// The report of a case. Where there is no `input.xml`, reading that file is the problem.
+/// The report of a case. In a folder without `input.xml`, the case is that the file cannot be read.
 fn report(case: &Path) -> Report {
     let texts = texts(case);
     match texts.is_empty() {

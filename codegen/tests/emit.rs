@@ -1,7 +1,6 @@
-//! The emitter's text over small inputs: `emit/NAME/input.xml` gives `emit/NAME/expected.rs`. After
-//! a wanted change: `GENXML_BLESS=1 cargo test -p genxml-codegen --test emit`, and read the
-//! difference. That such text compiles and keeps the laws of packing is tested in the tests crate
-//! (`toy/toy.xml`).
+//! The generated text for small inputs: `emit/NAME/input.xml` gives `emit/NAME/expected.rs`. After
+//! a deliberate change, run `GENXML_BLESS=1 cargo test -p genxml-codegen emit` and read the
+//! difference. The tests crate tests that such text compiles and packs correctly (`toy/toy.xml`).
 
 use std::path::Path;
 
@@ -42,7 +41,7 @@ fn snapshots() {
     assert!(wrong.is_empty(), "{}\nGENXML_BLESS=1 renews the expected text", wrong.join("\n"));
 }
 
-/// The mapping of names gives every item of a unit its own.
+/// Every item of a unit gets a distinct Rust name.
 #[test]
 fn names_stay_apart() {
     let input = r#"<genxml name="T" gen="8">
@@ -67,8 +66,8 @@ fn names_stay_apart() {
     }
 }
 
-/// A feature that is off takes a unit's types away, but for those that other units' fields have;
-/// tables stay.
+/// If a unit's feature is off, the unit has its tables, but only the types that fields of other
+/// units have.
 #[test]
 fn features() {
     let texts = [

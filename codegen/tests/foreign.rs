@@ -1,8 +1,8 @@
-//! Specifications in Mesa's schema: the spelling of 2021 and the newer one, read by us; and ours,
-//! read as Mesa's tools would.
+//! Specifications in Mesa's schema, in the spelling of 2021 and the newer one, are read by us. Our
+//! specification is read as Mesa's tools would read it.
 //!
-//! `foreign/old` and `foreign/new` say the same in both spellings. They use everything that the
-//! schema has.
+//! `foreign/old` and `foreign/new` are the same specification in both spellings. They use every
+//! element and attribute of the schema.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ fn load(name: &str) -> Spec {
     load_files(&[file(name)]).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Kind and name of a container to its fields: the groups around, first and last bit, the name, and
-/// named values.
+/// Fields by kind and name of their container. Each has its enclosing groups, first and last bit,
+/// name, and named values.
 type Places = BTreeMap<String, Vec<Place>>;
 
 type Place = (String, u32, u32, String, Vec<(String, u64)>);
 
-/// The places of all fields that `keep` holds.
+/// The positions of all fields that satisfy `keep`.
 fn places(spec: &Spec, keep: impl Fn(&Field) -> bool) -> Places {
     fn add(
         spec: &Spec,
@@ -72,7 +72,7 @@ fn both_spellings_say_the_same() {
         (old.name.as_str(), old.generation.as_str()),
         (new.name.as_str(), new.generation.as_str())
     );
-    // Only the newer schema can say that bits are zero, and that a value is a second name.
+    // Only the newer schema has bits that must be zero, and values that are second names.
     let keep = |field: &Field| field.ty != Type::MustBeZero && field.name != "Fruit";
     let expected = places(&old, keep);
     assert_eq!(expected, places(&new, keep));
@@ -109,7 +109,7 @@ fn both_spellings_say_the_same() {
     }
 }
 
-/// Code is generated from it; that it compiles and works is tested in the tests crate.
+/// Code can be generated. The tests crate tests that it compiles and works.
 #[test]
 fn code_is_generated() {
     for name in ["old/gen8.xml", "new/gen80.xml"] {
@@ -121,7 +121,7 @@ fn code_is_generated() {
     }
 }
 
-/// By Mesa's rules nothing of ours is wrong, and what our rules refuse is accepted.
+/// Our specification is valid by Mesa's rules, and Mesa's rules accept what our rules refuse.
 #[test]
 fn the_rules_can_be_chosen() {
     let ours = load::read_texts_as(GEN8, Dialect::Mesa);
@@ -133,12 +133,12 @@ fn the_rules_can_be_chosen() {
       </struct></genxml>"#;
     assert_eq!(load::read_texts(&[("a.xml", gaps)]).report().errors(), 2);
     assert_eq!(load::read_texts_as(&[("a.xml", gaps)], Dialect::Mesa).report().errors(), 0);
-    // Names must resolve whatever the rules.
+    // Names must resolve by both rules.
     let name = gaps.replace("uint", "unit");
     assert_eq!(load::read_texts_as(&[("a.xml", &name)], Dialect::Mesa).report().errors(), 2);
 }
 
-/// Elements and attributes that Mesa's tools know (intel_genxml.py, GENXML_DESC).
+/// Elements and attributes that Mesa's tools accept (intel_genxml.py, GENXML_DESC).
 const KNOWN: &[(&str, &[&str])] = &[
     ("genxml", &["name", "gen"]),
     ("import", &["name"]),
@@ -152,8 +152,8 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("register", &["name", "length", "num"]),
 ];
 
-/// The text without what a reader of plain genxml does not know: elements, attributes, and fields
-/// of a type that is neither built in nor declared.
+/// The text without the parts that a reader of plain genxml does not accept: elements, attributes,
+/// and fields of a type that is neither built in nor declared.
 fn plain(text: &str) -> String {
     let mut reader = Reader::from_str(text);
     let (mut out, mut skip, mut depth) = (String::new(), None, 0);
@@ -202,7 +202,7 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// What remains for a reader that ignores everything of ours has every field at its place.
+/// A reader that ignores all our extensions finds every field at the same position.
 #[test]
 fn a_plain_reader_finds_the_same_places() {
     let ours = load_texts(GEN8).unwrap_or_else(|report| panic!("{report}"));
@@ -225,8 +225,8 @@ fn a_plain_reader_finds_the_same_places() {
     }
 }
 
-/// What Mesa's files leave out or write their own way: bits without a name, defaults of fixed point
-/// as stored, a generation that is empty.
+/// Spellings of Mesa's files that our rules refuse: bits without a name, stored values as defaults
+/// of fixed-point fields, an empty generation.
 #[test]
 fn spellings_that_only_mesa_has() {
     let text = r#"<genxml name="RT" gen="">

@@ -1,11 +1,11 @@
-//! The project's own specification loads and passes its checks, its index among them.
+//! The project's own specification loads and passes all checks, including that of its index.
 
 use std::path::Path;
 
 use genxml_codegen::load;
 
-/// The index is part of it: after a meant change, `genx spec check --bless spec-xml/gen8` and read
-/// the difference.
+/// The index is compared too. After a deliberate change, run
+/// `genx spec check --bless spec-xml/gen8` and read the difference.
 #[test]
 fn gen8_has_no_errors() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec-xml/gen8");

@@ -1,14 +1,14 @@
-//! What `genx spec check` sees of a specification that was damaged: random mutations of our own
+//! Tests how much damage of a specification `genx spec check` detects: random mutations of our own
 //! XML, with a fixed seed.
 //!
-//! Each mutation changes the text of one file: a container or field is deleted, a field moved by a
-//! bit, made a bit wider or narrower, a value or an opcode renumbered. The checks alone see what
-//! contradicts something else; with the index of the folder everything must be seen.
-//! `cargo test -p genxml-codegen mutations -- --nocapture` prints the shares and why the
-//! rest cannot be seen by the checks alone.
+//! Each mutation changes the text of one file: it deletes a container or field, moves a field by a
+//! bit, makes a field a bit wider or narrower, or renumbers a value or an opcode. The checks alone
+//! detect contradictions; with the index of the folder, every mutation must be detected.
+//! `cargo test -p genxml-codegen mutations -- --nocapture` prints the shares, and the reasons why
+//! the checks alone cannot detect the rest.
 //!
-//! Some mutations of one kind, each of another container, go into one run; an error counts for the
-//! container or enumeration that it points into or names.
+//! One run has several mutations of one kind, each in a different container. An error counts for
+//! the container or enumeration at its position or in its text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,10 +21,10 @@ use genxml_codegen::{GEN8, index, load};
 
 const SEED: u64 = 0x6765_6e78_6d6c;
 
-/// How often each kind of mutation is tried.
+/// Number of mutations of each kind.
 const EACH: usize = 80;
 
-/// Mutations in one run.
+/// Number of mutations in one run.
 const BATCH: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Every kind, with the share in percent that the checks alone must see.
+    /// Every kind, with the share in percent that the checks alone must detect.
     const ALL: [(Kind, usize); 7] = [
         (Kind::DeleteContainer, 5),
         (Kind::DeleteField, 90),
@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A change of the text of one file, and why the checks alone may not see it.
+/// A change of the text of one file, and the reason why the checks alone may not detect it.
 struct Mutation {
     kind: Kind,
     file: usize,
@@ -91,10 +91,10 @@ impl Random {
     }
 }
 
-/// The specification as read, and all that can be mutated.
+/// The specification, and everything that can be mutated.
 struct Subject {
     spec: Spec,
-    /// Container and field, those inside groups too.
+    /// Fields with the index of their container, and whether they are inside a group.
     fields: Vec<(usize, Field, bool)>,
     values: Vec<(Span, String)>,
 }
@@ -161,7 +161,7 @@ impl Subject {
         }
         if self.text(&field.span).contains(" bits=\"") {
             let dword = i64::from(field.start / 32) * 32;
-            // A field that leaves its dword downwards would need another one.
+            // A field that would start before its dword would need another `dword` attribute.
             (start >= dword).then(|| {
                 self.with(&field.span, "bits", &format!("{}:{}", end - dword, start - dword))
             })
@@ -173,7 +173,7 @@ impl Subject {
         }
     }
 
-    /// Why the layout of a container says little about this field.
+    /// The reason why the layout of a container may not show a change of this field.
     fn loose(&self, container: &Container, inside: bool) -> &'static str {
         match (container.partial, container.overlap_allowed, inside) {
             (true, ..) => "the container is described in part: gaps are allowed",
@@ -241,7 +241,7 @@ impl Subject {
     }
 }
 
-/// Which container or enumeration a place belongs to.
+/// The container or enumeration at each position of the files.
 struct Owners<'a>(BTreeMap<(usize, usize), &'a str>);
 
 impl<'a> Owners<'a> {
@@ -279,7 +279,7 @@ fn number(tag: &str, attribute: &str) -> Option<u64> {
 struct Tally {
     tried: usize,
     seen: usize,
-    /// Why the others are not seen by the checks alone, and how often.
+    /// The reasons why the checks alone do not detect the others, with their numbers.
     excuses: BTreeMap<&'static str, usize>,
 }
 
@@ -382,7 +382,7 @@ fn damage_is_seen() {
     }
 }
 
-/// A type that the checks compare with nothing has no mutation that they could see.
+/// Some changes of types contradict nothing, so only the index detects them.
 #[test]
 fn types_are_in_the_index() {
     let subject = Subject::new();

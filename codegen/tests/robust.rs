@@ -1,4 +1,4 @@
-//! Bad input is reported, whatever it is: nothing here may panic.
+//! Any bad input gives a report and never a panic.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -39,7 +39,7 @@ fn the_good_one_is_good() {
     exercise(&GOOD);
 }
 
-/// Every prefix, which cuts every element and attribute in every place.
+/// Every prefix of the good specification: it ends in every element and attribute.
 #[test]
 fn prefixes() {
     for end in (0..GOOD.len()).filter(|end| GOOD.is_char_boundary(*end)) {
@@ -47,7 +47,7 @@ fn prefixes() {
     }
 }
 
-/// Each attribute's value replaced by each of some that are wrong nearly everywhere.
+/// Each attribute value is replaced by several values that are wrong for most attributes.
 #[test]
 fn values() {
     let values = [
@@ -86,7 +86,7 @@ fn values() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Characters overwritten at random.
+    /// Random characters are overwritten.
     #[test]
     fn flips(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<char>()), 1..6)) {
         let mut characters: Vec<char> = GOOD.chars().collect();
@@ -97,7 +97,7 @@ proptest! {
         exercise(&characters.into_iter().collect::<String>());
     }
 
-    /// ASCII that XML, numbers and conditions are made of.
+    /// Random characters are overwritten by characters of XML, numbers and conditions.
     #[test]
     fn likely_flips(edits in prop::collection::vec((any::<prop::sample::Index>(), "[<>/\"'&;=0-9a-z\\[\\]!|:. -]"), 1..4)) {
         let mut characters: Vec<char> = GOOD.chars().collect();
@@ -108,7 +108,7 @@ proptest! {
         exercise(&characters.into_iter().collect::<String>());
     }
 
-    /// Lines removed, doubled and moved.
+    /// Lines are removed, doubled and moved.
     #[test]
     fn lines(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..3), 1..4)) {
         let mut lines: Vec<&str> = GOOD.lines().collect();
@@ -123,7 +123,7 @@ proptest! {
         exercise(&lines.join("\n"));
     }
 
-    /// Anything at all.
+    /// Random text.
     #[test]
     fn noise(text in ".{0,200}") {
         exercise(&text);

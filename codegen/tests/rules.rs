@@ -1,5 +1,5 @@
-//! The rules of the specification, and the table that says where each restriction of the manuals
-//! went (`spec-xml/rules.tsv`).
+//! Tests of the rules of the specification, and of the table that has the rule or field for each
+//! restriction of the manuals (`spec-xml/rules.tsv`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,10 +26,10 @@ fn rules(spec: &Spec) -> impl Iterator<Item = &Rule> {
     spec.containers.iter().flat_map(|container| &container.rules)
 }
 
-/// All that a rule needs to be of use in a finding. That ids are unique is checked with the
-/// specification.
+/// Every rule has an id, a source and a message that a finding can print. Checks of the
+/// specification test that ids are unique.
 #[test]
-fn every_rule_is_told_in_full() {
+fn every_rule_is_complete() {
     let spec = spec();
     let mut wrong = Vec::new();
     for rule in rules(&spec) {
@@ -48,7 +48,7 @@ fn every_rule_is_told_in_full() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Restrictions of the manuals that are a rule or an attribute of a field, at least.
+/// Minimum number of restrictions of the manuals that are a rule or an attribute of a field.
 const EXECUTABLE: usize = 300;
 
 #[test]
@@ -78,12 +78,12 @@ fn every_restriction_of_the_manuals_has_its_place() {
                     wrong.push(format!("{id}: no field {field}"));
                 }
             }
-            // Rules of kernels are code: genxml-eu's tests look whether they are there.
+            // Rules of kernels are code. Tests of genxml-eu check that they exist.
             "kernel" | "none" => {}
             other => wrong.push(format!("{id}: `{other}` is neither rule, kernel, field nor none")),
         }
         if what.trim().is_empty() {
-            wrong.push(format!("{id}: nothing is said"));
+            wrong.push(format!("{id}: the explanation is empty"));
         }
     }
     let key = |id: &str| (id.starts_with('C'), id[1..].parse::<u32>().unwrap_or(0));
@@ -114,7 +114,8 @@ fn every_restriction_of_the_manuals_has_its_place() {
     assert!(missing.is_empty(), "no row for {missing:?}");
 }
 
-/// `CONTAINER.Field name`, also of a group's element or of a field of a nested structure.
+/// True if the field `CONTAINER.Field name` exists, also in a group's element or in a nested
+/// structure.
 fn has_field(spec: &Spec, path: &str) -> bool {
     path.match_indices('.').any(|(at, _)| {
         let (container, field) = (&path[..at], &path[at + 1..]);

@@ -10,8 +10,9 @@ fn good() -> Spec {
     load_files(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/good/input.xml")]).unwrap()
 }
 
-/// The text that `show` prints of the good case, whole: `show/NAME.txt`. After a wanted change
-/// `GENXML_BLESS=1 cargo test -p genxml-codegen --test show` writes it anew: read the difference.
+/// `show/NAME.txt` is the whole text that `show` prints for an item of the good case. After a
+/// deliberate change, `GENXML_BLESS=1 cargo test -p genxml-codegen show` writes it again: read the
+/// difference.
 #[test]
 fn texts() {
     let (spec, mut wrong) = (good(), Vec::new());
@@ -27,8 +28,8 @@ fn texts() {
     assert!(wrong.is_empty(), "{}\nGENXML_BLESS=1 renews the expected text", wrong.join("\n"));
 }
 
-/// A name in any case, the Rust type's name, a register's offset or one inside it; otherwise
-/// suggestions.
+/// `show` accepts a name in any case, the Rust type's name, and an offset in a register. Otherwise
+/// it suggests names.
 #[test]
 fn names_are_guessed() {
     let spec = good();
@@ -82,7 +83,7 @@ fn the_list_has_everything() {
     assert!(listed[3].partial);
 }
 
-/// The values of the model that the XML's attributes stand for.
+/// The model has the values of the XML's attributes.
 #[test]
 fn the_model_is_as_written() {
     let spec = good();
@@ -120,8 +121,8 @@ fn the_model_is_as_written() {
     );
 }
 
-/// Imports: what a file defines itself wins, what it excludes is left out, the rest comes through
-/// two files.
+/// Imports: a file's own definitions have precedence, excluded items are omitted, and all others
+/// are imported, also through two files.
 #[test]
 fn imports_merge() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/mesa_import");
@@ -136,8 +137,8 @@ fn imports_merge() {
     assert_eq!(opcodes, ["Opcode"]);
 }
 
-/// The embedded specification is whole: everything that is listed can be shown in 80 columns, with
-/// every field and every value of its own; colours change nothing else.
+/// Everything in the embedded specification can be shown in 80 columns, with all its fields and
+/// values. With colours, the text is the same.
 #[test]
 fn everything_of_gen8_can_be_shown() {
     let spec = load_texts(GEN8).unwrap();
@@ -166,7 +167,7 @@ fn everything_of_gen8_can_be_shown() {
     }
 }
 
-/// Without escape sequences.
+/// Removes escape sequences.
 fn uncolored(text: &str) -> String {
     let mut pieces = text.split("\x1b[");
     let first = pieces.next().unwrap_or_default().to_owned();

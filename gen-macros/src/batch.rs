@@ -42,7 +42,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#label: { #inside }))
 }
 
-/// Whether the expression is a variable, or a part of one that is reached without side effects.
+/// True for a variable, or a part of a variable that is accessed without side effects.
 fn is_place(batch: &Expr) -> bool {
     match batch {
         Expr::Path(_) => true,
@@ -169,7 +169,7 @@ fn statement(input: ParseStream<'_>) -> Result<Statement> {
     Ok(Statement::Packet(packet))
 }
 
-/// The batch that packets are emitted to, and the label of the block that an error leaves.
+/// The batch that receives the packets, and the label of the block that an error leaves.
 struct Target<'a> {
     batch: &'a TokenStream,
     label: &'a Lifetime,

@@ -24,7 +24,8 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!([#(#dwords),*]))
 }
 
-/// The errors as an expression that never returns, so that it causes no type error.
+/// The errors as an expression that never returns, so that the compiler reports no type error in
+/// addition.
 pub fn refused(errors: &Error) -> TokenStream {
     let errors = errors.to_compile_error();
     quote!({ #errors loop {} })
@@ -83,7 +84,7 @@ impl Attributes {
     }
 }
 
-/// The text for the assembler, and the source token of each piece of it.
+/// The text for the assembler, with the source token of each part.
 #[derive(Default)]
 struct Text {
     source: String,
@@ -91,7 +92,7 @@ struct Text {
 }
 
 impl Text {
-    /// Converts tokens, or string literals, each of which starts a line.
+    /// Converts tokens to text. If they are string literals, each starts a line.
     fn of(tokens: Vec<TokenTree>) -> Result<Text> {
         let mut text = Text::default();
         let strings = matches!(tokens.first(), Some(TokenTree::Literal(first)) if is_string(&first.to_string()));
@@ -137,7 +138,7 @@ impl Text {
         let touched =
             |piece: &&(Range<usize>, Span)| piece.0.start < place.end && place.start < piece.0.end;
         let first = self.pieces.iter().find(touched);
-        // An empty range is the end of a statement: the error is at the token before it.
+        // An empty range means the end of a statement. The error is then at the token before it.
         let before = || self.pieces.iter().rev().find(|piece| piece.0.end <= place.start);
         let last = self.pieces.iter().rev().find(touched);
         match (first.or_else(before), last) {
@@ -191,8 +192,8 @@ fn flatten(tokens: TokenStream, flat: &mut Vec<(String, Span)>) {
     }
 }
 
-/// Keeps the lines of the longest non-decreasing sequence. A token that `macro_rules!` inserted has
-/// a line elsewhere; its result is `None`.
+/// Returns the lines of the longest non-decreasing sequence, and `None` for all others. A token
+/// that `macro_rules!` inserted has a line elsewhere in the source, so it is not in the sequence.
 fn in_order(lines: &[usize]) -> Vec<Option<usize>> {
     // `ends`: for each length, the index of the smallest last line of a sequence of that length.
     // `before`: the index before each index in its sequence.
@@ -223,7 +224,7 @@ fn combined(errors: impl Iterator<Item = Error>) -> Option<Error> {
     })
 }
 
-/// A kernel that hardware refuses or that has undefined behaviour is an error too.
+/// Returns an error for a kernel that hardware refuses or that has undefined behaviour.
 fn check(kernel: &Assembly, text: &Text, allowed: &[String]) -> Result<()> {
     let findings = validate::kernel(&kernel.bytes);
     let broken = findings.iter().filter(|finding| finding.rule.severity == Severity::Error);

@@ -1,5 +1,5 @@
-//! Procedural macros of genxml. Use them through the `genxml` crate: they expand to its paths, and
-//! it documents them.
+//! Procedural macros of genxml. Use them through the crate `genxml`: they expand to paths of that
+//! crate, and its documentation describes them.
 
 mod batch;
 mod derive;
@@ -9,7 +9,7 @@ mod packet;
 
 use proc_macro::TokenStream;
 
-/// A packet, or any generated structure, with checked numbers: see `genxml::packet!`.
+/// Makes a packet, or any generated structure, with checked numbers: see `genxml::packet!`.
 #[proc_macro]
 pub fn packet(input: TokenStream) -> TokenStream {
     packet::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -21,13 +21,13 @@ pub fn batch(input: TokenStream) -> TokenStream {
     batch::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A packet type that the program defines: see `genxml::Packet`.
+/// Implements a packet type that the program defines: see `genxml::Packet`.
 #[proc_macro_derive(Packet, attributes(packet, field))]
 pub fn derive_packet(input: TokenStream) -> TokenStream {
     derive::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A kernel in assembly, as an array of dwords: see `genxml::eu!`.
+/// Assembles a kernel to an array of dwords: see `genxml::eu!`.
 #[cfg(feature = "eu")]
 #[proc_macro]
 pub fn eu(input: TokenStream) -> TokenStream {

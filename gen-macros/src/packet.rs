@@ -1,4 +1,5 @@
-//! `packet!`: a struct literal. Its numbers become checked constants, and its `?` converts values.
+//! `packet!`: a struct literal whose numbers become checked constants. A `?` converts a value to
+//! the type of its field.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -41,20 +42,20 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     }
 }
 
-/// What the `?` of a field does with an error.
+/// The effect of an error at the `?` of a field.
 pub enum Question {
     /// The function returns, like Rust's own `?`.
     Return,
-    /// Expands to these tokens, which use a variable `error`.
+    /// The tokens run; they use a variable `error`.
     Break(TokenStream),
 }
 
-/// A struct literal as a packet.
+/// Expands a struct literal to a packet.
 pub fn structure(literal: &ExprStruct, question: &Question) -> Result<TokenStream> {
     Packet { literal, question, early: None }.structure(literal, &mut Vec::new())
 }
 
-/// Whether the literal, or one nested in it, leaves fields to their defaults.
+/// True if the literal, or a literal nested in it, leaves fields at their defaults.
 fn defaults(literal: &ExprStruct) -> bool {
     fn inside(expr: &Expr) -> bool {
         match expr {
@@ -69,7 +70,7 @@ fn defaults(literal: &ExprStruct) -> bool {
     here || literal.fields.iter().any(|field| inside(&field.expr))
 }
 
-/// Whether the expression only names existing values, so that it creates no temporary.
+/// True if the expression only names existing values, so that it creates no temporary.
 fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Path(_) | Expr::Lit(_) | Expr::Const(_) => true,
@@ -87,12 +88,13 @@ fn is_plain(expr: &Expr) -> bool {
 struct Packet<'a> {
     literal: &'a ExprStruct,
     question: &'a Question,
-    /// Values that are evaluated before the literal, each with the name that replaces it there.
+    /// Values that are evaluated before the literal, each with the variable that replaces it in the
+    /// literal.
     early: Option<&'a RefCell<Vec<(Ident, TokenStream)>>>,
 }
 
 impl Packet<'_> {
-    /// Expands a literal that `path` leads to, from the outermost literal.
+    /// Expands a literal. `path` is its position in the outermost literal.
     fn structure(&self, literal: &ExprStruct, path: &mut Vec<String>) -> Result<TokenStream> {
         if let Some(attribute) = literal.attrs.first() {
             return Err(Error::new_spanned(attribute, "attributes have no meaning here"));
@@ -108,7 +110,7 @@ impl Packet<'_> {
             let value = self.value(&field.expr, path)?;
             path.pop();
             fields.push(match field.colon_token {
-                // Shorthand is kept: otherwise lints report code that the user did not write.
+                // Keep the shorthand; otherwise lints report code that the user did not write.
                 None => quote!(#(#attributes)* #member),
                 Some(_) => quote!(#(#attributes)* #member: #value),
             });
@@ -259,7 +261,7 @@ impl Packet<'_> {
     }
 }
 
-/// The type of a literal and its name: `Set::Alternative` is of type `Set`.
+/// The type of a literal and the name of the type. `Set::Alternative` is of type `Set`.
 fn container(path: &Path) -> (Path, String) {
     let mut ty = path.clone();
     let capital = |name: &str| name.starts_with(|c: char| c.is_ascii_uppercase());

@@ -1,4 +1,4 @@
-//! Generates `gen8` from all of the specification but the EU's part, which genxml-eu has.
+//! Generates `gen8` from the specification, except for the execution units, which are in genxml-eu.
 
 fn main() {
     genxml_codegen::parts::build_script(

@@ -11,14 +11,14 @@
 //! * [`check`](mod@check): violations of the manual's programming restrictions in dumps
 //! * [`error_state`]: error states, the i915 driver's report on a GPU that hung, read and written
 //!   in every spelling
-//! * [`devcoredump`]: device coredumps, the same report from the later driver xe
+//! * [`devcoredump`]: device coredumps, the report of the later driver xe on a GPU that hung
 //! * [`hang`]: a summary of what hung, and why
 //! * [`read`]: iterators over the typed packets of a batch
 //! * [`diff`]: differences between packets, field by field, and between batches, packet by packet
-//! * [`dump`]: dumps of every kind, as submissions
+//! * [`dump`]: opens dumps of every kind and passes on their submissions
 //! * [`query`]: filters for dumps, lists of draws, and which packet wrote which state
 //! * [`decode`]: batches and everything that they point to, as records, text or JSON
-//! * [`html`]: the same as one self-contained HTML page
+//! * [`html`]: a decoded dump as one self-contained HTML page
 //! * [`mi`]: a builder for expressions that the command streamer evaluates
 //! * `json` (feature `serde`): packets as JSON of named fields, and back
 //!
@@ -26,16 +26,16 @@
 //!
 //! `3d`, `blitter`, `display`, `media`, `messages`, `registers`, `vebox` and `video`, all on by
 //! default, each enable the types of one unit. Without a unit's feature, the decoder still decodes
-//! its packets and the parsers return them as `Partial`; types that fields of another unit use
-//! remain. MI commands, state and structures are always available.
+//! its packets and the parsers return them as `Partial`. Types of the unit remain if fields of
+//! another unit use them. MI commands, state and structures are always available.
 //!
 //! `eu`, off by default, enables the macro `eu!`: kernels in assembly as constants.
 //!
 //! `serde`, off by default, gives every type `Serialize` and `Deserialize`, and the module `json`.
 //!
 //! `std`, on by default, enables the modules that read and write files and dumps: [`aub`],
-//! [`capture`], [`check`](mod@check), [`decode`], [`diff`] [`dump`] and others, and, with
-//! `registers`, [`mi`]. Without it the crate is `no_std` with `alloc`; packing, unpacking and
+//! [`capture`], [`check`](mod@check), [`decode`], [`diff`], [`dump`] and others, and, with
+//! `registers`, [`mi`]. Without `std` the crate is `no_std` with `alloc`; packing, unpacking and
 //! building batches still work.
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -167,8 +167,9 @@ pub use genxml_macros::packet;
 /// or any other expression whose value is a packet. `if`, `for` and `let` work as in Rust, with
 /// packets in the braces of the first two; a block in braces is plain Rust.
 ///
-/// The first error, of `emit` or of a field's `?`, ends the macro and is its value; a `?` elsewhere
-/// is Rust's own. To patch a packet later, call `emit` directly: it returns the position.
+/// The first error from `emit` or from a field's `?` ends the macro, and the macro's value is this
+/// error; a `?` elsewhere is Rust's own. To patch a packet later, call `emit` directly: it returns
+/// the packet's position.
 pub use genxml_macros::batch;
 
 /// A kernel in assembly as an array of dwords, assembled and validated at compile time. Needs the
@@ -243,8 +244,8 @@ pub use genxml_macros::eu;
 /// # Ok::<(), BatchError>(())
 /// ```
 ///
-/// The struct derives `Clone` and `Copy` too; `PartialEq`, `Eq` and `Debug` come with the packet; a
-/// packet with a tail derives them itself.
+/// The struct must also derive `Clone` and `Copy`. `Packet` implements `PartialEq`, `Eq` and
+/// `Debug`, except for a struct with a tail, which must derive them.
 ///
 /// `#[packet(...)]` describes the container:
 ///
@@ -256,9 +257,10 @@ pub use genxml_macros::eu;
 /// | `engine = "render\|blitter"` | the engines that take it; all by default |
 /// | `pipeline = "media\|gpgpu"` | the pipelines of the render engine that take it (`3d`, `media`, `gpgpu`); all by default |
 /// | `dword_length(bits = "7:0")`, `bias = 2` | the length field, which holds the number of dwords minus the bias (2 by default) |
-/// | `zero = "31:16, 3, dw1 15:0"` | must be zero; in dword 0 until another dword is named. For one range also `zero(dword = 1, bits = "15:0")` |
-/// | `one`, `reserved` | as `zero`, but must be one; or any value is read and zero is written |
-/// | `align = 64` | of a structure in memory, in bytes |
+/// | `zero = "31:16, 3, dw1 15:0"` | bits that must be zero, in dword 0 or in the dword named before them. For one range also `zero(dword = 1, bits = "15:0")` |
+/// | `one` | as `zero`, for bits that must be one |
+/// | `reserved` | as `zero`, for bits that are written as zero and may have any value when read |
+/// | `align = 64` | alignment of a structure in memory, in bytes |
 /// | `register = 0x2358`, `access = "ro"`, `masked` | it is a register, at this offset |
 /// | `source = "2a p.188"`, `doc = "..."` | the page that describes it, and a description |
 ///
@@ -268,12 +270,12 @@ pub use genxml_macros::eu;
 /// |---|---|
 /// | `dword = 1, bits = "15:0"` | its position; bits may go beyond the dword, as in `"63:0"`; for an array, the bits of all elements |
 /// | `name = "Sample Mask"` | the manual's name; by default made from the field's name |
-/// | `default = 1` | the stored value, for fixed point and floats the number itself; zero by default |
-/// | `range = "1..500"` | the values that the manual allows, not as stored but as meant |
-/// | `required` | `new` takes it |
+/// | `default = 1` | the default as stored, for fixed point and floats as a number; 0 if omitted |
+/// | `range = "1..500"` | the values that the manual allows, before encoding: for `MinusOne` the count, not the stored number |
+/// | `required` | an argument of `new` |
 /// | `nonzero` | must not be zero: for an unsigned number that has a `default` or is `required` |
-/// | `nested` | the type is a structure; without it, a type of another name is taken for an enumeration |
-/// | `unit`, `source`, `doc` | for the tables |
+/// | `nested` | the type is a structure; without `nested`, a type with an unknown name counts as an enumeration |
+/// | `unit`, `source`, `doc` | unit of the value, source and description, for the tables |
 ///
 /// Types are `bool`, `f32`, `f64`, those of [`core`](mod@crate::core) (`U<16>`, `U64<48>`, `S`,
 /// `S64`, `MinusOne`, `Shifted`, `PowerOfTwo`, `UFix`, `SFix`, `Address`), generated enumerations

@@ -57,7 +57,7 @@ pub trait Memory {
     }
 }
 
-/// Dwords as the bytes that memory holds; not copied on a little-endian machine.
+/// Dwords as little-endian bytes, as in GPU memory; not copied on a little-endian machine.
 pub(crate) fn bytes_of(dwords: &[u32]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::must_cast_slice(dwords))

@@ -10,7 +10,7 @@
 //! use genxml::gen8::render3d_fetch::ThreeDStateVf;
 //! use genxml::merge::Prepacked;
 //!
-//! // Once: what the part sets otherwise than its default is its own, and what it says besides.
+//! // Once: the part owns the fields that it does not leave at their defaults.
 //! let fixed = ThreeDStateVf { cut_index: lit!(0xffff), ..ThreeDStateVf::new() };
 //! let fixed = Prepacked::new(&fixed);
 //! // For each draw: the other fields.
@@ -49,7 +49,7 @@ pub enum MergeError {
         end: u32,
     },
     /// No field of the container has this name.
-    #[error("{packet} has no field of the name that the part should own")]
+    #[error("{packet} has no field with the name given to `owning`")]
     NoField {
         /// The packet or structure.
         packet: &'static str,
@@ -63,7 +63,7 @@ pub struct Prepacked<T: Fixed> {
     values: T::Dwords,
     /// Bits of the fields that it owns.
     owned: T::Dwords,
-    /// Defaults of those bits.
+    /// Defaults of the owned bits.
     defaults: T::Dwords,
 }
 
@@ -84,9 +84,9 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         Prepacked { values, owned, defaults }.cut()
     }
 
-    /// Makes the part also own the field with the manual's name `field`, with its present value:
-    /// for a field that must stay at its default. If several elements of an array have a field of
-    /// this name, the part owns all of them.
+    /// Makes the part also own the field with the manual's name `field`, with its present value.
+    /// Use it for a field that must stay at its default. If several elements of an array have a
+    /// field of this name, the part owns all of these fields.
     ///
     /// ```
     /// # use genxml::gen8::render3d_fetch::ThreeDStateVf;
@@ -102,7 +102,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     pub fn owning(mut self, field: &str) -> Result<Self, MergeError> {
         let before = self.owned;
         let mut found = false;
-        // What exists depends on fields of the part only.
+        // Only the part's own fields decide which fields exist.
         each_field(T::INFO, self.values.as_ref(), &mut |other, start, end| {
             if other.name == field {
                 found = true;
@@ -112,7 +112,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         if !found {
             return Err(MergeError::NoField { packet: T::NAME });
         }
-        // Fields that it did not own before are at their defaults.
+        // The part has not set its newly owned fields: they get their defaults.
         let mut defaults = T::Dwords::padded(&[]);
         put_defaults(T::INFO, &mut defaults);
         let new = |index: usize| self.owned.as_ref()[index] & !before.as_ref()[index];
@@ -219,8 +219,8 @@ fn own(owned: &mut [u32], start: u32, end: u32) {
     (start..=end).for_each(|bit| bits::put(owned, bit, bit, 1));
 }
 
-/// Calls a function for each field that exists with its first and last bit. The fields of nested
-/// structures come instead of the structures.
+/// Calls a function with each field that exists, and with its first and last bit. For a nested
+/// structure it is called with the structure's fields.
 fn each_field(
     info: &'static Container,
     dwords: &[u32],
@@ -256,7 +256,7 @@ fn members(
     }
 }
 
-/// Writes what a new container holds: opcode, length and defaults.
+/// Writes the contents of a new container: opcode, length and defaults.
 fn put_defaults<D: AsRef<[u32]> + AsMut<[u32]> + Copy>(info: &'static Container, dwords: &mut D) {
     if let Kind::Instruction { opcode, length_field, bias, .. } = info.kind
         && let [header, ..] = dwords.as_mut()

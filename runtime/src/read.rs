@@ -4,7 +4,7 @@
 //! use genxml::gen8::{RenderPacket, mi::PipeControl};
 //! use genxml::read;
 //!
-//! // A dump: a flush, a dword that is no command, the end.
+//! // A dump: a flush, two dwords that are not a command, the end.
 //! let mut dump = Vec::new();
 //! let flush = PipeControl { dc_flush_enable: true, ..Default::default() };
 //! for dword in flush.pack() {

@@ -22,7 +22,7 @@ pub struct Submission<'a> {
     pub address: u64,
     /// Bytes of the batch; 0 if it runs to its MI_BATCH_BUFFER_END.
     pub length: u64,
-    /// The address is in the global page table, otherwise in the context's.
+    /// True if the address goes through the global page table, false if through the context's.
     pub global: bool,
     /// Set if the commands are in a ring: they begin at `address`, have `length` bytes, and wrap
     /// around at the end of the ring.
@@ -90,7 +90,7 @@ pub trait Source {
     /// Passes every submission to `each`, in order.
     ///
     /// # Errors
-    /// Those returned by `each`; the first one ends it.
+    /// Errors returned by `each`; the first one ends the iteration.
     fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()>;
 
     /// True if the source has every submission of its contexts from their creation on. Otherwise

@@ -61,8 +61,8 @@ fn written_captures_load() {
     assert!(playback.step().is_none());
 }
 
-/// Changes the text of the manifest and expects an error with this text in it, after the file's
-/// name.
+/// Changes the text of the manifest and expects an error that contains the file's name and then
+/// `message`.
 fn refused(change: impl Fn(String) -> String, message: &str) {
     let dir = tempfile::tempdir().unwrap();
     small(dir.path());
@@ -232,7 +232,7 @@ fn an_object_keeps_its_size_until_it_is_freed() {
     assert_eq!(write(true).unwrap().execs().count(), 2);
 }
 
-/// Memory that nobody touches is no memory; there is an end to it all the same.
+/// Memory that is never written is not allocated, but the sum of the objects' sizes is limited.
 #[test]
 fn objects_have_a_limit_in_sum() {
     let write = |free: bool| {
@@ -277,7 +277,7 @@ fn damaged_data_is_refused() {
         for bit in 0..8 {
             let mut bytes = good.clone();
             bytes[at] ^= 1 << bit;
-            // Any answer will do for a header bit without meaning; none may panic.
+            // A meaningless header bit may or may not be accepted, but must not cause a panic.
             let _ = try_with(&bytes);
         }
     }
@@ -392,7 +392,7 @@ fn real_captures_load_and_play() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 500, ..Default::default() })]
 
-    /// Whatever a manifest says: an error, or a capture that plays and decodes.
+    /// Any manifest gives an error, or a capture that plays and decodes.
     #[test]
     fn mutated_manifests_never_panic(
         changes in proptest::collection::vec((0usize..4000, proptest::prelude::any::<u8>(), 0usize..4), 1..6),

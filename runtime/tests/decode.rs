@@ -1,5 +1,4 @@
-//! The decoder: every kind of field, everything that it follows, real captures, and input that is
-//! none.
+//! The decoder: every kind of field, everything that it follows, real captures, and invalid input.
 
 use genxml::batch::{Batch, Buffer, Heap, Submission};
 use genxml::capture::Capture;
@@ -13,7 +12,7 @@ use genxml_testkit::corpus;
 use proptest::prelude::*;
 use std::io;
 
-/// What a test wants to know of a record.
+/// The parts of a record that tests compare.
 #[derive(Debug)]
 struct Seen {
     depth: u32,
@@ -323,7 +322,7 @@ fn offsets_of_the_video_engine_count_from_their_bases() {
         assert_eq!(seen[1].value(name), Value::Uint(value), "{name}");
     }
     assert_eq!(seen[1].value("Last Pic Slice"), Value::Bool(true));
-    // The coded data are not in the dump, which is said between the packets.
+    // The coded data are not in the dump, and the output says so between the packets.
     let macroblock = seen.iter().find(|record| record.name == "MFX_VP8_PAK_OBJECT").unwrap();
     let data = macroblock.value("Indirect PAK-MV Data Start Address Offset");
     assert!(matches!(data, Value::Address { absolute: Some(0x0050_0040), .. }), "{data:?}");
@@ -332,8 +331,8 @@ fn offsets_of_the_video_engine_count_from_their_bases() {
     assert!(macroblock.items.iter().all(|item| item.name != "MB Type 3-Bits - Inter MB"));
 }
 
-/// Registers that each engine has say of which one they are, arrays which element, pairs which
-/// half; where one engine's is described more closely, that description counts.
+/// The name of a register includes the engine for registers of each engine, the element for arrays,
+/// and the half for pairs. If one engine has a more detailed description, that description is used.
 #[test]
 fn registers_say_whose_they_are() {
     use genxml::gen8::{engine_registers as er, engines};
@@ -367,20 +366,20 @@ fn what_is_wrong_is_said() {
     // Reserved bits of MI_BATCH_BUFFER_END.
     let seen = of_dwords(EngineId::Render, &[0x05000001]);
     assert_eq!(seen[0].item("Reserved").issue, Some(Issue::ReservedSet));
-    // A header that says another length than the packet has.
+    // A header whose length differs from the length of the packet.
     let seen = of_dwords(EngineId::Render, &[0x78180001, 0, 0, 0x05000000]);
     assert_eq!(seen[0].name, "3DSTATE_SAMPLE_MASK");
     assert_eq!(seen[0].note, "the header says 3 dwords, the packet is described with 2");
     assert_eq!(seen[1].name, "MI_BATCH_BUFFER_END");
-    // Of PIPE_CONTROL the last dword may be left out (DWord Length is 2 to 4).
+    // The last dword of PIPE_CONTROL may be missing (DWord Length is 2 to 4).
     let seen = of_dwords(EngineId::Render, &[0x7a000003, 0, 0, 0, 0, 0x05000000]);
     assert_eq!((seen[0].name, seen[0].note.as_str()), ("PIPE_CONTROL", ""));
-    // A packet that memory cuts short, and what follows: nothing.
+    // A packet that is truncated at the end of memory is the last record.
     let seen = of_dwords(EngineId::Render, &[0x7a000004, 0x00100000]);
     assert_eq!(seen[0].note, "cut short: 2 of 6 dwords are there");
     assert_eq!(seen[0].value("Command Streamer Stall Enable"), Value::Bool(true));
     assert!(seen[1].note.contains("without MI_BATCH_BUFFER_END"));
-    // Unknown packets are skipped by the length rules of their kind.
+    // Unknown packets are skipped by the length rules of their type.
     let unknown_mi_long = 0x3f << 23 | 1;
     let unknown_single = 3 << 29 | 1 << 27 | 7 << 24;
     let seen = of_dwords(
@@ -391,11 +390,11 @@ fn what_is_wrong_is_said() {
     assert_eq!(kinds[0], (Kind::Unknown, 3));
     assert_eq!(kinds[1], (Kind::Unknown, 1));
     assert_eq!(seen.last().unwrap().name, "MI_BATCH_BUFFER_END");
-    // A blitter command means nothing to the render engine.
+    // A blitter command is unknown to the render engine.
     let blit = genxml::gen8::blitter::XyColorBlt::default().pack();
     assert_eq!(of_dwords(EngineId::Render, &blit)[0].name, "unknown blitter command");
     assert_eq!(of_dwords(EngineId::Blitter, &blit)[0].name, "XY_COLOR_BLT");
-    // Nothing at all.
+    // An empty batch.
     assert_eq!(of_dwords(EngineId::Render, &[])[0].kind, Kind::Note);
 }
 
@@ -429,7 +428,7 @@ fn jumps_and_calls_are_followed_and_end() {
     let flat = |dwords: &[u32]| {
         names(dwords).into_iter().map(|(depth, name)| format!("{depth} {name}")).collect::<Vec<_>>()
     };
-    // A jump does not return: the noop between is never seen.
+    // A jump does not return, so the noop between is not decoded.
     let jump = [&start(0x1010, false, false)[..], &[NOOP, END]].concat();
     assert_eq!(flat(&jump), ["0 MI_BATCH_BUFFER_START", "0 MI_BATCH_BUFFER_END"]);
     // A call does.
@@ -445,13 +444,13 @@ fn jumps_and_calls_are_followed_and_end() {
             "0 MI_BATCH_BUFFER_END"
         ]
     );
-    // A loop ends.
+    // A loop is decoded once.
     let seen = names(&start(0x1000, false, false));
     assert!(seen[1].1.contains("jumps back to 0x1000, which was decoded before"), "{seen:?}");
-    // A call of itself ends too: the depth is limited.
+    // A recursive call ends too, because the depth is limited.
     let seen = names(&[&start(0x1000, true, false)[..], &[END]].concat());
     assert!(seen.len() < 40, "{seen:?}");
-    // Both ways of a conditional jump.
+    // Both branches of a conditional jump are decoded.
     let conditional = [&start(0x1010, false, true)[..], &[END, NOOP, END]].concat();
     let seen = flat(&conditional);
     assert_eq!(
@@ -464,7 +463,7 @@ fn jumps_and_calls_are_followed_and_end() {
             "0 MI_BATCH_BUFFER_END"
         ]
     );
-    // One that is not followed: the batch goes on, for the predicate may not hold.
+    // A jump that is not followed: decoding continues, because the predicate may be false.
     let not_followed = |predicated| {
         let dwords = [&start(0x1010, false, predicated)[..], &[NOOP, END]].concat();
         text(EngineId::Render, &dwords, &Options { follow: false, ..Options::default() })
@@ -476,14 +475,14 @@ fn jumps_and_calls_are_followed_and_end() {
     let seen = flat(&[&global[..], &[NOOP, END]].concat());
     assert!(seen[1].contains("address of the GGTT"), "{seen:?}");
     assert_eq!(seen.last().unwrap(), "0 MI_BATCH_BUFFER_END");
-    // To nowhere.
+    // A jump to unmapped memory.
     let seen = names(&start(0x9000, false, false));
     assert!(seen[1].1.contains("no memory here"), "{seen:?}");
 }
 
 #[test]
 fn a_limit_ends_what_would_go_on() {
-    // Calls of calls of calls, each of the whole buffer: exponential without the limit.
+    // Nested calls of the whole buffer: exponential without the limit.
     let mut dwords = Vec::new();
     for _ in 0..400 {
         dwords.extend(start(0x1000, true, false));
@@ -556,7 +555,7 @@ fn json_is_one_object_per_packet() {
     assert_eq!(lines.len(), 3);
 }
 
-/// A pipe whose reader is gone.
+/// A pipe whose reader has closed it.
 struct Closed(usize);
 
 impl io::Write for Closed {
@@ -582,8 +581,7 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
-/// Oracle: what the programs that were captured meant to write, by the descriptions in the
-/// captures.
+/// Oracle: the values that the captured programs intended to write, as the captures describe them.
 #[test]
 fn real_captures_are_read_completely() {
     for path in corpus::captures() {
@@ -669,7 +667,7 @@ fn real_captures_are_read_completely() {
     }
 }
 
-/// Dwords of which many are headers that mean something.
+/// Random dwords, many of which are valid headers.
 fn dwords() -> impl Strategy<Value = Vec<u32>> {
     let containers = genxml::gen8::CONTAINERS;
     let headers: Vec<u32> = containers
@@ -681,7 +679,7 @@ fn dwords() -> impl Strategy<Value = Vec<u32>> {
         .collect();
     let header =
         (proptest::sample::select(headers), 0u32..40).prop_map(|(header, length)| header | length);
-    // Small numbers and addresses inside the buffer lead somewhere.
+    // Small numbers and addresses inside the buffer lead to decodable data.
     let small = (0u32..0x80).prop_map(|dword| 0x1000 + 4 * dword);
     let dword =
         prop_oneof![3 => header, 2 => any::<u32>(), 2 => 0u32..64, 2 => small, 1 => Just(0u32)];

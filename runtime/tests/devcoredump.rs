@@ -1,7 +1,7 @@
 //! Device coredumps of xe.
 //!
-//! Oracle: texts written by hand after the formats of Linux `drivers/gpu/drm/xe`
-//! (`xe_devcoredump.c`, `xe_lrc.c`, `xe_vm.c`, `xe_sched_job.c`, `xe_hw_engine.c`).
+//! Oracle: texts written by hand in the formats of Linux `drivers/gpu/drm/xe` (`xe_devcoredump.c`,
+//! `xe_lrc.c`, `xe_vm.c`, `xe_sched_job.c`, `xe_hw_engine.c`).
 
 use genxml::decode::{Decoder, Memory, Options, Record, Tables};
 use genxml::devcoredump::Devcoredump;
@@ -10,7 +10,7 @@ use genxml::error_state::BufferKind;
 use genxml::hang;
 use std::fmt::Write as _;
 
-/// To base 85 as the kernel writes it.
+/// Encodes in base 85 as the kernel does.
 fn base85(dwords: &[u32]) -> String {
     let mut text = String::new();
     for &dword in dwords {
@@ -32,8 +32,8 @@ fn batch() -> Vec<u32> {
     dwords
 }
 
-/// A dump as the kernel prints it; `early` as Linux 6.8 does, with the queue under the title of the
-/// GuC.
+/// A dump as the kernel prints it. With `early`, as Linux 6.8 prints it, which puts the queue under
+/// the heading of the GuC.
 fn dump(early: bool) -> String {
     let mut text = String::from(
         "**** Xe Device Coredump ****
@@ -182,7 +182,7 @@ fn cuts_are_told() {
         let dump = Devcoredump::read(&text.as_bytes()[..cut]);
         let told = !dump.state.notes.is_empty();
         let at_line_end = cut == 0 || text.as_bytes()[cut - 1] == b'\n';
-        assert!(told || at_line_end, "cut at byte {cut} and not told");
+        assert!(told || at_line_end, "cut at byte {cut} and not reported");
         dump.submissions(&mut |_| Ok(())).unwrap();
     }
 }

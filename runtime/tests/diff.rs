@@ -1,4 +1,4 @@
-//! Differences of packets and batches. Oracle: what was changed here.
+//! Differences of packets and batches. Oracle: the changes that the tests make.
 
 use genxml::core::packet::{Entries, Fixed, Instruction};
 use genxml::core::reflect::Kind;
@@ -64,7 +64,7 @@ fn elements_and_tails() {
     assert!(text.contains("DWord Length: 0x1 -> 0x3 (dw0 7:0)"), "{text}");
 }
 
-/// Of every container, a single bit that is flipped shows, and the bits of the change hold it.
+/// For every container, a single flipped bit is reported, and the reported bits contain it.
 #[test]
 fn no_bit_is_overlooked() {
     for info in CONTAINERS {
@@ -73,7 +73,7 @@ fn no_bit_is_overlooked() {
         if let Kind::Instruction { bias, length_field: Some((start, end)), .. } = info.kind {
             bits::put(&mut before, start, end, (length as u64).saturating_sub(bias.into()));
         }
-        // Of long ones not every bit, but bits of each place in a dword.
+        // For long containers not every bit, but bits at each position in a dword.
         let step = if length > 64 { length | 1 } else { 1 };
         for bit in (0..32 * length as u32).step_by(step) {
             let mut after = before.clone();

@@ -1,7 +1,7 @@
-//! What hung: summaries of error states that were made for the purpose.
+//! Summaries of hangs, from error states that the tests write.
 //!
-//! Oracles: bits and names of registers as Mesa's gen8.xml and Linux have them; the commands stand
-//! in the test.
+//! Oracles: bits and names of registers from Mesa's gen8.xml and from Linux; the commands in the
+//! test.
 
 use genxml::core::bits;
 use genxml::core::reflect::Kind;
@@ -63,7 +63,8 @@ fn batch(broken: bool) -> Vec<u8> {
 /// Bytes of the batch before the wait.
 const WAIT: u64 = 4 * (1 + 7);
 
-/// The state of a program that waits, with the semaphore at `value`; read back from its text.
+/// The error state of a waiting program whose semaphore is `value`. It is written as text and read
+/// back.
 fn waiting(value: u32, broken: bool) -> ErrorState {
     let (batch, memory) = (batch(broken), page(&[vec![value]]));
     let crash = Crash {
@@ -158,7 +159,7 @@ fn the_first_broken_rule_is_told() {
     );
     assert!(summary.to_string().contains("first rule broken"));
 
-    // What comes behind the command does not count.
+    // Packets after the command do not count.
     let mut state = waiting(3, true);
     let engine = &mut state.engines[0];
     engine.registers.iter_mut().find(|register| register.name == "ACTHD").unwrap().value = BATCH;
@@ -202,12 +203,11 @@ fn a_page_fault_has_neighbours() {
     assert_eq!(only(&inside).fault.as_ref().unwrap().near.len(), 1);
     assert!(
         inside.to_string().contains("0x0 bytes into vcs0 user buffer"),
-        "the page is told, not the byte"
+        "the register reports the page, not the byte"
     );
 }
 
-/// In the ring ACTHD is what the head register holds: a real dump of Linux 4.15 has both
-/// 0x062058cc.
+/// In a ring, ACTHD equals the head register: in a real dump of Linux 4.15 both are 0x062058cc.
 #[test]
 fn an_engine_may_be_in_its_ring() {
     let ring = page(&[

@@ -1,5 +1,5 @@
-//! The page: nothing from outside, nothing that a dump says can become part of it, and the same
-//! records as the JSON output. What only a browser can tell is in `tests/browser`.
+//! The HTML page: it loads nothing external, text from a dump cannot become markup, and its records
+//! equal those of the JSON output. `tests/browser` has the tests that need a browser.
 
 use genxml::batch::{Batch, Heap, Submission};
 use genxml::core::address::{DynamicState, Instruction, SurfaceState};
@@ -14,7 +14,7 @@ use genxml_testkit::{Random, corpus};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
-/// What hostile dumps have for names.
+/// Names in hostile dumps.
 const HOSTILE: &str =
     "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(1)>\u{202e}\0\n{{script}}";
 
@@ -34,15 +34,15 @@ fn text(value: &Value) -> &str {
 }
 
 fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_u64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
-/// An address of the data in the spelling of JSON output.
+/// An address of the page's data, in the format of the JSON output.
 fn hex(value: &Value) -> Value {
     if value.is_string() { value.clone() } else { json!(format!("{:#x}", number(value))) }
 }
 
-/// A field as JSON output has it.
+/// A field in the format of the JSON output.
 fn field(strings: &[Value], item: &[Value]) -> Value {
     let string =
         |at: usize| item.get(at).map_or("", |value| text(&strings[number(value) as usize]));
@@ -88,7 +88,7 @@ fn field(strings: &[Value], item: &[Value]) -> Value {
     field
 }
 
-/// Puts `child` into the list `key`, as deep as `depth` says.
+/// Inserts `child` into the list `key` at nesting level `depth`.
 fn nest(into: &mut Value, key: &str, depth: u64, child: Value) {
     if into.get(key).is_none() {
         into[key] = json!([]);
@@ -136,7 +136,7 @@ fn lines(page: &str) -> Vec<Value> {
                 let text = &strings[number(&pair[1]) as usize];
                 let said = line.get_mut("instructions").and_then(Value::as_array_mut);
                 let before = said.and_then(|said| said.last_mut());
-                // What stands behind an instruction with the same offset is its message.
+                // A pair after an instruction with the same offset is its message.
                 match before.filter(|before| before["offset"] == pair[0]) {
                     Some(before) => before["message"] = json!(text),
                     None => {
@@ -199,7 +199,7 @@ fn same_as_json(dump: &mut Dump) {
     for (found, wanted) in found.iter().zip(&wanted) {
         assert!(found == wanted, "{}: found {found:#}\nwanted {wanted:#}", dump.name());
     }
-    assert_eq!(page, html_of(dump), "the same again");
+    assert_eq!(page, html_of(dump), "the second output is the same");
 }
 
 /// A batch of two dispatches with everything that they point to.
@@ -291,8 +291,8 @@ fn the_data_are_the_records_of_json() {
     }
 }
 
-/// More records than one piece takes, of every kind of packet with random contents. Packets that end
-/// or leave the batch come only after enough records for two pieces.
+/// More records than fit in one piece, with packets of every type and random contents. Packets that
+/// end or leave the batch come only after two pieces of records.
 #[test]
 fn large_batches_come_in_pieces() {
     const BATCH_BUFFER_END: u32 = 0x0a;
@@ -346,7 +346,7 @@ fn nothing_that_a_dump_says_becomes_part_of_the_page() {
     }
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
     assert!(!page.contains('\0'));
-    assert_eq!(lines(&page)[0]["name"], json!(HOSTILE), "the data have it as it is");
+    assert_eq!(lines(&page)[0]["name"], json!(HOSTILE), "the data contain it unchanged");
     let end: Value = serde_json::from_str(elements(&page, END)[0]).unwrap();
     assert_eq!(end["input"], json!(HOSTILE));
     assert_eq!(end["hang"], json!(HOSTILE));
@@ -355,7 +355,7 @@ fn nothing_that_a_dump_says_becomes_part_of_the_page() {
     assert!(!title.contains('<') && title.starts_with("&lt;/script&gt;"), "{title}");
 }
 
-/// Every element that is opened is closed, attributes are quoted, and nothing is fetched.
+/// Every element is closed, attributes are quoted, and nothing is fetched.
 #[test]
 fn the_page_is_whole_and_alone() {
     let mut out = Vec::new();
@@ -372,7 +372,7 @@ fn the_page_is_whole_and_alone() {
     {
         assert!(!page.contains(outside), "{outside}");
     }
-    // What is between tags is text; scripts and style are taken out first.
+    // Check tags only: remove scripts and style first.
     let mut rest = page.as_str();
     let mut open: Vec<&str> = Vec::new();
     while let Some((_, tail)) = rest.split_once('<') {
@@ -398,7 +398,7 @@ fn the_page_is_whole_and_alone() {
     assert!(open.is_empty(), "{open:?} are open");
 }
 
-/// What the batch points to is in the page, at the address that the field says.
+/// The page contains everything that the batch refers to, at the address in the field.
 #[test]
 fn pointers_lead_to_records() {
     let mut out = Vec::new();
@@ -434,8 +434,7 @@ fn pointers_lead_to_records() {
     }
 }
 
-/// A picture is asked for once for each surface of a submission, and written once if it looks the
-/// same.
+/// An image is requested once for each surface of a submission. Equal images are written once.
 #[test]
 fn pictures_are_bounded() {
     let asked = Cell::new(0);
@@ -480,7 +479,7 @@ fn pictures_are_bounded() {
     assert_eq!(shown.count(), 3);
 }
 
-/// A page without records is a page.
+/// A page without records is valid.
 #[test]
 fn nothing_is_a_page_too() {
     let mut out = Vec::new();
@@ -492,7 +491,7 @@ fn nothing_is_a_page_too() {
     assert!(lines(&page).is_empty());
 }
 
-/// Sinks that are functions get structures as they get all records.
+/// Function sinks get structures like all other records.
 #[test]
 fn structures_reach_every_sink() {
     let submission = compute();

@@ -1,29 +1,30 @@
-//! Memory that decoding takes beside its input, as the system counts it.
+//! Memory that decoding uses in addition to its input, as the system reports it.
 //!
-//! A test binary of its own, with one test: what other threads allocate would count too.
+//! This is a separate test binary with one test, because allocations of other threads would count
+//! too.
 
 use genxml::check::{self, Rules};
 use genxml::decode::{self, Format, Options};
 use genxml::engine::EngineId;
 use genxml_testkit::draws;
 
-/// Most memory that the process has had so far, in bytes, where the system tells it.
+/// Peak memory of the process so far in bytes, if the system reports it.
 fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()? * 1024)
 }
 
-/// 24 MiB of batch with what it points to followed, though nothing is there, and with the rules.
-/// The limit, which the tables and the program's own pages count against too, is less than the
-/// input: a copy of it would not pass.
+/// Decodes a batch of 24 MiB with all references followed (although their memory is missing), and
+/// checks it. The limit also covers the tables and the program's own pages. It is less than the
+/// input, so a copy of the input would exceed it.
 #[test]
 fn a_long_batch_takes_little_memory() {
     const INPUT: usize = 24 << 20;
     const LIMIT: usize = 24_000_000;
     let part = draws::batch(INPUT / 16);
     let Some(empty) = peak() else {
-        return eprintln!("skipped: the system does not tell the peak of memory");
+        return eprintln!("skipped: the system does not report peak memory");
     };
     let dwords = part.repeat(16);
     let before = peak().unwrap_or(0);

@@ -9,8 +9,8 @@ use genxml::gen8::state::{RenderSurfaceState, SamplerState, StateBaseAddress};
 use genxml::merge::{MergeError, Prepacked};
 use proptest::prelude::*;
 
-/// A part that sets nothing leaves the rest alone, whatever that is: so the defaults of the tables
-/// are those of `new`.
+/// A part that sets no field leaves the other part unchanged, whatever that contains. So the
+/// defaults in the tables are those of `new`.
 fn nothing<T>(new: T)
 where
     T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>,
@@ -50,8 +50,8 @@ fn names_of_fields() {
 }
 
 proptest! {
-    /// Oracle: an `or` of the dwords where the parts set different fields, as Mesa does it; and of
-    /// two values of one field, no packet.
+    /// Oracle: the OR of the dwords if the parts set different fields, as Mesa does it. Two values
+    /// for one field give no packet.
     #[test]
     fn as_an_or(enable: bool, index: u32, other: u32) {
         let index = genxml::core::U::new(index.into()).unwrap();

@@ -1,9 +1,8 @@
 //! Packets of the expression builder, dword by dword.
 //!
-//! Oracle: the commands as Linux writes them (`i915/gt/intel_gpu_commands.h`):
-//! `MI_INSTR(opcode, length)` is `opcode << 23 | length`, steps of MI_MATH are
-//! `opcode << 20 | operand << 10 | operand`. What the batches compute is tested in
-//! `tests/tests/mi.rs`.
+//! Oracle: the commands as Linux writes them (`i915/gt/intel_gpu_commands.h`): `MI_INSTR(opcode,
+//! length)` is `opcode << 23 | length`; steps of MI_MATH are `opcode << 20 | operand << 10 |
+//! operand`. `tests/tests/mi` tests the results of the batches.
 
 #![cfg(all(feature = "std", feature = "registers"))]
 
@@ -25,7 +24,7 @@ const MATH: u32 = 0x1a << 23;
 const PREDICATE: u32 = 0x0c << 23;
 const LOADINV_EQUAL: u32 = PREDICATE | 3 << 6 | 2;
 
-/// General registers of the render engine; the builder starts with the last.
+/// General registers of the render engine. The builder allocates the last one first.
 const fn gpr(index: u32) -> u32 {
     0x2600 + 8 * index
 }
@@ -90,7 +89,7 @@ fn render(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>) -> V
 fn moves() {
     let (one, two) = (q(0x1000), q(0x2000));
     assert_eq!(render(|mi| mi.store(one, 0x1_0000_0002)), [SDI | 1 << 21 | 3, 0x1000, 0, 2, 1]);
-    // A qword needs an address that is a multiple of 8.
+    // A qword store needs an address that is a multiple of 8.
     let odd = render(|mi| mi.store(q(0x1004), 0x1_0000_0002));
     assert_eq!(odd, [SDI | 2, 0x1004, 0, 2, SDI | 2, 0x1008, 0, 1]);
     assert_eq!(render(|mi| mi.store(d(0x1000), 7)), [SDI | 2, 0x1000, 0, 7]);
@@ -98,7 +97,7 @@ fn moves() {
         render(|mi| mi.store(one, two)),
         [COPY, 0x1000, 0, 0x2000, 0, COPY, 0x1004, 0, 0x2004, 0]
     );
-    // The upper half is cleared; nothing more is read.
+    // The upper half is cleared; no other memory is read.
     assert_eq!(
         render(|mi| mi.store(one, d(0x2000))),
         [COPY, 0x1000, 0, 0x2000, 0, SDI | 2, 0x1004, 0, 0]
@@ -118,15 +117,15 @@ fn moves() {
     let narrow = Reg::<Dword>::at(0x2400).unwrap();
     assert_eq!(render(|mi| mi.store(narrow, 9)), [LRI | 1, 0x2400, 9]);
     assert_eq!(render(|mi| mi.store(narrow, d(0x1000))), [LRM, 0x2400, 0x1000, 0]);
-    // A value that is there already.
+    // A register that already contains the value.
     assert_eq!(render(|mi| mi.store(one, one)), [0u32; 0]);
 }
 
-/// Halves that cross over are not overwritten before they are read.
+/// Two halves that are exchanged are not overwritten before they are read.
 #[test]
 fn overlapping_moves() {
     let swapped = render(|mi| mi.store(q(0x1000), (q(0x1000) << 32) | q(0x1000).high()));
-    // By the ALU: both operands are loaded before anything is stored.
+    // The ALU does it: both operands are loaded before anything is stored.
     assert_eq!(
         swapped[swapped.len() - 8..],
         [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0]
@@ -154,8 +153,8 @@ fn arithmetic() {
     let stores = [SRM, gpr(15), 0x1000, 0, SRM, gpr(15) + 4, 0x1004, 0];
     assert_eq!(sum, [&loads.concat()[..], &math, &stores].concat());
 
-    // 0, -1 and 1 cost no register, an inversion no step, and the loads of a whole expression come
-    // first.
+    // 0, -1 and 1 need no register, and an inversion needs no step. The loads of a whole expression
+    // come first.
     let dwords = render(|mi| {
         let x = d(0x2000).value();
         mi.store(d(0x1000), ((!&x & d(0x2004)) - (x + 1)).low())
@@ -187,12 +186,12 @@ fn comparisons() {
     assert_eq!(math(|x, y| x.at_least(y).mask()), [a, b, SUB, storeinv(15, CF)]);
     assert_eq!(math(|x, _| x.is_zero().mask()), [a, load0(B), SUB, store(15, ZF)]);
     assert_eq!(math(|x, _| !x), [loadinv(A, 15), load0(B), OR, store(15, ACCU)]);
-    // Doubled thrice.
+    // Multiplication by 8: doubled three times.
     let double = [load(A, 15), load(B, 15), ADD, store(15, ACCU)];
     assert_eq!(math(|x, _| x << 3), [double; 3].concat());
 }
 
-/// What is known needs no packet.
+/// Constant expressions need no packets.
 #[test]
 #[expect(clippy::erasing_op, clippy::modulo_one, reason = "these are what is folded")]
 fn constants_are_folded() {
@@ -241,7 +240,7 @@ fn constants_are_folded() {
 #[test]
 fn predicates() {
     let (src0, src1) = (0x2400, 0x2408);
-    // A comparison for equality is the predicate's own.
+    // Equality is a comparison of MI_PREDICATE itself.
     assert_eq!(
         render(|mi| mi.set_predicate(&q(0x1000).is_nonzero())),
         [
@@ -250,7 +249,7 @@ fn predicates() {
         ]
         .concat()
     );
-    // Others go through a general register, as bit 0.
+    // Other comparisons are computed in a general register; bit 0 is the predicate.
     let less = render(|mi| mi.set_predicate(&q(0x1000).less_than(q(0x2000))));
     assert_eq!(less[less.len() - 3..], [LRR, gpr(15), 0x2418]);
     assert_eq!(less[16], MATH | 7);
@@ -270,12 +269,12 @@ fn predicates() {
         [1 << 23 | 15]
     );
 
-    // The jump goes behind the block. 4 + 4 + 5 + 1 dwords set the predicate, 3 jump, 4 are jumped
-    // over.
+    // The jump goes to the end of the block. 4 + 4 + 5 + 1 dwords set the predicate, 3 jump, 4 are
+    // skipped.
     let block = render(|mi| mi.if_true(&q(0x1000).is_nonzero(), |mi| mi.store(d(0x2000), 1)));
     let jump = 0x31 << 23 | 1 | 1 << 8 | 1 << 15;
     assert_eq!(block[13..], [PREDICATE | 2 << 6 | 2, jump, 0x10_0054, 0, SDI | 2, 0x2000, 0, 1]);
-    // A batch that is called stays on its level.
+    // A jump in a called batch stays on its level.
     let mut dwords: Vec<u32> = Vec::new();
     Batch::<Render>::new("called", 0x8000, 4096)
         .unwrap()
@@ -311,7 +310,7 @@ fn memory_and_synchronisation() {
         render(|mi| mi.copy(at(0x1000), at(0x2000), 2)),
         [COPY, 0x1000, 0, 0x2000, 0, COPY, 0x1004, 0, 0x2004, 0]
     );
-    // Backwards where the source would be overwritten.
+    // Copy backwards if the source would be overwritten.
     assert_eq!(
         render(|mi| mi.copy(at(0x2004), at(0x2000), 2)),
         [COPY, 0x2008, 0, 0x2004, 0, COPY, 0x2004, 0, 0x2000, 0]
@@ -328,7 +327,7 @@ fn memory_and_synchronisation() {
         render(|mi| mi.end_unless_greater(d(0x1000), 4)),
         [0x36 << 23 | 2 | 1 << 21, 4, 0x1000, 0]
     );
-    // Operand dwords take turns: 1.0, 2.0, 1.1, 2.1 ...
+    // The dwords of the two operands alternate: 1.0, 2.0, 1.1, 2.1 ...
     let atomic = |opcode: u32| 0x2f << 23 | 9 | opcode << 8 | 1 << 17 | 1 << 18;
     assert_eq!(
         render(|mi| mi.atomic(q(0x1000), Atomic::Add, 0x1_0000_0002)),
@@ -342,8 +341,9 @@ fn memory_and_synchronisation() {
         let render = render(|mi| mi.write_after_work(q(0x1000), what));
         (render, build::<Blitter>(|mi| mi.write_after_work(q(0x1000), what)).unwrap())
     };
-    // As i915 ends a request (gen8_emit_fini_breadcrumb_rcs): render target, depth and data cache
-    // are written back, then the streamer waits (bit 20, and 7 for the flush) and writes.
+    // As i915 ends a request (gen8_emit_fini_breadcrumb_rcs): the render target, depth and data
+    // caches are written back; then the streamer waits (bit 20, and bit 7 for the flush) and
+    // writes.
     let pipe_control = 0x7a00_0004;
     let flush = [pipe_control, 1 << 12 | 1 << 5 | 1, 0, 0, 0, 0];
     let stall = 1 << 20 | 1 << 7;
@@ -364,7 +364,7 @@ fn memory_and_synchronisation() {
     );
 }
 
-/// An MI_MATH holds 64 steps at most: sources disagree on the width of its length field.
+/// An MI_MATH has at most 64 steps, because sources disagree on the width of its length field.
 #[test]
 fn long_programs_are_cut() {
     let dwords = render(|mi| mi.store(q(0x1000), q(0x2000) << 31));
@@ -389,15 +389,15 @@ fn general_registers_are_given_back() {
     let variable = mi.variable(0).unwrap();
     assert_eq!(gprs.free(), 13);
     drop((kept, variable));
-    // An expression still names it.
+    // An expression still uses it.
     assert_eq!(gprs.free(), 14);
     mi.store(q(0x3000), &derived).unwrap();
     drop((derived, seven));
     assert_eq!(gprs.free(), 16);
 
-    // Constants need none.
+    // Constants need no registers.
     assert_eq!(mi.keep(5).unwrap().constant(), Some(5));
-    // A chain takes two, however long; a full tree one more for each level.
+    // A chain needs two registers, however long it is. A full tree needs one more for each level.
     let chain = (0..100).fold(0u64.value(), |sum, index| q(0x1000 + 8 * index) + sum);
     let held: Vec<Gpr> = (2..16).map(|index| gprs.take(index).unwrap()).collect();
     mi.store(q(0x3000), chain).unwrap();
@@ -422,7 +422,7 @@ fn errors() {
     };
     assert_eq!(fails(|mi| mi.store(q(0x1000), q(0x2000) / 0)), "division by zero");
     assert_eq!(fails(|mi| mi.store(d(0x1000), (q(0x2000) % 0 + 1).low())), "division by zero");
-    // Chains of any length neither overflow the stack nor panic.
+    // Long chains neither overflow the stack nor panic.
     let deep = |levels: u64| {
         (0..levels).fold(q(0x1000).value(), |sum, index| (sum ^ q(0x1000 + 8 * index)) + 3)
     };
@@ -468,7 +468,7 @@ fn errors() {
         }),
         "general register 4 is in use"
     );
-    // Hardware wants qwords of atomics where qwords lie.
+    // Atomics on qwords need addresses aligned to 8 bytes.
     for atomic in [
         |mi: &mut Mi<'_, Render>| mi.atomic(q(0x1004), Atomic::Add, 1),
         |mi: &mut Mi<'_, Render>| mi.atomic_fetch(q(0x1004), Atomic::Add, q(0x2000)).map(drop),
@@ -498,7 +498,7 @@ fn render_error(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>
     build(program).unwrap_err()
 }
 
-/// How often packets read each address of memory.
+/// Number of times that packets read each memory address.
 fn reads(dwords: &[u32]) -> Vec<(u32, usize)> {
     let (mut at, mut found) = (0, std::collections::BTreeMap::new());
     while at < dwords.len() {
@@ -515,7 +515,7 @@ fn reads(dwords: &[u32]) -> Vec<(u32, usize)> {
     found.into_iter().collect()
 }
 
-/// Clones are one value: within one operation memory is read once, whichever way the value is used.
+/// Clones are one value: an operation reads its memory once, however the value is used.
 #[test]
 fn a_value_is_read_once() {
     type Program = dyn Fn(&mut Mi<'_, Render>, Value) -> Result<(), MiError>;
@@ -539,7 +539,7 @@ fn a_value_is_read_once() {
     once(&|mi, v| mi.compare_and_write(q(0x2000), &v, &v + 1).map(drop));
     once(&|mi, v| mi.compare_and_write(q(0x2000), &v, &v).map(drop));
     once(&|mi, v| mi.keep((&v << 32) + v.low()).map(drop));
-    // Both halves of a wide value, each more than once.
+    // Both halves of a 64-bit value are used more than once.
     let wide = render(|mi| {
         let v = q(0x1000).value();
         let (low, high) = (v.low(), v.high());
@@ -550,10 +550,10 @@ fn a_value_is_read_once() {
         reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 4))),
         [(0x1000, 1), (0x1004, 1)]
     );
-    // What is not wanted is not read.
+    // A half that is not used is not read.
     assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000).high() + 1))), [(0x1004, 1)]);
     assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 36))), [(0x1004, 1)]);
-    // A register that counts on.
+    // A register that keeps counting.
     let time = render(|mi| {
         let time = mi.register::<RingTimestamp>()?.value();
         mi.store(q(0x2000), &time | (&time << 32))
@@ -561,7 +561,7 @@ fn a_value_is_read_once() {
     assert_eq!(time.windows(2).filter(|pair| *pair == [LRR, 0x2358]).count(), 1);
 }
 
-/// Both dwords of a copy, jumps and everything else follow their objects.
+/// All references follow their objects: both dwords of a copy, jumps, and all others.
 #[test]
 fn packets_are_references_to_their_objects() {
     let (from, to) =
@@ -597,14 +597,14 @@ fn packets_are_references_to_their_objects() {
     assert_eq!(with(&|mi| mi.end_unless_greater(a.low_half(), 5)), [(0x10008, read)]);
     assert_eq!(with(&|mi| mi.atomic(b, Atomic::Add, 5)), [(0x20010, write)]);
     assert_eq!(with(&|mi| mi.write_after_work(b, PostSync::Timestamp)), [(0x20010, write)]);
-    // A jump is a reference to the batch itself: its label is dwords 13 and 3 behind it.
+    // A jump is a reference to the batch itself. Its label is 3 dwords after dword 13.
     assert_eq!(
         with(&|mi| mi.if_true(&q(0x1000).is_nonzero(), |_| Ok(()))),
         [(0x40000 + 4 * (8 + 5 + 1 + 3), read)]
     );
     assert_eq!(with(&|mi| mi.repeat_while(|_| Ok(q(0x1000).is_nonzero()))), [(0x40000, read)]);
 
-    // The kernel is told who writes.
+    // The kernel gets a write flag for each written object.
     let mut batch = batch();
     Builder::new(&mut batch).store(b, a).unwrap();
     let exec =
@@ -613,8 +613,8 @@ fn packets_are_references_to_their_objects() {
     assert_eq!(writes.collect::<Vec<_>>(), [false, false, true]);
 }
 
-/// Plain numbers are no references: an address that was taken for them would follow in one packet
-/// of several.
+/// Plain numbers are not references. An address taken from the batch and used as a number is
+/// refused, because it would be relocated in only one of several packets.
 #[test]
 fn addresses_taken_from_the_batch_are_refused() {
     let target = Buffer::new("target", 0x10000, 4096).unwrap();

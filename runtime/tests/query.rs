@@ -1,5 +1,5 @@
-//! Filters, draws, writes of state and differences of dumps. Oracle: the batches are made here, and
-//! real captures hold what their drivers say.
+//! Filters, draws, writes of state and differences of dumps. Oracle: the batches that the tests
+//! build, and the contents of real captures.
 
 use genxml::core::bits;
 use genxml::core::reflect::Kind;
@@ -12,7 +12,7 @@ use genxml_testkit::corpus;
 use std::ops::Range;
 use std::path::Path;
 
-/// A packet of these stored values; opcode and length are filled in.
+/// A packet with these stored values. Opcode and length are set.
 fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
     let container = Tables::gen8().container(name).unwrap_or_else(|| panic!("no {name}"));
     let mut out = vec![0; container.dwords()];
@@ -48,7 +48,7 @@ fn at(address: u64, bytes: &[u8], sink: &mut dyn Sink) {
     sink.finish().expect("the sink takes all");
 }
 
-/// Names and depths of what a filter lets through.
+/// Names and depths of the records that pass a filter.
 fn shown(filter: &Filter, packets: &[Vec<u32>]) -> Vec<(String, u32)> {
     let mut all = Vec::new();
     let mut collect = |record: &Record| {
@@ -122,7 +122,7 @@ fn filters_by_name_field_address_and_draw() {
     assert!("=3".parse::<genxml::query::FieldTest>().is_err());
     assert!("Width=".parse::<genxml::query::FieldTest>().is_err());
 
-    // Fields without a value: only they are left of the record.
+    // A filter for a field shows only matching fields of the record.
     let mut items = Vec::new();
     let mut collect = |record: &Record| {
         items.push(record.items.iter().map(|item| item.name).collect::<Vec<_>>());
@@ -155,21 +155,21 @@ fn filters_by_name_field_address_and_draw() {
         names(&draws(2..=3), &scene()),
         ["PIPE_CONTROL", "3DSTATE_VS", "3DPRIMITIVE", "3DSTATE_VF_TOPOLOGY", "3DPRIMITIVE"]
     );
-    // The second packet: 3DSTATE_VS behind two dwords of topology.
+    // The second packet: 3DSTATE_VS, after two dwords of topology.
     let range = within(BASE + 8..BASE + 12);
     assert_eq!(names(&range, &scene()), ["3DSTATE_VS"]);
-    // Inside a packet is in the packet; where nothing is, nothing is shown.
+    // An address inside a packet selects the packet. An address without a packet selects nothing.
     let inside = within(BASE + 20..BASE + 24);
     assert_eq!(names(&inside, &scene()), ["3DSTATE_VS"]);
     let nowhere = within(0..BASE);
     assert!(names(&nowhere, &scene()).is_empty());
-    // Conditions of different kinds hold together.
+    // Conditions of different types must all hold.
     let both = Filter { packets: vec![Glob::new("3DSTATE_VS")], ..draws(2..=2) };
     assert_eq!(names(&both, &scene()).len(), 1);
     assert!(Filter::default().is_empty() && !both.is_empty());
 }
 
-/// What is left of a tree is a tree: no record is deeper than the one before it and one more.
+/// A filtered tree is a tree: a record is at most one level deeper than the one before it.
 #[test]
 fn filtered_records_nest() {
     let Some(corpus) = corpus::folder() else { return };
@@ -225,7 +225,7 @@ fn draws_with_what_they_draw() {
     assert_eq!((all[0].sizes[0].0, counts), ("Vertex Count Per Instance", vec![3, 6, 9]));
     assert_eq!(all[0].topology, Some("3DPRIM_TRILIST"));
     assert_eq!(all[2].topology, Some("3DPRIM_TRISTRIP"));
-    // A real program: a triangle with a vertex and a pixel shader.
+    // A real program that draws a triangle with a vertex and a pixel shader.
     let Some(corpus) = corpus::folder() else { return };
     let mut capture = open(&corpus.join("drivers/vk_triangle"));
     let all = draws_of(|sink| capture_into(&mut capture, sink));
@@ -255,13 +255,13 @@ fn last_writes_before_a_draw() {
     assert_eq!((entries(1), entries(2), entries(3)), ((1, 1), (2, 2), (2, 2)));
     assert!(written(&vs, 4).is_none(), "there are three draws");
     assert_eq!(written(&What::Named(Glob::new("3DSTATE_PS")), 1).map(|all| all.len()), Some(0));
-    // All there is.
+    // All state.
     let mut sink = in_effect(None, 3);
     raw(&scene(), &mut sink);
     let all: Vec<&str> = sink.writes().unwrap().iter().map(|write| write.record.name).collect();
     assert_eq!(all, ["3DSTATE_VS", "3DSTATE_VF_TOPOLOGY"]);
 
-    // Every write, and registers by number.
+    // Every write, and registers that have only a number.
     let mut packets = vec![vec![0x1100_0001, 0x7034, 0x1234]];
     packets.extend(scene());
     let all = |what: &What| {
@@ -307,7 +307,7 @@ fn differences_of_packets() {
     assert!(found.contains("+ MI_NOOP"), "{found}");
     let counts = dumps(&old, &new).counts();
     assert_eq!((counts.changed, counts.removed, counts.added), (1, 1, 1));
-    // JSON says the same.
+    // JSON has the same differences.
     let mut json = Vec::new();
     write_json(&dumps(&old, &new), &mut json).unwrap();
     let lines: Vec<serde_json::Value> = String::from_utf8(json)
@@ -319,7 +319,7 @@ fn differences_of_packets() {
     assert_eq!(marks, ["removed", "changed", "added"]);
     assert_eq!(lines[1]["fields"][0]["new"], "7");
     assert_eq!(lines[3]["same"], false);
-    // A field that is ignored does not count.
+    // Ignored fields are not compared.
     let without = Ignore { fields: vec![Glob::new("3DSTATE_VS.Binding*")], ..Ignore::default() };
     let mut only = scene();
     only[4] = changed[3].clone();
@@ -328,7 +328,7 @@ fn differences_of_packets() {
     assert!(dumps(&old, &new).is_empty(), "{}", text(&old, &new));
 }
 
-/// A batch with a descriptor and a kernel behind it, somewhere. Moved as a whole, only addresses
+/// A batch, then a descriptor and a kernel, at some address. If the whole is moved, only addresses
 /// differ.
 #[test]
 fn what_only_moved_is_the_same() {
@@ -372,14 +372,14 @@ fn what_only_moved_is_the_same() {
     let moved = Ignore { addresses: true, ..Ignore::default() };
     let (one, two) = (made(&moved, 0x10000, 4), made(&moved, 0x50000, 4));
     assert!(dumps(&one, &two).is_empty(), "{}", text(&one, &two));
-    // What an address leads to still counts.
+    // The data at a changed address are still compared.
     let other = made(&moved, 0x50000, 5);
     let found = text(&one, &other);
     assert!(found.contains("Number of Threads in GPGPU Thread Group: 4 -> 5"), "{found}");
     assert!(!found.contains("Base Address:"), "{found}");
 }
 
-/// Every capture is the same as itself, and another one is not.
+/// Every capture equals itself, and differs from another one.
 #[test]
 fn captures_are_like_themselves() {
     let mut before: Option<Tree> = None;
@@ -404,8 +404,8 @@ fn captures_are_like_themselves() {
     }
 }
 
-/// Oracle: Mesa's intel_dump_gpu recorded the same program as the capture: the same 3D state,
-/// called from a ring.
+/// Oracle: Mesa's intel_dump_gpu recorded the program of the capture. Both have the same 3D state,
+/// but the AUB file's batch is called from a ring.
 #[test]
 fn a_capture_and_an_aub_file_of_one_program() {
     let Some(corpus) = corpus::folder() else { return };

@@ -1,5 +1,5 @@
-//! Typed iteration. Oracle: batches put together here, of which each packet's place is known; the
-//! batch of the manual's opcodes for lengths of unknown packets.
+//! Typed iteration. Oracle: batches that the tests build, with known positions of packets; the
+//! manual's opcodes for the lengths of unknown packets.
 
 use genxml::core::check::Check;
 use genxml::core::opcodes::unknown_length;
@@ -53,7 +53,7 @@ fn packets_come_typed_and_in_order() {
     assert_eq!(places, [(0, 0, 6), (6, 24, 9), (15, 60, 5), (20, 80, 1), (21, 84, 1)]);
 }
 
-/// Each is told with its place, and the walk finds its way again.
+/// Each unknown packet is reported with its position, and iteration continues after it.
 #[test]
 fn what_is_no_packet() {
     let mut dwords = batch();
@@ -80,7 +80,7 @@ fn what_is_no_packet() {
     ));
     assert_eq!(RenderPacket::iter(&dwords).filter(Result::is_ok).count(), 5);
 
-    // Cut short: the rest is left out, nothing comes after.
+    // A truncated batch: the incomplete packet is dropped, and nothing follows.
     let cut = &dwords[..3];
     let items: Vec<_> = RenderPacket::iter(cut).collect();
     let [Err(error)] = &items[..] else { panic!("{items:?}") };
@@ -118,7 +118,7 @@ fn strict_readers_look_at_every_bit() {
     assert_eq!(items.iter().filter(|item| item.is_ok()).count(), 4);
 }
 
-/// Whatever the dwords, each is in one item, in order, and nothing panics.
+/// With any dwords, each dword is in exactly one item, in order, and nothing panics.
 #[test]
 fn random_dwords_are_covered() {
     let mut random = Random::new(1);
@@ -155,7 +155,7 @@ fn random_dwords_are_covered() {
     }
 }
 
-/// The table of opcodes finds what comparing with every instruction's opcode finds.
+/// The opcode table gives the same result as a comparison with every instruction's opcode.
 #[test]
 fn opcodes_are_found_as_by_comparing() {
     use genxml::core::reflect::{Container, Kind};
@@ -203,7 +203,7 @@ fn lengths_of_the_unknown() {
 fn bytes_as_dwords() {
     let bytes = [9, 0, 0, 0, 5, 1, 2, 3, 4];
     assert_eq!(*read::dwords(&bytes[..8]).expect("two dwords"), [9, 0x0302_0105]);
-    // Not at a multiple of four in memory.
+    // The slice is not aligned to four bytes.
     assert_eq!(*read::dwords(&bytes[1..5]).expect("a dword"), [0x0500_0000]);
     let error = read::dwords(&bytes).expect_err("nine bytes");
     assert_eq!(error.to_string(), "9 bytes are not whole dwords: 1 is left after 2");

@@ -1,4 +1,4 @@
-//! Bytes per second of the blitter: a million pixels, submitted as a batch.
+//! Measures bytes per second of the blitter: a million pixels, submitted as a batch.
 
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -12,7 +12,7 @@ use genxml_sim::{ContextId, Gpu};
 const BATCH: u64 = 0x10_0000;
 const SOURCE: u64 = 0x1000_0000;
 const DESTINATION: u64 = 0x2000_0000;
-/// A colour pattern.
+/// Address of the colour pattern.
 const PATTERN: u64 = SOURCE;
 const SIDE: u64 = 1024;
 
@@ -57,7 +57,7 @@ fn submit(bencher: Bencher, size: u64, mut gpu: Gpu, context: ContextId) {
         .bench_local(|| gpu.submit(context, EngineId::Blitter, BATCH, 0).unwrap());
 }
 
-/// The pitch of a million pixels as the field has it: bytes, or dwords if tiled.
+/// The value of the pitch field: bytes, or dwords if tiled.
 fn pitch(size: u64, tiling: Tiling) -> S<16> {
     let bytes = (SIDE * size) as i64;
     S::new(if tiling == Linear { bytes } else { bytes / 4 }).unwrap()
@@ -71,7 +71,7 @@ fn depth(size: u64) -> BlitColorDepth {
     }
 }
 
-/// A packet with its destination and what else is given.
+/// A packet with its destination and the given fields.
 macro_rules! packet {
     ($packet:ident, $size:expr, $to:expr, $rop:expr, { $($field:ident: $value:expr,)* }) => {
         $packet {
@@ -166,8 +166,7 @@ fn mono_pattern(bencher: Bencher, transparent: bool) {
     run(bencher, 4, Linear, Linear, packet);
 }
 
-/// Source, pattern and destination: where the pattern has ones the source, elsewhere the
-/// destination.
+/// Three operands: where the pattern has ones, the result is the source, elsewhere the destination.
 #[divan::bench(args = [Linear, X, Y])]
 fn three_operands(bencher: Bencher, tiling: Tiling) {
     let packet = packet!(XyFullBlt, 4, tiling, 0xca, {
@@ -179,7 +178,7 @@ fn three_operands(bencher: Bencher, tiling: Tiling) {
     run(bencher, 4, tiling, tiling, packet);
 }
 
-/// A range of colours of the source stays away.
+/// Pixels of the source with a range of colours are not copied.
 #[divan::bench(args = [1, 2, 4])]
 fn color_key(bencher: Bencher, size: u64) {
     let packet = packet!(XySrcCopyChromaBlt, size, Linear, 0xcc, {

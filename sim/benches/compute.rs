@@ -1,6 +1,6 @@
 //! EU instructions per second of whole walkers, with memory:
-//! `cargo bench -p genxml-sim --bench compute`. Items are instructions, of `nearest` and `linear`
-//! samples; the argument is the number of host threads. What the kernels do is in `walkers`;
+//! `cargo bench -p genxml-sim --bench compute`. Items are instructions; for `nearest` and `linear*`
+//! they are samples. The argument is the number of host threads. `walkers` describes the kernels.
 //! `serial` shows the cost of aborted speculation.
 
 mod walkers;

@@ -1,5 +1,5 @@
-//! Rows of elements to channels and back: formats that are compiled for themselves, and one that is
-//! not.
+//! Decodes and encodes rows of elements: formats with specialised code, and one format with the
+//! general code.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -19,7 +19,7 @@ const FORMATS: [SurfaceFormat; 7] = [
     SurfaceFormat::R10G10B10A2_UNORM,
     SurfaceFormat::R16G16B16A16_FLOAT,
     SurfaceFormat::R32G32B32A32_FLOAT,
-    // By its description.
+    // Uses the general code, which reads the description of the format.
     SurfaceFormat::R16G16B16A16_SNORM,
 ];
 

@@ -1,10 +1,10 @@
-//! What a second host thread gives: `cargo bench -p genxml-sim --bench threads`.
+//! Speedup by a second host thread: `cargo bench -p genxml-sim --bench threads`.
 //!
-//! Each walker runs on one thread and on two, in turns, so that a machine that is faster at one
-//! time than at another does so for both. Printed are the fastest run of each, their ratio, and the
-//! median of the ratios of neighbours. `machine` is the same for a loop in registers, which shares
-//! nothing: what a second thread of the host is worth at all. Arguments: the number of turns, then
-//! names of walkers, then a number of threads to do only that, for profiles.
+//! Each walker runs on one thread and on two, in turns, so that changes in the speed of the machine
+//! affect both. The bench prints the fastest run of each, their ratio, and the median of the ratios
+//! of neighbouring runs. `machine` runs a loop in registers that shares nothing: its ratio is the
+//! best that a second host thread can give. Arguments: the number of turns, then names of walkers,
+//! then a number of threads to run only with that number, for profiles.
 
 mod walkers;
 
@@ -12,7 +12,7 @@ use genxml::gen8::state::SurfaceFormat;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Turns unless told.
+/// Default number of turns.
 const TURNS: usize = 40;
 
 fn main() {
@@ -25,7 +25,7 @@ fn main() {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|word| *word == name);
     if wanted("machine") {
         compare("machine", turns, only, |threads| {
-            // The same work in all, as for the walkers.
+            // The total work does not depend on the number of threads, as for the walkers.
             std::thread::scope(|scope| {
                 (0..threads).for_each(|_| {
                     drop(scope.spawn(|| black_box(spin(20_000_000 / threads as u64))))
@@ -82,8 +82,8 @@ fn compare(name: &str, turns: usize, only: Option<usize>, mut run: impl FnMut(us
     );
 }
 
-/// Eight chains beside each other, which keep all units of a core busy: what is left where two of
-/// the host's threads share a core.
+/// Eight independent chains of operations, which keep all units of a core busy. So two host threads
+/// that share a core show how little a second one adds.
 fn spin(steps: u64) -> [u64; 8] {
     (0..steps).fold([1; 8], |x: [u64; 8], n| {
         x.map(|x| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n) ^ x >> 7)

@@ -1,11 +1,12 @@
-//! Runs AUB files: what a driver wrote to memory, page tables and registers, on the model.
+//! Runs AUB files on the model. An AUB file records a driver's writes to memory, page tables and
+//! registers.
 //!
-//! Physical memory is there as far as the 39 address bits of the machine reach; what nothing wrote
-//! reads 0. The engines start when the file writes the registers that start them (ELSP, or the tail
-//! of a ring), and have run until they have nothing to do before the file polls a register or
-//! writes memory again; one that waits for a semaphore goes on when the file has written it. A
-//! classic file has no such registers: its commands are put into a ring of the engine, with every
-//! address through the global table.
+//! All physical addresses of the machine (39 bits) are memory; memory that was never written reads
+//! 0. Engines start when the file writes the registers that start them (ELSP, or the tail of a
+//! ring). Before the file polls a register or writes memory again, the engines run until they have
+//! nothing to do. An engine that waits for a semaphore continues after the file has written it. A
+//! classic file does not write these registers: its commands are put into a ring of the engine, and
+//! every address goes through the global table.
 
 use crate::gpu::Gpu;
 use crate::gpu::schedule::Progress;
@@ -21,7 +22,7 @@ use genxml::core::{MinusOne, Shifted};
 use genxml::engine::EngineId;
 use genxml::gen8::engine_registers::{RingCtl, RingHead, RingStart, RingTail};
 
-/// An AUB file being run.
+/// The run of an AUB file, step by step.
 ///
 /// ```no_run
 /// use genxml::aub::Reader;
@@ -39,32 +40,33 @@ use genxml::gen8::engine_registers::{RingCtl, RingHead, RingStart, RingTail};
 pub struct AubReplay<'a> {
     reader: Reader<'a>,
     gpu: Gpu,
-    /// A register was written since the engines ran, or memory for which one waits.
+    /// The file wrote a register since the engines ran, or memory while an engine waits.
     pending: bool,
-    /// An engine waits for memory to change, which the file may still do.
+    /// An engine waits for memory to change. The file may still change it.
     waiting: bool,
-    /// What comes when they have run.
+    /// The block that is processed after the engines have run.
     held: Option<Held>,
     ended: bool,
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug)]
 pub enum Step {
     /// The head of the file was read.
     Header(Header),
     /// Engines ran until they had nothing to do, or faulted.
     Ran {
-        /// Byte of the file (decompressed) where it goes on.
+        /// Byte offset in the decompressed file where the run continues.
         position: u64,
-        /// What they did, or why they stopped early. Running on after a fault makes little sense.
+        /// Counts of their work, or the fault that stopped them. Results of later steps are
+        /// unreliable after a fault.
         result: Result<Stats, Fault>,
     },
-    /// The file waits for a register that will not change any more.
+    /// The file waits for a register that no engine will change.
     Stuck(Stuck),
 }
 
-/// What was read and has to wait until the engines have run.
+/// A block that was read and is processed after the engines have run.
 #[derive(Debug)]
 enum Held {
     Memory { position: u64, space: Space, address: u64, bytes: Vec<u8> },
@@ -79,36 +81,36 @@ enum Held {
     "byte {position:#x}: the file waits for register {offset:#x} & {mask:#x} to become {value:#x}; it is {found:#x}, and no engine has anything to do"
 )]
 pub struct Stuck {
-    /// Byte of the file where the poll stands.
+    /// Byte offset of the poll in the file.
     pub position: u64,
-    /// The register.
+    /// Byte offset of the register.
     pub offset: u32,
-    /// Bits that count.
+    /// Bits that are compared.
     pub mask: u32,
-    /// What they should become.
+    /// Value that the file expects.
     pub value: u32,
-    /// What they are.
+    /// Value of the masked bits now.
     pub found: u32,
 }
 
-/// Why a file cannot be run on.
+/// Why the run of a file cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] AubError),
-    /// It asks for what the machine does not have.
+    /// A block needs something that the model does not have.
     #[error("byte {position:#x}: {problem}")]
     Unusable {
-        /// Where the block starts.
+        /// Byte offset of the block in the file.
         position: u64,
-        /// What is wrong, and what to do.
+        /// What is wrong, and in some cases what to do.
         problem: String,
     },
 }
 
 impl<'a> AubReplay<'a> {
-    /// Before the first block, on a new GPU.
+    /// A run on a new GPU, before the first block.
     pub fn new(reader: Reader<'a>) -> Self {
         let mut gpu = Gpu::new();
         gpu.memory.install(FIRST_OWN_FRAME * PAGE);
@@ -125,10 +127,11 @@ impl<'a> AubReplay<'a> {
         self.reader.position()
     }
 
-    /// Goes on to the next step; `None` at the end.
+    /// Runs to the next step; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with the file. Engines have run with all that comes before it.
+    /// [`ReplayError`] if the file cannot be used from here on. For an error in reading the file,
+    /// the engines have run with everything before the error.
     pub fn step(&mut self) -> Result<Option<Step>, ReplayError> {
         self.step_with(Listener::default())
     }
@@ -180,8 +183,8 @@ impl<'a> AubReplay<'a> {
         }
     }
 
-    /// Does what the file says until engines have to run: at a poll, at the end, or before what is
-    /// held.
+    /// Processes blocks of the file until the engines have to run: at a poll, at the end, or before
+    /// a held block.
     fn read(&mut self, listener: &mut Listener<'_>) -> Result<Option<Step>, ReplayError> {
         while self.held.is_none() && !self.ended {
             let block = match self.reader.next_block() {
@@ -191,7 +194,7 @@ impl<'a> AubReplay<'a> {
                     break;
                 }
                 Err(error) => {
-                    // What was written before is run before the error is told.
+                    // Run the engines with the earlier writes before the error is reported.
                     self.held = Some(Held::Error(error));
                     break;
                 }
@@ -219,7 +222,7 @@ impl<'a> AubReplay<'a> {
                     let ran = self.run(listener);
                     let found = self.gpu.mmio_read(offset) & mask;
                     match ran {
-                        // What it waits for says nothing about a fault.
+                        // After a fault, the value of the polled register means nothing.
                         Some(step @ Step::Ran { result: Err(_), .. }) => return Ok(Some(step)),
                         _ if found != value & mask && self.waiting => {
                             return Ok(self.deadlock(listener));
@@ -255,11 +258,11 @@ impl<'a> AubReplay<'a> {
                     self.held =
                         Some(Held::Commands { position, engine, address, bytes: bytes.to_vec() });
                 }
-                // Simulators write a picture there; a remark is for people.
+                // A bitmap block asks a simulator for a picture; a comment is for people.
                 Event::Bitmap(_) | Event::Comment(_) => {}
                 Event::MemoryPoll { .. } => {
                     return Err(unusable(
-                        "waits for memory, and no source says how such a block says for what",
+                        "a block that waits for memory, whose format no source describes",
                     ));
                 }
                 Event::Other { opcode, sub_opcode, .. } => {
@@ -267,13 +270,13 @@ impl<'a> AubReplay<'a> {
                         "a block with opcode {opcode:#x} and number {sub_opcode:#x}, which no source describes"
                     )));
                 }
-                _ => return Err(unusable("a block that the model does not know")),
+                _ => return Err(unusable("a kind of block that the model does not support")),
             }
         }
         Ok(None)
     }
 
-    /// Lets the engines run, if something may have started them. `None` if they had nothing to do.
+    /// Runs the engines, if the file may have started them. `None` if they had nothing to do.
     fn run(&mut self, listener: &mut Listener<'_>) -> Option<Step> {
         if !std::mem::take(&mut self.pending) {
             return None;
@@ -287,7 +290,8 @@ impl<'a> AubReplay<'a> {
         }
     }
 
-    /// What engines wait for that nothing will change any more. `None` if none waits.
+    /// Ends the engines that wait, because nothing will change the memory that they wait for. The
+    /// step reports the deadlock. `None` if no engine waits.
     fn deadlock(&mut self, listener: &mut Listener<'_>) -> Option<Step> {
         let position = self.reader.position();
         let waiting = std::mem::take(&mut self.waiting);
@@ -295,7 +299,8 @@ impl<'a> AubReplay<'a> {
         Some(Step::Ran { position, result })
     }
 
-    /// Puts commands of a classic file into a ring at their place, and starts it.
+    /// Writes the commands of a classic file to memory, makes a ring at their address, and starts
+    /// the ring.
     fn ring(
         &mut self,
         position: u64,
@@ -305,7 +310,7 @@ impl<'a> AubReplay<'a> {
     ) -> Result<Result<(), Fault>, ReplayError> {
         write(&mut self.gpu, position, Space::Global, address, bytes)?;
         let (start, head) = (address & !(PAGE - 1), address % PAGE);
-        // The tail is a multiple of 8 bytes; what that leaves over is a MI_NOOP.
+        // The tail is a multiple of 8 bytes; zeros, which are MI_NOOPs, fill the gap.
         let end = head + bytes.len() as u64;
         let tail = end.next_multiple_of(8);
         if tail > end {
@@ -317,12 +322,13 @@ impl<'a> AubReplay<'a> {
                 &[0; 8][..(tail - end) as usize],
             )?;
         }
-        // The ring is never filled to its last byte, where the tail would be at the head again.
+        // The ring is larger than its commands: in a full ring the tail would equal the head.
         let pages = tail / PAGE + 1;
         let unusable = || ReplayError::Unusable {
             position,
             problem: format!(
-                "commands at {} do not make a ring: it has at most {MAX_COMMANDS} bytes below 4 GiB",
+                "commands at {} do not fit a ring, which has at most {MAX_COMMANDS} bytes below \
+                 4 GiB",
                 Va(address)
             ),
         };
@@ -384,7 +390,7 @@ fn write(
         }
         Space::Global => gpu.global().write(address, bytes).map_err(|fault| {
             unusable(format!(
-                "{fault}: the global table has no entry for it; it must be written before"
+                "{fault}: the file must write the entry of the global table before this block"
             ))
         }),
         Space::Local | Space::NonLocal | Space::Pci => Err(unusable(format!(

@@ -1,6 +1,6 @@
-//! A fault or hang as an error state: what i915 would tell of it, with the registers of the model
-//! and the memory that the engine saw. [`genxml::error_state::write`] makes the kernel's text of
-//! it.
+//! Turns a fault or hang into an error state, as i915 would report it: the registers of the model
+//! and the memory that the engine accessed. [`genxml::error_state::write`] writes it in the
+//! kernel's text format.
 
 use crate::gpu::{ContextId, Gpu};
 use crate::machine::fault::Fault;
@@ -15,8 +15,8 @@ use genxml::gen8::engine_registers::{
     RingTail,
 };
 
-/// Registers of an engine by the kernel's names. The model has no INSTDONE: which of its units are
-/// done, nobody would find at another time than at the end of a packet.
+/// Registers of an engine, with the kernel's names. INSTDONE is missing: the model executes one
+/// packet at a time and has no busy units to report.
 const REGISTERS: [(&str, u32); 9] = [
     ("MODE", RingMiMode::OFFSET),
     ("HWS", RingHwsPga::OFFSET),
@@ -29,13 +29,13 @@ const REGISTERS: [(&str, u32); 9] = [
     ("GFX_MODE", RingModeGen7::OFFSET),
 ];
 
-/// Most bytes of memory of a context that go into an error state.
+/// Maximum number of bytes of a context's memory in an error state.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What the model does not know itself of what it ran.
+/// Facts about a submission that the model does not record itself.
 #[derive(Clone, Debug)]
 pub struct Ran<'a> {
-    /// The program: the name of the capture, what the file was recorded of.
+    /// Name of the program, for example the name of the capture.
     pub name: &'a str,
     /// Number of the submission.
     pub number: u64,
@@ -43,12 +43,12 @@ pub struct Ran<'a> {
     pub pci_id: u32,
     /// The context, if it is known.
     pub context: Option<ContextId>,
-    /// The engine, of faults that do not name one.
+    /// The engine, used for faults that do not name one.
     pub engine: EngineId,
-    /// Address of the first command of the batch; that of the batch where it stopped if nothing is
-    /// known.
+    /// Address of the first command of the batch. If it is unknown, the batch of the faulting
+    /// packet is used.
     pub batch: Option<u64>,
-    /// The memory that the context sees, by address.
+    /// The memory that the context can access, by address.
     pub memory: Vec<(u64, &'a [u8])>,
 }
 
@@ -126,8 +126,8 @@ impl Gpu {
         if !control.ring_valid {
             return None;
         }
-        // Mesa's writer has an address where the size should be (gen8_facts 1.5): as much as is
-        // mapped.
+        // Mesa's writer puts an address in the size field (gen8_facts 1.5), so the ring ends at the
+        // first page that is not mapped.
         let mut bytes = Vec::new();
         let mut page = [0; PAGE as usize];
         for at in (start..start + control.ring_nr_pages.get() * PAGE).step_by(PAGE as usize) {
@@ -139,7 +139,7 @@ impl Gpu {
         (!bytes.is_empty()).then_some((start, bytes))
     }
 
-    /// All memory that a context maps, in pieces by address; at most a gigabyte.
+    /// All memory that a context maps, at most 1 GiB: contiguous pieces with their addresses.
     pub fn mapped(&self, context: ContextId) -> Vec<(u64, Vec<u8>)> {
         let space = &self.context(context).space;
         let translation = match space.tables() {
@@ -167,7 +167,7 @@ impl Gpu {
     }
 }
 
-/// The dword at an address.
+/// The dword at an address; `None` if no piece of `memory` contains it.
 fn dword(memory: &[(u64, &[u8])], address: u64) -> Option<u32> {
     let (start, bytes) = memory.iter().find(|(start, bytes)| {
         address.checked_sub(*start).is_some_and(|offset| offset < bytes.len() as u64)

@@ -2,8 +2,8 @@
 //! memory what hardware would write.
 //!
 //! The journey of a batch:
-//! 1. [`gpu`]: [`Gpu::submit`] gives a batch of a [`Context`] to an engine. A kernel driver can fill
-//!    rings and context images and write registers ([`gpu::mmio`]) instead.
+//! 1. [`gpu`]: [`Gpu::submit`] submits a batch of a [`Context`] to an engine. A kernel driver can
+//!    instead fill rings and context images and write registers ([`gpu::mmio`]).
 //! 2. [`gpu::schedule`]: the engines take turns.
 //! 3. [`mem`]: every address goes through the page tables of the context to physical memory.
 //! 4. [`cs`]: the command streamer of an engine fetches packets and executes them, one by one.
@@ -17,8 +17,8 @@
 //! 10. [`machine::fault`]: what cannot be executed ends the submission with a [`Fault`] that names
 //!     the packet, its address and the cause. [`machine::watchdog`] ends endless work.
 //!
-//! The modules form layers, lowest first; a module uses only its own layer and those above it in
-//! this list:
+//! The modules form layers. This list starts with the lowest layer; a module uses only modules of
+//! its own layer and of earlier lines:
 //! * [`mem`]: memory and page tables; [`surface`]: formats, tiling and layout; [`assumptions`]:
 //!   choices where the manual is silent;
 //! * [`machine`]: registers, latched state, events, faults;

@@ -1,10 +1,10 @@
-//! Runs captures: memory as the program left it, each submission on the model, memory compared with
-//! what is expected.
+//! Runs captures on the model: restores the program's memory, runs each submission, and compares
+//! memory with the expectations of the capture.
 //!
-//! Objects are mapped in whole pages, as the kernel does: bytes between an object's end and the end
-//! of its last page exist, read 0 at first and can be written; the next page faults. Objects keep
-//! their contents from submission to submission until they are freed; a context keeps its latched
-//! state and registers.
+//! Objects are mapped in whole pages, as the kernel does. The bytes between an object's end and the
+//! end of its last page can be read and written; they are 0 at first. The next page faults. Objects
+//! keep their contents from submission to submission until they are freed. A context keeps its
+//! latched state and registers.
 
 use crate::gpu::{ContextId, Gpu};
 use crate::machine::events::Observer;
@@ -14,7 +14,7 @@ use crate::mem::{Frames, Memory};
 use genxml::capture::{Capture, Event, Exec, Expectation, Frame, MAX_OBJECTS, Mismatch, ObjectId};
 use std::collections::BTreeMap;
 
-/// A capture being run.
+/// The run of a capture, event by event.
 ///
 /// ```no_run
 /// use genxml::capture::Capture;
@@ -46,43 +46,43 @@ struct Buffer {
     size: u64,
 }
 
-/// A context of the capture with what its last submission had mapped, by address.
+/// A context of the capture, with the objects that its last submission mapped, by address.
 #[derive(Debug)]
 struct ReplayContext {
     id: ContextId,
     mapped: BTreeMap<u64, (ObjectId, Frames)>,
 }
 
-/// What one event of a capture came to.
+/// The result of one event of a capture.
 #[derive(Debug)]
 pub enum Step<'a> {
     /// A batch ran, or faulted.
     Exec {
         /// The submission.
         exec: &'a Exec,
-        /// What it did, or why it ended early.
+        /// Counts of its work, or the fault that ended it early.
         result: Result<Stats, Fault>,
     },
     /// Memory was compared.
     Expectation {
-        /// What was expected.
+        /// The expected contents.
         expectation: &'a Expectation,
         /// The first difference, if there is one.
         result: Result<(), Mismatch>,
     },
-    /// An image was put on the screen; its bytes are [`Replay::bytes`] of its object.
+    /// An image was displayed; [`Replay::bytes`] of its object returns its bytes.
     Frame(&'a Frame),
     /// An object was freed.
     Free(ObjectId),
 }
 
 impl<'a> Replay<'a> {
-    /// Before the first event, on a new GPU.
+    /// A run on a new GPU, before the first event.
     pub fn new(capture: &'a Capture) -> Self {
         Replay {
             capture,
             next: 0,
-            // What a capture may have, and page tables for it.
+            // Room for the largest capture and its page tables.
             gpu: Gpu::with_memory(Memory::with_limit(MAX_OBJECTS + (1 << 30))),
             contexts: BTreeMap::new(),
             buffers: vec![None; capture.object_count()],
@@ -94,12 +94,12 @@ impl<'a> Replay<'a> {
         &mut self.gpu
     }
 
-    /// The context of the GPU for a context of the capture, once a submission used it.
+    /// The context of the GPU for a context of the capture; `None` before a submission uses it.
     pub fn context(&self, context: u32) -> Option<ContextId> {
         self.contexts.get(&context).map(|context| context.id)
     }
 
-    /// The bytes of an object now; empty if it does not exist now.
+    /// The current bytes of an object; empty if it does not exist at this event.
     pub fn bytes(&self, object: ObjectId) -> &[u8] {
         match self.buffers.get(object.0 as usize) {
             Some(Some(buffer)) => &self.gpu.memory.bytes(buffer.frames)[..buffer.size as usize],
@@ -107,12 +107,12 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Does the next event; `None` at the end.
+    /// Runs the next event; `None` at the end.
     pub fn step(&mut self) -> Option<Step<'a>> {
         self.step_with(None)
     }
 
-    /// [`step`](Self::step) with a listener to submissions.
+    /// [`step`](Self::step) with an observer of the submission.
     pub fn step_observed(&mut self, observer: &mut dyn Observer) -> Option<Step<'a>> {
         self.step_with(Some(observer))
     }
@@ -150,7 +150,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Makes memory and mappings what the submission wants.
+    /// Sets up the memory and mappings that the submission needs.
     fn prepare(&mut self, exec: &Exec) -> Result<ContextId, Fault> {
         let mut wanted = BTreeMap::new();
         for object in &exec.objects {
@@ -205,18 +205,18 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// What running a whole capture came to.
+/// The result of running a whole capture.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Submissions that ran.
     pub execs: u64,
     /// Expectations that were compared.
     pub expectations: u64,
-    /// Frames that were shown.
+    /// Frames that were displayed.
     pub frames: u64,
-    /// Work of all submissions.
+    /// Counts of all submissions.
     pub stats: Stats,
-    /// What differed, in order.
+    /// The expectations that were not met, in order.
     pub mismatches: Vec<Mismatch>,
     /// The fault that ended the run, with the sequence number of its submission.
     pub fault: Option<(u64, Fault)>,

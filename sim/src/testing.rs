@@ -1,4 +1,4 @@
-//! What tests of several modules use: a GPU with some memory, and batches of typed packets.
+//! Helpers for tests of several modules: a GPU with some memory, and batches of typed packets.
 
 use crate::gpu::{ContextId, Gpu};
 use crate::machine::fault::Fault;
@@ -6,9 +6,9 @@ use crate::machine::stats::Stats;
 use genxml::core::{Address, Instruction, Space, U};
 use genxml::engine::EngineId;
 
-/// Where [`Bench::submit`] puts the batch.
+/// Address at which [`Bench::submit`] writes the batch.
 pub const BATCH: u64 = 0x10_0000;
-/// 64 KiB of zeros.
+/// Address of [`DATA_SIZE`] bytes of zeros.
 pub const DATA: u64 = 0x20_0000;
 /// Size of the memory at [`DATA`].
 pub const DATA_SIZE: usize = 64 << 10;

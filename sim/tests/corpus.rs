@@ -1,14 +1,14 @@
-//! Captures of real batches. Oracle: the memory that the captures expect (intel-gpu-tools' own
-//! assertions among them).
+//! Captures of real batches. Oracle: the memory that the captures expect, which includes
+//! intel-gpu-tools' own assertions.
 //!
-//! Without the corpus there is nothing to run.
+//! Without the corpus the tests do nothing.
 
 use genxml::capture::Capture;
 use genxml_sim::replay;
 use genxml_testkit::corpus;
 
-/// Runs every capture of `folder` whose name starts with one of `prefixes`; returns how many there
-/// were.
+/// Runs every capture in `folder` whose name starts with one of `prefixes`. Returns the number of
+/// captures.
 fn run(folder: &str, prefixes: &[&str]) -> usize {
     let Some(corpus) = corpus::folder() else { return 0 };
     let mut count = 0;
@@ -58,7 +58,7 @@ fn blitter_of_a_real_program() {
     assert!(count == 1 || corpus::folder().is_none());
 }
 
-/// Oracle: what other renderers drew.
+/// Oracle: images that other renderers drew.
 #[test]
 fn frames_of_real_programs() {
     let count = run("drivers", &["kmscube", "gl_iris", "vk_triangle"]);
@@ -67,7 +67,7 @@ fn frames_of_real_programs() {
     assert!(count == 5 || corpus::folder().is_none());
 }
 
-/// Tests of piglit run without a fault; pg_xfb takes too long here.
+/// Tests of piglit run without a fault. pg_xfb is left out: it takes too long.
 #[test]
 fn piglit() {
     let count = run("drivers", &["pg_depthstencil", "pg_gs_clip", "pg_tess_barrier"]);

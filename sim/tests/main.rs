@@ -1,5 +1,5 @@
-//! The tests of this crate that use its public items. One program, so that it is linked once;
-//! `mutations` and the test of threads are programs of their own.
+//! Tests of this crate that use its public items. They are one program, so that it is linked once.
+//! `mutations` and the test of threads are separate programs.
 
 mod corpus;
 mod eu;

@@ -1,9 +1,9 @@
-//! Packs one of every container of a known size out of structs in memory: bytes per second over the
-//! whole specification. `cargo bench -p genxml-tests --bench pack_all`
+//! Packs one of every container of a fixed size from structs in memory. Reports bytes per second
+//! over the whole specification. `cargo bench -p genxml-tests --bench pack_all`
 //!
-//! `once` runs straight through some 80 KiB of code, more than the instruction cache holds: it is
-//! bound by fetching it. `again` packs each container several times before the next, as a program
-//! does that fills arrays of state.
+//! `once` runs through some 80 KiB of code, more than the instruction cache holds, so the speed of
+//! instruction fetch limits it. `again` packs each container several times before the next one, as
+//! a program does that fills arrays of state.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -11,25 +11,25 @@ use genxml_core::Fixed;
 use genxml_testkit::Random;
 
 fn main() {
-    println!("{} bytes out of structs of {}", 4 * DWORDS, size_of::<OneOfEach>());
+    println!("{} bytes from structs of {}", 4 * DWORDS, size_of::<OneOfEach>());
     divan::main();
 }
 
 macro_rules! one_of_each {
     ($($name:ident $type:ty,)*) => {
-        /// One of each.
+        /// One of each container.
         struct OneOfEach { $($name: $type,)* }
 
-        /// Dwords of all.
+        /// Number of dwords of all containers.
         const DWORDS: usize = 0 $(+ <$type as Fixed>::DWORDS)*;
 
         impl OneOfEach {
-            /// Values of all fields, made by the readers out of dwords.
+            /// Unpacks all containers from dwords.
             fn read(mut dwords: impl FnMut() -> Vec<u32>) -> Box<Self> {
                 Box::new(OneOfEach { $($name: <$type>::read_lossy(&dwords()),)* })
             }
 
-            /// Each container `TIMES` times.
+            /// Packs each container `TIMES` times.
             #[inline(never)]
             fn again(&self, out: &mut [u32; DWORDS]) {
                 let mut end = 0;
@@ -57,10 +57,10 @@ fn put<T: Fixed>(out: &mut [u32; DWORDS], start: usize, container: &T) -> usize 
     start + container.write(&mut out[start..]).unwrap_or(0)
 }
 
-/// How often `again` packs each.
+/// Number of times that `again` packs each container.
 const TIMES: usize = 16;
 
-/// Values with every field varied.
+/// Containers whose fields have varied values.
 fn varied() -> Box<OneOfEach> {
     let mut random = Random::new(1);
     OneOfEach::read(|| random.dwords(1024))

@@ -1,4 +1,4 @@
-// Batches of 3D state for the checks of the page: much of it, with values that differ from draw to draw.
+// Long batches of 3D state for the checks of the page. Values differ from draw to draw.
 
 /** The generator of Marsaglia (xorshift32): the same numbers each time. */
 function random(seed) {

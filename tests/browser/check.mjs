@@ -61,7 +61,7 @@ async function open(file, { width = 1280, height = 800, theme = "light", hash = 
 const checks = [];
 const check = (name, run) => checks.push([name, run]);
 
-/** The current row as assistive technology has it. */
+/** The current row as assistive technology sees it. */
 const current = (page) => page.evaluate(() => {
   const id = document.getElementById("tree").getAttribute("aria-activedescendant");
   const row = document.getElementById(id);
@@ -88,7 +88,7 @@ const big = pageOf("big", path.join(work, "big.bin"), "--raw", "--engine", "rend
 const captures = fs.existsSync(corpus)
   ? ["images", "drivers"].flatMap((folder) => fs.readdirSync(path.join(corpus, folder)).sort().map((name) => path.join(corpus, folder, name)))
   : [];
-if (captures.length === 0) console.log(`skipped what needs captures: nothing at ${corpus}`);
+if (captures.length === 0) console.log(`skipped the checks of captures: nothing at ${corpus}`);
 const pages = () => captures.map((capture) => [pageOf(path.basename(capture), capture), capture]);
 
 check("a batch of 1 MB opens in time", async () => {
@@ -107,7 +107,7 @@ check("a batch of 1 MB opens in time", async () => {
   assert(best.ready < LIMIT, `${best.ready} ms`);
 });
 
-check("it scrolls and searches at once, and draws only what is in view", async () => {
+check("scrolling and searching are immediate, and only visible rows are drawn", async () => {
   const page = await open(big);
   await page.evaluate(() => openAll(true));
   const times = await page.evaluate(async () => {
@@ -134,7 +134,7 @@ check("it scrolls and searches at once, and draws only what is in view", async (
   await page.close();
 });
 
-check("the tree is moved in by keyboard alone", async () => {
+check("the keyboard alone moves in the tree", async () => {
   const page = await open(small);
   let row = await current(page);
   assert.equal(row.expanded, "true");
@@ -176,10 +176,10 @@ check("the tree is moved in by keyboard alone", async () => {
   await page.close();
 });
 
-check("everything has a place in the tab order and a name", async () => {
+check("every control is in the tab order and has a name", async () => {
   const page = await open(small);
   const order = [];
-  // Around once, from the tree to the tree.
+  // One full cycle of the tab order, from the tree to the tree.
   await page.focus("#tree");
   for (let step = 0; step < 60; step++) {
     await page.keyboard.press("Tab");
@@ -200,7 +200,7 @@ check("everything has a place in the tab order and a name", async () => {
   await page.close();
 });
 
-check("search finds names, values, addresses and what an address lies in", async () => {
+check("search finds names, values, addresses and the record that contains an address", async () => {
   const page = await open(small);
   const find = async (text) => {
     await page.keyboard.press("/");
@@ -242,7 +242,7 @@ check("a draw lists its state and what changed", async () => {
   await page.close();
 });
 
-check("filters show packets and what holds them", async () => {
+check("filters show packets and their parents", async () => {
   const page = await open(small);
   const names = () => page.evaluate(() => [...document.querySelectorAll(".head .name")].map((name) => name.textContent));
   await page.selectOption("#filter", "3DSTATE_WM");
@@ -265,7 +265,7 @@ check("help opens and closes by key", async () => {
   await page.close();
 });
 
-check("names from outside stay text", async () => {
+check("names from the input stay text", async () => {
   const name = "<img src=x onerror=alert(1)>&quot;\u202egnp.bin";
   const args = raw(name, SMALL);
   const page = await open(pageOf("hostile", ...args));
@@ -274,7 +274,7 @@ check("names from outside stay text", async () => {
   await page.close();
 });
 
-check("a page that was cut says so", async () => {
+check("a truncated page reports it", async () => {
   const whole = fs.readFileSync(big, "utf8");
   const file = path.join(work, "cut.html");
   fs.writeFileSync(file, whole.slice(0, whole.length / 2));
@@ -284,7 +284,7 @@ check("a page that was cut says so", async () => {
   await page.close();
 });
 
-check("every size and theme: nothing overlaps or runs out, text can be read", async () => {
+check("every size and theme: nothing overlaps or overflows, text is readable", async () => {
   const capture = captures.find((path) => /vk_triangle$/.test(path));
   const file = capture ? pageOf("shot", capture) : small;
   for (const [width, height] of [[390, 844], [1280, 800], [1920, 1200]]) {
@@ -372,19 +372,19 @@ function asText() {
   return lines;
 }
 
-check("the page says what the text output says", async () => {
+check("the page has the same text as the text output", async () => {
   const inputs = [[small, ...raw("small.bin", SMALL)], [big, path.join(work, "big.bin"), "--raw", "--engine", "render", "--address", "0x100000"], ...pages()];
   for (const [file, ...args] of inputs) {
     const page = await open(file);
     const found = await page.evaluate(asText);
     await page.close();
     const text = decode(...args).toString().split("\n");
-    // Without the lines that begin a submission, dwords of unknown packets and rows of data.
+    // Skip the first line of a submission, dwords of unknown packets, and rows of data.
     const wanted = text.filter((line) => /^ *(0x[0-9a-f]+: |dw\d+ \d|\+0x[0-9a-f]{4,}: +(?![0-9a-f]{8}( |$)))/.test(line));
     const notes = found.filter((line) => !/^ *(0x|dw\d|\+0x)/.test(line));
     const rest = found.filter((line) => /^ *(0x|dw\d|\+0x)/.test(line));
     for (let place = 0; place < Math.max(rest.length, wanted.length); place++) {
-      // Of a row of a table the values stand in its line.
+      // The values of a table row are in its line.
       if (rest[place]?.endsWith("\u0001") && wanted[place]?.startsWith(rest[place].slice(0, -1))) continue;
       assert.equal(rest[place]?.trimEnd(), wanted[place]?.trimEnd(), file);
     }

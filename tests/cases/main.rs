@@ -1,4 +1,4 @@
-//! The cases. One program, so that it is linked once.
+//! The tests. They are one program, so that it is linked once.
 
 mod aub;
 mod blitter;

@@ -94,7 +94,7 @@ static void round_trip(int round)
 		struct drm_syncobj_wait wait = { .handles = (uintptr_t)&sync.handle, .timeout_nsec = INT64_MAX, .count_handles = 1 };
 		call(DRM_IOCTL_SYNCOBJ_WAIT, &wait, "syncobj_wait");
 		if (poll(&out, 1, 0) != 1) {
-			fprintf(stderr, "growth: the fence is past, its descriptor is not\n");
+			fprintf(stderr, "growth: the syncobj has signaled, but its sync file has not\n");
 			exit(1);
 		}
 	}

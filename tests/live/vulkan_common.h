@@ -66,7 +66,7 @@ static inline void open_device(const VkPhysicalDeviceFeatures *features)
 	CHECK(vkCreateDescriptorPool(device, &sets_info, NULL, &sets));
 }
 
-/* Objects that were made from it are destroyed with it. */
+/* Destroys the device. The clients leave its objects to the driver. */
 static inline void close_device(void)
 {
 	vkDestroyDevice(device, NULL);

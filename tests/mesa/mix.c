@@ -1,5 +1,5 @@
-/* The packets of `cargo bench -p genxml --bench pack` by Mesa's pack functions, out of structs with random values.
- * ./run says how it is built. */
+/* Packs the packets of `cargo bench -p genxml --bench pack` with Mesa's pack functions, from structs with random values.
+ * ./run builds it. */
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
@@ -73,7 +73,7 @@ static double now(void)
     return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
-/* The least of many rounds, as the Rust side has it. */
+/* The fastest of many rounds, as in the Rust benchmark. */
 #define MEASURE(name, dwords, body)                                    \
     {                                                                  \
         double best = 1e18;                                            \

@@ -1,7 +1,7 @@
-//! Cases of the decoder. `cases/decode/NAME.hex` has a batch and the memory that it uses, or a
-//! file. `NAME.error` is an error state, written by hand as Linux 4.4 prints it. `NAME.txt`,
-//! `NAME.json` and `NAME.html` have the output of `genx decode` (for HTML only the data of the
-//! page).
+//! Tests of the decoder with input files. `cases/decode/NAME.hex` has a batch and the memory that
+//! it uses, or a file. `NAME.error` is an error state, written by hand as Linux 4.4 prints it.
+//! `NAME.txt`, `NAME.json` and `NAME.html` have the output of `genx decode` (for HTML only the data
+//! of the page).
 //!
 //! The first line of a `.hex` case has the engine and the address of the batch; dwords in
 //! hexadecimal follow. `@ADDRESS SIZE` starts a buffer of SIZE bytes, which is zero after the given

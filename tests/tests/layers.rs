@@ -1,8 +1,8 @@
 //! The layers of each crate: a module imports from its own layer and from lower ones.
 //!
-//! The test reads the paths in the source files that begin with `crate`, `super` or `self`, in `use`
-//! lines, expressions and macros, and compares them with the table [`CRATES`]. It also fails if
-//! modules of the top level form a cycle. Tests (`#[cfg(test)]`, `tests.rs`, `tests/`) are left
+//! The test reads the paths in the source files that begin with `crate`, `super` or `self`, in
+//! `use` lines, expressions and macros, and compares them with the table [`CRATES`]. It also fails
+//! if modules of the top level form a cycle. Tests (`#[cfg(test)]`, `tests.rs`, `tests/`) are left
 //! out; the root (`lib.rs`) may import everything. To add a crate, add an entry to the table.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -14,8 +14,9 @@ use std::path::Path;
 struct Layers {
     /// Folder of the sources, from the root of the workspace.
     src: &'static str,
-    /// Lowest first. A module of a lower level is written with its parents, `a::b`; what is not
-    /// listed itself belongs to the parent. Modules of the top level must all be listed.
+    /// Lowest layer first. A module below the top level is written with its parents, `a::b`. A
+    /// module that is not listed belongs to its parent. All modules of the top level must be
+    /// listed.
     layers: &'static [&'static [&'static str]],
 }
 
@@ -67,16 +68,16 @@ const CRATES: &[Layers] = &[
 /// A path of a module or item, from the root of its crate.
 type Module = Vec<String>;
 
-/// What a crate consists of, as far as its layers matter.
+/// The modules and imports of a crate.
 #[derive(Default)]
 struct Sources {
-    /// Modules that exist, with the files that they are in.
+    /// Modules, each with its file.
     modules: BTreeMap<Module, String>,
     /// Modules that are compiled only for tests.
     tests: BTreeSet<Module>,
     /// Paths that a module uses, with the file.
     imports: Vec<(Module, Module, String)>,
-    /// What the root imports: the name, and where it comes from.
+    /// Imports of the root: the name, and the path it stands for.
     root: BTreeMap<String, Module>,
 }
 
@@ -150,7 +151,7 @@ fn after_item(tokens: &[TokenTree], mut at: usize) -> usize {
 }
 
 impl Sources {
-    /// All Rust files under `dir`, which is the module `module`.
+    /// Reads all Rust files under `dir`, which is the module `module`.
     fn read(&mut self, root: &Path, dir: &Path, module: &Module) {
         let mut entries: Vec<_> =
             fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -174,7 +175,7 @@ impl Sources {
         }
     }
 
-    /// One file.
+    /// Reads one file.
     fn file(&mut self, module: Module, name: &str, text: &str) {
         let tokens: TokenStream =
             text.parse().unwrap_or_else(|error| panic!("{name} is not Rust: {error}"));
@@ -232,7 +233,8 @@ impl Sources {
                         let path = absolute(module, &path);
                         self.imports.push((module.clone(), path, file.to_owned()));
                     }
-                    // The rest of the path begins with no keyword, but for `super::super`.
+                    // Skip the rest of the path: the second keyword of `super::super` starts no
+                    // other path.
                     while is_path_separator(&tokens, at + 1) {
                         at += 3;
                     }
@@ -260,7 +262,7 @@ impl Sources {
         there.then(|| [origin, &path[1..]].concat())
     }
 
-    /// What is wrong, as lines of text.
+    /// Violations of the layers, as lines of text.
     fn problems(&self, layers: &[&[&str]]) -> Vec<String> {
         let mut problems = BTreeSet::new();
         let level = |module: &Module| {
@@ -358,7 +360,7 @@ fn modules_import_from_lower_layers_only() {
         for name in layers.iter().flat_map(|layer| layer.iter()) {
             let module: Module = name.split("::").map(str::to_owned).collect();
             if !sources.modules.contains_key(&module) {
-                found.push(format!("{src}: {name} is in the table and does not exist"));
+                found.push(format!("{src}: {name} is in the table but does not exist"));
             }
         }
         found.extend(sources.problems(layers));

@@ -1,5 +1,5 @@
-//! What `packet!` and `batch!` evaluate, and how long temporaries live. Oracle: dwords by hand, and
-//! Rust's rules for struct literals and method calls.
+//! Evaluation of `packet!` and `batch!`, and the lifetime of temporaries. Oracle: dwords by hand,
+//! and Rust's rules for struct literals and method calls.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::U;

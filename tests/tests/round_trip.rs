@@ -1,6 +1,6 @@
-//! The laws of packing hold for every generated container: nothing that a field holds is lost,
-//! packed dwords are well formed, and unpacking loses no bit. Oracle: the laws themselves, on
-//! random dwords.
+//! The laws of packing hold for every generated container: no value of a field is lost, packed
+//! dwords are well formed, and unpacking loses no bit. Oracle: the laws themselves, on random
+//! dwords.
 
 use genxml_core::bits::{ones, put};
 use genxml_core::reflect::{Container, Field};

@@ -110,7 +110,7 @@ fn defaults() {
     assert_eq!(Alternatives::new().extent, AlternativesExtent::Line { length: lit!(3) });
 }
 
-/// A range over negative numbers, in a nested structure's own terms.
+/// A range that includes negative numbers, in a nested structure that is read alone.
 #[test]
 fn signed_ranges() {
     let low = |value: i32| Wide::unpack(&[value as u32 & 0xffff, 0]).map(|wide| wide.low.get());

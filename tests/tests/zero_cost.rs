@@ -6,8 +6,8 @@
 //! * Numbers: a branch for each conversion that can fail.
 //!
 //! No function may become longer: `zero_cost.tsv` has the number of instructions of each. After an
-//! intended change run `GENXML_BLESS=1 cargo test -p genxml-tests --test zero_cost` and read the
-//! difference. The counts are for x86-64 and one compiler, so ten percent more are allowed. On
+//! intended change, run `GENXML_BLESS=1 cargo test -p genxml-tests --test all zero_cost` and read
+//! the difference. The counts are for x86-64 and one compiler, so ten percent more are allowed. On
 //! other targets the test prints that it is skipped.
 
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
-//! Shared by the draws of this folder: addresses, the picture that they draw into, and the initial
-//! state of the 3D pipeline.
+//! Parts that all draws of this folder use: addresses, the picture, and the initial state of the 3D
+//! pipeline.
 //!
-//! A context keeps the newest packet of each kind. A driver therefore emits the whole state once
-//! ([`begin`]), also for disabled stages, because state of an earlier batch must not run. A draw then
-//! emits only what differs.
+//! A context keeps the newest packet of each kind, so state of an earlier batch stays in force. A
+//! driver therefore emits the whole state once ([`begin`]), also for disabled stages. After that, a
+//! draw emits only the packets that differ.
 
 use genxml::batch;
 use genxml::batch::{Batch, BatchError, Buffer, Heap, Submission};
@@ -231,7 +231,7 @@ impl Heaps {
         mut batch: Draws,
         buffers: [Buffer; N],
     ) -> Result<Submission, Box<dyn Error>> {
-        // The caches with the pixels are flushed to memory, and the batch waits for it.
+        // Flush the caches that hold the pixels to memory, and wait for the flush.
         batch.emit(&PipeControl {
             render_target_cache_flush_enable: true,
             depth_cache_flush_enable: true,
@@ -270,7 +270,8 @@ pub fn begin(heaps: &mut Heaps, size: u32) -> Result<Draws, BatchError> {
     Ok(batch)
 }
 
-/// Divides the URB, the memory between the stages; then disables all stages.
+/// Divides the URB, which stores the data between stages, among the stages. Then disables all
+/// stages.
 fn stages(batch: &mut Draws) -> Result<(), BatchError> {
     batch! { batch =>
         // The first 32 KiB are for push constants. Here vertex and pixel shaders share them.

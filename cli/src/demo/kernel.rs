@@ -6,14 +6,13 @@ use genxml::eu::instruction::{
 };
 use genxml::eu::{EncodeError, Instruction, Opcode};
 
-/// Builds kernels: one method per instruction that the demo needs, all unmasked, in the order of
-/// execution.
+/// Builds a kernel. Each method appends one instruction, without a mask.
 #[derive(Default)]
 pub struct Kernel {
     instructions: Vec<Instruction>,
 }
 
-/// Element `index` of dwords of general register `number`.
+/// Dword `index` of general register `number`.
 pub const fn dword(number: u8, index: u8) -> Register {
     Register::Grf { number, byte: index * 4 }
 }
@@ -64,7 +63,7 @@ impl Kernel {
         self.instructions.push(instruction);
     }
 
-    /// Sends the registers from `payload` on; the descriptor says how many.
+    /// Sends the registers from `payload` on. The descriptor has their number.
     pub fn send(
         &mut self,
         function: SharedFunction,

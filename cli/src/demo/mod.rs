@@ -57,7 +57,7 @@ pub struct Demo {
     pub target: u64,
     /// Width and height of the picture.
     pub size: [u32; 2],
-    /// Packets of the printed excerpt; it also has what they point to.
+    /// Packets that are printed, together with everything that they point to.
     excerpt: &'static [&'static str],
 }
 
@@ -84,10 +84,10 @@ impl Name {
     }
 }
 
-/// Maximum number of lines of the excerpt for each packet, structure and kernel.
+/// Maximum number of printed lines for each packet, structure and kernel.
 const EXCERPT_LINES: usize = 6;
 
-/// Collects the text of some packets and of what they point to.
+/// Collects the text of some packets and of everything that they point to.
 struct Excerpt<'a> {
     packets: &'a [&'a str],
     options: &'a Options,

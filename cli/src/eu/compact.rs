@@ -18,7 +18,7 @@ pub struct Args {
     /// Write the instructions to a file; - for standard output. Default: print the size only
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
     /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,

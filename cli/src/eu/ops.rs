@@ -8,7 +8,7 @@ use genxml_eu::signature::{Signature, math_functions};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// The instruction table: syntax, types, modifiers, restrictions and source of every operation
+/// Print the instruction table: syntax, types, modifiers, restrictions and source of operations
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu ops

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Execute a kernel in one thread, outside of any batch
+/// Execute a kernel in one thread, without a batch
 ///
 /// There is no memory: messages are printed with their payload, and their responses are zero.
 /// Registers that --grf and --grf-file do not set start as zero. The run ends at a send with EOT, at
@@ -35,7 +35,7 @@ use std::str::FromStr;
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
-    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
     /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
@@ -72,7 +72,7 @@ pub struct Args {
     /// Stop before the instruction at this byte offset in FILE; may be repeated
     #[arg(long = "break", value_name = "OFFSET", value_parser = address)]
     breakpoints: Vec<u64>,
-    /// Print each instruction with its enabled channels and what it wrote
+    /// Print each instruction with its enabled channels and the values that it wrote
     #[arg(long)]
     trace: bool,
     /// Print one JSON object instead of text

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// Check a kernel's instructions and control flow against the manual
 ///
 /// An error means that hardware refuses the instruction or leaves its result undefined. A warning
-/// means that it works but is not recommended. `genx check --kernel` applies these rules too, and
-/// also checks the descriptors of messages.
+/// means that the instruction works but is not recommended. `genx check --kernel` applies these
+/// rules too, and also checks the descriptors of messages.
 ///
 /// Exit code: 0 no errors, 1 errors, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -26,7 +26,7 @@ pub struct Args {
     /// The kernel; - for standard input
     #[arg(required_unless_present_any = ["list", "explain"])]
     file: Option<PathBuf>,
-    /// Form of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
+    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
     /// hexadecimal, and others are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,

@@ -48,14 +48,14 @@ pub struct Args {
     pub(super) error_state: Option<PathBuf>,
     /// Print a paragraph for each draw; with --json, an object in `draws`
     ///
-    /// Members of the object: draw, submission (both from 1 on), address, batch, topology, vertices,
-    /// start_vertex,
-    /// base_vertex, instances, start_instance, indirect, indices (format, address, bytes; null
-    /// without), shaders (stage, kernels: dispatch, offset, address), stream_output, rasterised,
-    /// targets (binding, format, width, height, level, first_slice, samples, tiling, pitch,
-    /// address, auxiliary, blend), more_targets (true if the kernel computes some), depth and
-    /// stencil (null without), samples, cull, viewports, scissors, counts (null if a fault ended
-    /// the draw; null for what its state does not count), pictures, problems.
+    /// Members of the object: draw, submission (both from 1 on), address, batch, topology,
+    /// vertices, start_vertex, base_vertex, instances, start_instance, indirect, indices (format,
+    /// address, bytes; null if the draw has no indices), shaders (stage, kernels: dispatch, offset,
+    /// address), stream_output, rasterised, targets (binding, format, width, height, level,
+    /// first_slice, samples, tiling, pitch, address, auxiliary, blend), more_targets (true if the
+    /// kernel computes the numbers of further targets), depth and stencil (null if there is no
+    /// such buffer), samples, cull, viewports, scissors, counts (null if a fault ended the draw; a
+    /// count is null if its counter is off), pictures, problems.
     #[arg(long, value_name = "WHAT")]
     pub(super) observe: Option<Observed>,
     /// Print tables by engine, kind of packet, kernel and kind of message

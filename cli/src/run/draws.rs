@@ -35,7 +35,7 @@ struct Draw {
     at: Place,
     summary: Summary,
     before: Counters,
-    /// Counts of the draw; none if a fault ended it.
+    /// Counts of the draw; `None` if a fault ended the draw.
     done: Option<Counters>,
     /// Names of the pictures.
     pictures: Vec<String>,
@@ -176,7 +176,7 @@ impl Draw {
         line("pictures", self.pictures.join(" "))
     }
 
-    /// `TRILIST of 36 vertices by WORD index, 2 instances`
+    /// Formats the vertices: `TRILIST of 36 vertices by WORD index, 2 instances`
     fn range(&self) -> String {
         let Summary { range, indices, .. } = &self.summary;
         let topology = word(self.summary.topology.name(), "3DPRIM_");
@@ -208,7 +208,7 @@ impl Draw {
         text
     }
 
-    /// `VS SIMD8 +0x0, PS SIMD8 +0x1c0 SIMD16 +0x400`
+    /// Formats the shaders: `VS SIMD8 +0x0, PS SIMD8 +0x1c0 SIMD16 +0x400`
     fn shaders(&self) -> String {
         let mut words: Vec<String> = Vec::new();
         for shader in &self.summary.shaders {
@@ -232,7 +232,7 @@ impl Draw {
         if words.is_empty() { "none".into() } else { words.join(", ") }
     }
 
-    /// `binding 0: R8G8B8A8_UNORM 512x512 linear at 0x..., replaces`
+    /// Formats a target: `binding 0: R8G8B8A8_UNORM 512x512 linear at 0x..., replaces`
     fn target(&self, target: &Target) -> String {
         let surface = &target.surface;
         let mut text = format!("binding {}: ", target.binding);
@@ -300,7 +300,7 @@ impl Draw {
         words.join(", ")
     }
 
-    /// The counts as text, without those whose registers were off.
+    /// Formats the counts, without those whose counters were off.
     fn counts(&self) -> String {
         let Some(done) = &self.done else { return "did not complete".into() };
         let words = self.counters(done).into_iter().filter_map(|(name, count)| {
@@ -310,7 +310,7 @@ impl Draw {
         words.collect::<Vec<_>>().join(", ")
     }
 
-    /// Names and counts; none where the counting register was off.
+    /// Names and counts; `None` if the counter was off.
     fn counters(&self, done: &Counters) -> [(&'static str, Option<u64>); 14] {
         let on = &self.summary.statistics;
         [
@@ -496,7 +496,7 @@ fn auxiliary(surface: &Surface) -> &'static str {
     }
 }
 
-/// `640x480 Y-tiled at 0x..., 4 samples`
+/// Formats a level of a surface: `640x480 Y-tiled at 0x..., 4 samples`
 fn level(surface: &Surface, target: &Target) -> String {
     let tiling = match surface.tile_mode {
         TileMode::Linear => "linear".into(),
@@ -532,7 +532,7 @@ fn buffer_json(plane: &Plane) -> Value {
     })
 }
 
-/// `blends SRC_ALPHA INV_SRC_ALPHA ADD, writes RGB`
+/// Formats the blending: `blends SRC_ALPHA INV_SRC_ALPHA ADD, writes RGB`
 fn blending(state: &BlendState, entry: &BlendStateEntry) -> String {
     let factor = |name| word(name, "BLENDFACTOR_");
     let function = |name| word(name, "BLENDFUNCTION_");
@@ -571,7 +571,7 @@ fn blending(state: &BlendState, entry: &BlendStateEntry) -> String {
     text
 }
 
-/// Text after the first of several viewports: the number of the others.
+/// The text after the first of several viewports or scissors: the number of the others.
 fn more(count: usize) -> String {
     if count > 1 { format!(" and {} more", count - 1) } else { String::new() }
 }

@@ -11,7 +11,7 @@ use genxml_sim::replay::Replay;
 use genxml_sim::{Fault, Gpu};
 use std::path::Path;
 
-/// The kernel version whose format is written.
+/// The kernel version whose format the error state has.
 const SPELLING: Spelling = Spelling::Linux6_1;
 
 /// PCI device id of a Broadwell GT2, used when the file does not name the GPU.

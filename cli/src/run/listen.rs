@@ -21,7 +21,7 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// The observers that the arguments select. Creates their files.
+    /// Creates the observers that the arguments select, and their files.
     pub fn new(args: &Args) -> Result<Self, Error> {
         let trace = |path: &PathBuf| Ok((path.clone(), Trace::new(create(path)?)));
         let text = |path: &PathBuf| {
@@ -36,7 +36,7 @@ impl Listeners {
         })
     }
 
-    /// Whether there is an observer. Without one, the model runs at full speed.
+    /// True if there is an observer. Without observers, the model runs at full speed.
     pub fn any(&self) -> bool {
         self.tally.is_some() || self.draws.is_some() || self.trace.is_some() || self.text.is_some()
     }

@@ -1,6 +1,6 @@
-//! Numbers as text.
+//! Formats numbers.
 
-/// A number with commas: `1,234,567`.
+/// Formats a number with commas: `1,234,567`.
 pub fn counted(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -13,7 +13,7 @@ pub fn counted(number: u64) -> String {
     text
 }
 
-/// A size: `1.5 MiB`.
+/// Formats a size: `1.5 MiB`.
 pub fn bytes(number: u64) -> String {
     let mut value = number as f64;
     for unit in ["bytes", "KiB", "MiB", "GiB"] {

@@ -35,11 +35,11 @@ pub struct Report {
     input: Input,
     /// Number of completed submissions.
     pub submissions: u64,
-    /// Number of all submissions, if the input contains it.
+    /// Number of all submissions, if the input has it.
     pub planned: Option<u64>,
     /// The expectations with their results, in order.
     pub expectations: Vec<Compared>,
-    /// What ended the run early.
+    /// The reason why the run ended early.
     pub stop: Option<Stop>,
     /// The header of an AUB file.
     pub header: Option<Header>,
@@ -59,7 +59,7 @@ pub struct Report {
 pub struct Compared {
     name: String,
     after_exec: u64,
-    /// None if it was not reached; else the first difference.
+    /// `None` if the expectation was not reached, otherwise its first difference.
     result: Option<Option<Mismatch>>,
 }
 
@@ -78,7 +78,7 @@ impl Compared {
     }
 }
 
-/// What ended a run early.
+/// Reasons why a run ended early.
 pub enum Stop {
     /// A fault.
     Fault {
@@ -96,7 +96,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// The place of a fault.
+    /// The position of a fault.
     pub fn place(&self) -> Option<Place> {
         match self {
             Stop::Fault { fault, .. } => fault.place(),
@@ -104,7 +104,7 @@ impl Stop {
         }
     }
 
-    /// Where in the input it happened.
+    /// The start of the message: the position in the input.
     fn prefix(&self) -> String {
         match self {
             Stop::Fault { exec: Some(seq), .. } => format!("exec {seq}: "),
@@ -157,7 +157,7 @@ impl Report {
         }
     }
 
-    /// How it went.
+    /// The result of the run.
     pub fn verdict(&self) -> Verdict {
         match (&self.stop, self.differing()) {
             (Some(Stop::Broken(_)), _) => Verdict::Broken,
@@ -176,7 +176,7 @@ impl Report {
         EngineId::ALL.into_iter().zip(self.stats.engine_packets).filter(|(_, count)| *count > 0)
     }
 
-    /// Reports errors on standard error.
+    /// Prints errors to standard error.
     pub fn complain(&self) {
         for difference in self.expectations.iter().filter_map(Compared::difference) {
             eprintln!("genx: {}: {difference}", self.name);
@@ -319,7 +319,7 @@ impl Report {
     }
 }
 
-/// Writes the place of a fault. Its message is on standard error.
+/// Writes the position of a fault. Its message is on standard error.
 fn where_it_stopped(out: &mut dyn Write, place: &Place) -> io::Result<()> {
     let offset = match place.address.checked_sub(place.batch) {
         Some(offset) => format!(", batch {} +{offset:#x}", Va(place.batch)),
@@ -363,7 +363,7 @@ fn kind(header: &Header) -> &'static str {
     }
 }
 
-/// `memory trace of saxpy for PCI id 0x1616`
+/// Formats the header of an AUB file: `memory trace of saxpy for PCI id 0x1616`
 fn recorded(header: &Header) -> String {
     let mut text = kind(header).to_owned();
     if !header.application.is_empty() {
@@ -405,7 +405,7 @@ fn counts(stats: &Stats) -> [(&'static str, u64); 9] {
     ]
 }
 
-/// A rate: `12.3 M`.
+/// Formats a rate: `12.3 M`.
 fn scaled(rate: f64) -> String {
     match rate {
         rate if rate >= 1e9 => format!("{:.2} G", rate / 1e9),

@@ -1,11 +1,11 @@
-//! `genx spec assumptions`: what the manuals leave open and what the model does.
+//! `genx spec assumptions`: the points that the manuals leave open, and the model's choices.
 
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml_sim::assumptions::{AREAS, Assumption, Kind};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Columns of the text.
+/// Maximum number of columns of the text.
 const WIDTH: usize = 80;
 
 /// An assumption as JSON.

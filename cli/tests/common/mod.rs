@@ -1,4 +1,4 @@
-//! Running `genx` and building inputs for it.
+//! Runs `genx` and builds inputs for it.
 #![allow(dead_code)] // each test file uses its part
 
 use genx::demo::fill;
@@ -18,14 +18,14 @@ pub fn genx<I: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = I>) -> Out
     Command::new(env!("CARGO_BIN_EXE_genx")).args(args).output().expect("genx starts")
 }
 
-/// Exit code and both outputs as text.
+/// Returns the exit code, standard output and standard error.
 pub fn finish(output: Output) -> (i32, String, String) {
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
 }
 
-/// A capture of the demo's batch. Oracle: the picture's formula. `change` may spoil the expected
-/// bytes.
+/// A capture of the demo's batch. Oracle: the formula of the image. `change` may change the
+/// expected bytes.
 pub fn fill_capture(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let submission = fill::submission().unwrap();
     let mut writer = CaptureWriter::new("fill");
@@ -36,7 +36,7 @@ pub fn fill_capture(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     writer.finish(directory).unwrap();
 }
 
-/// The bytes of the demo's picture by its formula.
+/// The bytes of the demo's image, from its formula.
 pub fn fill_picture() -> Vec<u8> {
     (0..fill::HEIGHT).flat_map(|y| (0..fill::WIDTH).flat_map(move |x| fill::pixel(x, y))).collect()
 }
@@ -51,7 +51,7 @@ pub fn batch_capture<E: Engine>(directory: &Path, build: impl FnOnce(&mut Batch<
     writer.finish(directory).unwrap();
 }
 
-/// The folder of real captures, if it is there; `GENXML_CORPUS` names another place for it.
+/// The folder of real captures, if it exists. `GENXML_CORPUS` selects another folder.
 pub fn corpus() -> Option<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
     let path = PathBuf::from(std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned()));
@@ -68,8 +68,8 @@ pub fn corpus() -> Option<PathBuf> {
     }
 }
 
-/// Red, green, blue and alpha of each pixel of a PNG file, and its width and height; read with
-/// another program's reader.
+/// The RGBA bytes of a PNG file's pixels, and its width and height. Another project's reader
+/// decodes the file.
 pub fn read_png(file: &Path) -> (Vec<u8>, [u32; 2]) {
     let mut reader =
         png::Decoder::new(BufReader::new(File::open(file).unwrap())).read_info().unwrap();

@@ -1,4 +1,4 @@
-//! Conditions that are valid, but can never hold.
+//! Warnings for comparisons of a field with a number that the field cannot hold.
 
 use super::context::{Check, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
@@ -24,7 +24,7 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
     }
 }
 
-/// As [`comparisons`], in the condition of a rule.
+/// Does the same as [`comparisons`] for the condition of a rule or view.
 fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, place: (&Span, &str)) {
     match condition {
         Cond::Number(_) | Cond::Field(_) | Cond::Index | Cond::Role(_) => {}
@@ -87,7 +87,7 @@ fn never(
     check.report(Diagnostic::new(Code::Never, place, message));
 }
 
-/// Reports comparisons of a field with a number that has more bits than the field.
+/// Reports tests for equality of a field with a number that has more bits than the field.
 fn comparisons(check: &mut Check<'_>, condition: &Expr, span: &Span, attribute: &str) {
     match condition {
         Expr::Number(_) | Expr::Field { .. } => {}

@@ -1,4 +1,5 @@
-//! What every check uses: the specification, the problems found, and scopes of fields.
+//! The data that all checks share: the specification, the problems found so far, and scopes of
+//! fields.
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{Container, Field, Group, Span, Spec};
@@ -15,7 +16,7 @@ impl Check<'_> {
         self.found.push(diagnostic);
     }
 
-    /// The span of an attribute's value in an element, or of its tag.
+    /// The span of an attribute's value; the span of the opening tag if the attribute is missing.
     pub fn place(&self, tag: &Span, attribute: &str) -> Span {
         match self.spec.files.get(tag.file) {
             Some(file) => xml::attribute_span(&file.text, tag, attribute),
@@ -24,20 +25,20 @@ impl Check<'_> {
     }
 }
 
-/// Fields and groups that share bits: a container's own, or those of one group's element.
+/// The fields and groups of one bit range: a whole container, or one element of a group.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub fields: &'a [Field],
     pub groups: &'a [Group],
     /// Size in bits.
     pub bits: u32,
-    /// The element that contains them.
+    /// The opening tag of the container or group.
     pub span: &'a Span,
-    /// None for the container itself.
+    /// The group; `None` for the container itself.
     pub group: Option<&'a Group>,
 }
 
-/// Calls `f` with the container's own scope and that of each group, groups in groups too.
+/// Calls `f` with the scope of the container, then with that of each group, nested groups included.
 pub(super) fn for_each_scope<'a>(container: &'a Container, f: &mut dyn FnMut(Scope<'a>)) {
     fn visit<'a>(groups: &'a [Group], f: &mut dyn FnMut(Scope<'a>)) {
         for group in groups {

@@ -69,7 +69,7 @@ fn length(check: &mut Check<'_>, container: &Container, bias: u32) {
         check.report(Diagnostic::new(Code::Length, field.span.clone(), message));
     }
     if container.partial || variable {
-        return; // the size of the rest is unknown
+        return; // the undescribed part has an unknown size
     }
     let place = check.place(&container.span, "bias");
     if dwords < bias {

@@ -5,7 +5,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Stored, Type};
 use crate::suggest;
 
-/// Bits of a field that selects an entry. The model keeps room for every number.
+/// Maximum width of a field that selects an entry. The GPU model has a slot for every number that
+/// the field can hold.
 const INDEX_BITS: u32 = 8;
 
 pub(super) fn check(check: &mut Check<'_>, container: &Container) {

@@ -1,14 +1,15 @@
-//! Fields among each other: inside the container, no bit twice, no bit forgotten.
+//! Checks of the positions of fields: each field lies inside its container, and each bit belongs to
+//! exactly one field.
 
 use super::context::{Check, Scope, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Kind, Span, View};
 use crate::words::bits_text;
 
-/// Something that occupies bits.
+/// A field or group, with the bits that it occupies.
 struct Part<'a> {
     start: u32,
-    /// First bit after it.
+    /// First bit after the part.
     end: u32,
     name: String,
     span: &'a Span,
@@ -106,7 +107,7 @@ fn overlaps(check: &mut Check<'_>, container: &Container, parts: &[Part<'_>]) {
                 "`{}` and `{}` of `{}` share {shared}",
                 part.name, other.name, container.name
             );
-            // Reading order of the file, not of the bits.
+            // Report the parts in the order of the file, not of the bits.
             let (first, second) = match part.span.range.start <= other.span.range.start {
                 true => (part, other),
                 false => (other, part),
@@ -122,7 +123,8 @@ fn overlaps(check: &mut Check<'_>, container: &Container, parts: &[Part<'_>]) {
     }
 }
 
-/// Bits of no field, for the container as a whole and inside each alternative of a variant set.
+/// Reports bits that belong to no field: in the scope as a whole, then in each alternative of a
+/// variant set.
 fn gaps(check: &mut Check<'_>, container: &Container, scope: Scope<'_>, parts: &[Part<'_>]) {
     let holes = uncovered(0..scope.bits, parts.iter());
     if !holes.is_empty() {
@@ -148,8 +150,8 @@ fn gaps(check: &mut Check<'_>, container: &Container, scope: Scope<'_>, parts: &
         else {
             continue;
         };
-        // Bits that some alternative has must be in this one too, or belong to a field that is
-        // always there.
+        // Bits that any alternative covers must be covered by this one too, or by a field outside
+        // of the set.
         let mut holes = Vec::new();
         for part in of_set {
             let others = parts.iter().filter(|other| match other.variant {
@@ -178,8 +180,8 @@ fn is_in(part: &Part<'_>, set: &str, alternative: &str) -> bool {
     part.variant.is_some_and(|(name, one)| name == set && one == alternative)
 }
 
-/// The ranges (first bit, first bit after) of `range` that none of the parts, in order of their
-/// start, has.
+/// The bits of `range` that no part covers, as pairs of a first bit and the bit after the last.
+/// `parts` are sorted by their first bit.
 fn uncovered<'a, 'b: 'a>(
     range: std::ops::Range<u32>,
     parts: impl Iterator<Item = &'a Part<'b>>,
@@ -201,7 +203,7 @@ fn uncovered<'a, 'b: 'a>(
     holes
 }
 
-/// Joins ranges that touch; they come sorted.
+/// Joins ranges that touch or overlap. `holes` is sorted.
 fn merge(holes: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     let mut merged: Vec<(u32, u32)> = Vec::new();
     for hole in holes {
@@ -214,7 +216,7 @@ fn merge(holes: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 }
 
 fn list(holes: &[(u32, u32)]) -> String {
-    // A hole over dwords is shown dword by dword, as a manual would.
+    // A hole over several dwords is printed dword by dword, as in the manual.
     let mut texts = Vec::new();
     for (start, end) in holes {
         let mut at = *start;

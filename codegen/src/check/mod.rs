@@ -1,10 +1,12 @@
 //! The checks of a whole specification. SCHEMA.md lists the codes.
 //!
-//! Reading order: `names` (everything has one unique name), `register` (offsets of registers),
-//! `field` (each field by itself), `layout` (fields among each other), `variant` (alternatives),
-//! `condition` (comparisons), `instruction` (opcodes and lengths), `latch` (latched state). Files
-//! of Mesa's, which do not say where they come from, are only checked for what would break a
-//! reader: names and circles.
+//! Reading order: `names` (names are unique and references resolve), `register` (offsets of
+//! registers), `field` (each field by itself), `layout` (gaps and overlaps), `variant`
+//! (alternatives), `condition` (comparisons), `instruction` (opcodes and lengths), `latch` (latched
+//! state).
+//!
+//! Mesa's files, which have no `source` attributes, are checked only for problems that would break
+//! a reader: names, and structures that contain themselves.
 
 mod condition;
 mod context;
@@ -22,12 +24,13 @@ use crate::diagnostic::Diagnostic;
 use crate::model::Spec;
 use context::{Check, for_each_scope};
 
-/// All problems of a specification; empty if it can be emitted.
+/// Returns all problems of a specification. If there is no error, Rust code can be generated.
 pub fn check(spec: &Spec) -> Vec<Diagnostic> {
     check_except(spec, &HashSet::new())
 }
 
-/// As [`check`], without the layout of `broken` containers (by index), which have unreadable parts.
+/// Does the same as [`check`], but checks only names and single fields of the `broken` containers
+/// (by index), because parts of them are unreadable.
 pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
     let mut check = Check { spec, found: Vec::new() };
     names::check(&mut check);

@@ -1,4 +1,4 @@
-//! Names, numbers and references: each once, and none to nowhere.
+//! Checks of names, numbers and references: names and numbers are unique, references resolve.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     for (name, what, file, span) in lists.chain(containers) {
         let foreign = spec.files.get(file).is_some_and(|file| file.foreign);
         if let Some((other, first)) = names.get(name) {
-            // Mesa has registers and enumerations of one name.
+            // In Mesa's files, a register and an enumeration may have the same name.
             if !foreign || *other == what {
                 let message = format!("the name `{name}` is taken: {what} and {other}");
                 let place = check.place(span, "name");
@@ -68,7 +68,7 @@ fn kind(container: &Container) -> &'static str {
     }
 }
 
-/// What remains of a name in Rust: letters and digits.
+/// The letters and digits of a name in lower case. Names with equal keys collide in Rust.
 fn key(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -154,7 +154,8 @@ fn rules(check: &mut Check<'_>) {
     }
 }
 
-/// Structures that contain themselves: depth first, each edge once, without recursion of our own.
+/// Reports structures that contain themselves. The search is depth first and visits each edge once.
+/// It uses a list instead of recursion, so deep nesting cannot overflow the stack.
 fn cycles(check: &mut Check<'_>) {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -218,9 +219,10 @@ fn cycles(check: &mut Check<'_>) {
     }
 }
 
-/// One name, one member. Alternatives of a variant set are worlds of their own.
+/// Reports members with equal names. Fields of different alternatives of a variant set may share a
+/// name.
 fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
-    /// An alternative of a variant set (none: the field always exists) and the name in Rust.
+    /// The alternative (`None` for a field outside of variant sets), and the key of the name.
     type Member<'a> = (Option<&'a (String, String)>, String);
     let mut seen: HashMap<Member<'_>, (&str, &Span)> = HashMap::new();
     let mut sets: HashMap<&str, &Span> = HashMap::new();
@@ -260,7 +262,7 @@ fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
     }
 }
 
-/// Conditions name views as they name fields.
+/// Reports views whose name is taken, because conditions refer to views and fields by name.
 fn views(check: &mut Check<'_>, container: &Container) {
     let fields = container.fields.iter().filter(|field| is_member(field));
     let mut seen: HashMap<&str, &Span> =
@@ -268,7 +270,7 @@ fn views(check: &mut Check<'_>, container: &Container) {
     for crate::model::View { field, .. } in &container.views {
         if let Some(first) = seen.insert(&field.name, &field.span) {
             let place = check.place(&field.span, "name");
-            let message = format!("the view `{}` is named as something else is", field.name);
+            let message = format!("the name of the view `{}` is already in use", field.name);
             check.report(
                 Diagnostic::new(Code::DuplicateField, place, message)
                     .also(first.clone(), "first here"),

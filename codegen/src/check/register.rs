@@ -1,4 +1,4 @@
-//! Registers: their offsets, and that no two share one.
+//! Checks of registers: their offsets are valid, and no two registers share a dword.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     for register in &registers {
         place(check, register);
     }
-    // By dword of the register space.
+    // The register at each dword of the register space.
     let mut owners: HashMap<u32, &Container> = HashMap::new();
     let mut told: HashSet<(&str, &str)> = HashSet::new();
     for register in &registers {
@@ -54,7 +54,7 @@ fn instance_of(register: &Container) -> &str {
     }
 }
 
-/// Every dword that a register covers, at all its offsets.
+/// The byte offsets of all dwords of a register: of each array element, on each engine.
 fn dwords<'a>(
     register: &'a Container,
     engines: &'a [EngineBase],
@@ -64,7 +64,8 @@ fn dwords<'a>(
     places.flat_map(move |offset| (0..size).map(move |dword| offset.wrapping_add(4 * dword)))
 }
 
-/// The attributes that say where a register is.
+/// Checks the attributes that determine the offset: `num`, `count`, `stride`, `per-engine`,
+/// `instance-of`.
 fn place(check: &mut Check<'_>, register: &Container) {
     let spec = check.spec;
     let Kind::Register { offset, per_engine, count, stride, instance_of, .. } = &register.kind
@@ -101,7 +102,11 @@ fn place(check: &mut Check<'_>, register: &Container) {
     }
     if *per_engine && spec.engines.is_empty() {
         let hint = "name the engines: <engine name=\"RCS\" base=\"0x2000\"/>".to_owned();
-        wrong("per-engine", format!("`{name}` is in each engine, but there is none"), Some(hint));
+        wrong(
+            "per-engine",
+            format!("`{name}` is in each engine, but the specification has no engines"),
+            Some(hint),
+        );
     }
     if instance_of.is_empty() {
         return;
@@ -114,7 +119,7 @@ fn place(check: &mut Check<'_>, register: &Container) {
         _ if *per_engine => {
             wrong(
                 "instance-of",
-                format!("`{name}` is in each engine, so it is no single one"),
+                format!("`{name}` is in each engine, so it cannot be the copy of one engine"),
                 None,
             );
         }
@@ -135,7 +140,7 @@ fn place(check: &mut Check<'_>, register: &Container) {
     }
 }
 
-/// Names and bases, each once.
+/// Checks that engines have distinct names and distinct bases.
 fn engines(check: &mut Check<'_>) {
     let spec = check.spec;
     let mut names: HashMap<&str, &Span> = HashMap::new();

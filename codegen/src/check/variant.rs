@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::expr;
 use crate::model::{Container, Expr, Field, Span};
 
-/// Conditions over more bits than this are not tried out.
+/// Maximum number of bits whose values are all tried, to find two conditions that hold together.
 const TRIED_BITS: usize = 14;
 
 struct Alternative<'a> {
@@ -32,8 +32,8 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
     });
 }
 
-/// The alternatives of a set in the order of the file; fields of one that disagree about its
-/// condition are reported.
+/// Returns the alternatives of a set in the order of the file. Reports an alternative whose fields
+/// have different conditions.
 fn alternatives<'a>(check: &mut Check<'_>, fields: &'a [Field], set: &str) -> Vec<Alternative<'a>> {
     let mut members: Vec<(&str, &Field)> = fields
         .iter()
@@ -84,8 +84,8 @@ fn fallbacks(check: &mut Check<'_>, set: &str, alternatives: &[Alternative<'_>])
     }
 }
 
-/// Tries every value of the bits that the conditions name, and shows one for which two alternatives
-/// hold.
+/// Reports two alternatives whose conditions can hold together, with an example. It tries every
+/// value of the fields that the conditions name.
 fn exclusion(check: &mut Check<'_>, set: &str, alternatives: &[Alternative<'_>]) {
     let conditions: Vec<(&Alternative<'_>, &Expr)> =
         alternatives.iter().filter_map(|one| Some((one, one.condition?))).collect();
@@ -120,7 +120,8 @@ fn collect<'a>(expr: &'a Expr, into: &mut Vec<(&'a str, u32, u32)>) {
     }
 }
 
-/// Values of the fields for which both conditions hold, if the bits are few enough to try.
+/// An example of field values for which both conditions hold. With more than [`TRIED_BITS`] bits,
+/// only equal conditions are found.
 fn both(first: &Expr, second: &Expr, fields: &[(&str, u32, u32)]) -> Option<String> {
     if fields.iter().any(|(_, start, end)| (end - start) as usize >= TRIED_BITS) {
         return (first == second).then(|| "the conditions are the same".to_owned());

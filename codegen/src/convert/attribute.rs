@@ -1,4 +1,4 @@
-//! Attributes of an element, and its permitted content.
+//! Reads attributes of an element, and checks its content.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::number::number;
@@ -6,7 +6,7 @@ use crate::source::Span;
 use crate::suggest;
 use crate::xml::{At, Attribute, Element};
 
-/// The attribute if it exists and is not empty; reports a problem otherwise.
+/// Returns the attribute. Reports a problem if it is missing or empty.
 pub(crate) fn required(
     element: &Element,
     at: Option<At>,
@@ -73,7 +73,7 @@ pub(crate) fn doc(element: &Element, at: Option<At>) -> String {
     }
 }
 
-/// A number below `limit`.
+/// Parses a number below `limit`; reports a problem otherwise.
 pub(crate) fn number_below(
     attribute: &Attribute,
     limit: u64,
@@ -98,7 +98,7 @@ pub(crate) fn number_below(
     }
 }
 
-/// `true` or `false`; absent is false.
+/// Parses `true` or `false`. A missing attribute is false.
 pub(crate) fn flag(element: &Element, at: Option<At>, problems: &mut Vec<Diagnostic>) -> bool {
     match at.map(|at| element.at(at)) {
         None => false,
@@ -111,7 +111,7 @@ pub(crate) fn flag(element: &Element, at: Option<At>, problems: &mut Vec<Diagnos
     }
 }
 
-/// One of the words.
+/// Parses one of the given words.
 pub(crate) fn word<T: Copy>(
     attribute: &Attribute,
     words: &[(&str, T)],
@@ -131,7 +131,7 @@ pub(crate) fn word<T: Copy>(
     found
 }
 
-/// Words joined by vertical bars, as a set of bits.
+/// Parses words joined by vertical bars to a set of bits.
 pub(crate) fn words(
     attribute: &Attribute,
     words: &[(&str, u8)],

@@ -51,7 +51,7 @@ impl PendingView {
     }
 }
 
-/// Parses a condition; a problem is placed inside the attribute's value.
+/// Parses a condition. Reports a problem at its position inside the attribute's value.
 pub(super) fn condition(
     text: &str,
     span: &Span,
@@ -84,8 +84,9 @@ fn reported<T>(
     }
 }
 
-/// The problem, placed inside the attribute's value. With entities (`&amp;`), the raw text is
-/// longer than the condition, and all of it is underlined.
+/// Converts the problem to a diagnostic at its position inside the attribute's value. If the value
+/// contains entities (`&amp;`), positions differ from those in the condition, so the whole value is
+/// underlined.
 pub(super) fn placed(error: ExprError, text: &str, span: &Span) -> Diagnostic {
     let place = match span.range.len() == text.len() {
         true => span.range.start + error.range.start..span.range.start + error.range.end,

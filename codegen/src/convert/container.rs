@@ -1,4 +1,4 @@
-//! Structures, instructions and registers, with their groups, views and rules.
+//! Reads structures, instructions and registers, with their groups, views and rules.
 
 use serde::Deserialize;
 
@@ -92,7 +92,7 @@ struct RuleAttributes {
     _doc: Option<At>,
 }
 
-/// What all kinds of containers share.
+/// Attributes of all kinds of containers.
 struct Common {
     length: Option<At>,
     size: Option<At>,
@@ -104,7 +104,7 @@ struct Common {
     kind: Kind,
 }
 
-/// `true`, or the name of a field in brackets; `false` if the packet is not latched.
+/// Parses `latch`: `true`, `false`, or the name of a field in brackets.
 fn latch(attribute: &Attribute, problems: &mut Vec<Diagnostic>) -> Option<Latch> {
     match attribute.value.trim() {
         "true" => Some(Latch { index: None }),
@@ -278,7 +278,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Fields and groups inside an element; `depth` groups are around.
+    /// Reads the fields and groups inside an element. `depth` is the number of enclosing groups.
     fn members(&mut self, element: &Element, depth: usize) -> (Vec<(Field, Pending)>, Vec<Group>) {
         let (mut fields, mut groups) = (Vec::new(), Vec::new());
         for child in &element.children {
@@ -370,8 +370,8 @@ impl Converter<'_> {
         fields
     }
 
-    /// Reads the views. Their conditions name fields of nested structures, so they are parsed
-    /// later, as those of rules.
+    /// Reads the views. Their conditions name fields of nested structures, so these are parsed
+    /// later, like those of rules.
     fn views(&mut self, element: &Element) -> Vec<View> {
         let mut views = Vec::new();
         for child in element.children.iter().filter(|child| child.name == "view") {
@@ -431,7 +431,7 @@ impl Converter<'_> {
     }
 }
 
-/// The name of the field that holds the packet's length.
+/// True for the name of the field that holds the packet's length.
 fn is_length(name: &str) -> bool {
     name.trim().eq_ignore_ascii_case("DWord Length")
 }
@@ -442,8 +442,8 @@ fn mark_length(fields: &mut [Field]) {
     }
 }
 
-/// Mesa's files do not mark opcode bits. There the opcode is every field with a default in the
-/// upper half of the first dword.
+/// Marks opcode fields in a file that does not: all fields with a default in the upper half of the
+/// first dword, as Mesa's tools do.
 fn mark_opcode(fields: &mut [Field]) {
     if fields.iter().any(|field| field.opcode) {
         return;

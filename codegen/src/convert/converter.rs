@@ -1,4 +1,4 @@
-//! What the conversion of a container reads and writes.
+//! The state of the conversion of one container.
 
 use std::collections::HashMap;
 
@@ -17,21 +17,21 @@ pub(crate) struct Names {
 pub(crate) struct Converter<'a> {
     /// Types by name.
     pub names: &'a Names,
-    /// Enumerations so far; those inside fields are added.
+    /// All enumerations read so far. Enumerations inside fields are added.
     pub enums: &'a mut Vec<Enum>,
     pub problems: &'a mut Vec<Diagnostic>,
-    /// No element of the file has a `source`: a file of Mesa's.
+    /// The file is read by Mesa's rules.
     pub foreign: bool,
-    /// Pipelines that instructions need if they do not say otherwise.
+    /// Pipelines of instructions without the attribute `pipeline`.
     pub pipelines: u8,
     pub file: usize,
     /// Name of the container.
     pub container: String,
     /// Index that the container will have.
     pub index: usize,
-    /// Rules so far, of all containers.
+    /// Rules read so far, of all containers.
     pub pending: &'a mut Vec<PendingRule>,
-    /// Conditions of views so far, of all containers.
+    /// Conditions of views read so far, of all containers.
     pub pending_views: &'a mut Vec<PendingView>,
     /// Names of fields that could not be read. Conditions that name them are not reported.
     pub lost: Vec<String>,

@@ -1,4 +1,4 @@
-//! Enumerations with their values and sets, and engines.
+//! Reads enumerations with their values and sets, and engines.
 
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ struct EngineAttributes {
     doc: Option<At>,
 }
 
-/// An engine of the root.
+/// Reads an `engine` element.
 pub(crate) fn engine(element: &Element, problems: &mut Vec<Diagnostic>) -> EngineBase {
     let a: EngineAttributes = xml::attributes(element, problems);
     check_content(element, &["doc"], problems);
@@ -44,7 +44,7 @@ struct EnumAttributes {
     _value: Option<At>, // Mesa's tools allow it and ignore it
 }
 
-/// A named enumeration of the root.
+/// Reads an `enum` element.
 pub(crate) fn named_enum(element: &Element, file: usize, problems: &mut Vec<Diagnostic>) -> Enum {
     let attributes: EnumAttributes = xml::attributes(element, problems);
     check_content(element, &["value", "set", "doc"], problems);
@@ -73,7 +73,7 @@ struct SetAttributes {
     _source: Option<At>,
 }
 
-/// The named sets of an enumeration, whose values are known. A set may name those before it.
+/// Reads the named sets of an enumeration after its values. A set may name earlier sets.
 pub(crate) fn sets(element: &Element, list: &mut Enum, problems: &mut Vec<Diagnostic>) {
     for child in element.children.iter().filter(|child| child.name == "set") {
         let attributes: SetAttributes = xml::attributes(child, problems);
@@ -106,10 +106,10 @@ struct ValueAttributes {
     #[serde(rename = "source")]
     _source: Option<At>,
     #[serde(rename = "dont_use")]
-    _dont_use: Option<At>, // Mesa's headers leave such a value out; here it is read like others
+    _dont_use: Option<At>, // Mesa's headers omit such a value; here it is read like others
 }
 
-/// The values inside an enumeration or field.
+/// Reads the values inside an enumeration or field.
 pub(crate) fn values(element: &Element, problems: &mut Vec<Diagnostic>) -> Vec<EnumValue> {
     let mut values = Vec::new();
     for child in element.children.iter().filter(|child| child.name == "value") {

@@ -1,4 +1,4 @@
-//! A `field` element to a [`Field`].
+//! Converts a `field` element to a [`Field`].
 
 use serde::Deserialize;
 
@@ -56,7 +56,7 @@ struct ViewAttributes {
 }
 
 impl Converter<'_> {
-    /// A view and its condition: a field with fewer attributes.
+    /// Reads a view, a field with fewer attributes, and its condition.
     pub fn view(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: ViewAttributes = xml::attributes(element, self.problems);
         let ViewAttributes { name, start, end, dword, bits, r#type, exists_if, source, doc } = a;
@@ -76,8 +76,8 @@ impl Converter<'_> {
         self.read_field(element, &a)
     }
 
-    /// A field and its condition, which is parsed after all fields have been read. Nothing if the
-    /// name, position or type is unusable.
+    /// Reads a field and its condition, which is parsed after all fields have been read. Returns
+    /// `None` if the name, position or type is unusable.
     pub fn field(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: FieldAttributes = xml::attributes(element, self.problems);
         check_content(element, &["value", "set", "doc"], self.problems);
@@ -136,7 +136,7 @@ impl Converter<'_> {
         Some((field, pending))
     }
 
-    /// First and last bit.
+    /// Reads the position: first and last bit.
     fn place(&mut self, element: &Element, a: &FieldAttributes) -> Option<(u32, u32)> {
         let (start, end, at) = match (a.start, a.end, a.dword, a.bits) {
             (Some(start), Some(end), None, None) => {
@@ -172,7 +172,7 @@ impl Converter<'_> {
                     Diagnostic::new(
                         Code::Position,
                         element.span.clone(),
-                        "the position is half given, or given twice",
+                        "the position is incomplete, or given twice",
                     )
                     .hint("a field has either `dword` and `bits`, or `start` and `end`"),
                 );
@@ -311,7 +311,7 @@ impl Converter<'_> {
                 text
             }
             None if !offset => "graphics",
-            // Mesa's files do not say what an offset counts from.
+            // Mesa's files do not state the base of an offset.
             None if self.foreign => "general-state",
             None => {
                 self.problems.push(
@@ -333,7 +333,7 @@ impl Converter<'_> {
         Some(Type::Address { space: space.to_owned(), align, target: element.text_of(a.target) })
     }
 
-    /// The enumeration inside a field. Fields of one name and with the same values share it.
+    /// Returns the enumeration inside a field. Fields with the same name and values share one.
     fn inline_enum(
         &mut self,
         element: &Element,
@@ -383,7 +383,7 @@ impl Converter<'_> {
         let attribute = element.at(at?);
         match value::default(&attribute.value, ty, width, self.enums) {
             Ok(value) => Some(value),
-            // Mesa's files give some defaults of fixed point as stored.
+            // In Mesa's files, some defaults of fixed-point fields are stored values.
             Err(_) if self.foreign && value::fits(&attribute.value, width).is_some() => {
                 value::fits(&attribute.value, width)
             }
@@ -436,7 +436,7 @@ impl Converter<'_> {
         }
     }
 
-    /// The range of a field that must not be zero, so that every check of ranges refuses zero.
+    /// Removes zero from the range of a `nonzero` field, so that checks of ranges refuse zero.
     fn nonzero(
         &mut self,
         element: &Element,
@@ -451,7 +451,7 @@ impl Converter<'_> {
             (Type::Uint | Type::UFixed { .. }, Some((least, greatest))) => {
                 (greatest > 0).then_some((least.max(1), greatest))
             }
-            // If zero is inside, two ranges would remain.
+            // A signed range with zero inside would become two ranges.
             (_, Some((least, greatest)))
                 if signed && (least as i64 > 0 || (greatest as i64) < 0) =>
             {
@@ -459,7 +459,7 @@ impl Converter<'_> {
             }
             _ => None,
         };
-        // Mesa's files say it of other types too; strict readers check it.
+        // In Mesa's files, other types are `nonzero` too; strict readers check those.
         if without.is_none() && !self.foreign {
             let message = format!("`nonzero` of `{}` leaves no range", field_name(element));
             let attribute = at.map_or(element.span.clone(), |at| element.at(at).value_span.clone());
@@ -472,7 +472,7 @@ impl Converter<'_> {
     }
 }
 
-/// The nearest name, independent of the order of a hash map.
+/// The hint with the nearest name. Sorting makes it independent of the order of a hash map.
 fn nearest_sorted(text: &str, mut known: Vec<&str>) -> Option<String> {
     known.sort_unstable();
     suggest::hint(text, known)

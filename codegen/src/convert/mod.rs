@@ -1,4 +1,4 @@
-//! Elements to the model.
+//! Converts XML elements to the model.
 //!
 //! Reading order: `attribute` (attributes of an element), `enumeration` (enumerations and engines),
 //! `converter` (what the conversion of a container reads and writes), `field`, `container`,

@@ -1,5 +1,5 @@
-//! What strict readers check: as a table (`genxml_core::Check`), which finds the first check that
-//! fails, and as one expression over whole dwords, which says quickly that none does.
+//! The checks of strict readers, in two forms. A table (`genxml_core::Check`) finds the first check
+//! that fails. One expression over whole dwords quickly shows that no check fails.
 
 use super::condition::{condition_of, constant};
 use super::field::{Place, address_shift, number, path, pattern};
@@ -17,7 +17,7 @@ pub struct Checks<'a> {
     rows: Vec<Row<'a>>,
 }
 
-/// As `genxml_core::Check`.
+/// A row of the table; the same as `genxml_core::Check`.
 enum Row<'a> {
     Fixed {
         field: &'a str,
@@ -47,12 +47,13 @@ enum Row<'a> {
         count: u32,
         rows: Vec<Row<'a>>,
     },
-    /// Without a condition: whenever none before holds.
+    /// Pairs of a condition and rows. The first pair whose condition holds applies; a missing
+    /// condition always holds.
     First(Vec<(Option<&'a Expr>, Vec<Row<'a>>)>),
 }
 
 impl<'a> Checks<'a> {
-    /// Those of `body`.
+    /// The checks of `body`.
     pub fn new(plan: &'a Plan<'a>, body: &Body<'a>) -> Self {
         let container = body.container;
         let mut checks = Checks { plan, container, rows: Vec::new() };
@@ -66,7 +67,7 @@ impl<'a> Checks<'a> {
         self.rows.is_empty()
     }
 
-    /// `&[Check::...]`.
+    /// The table as Rust: `&[Check::...]`.
     pub fn table(&self) -> TokenStream {
         let rows = self.rows.iter().map(|row| self.row(row));
         quote!(&[#(#rows),*])
@@ -111,9 +112,9 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// An expression over `dwords`, an array of the container's size or a slice of at least that:
-    /// true if no check fails. Nothing if it would be long, or if an element of the tail does not
-    /// fill dwords.
+    /// A Rust expression that is true if no check fails. It reads `dwords`, an array of the
+    /// container's size or a slice of at least that size. `None` if the expression would be long,
+    /// or if an element of the tail does not fill dwords.
     pub fn fits(&self) -> Option<TokenStream> {
         let mut quick = Quick { at: None, ..Quick::default() };
         quick.rows(self, 0)?;
@@ -163,7 +164,7 @@ impl<'a> Checks<'a> {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The row of one set of alternatives.
+    /// The row for one set of alternatives.
     fn set(
         &self,
         members: &[&'a Field],
@@ -212,7 +213,7 @@ impl<'a> Checks<'a> {
         if field.length {
             let dwords = (self.container.bits / 32).saturating_sub(bias);
             let (start, end) = (field.start, field.end);
-            // With a range, a packet may end before all that the table describes.
+            // With a range, a packet may end before the last field of the table.
             return match field.range {
                 _ if variable => Vec::new(),
                 Some((min, max)) => {
@@ -248,7 +249,7 @@ impl<'a> Checks<'a> {
             return Vec::new();
         }
         let signed = matches!(field.ty, Type::Int | Type::SFixed { .. }) && field.range.is_some();
-        // Of Mesa's fields without a range, some must not be zero.
+        // In Mesa's files, a `nonzero` field may have no range.
         let (min, max) = field.range.unwrap_or((1, ones(field.end - field.start + 1)));
         let range =
             Row::Range { field: name, start: field.start, end: field.end, signed, min, max };
@@ -259,17 +260,17 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// Terms of [`Checks::fits`] that are still quicker than the table.
+/// Maximum number of terms of [`Checks::fits`]. With more terms, the table is faster.
 const LONGEST: usize = 64;
 
-/// Flattened rows: the required bits of each dword, and conditions.
+/// Flattened rows: the required bits of each dword, and further terms.
 #[derive(Default)]
 struct Quick {
-    /// The dword that positions count from, if it is known only at run time.
+    /// The dword that positions count from, if it is a run-time value.
     at: Option<TokenStream>,
     /// Mask and value by dword.
     masks: BTreeMap<u32, (u32, u32)>,
-    /// More that must hold.
+    /// Further expressions that must be true.
     terms: Vec<TokenStream>,
 }
 
@@ -374,7 +375,7 @@ impl Quick {
         }
     }
 
-    /// Bit `base` as the position to read conditions from.
+    /// The place whose bit 0 is bit `base`, for conditions that read fields.
     fn place(&self, base: u32) -> Place {
         let base = (base > 0).then(|| number(base));
         let base = match (&self.at, base) {
@@ -386,8 +387,8 @@ impl Quick {
         Place { base, put: quote!(dwords), get: quote!(dwords), array: false }
     }
 
-    /// That all masked dwords are right: a call for those of a whole packet, which is quick to
-    /// compile, or one by one.
+    /// An expression that compares the masked bits of all dwords. For a whole packet it is one
+    /// call, which compiles faster than one comparison per dword.
     fn masked(&self) -> Option<TokenStream> {
         let last = *self.masks.keys().next_back()?;
         if self.at.is_none() && self.masks.len() > 2 {
@@ -419,7 +420,7 @@ impl Quick {
         Some(quote!(#(#dwords)|* == 0))
     }
 
-    /// All of it, one expression.
+    /// All terms as one expression.
     fn text(&self) -> TokenStream {
         let masks = self.masked();
         let terms: Vec<TokenStream> = masks.into_iter().chain(self.terms.iter().cloned()).collect();
@@ -427,7 +428,7 @@ impl Quick {
             [] => quote!(true),
             [term] => term.clone(),
             terms => {
-                // What starts with `if` cannot be an operand as it is.
+                // A term that starts with `if` needs parentheses to be an operand.
                 let terms = terms.iter().map(|term| match term.clone().into_iter().next() {
                     Some(TokenTree::Ident(word)) if word == "if" => quote!((#term)),
                     _ => term.clone(),
@@ -450,7 +451,7 @@ fn gap_row<'a>(gap: Range<u32>) -> Row<'a> {
     Row::Gap { start: gap.start, end: gap.end - 1 }
 }
 
-/// Bits of `0..bits` that no range covers, cut at dwords.
+/// The bits of `0..bits` that no range covers, as ranges that are cut at dword boundaries.
 fn gaps(covered: &[Range<u32>], bits: u32) -> Vec<Range<u32>> {
     let mut covered = covered.to_vec();
     covered.sort_by_key(|range| range.start);

@@ -1,4 +1,4 @@
-//! What every container has in Rust: documentation, constants, `new`, checks and traits.
+//! Generates the items of every container: documentation, constants, `new`, checks and traits.
 
 use super::checks::Checks;
 use super::docs;
@@ -13,7 +13,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Emit<'_> {
-    /// The table of the checks, and the statement that returns the first that fails.
+    /// The table of checks, and the statement that returns the error of the first failed check.
     pub(super) fn checks(&self, body: &Body) -> (TokenStream, TokenStream) {
         let checks = Checks::new(self.plan, body);
         let first = quote!(let Err(error) = Check::all(Self::CHECKS, Self::NAME, dwords, 0));
@@ -27,8 +27,8 @@ impl Emit<'_> {
             },
             None => quote!(if #first { return Err(error); }),
         };
-        // The bits after the last one must be zero. Inside another structure they belong to that
-        // one.
+        // The unused bits of the last dword must be zero. In a nested structure, they belong to the
+        // outer structure.
         let bits = body.container.bits;
         let rest = (!bits.is_multiple_of(32) && body.tail.is_none()).then(|| {
             let (start, end) = (number(bits), number(bits.next_multiple_of(32) - 1));
@@ -42,14 +42,14 @@ impl Emit<'_> {
         (checks.table(), quote!(#refuse #rest))
     }
 
-    /// Doc comment and alias.
+    /// The doc comment and alias of the type.
     pub(super) fn head(&self, body: &Body) -> TokenStream {
         let docs = docs::doc(&docs::container(body.container));
         let alias = docs::alias(&body.container.name, &body.block.name);
         quote!(#docs #alias)
     }
 
-    /// `BITS`, `OFFSET`.
+    /// The constants of the type, such as `BITS` and `OFFSET`.
     pub(super) fn constants(&self, body: &Body) -> TokenStream {
         match body.container.kind {
             Kind::Struct { .. } if body.tail.is_none() => {
@@ -66,7 +66,7 @@ impl Emit<'_> {
         }
     }
 
-    /// `new`, over the required fields.
+    /// The function `new`, whose arguments are the required fields.
     pub(super) fn new_fn(
         &self,
         id: ContainerId,
@@ -91,9 +91,9 @@ impl Emit<'_> {
             }
         }
         let doc = if arguments.is_empty() {
-            " All fields at their defaults."
+            " All fields have their defaults."
         } else {
-            " The fields that have no sensible default; all others at theirs."
+            " Takes the fields without a default. All other fields have their defaults."
         };
         quote! {
             #[doc = #doc]
@@ -135,7 +135,8 @@ impl Emit<'_> {
             },
         );
         let pipelines = match pipelines {
-            // It changes the pipeline: the module `pipeline` says who may emit it.
+            // PIPELINE_SELECT changes the pipeline. The module `pipeline` decides which batches may
+            // emit it.
             _ if body.container.name == "PIPELINE_SELECT" => quote!(),
             ALL_PIPELINES => {
                 quote!(impl<P: super::pipeline::Pipeline> super::pipeline::InPipeline<P> for #name #lifetime {})
@@ -163,7 +164,7 @@ impl Emit<'_> {
         }
     }
 
-    /// `Entry` for a structure that arrays hold.
+    /// The implementation of `Entry` for a structure that variable arrays contain.
     pub(super) fn container_entry(&self, body: &Body) -> TokenStream {
         let name = ident(&body.block.name);
         let bits = number(body.container.bits);
@@ -182,7 +183,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The members' declarations.
+    /// The declarations of the members.
     pub(super) fn members(&self, block: &Block, relative: bool) -> TokenStream {
         let members = block.members.iter().map(|member| {
             let name = ident(member_name(member));
@@ -223,7 +224,7 @@ impl Emit<'_> {
 }
 
 impl Plan<'_> {
-    /// True if a variable array holds the structure directly.
+    /// True if a variable array has the structure as its element type.
     pub(super) fn is_entry(&self, id: ContainerId) -> bool {
         self.bodies.iter().filter_map(|body| body.tail.as_ref()).any(
             |tail| matches!(&tail.element, Element::Field(field) if field.ty == Type::Struct(id)),
@@ -231,8 +232,8 @@ impl Plan<'_> {
     }
 }
 
-/// Bits that are the same in every packet of the kind: opcode, must-be-one, and the length if it is
-/// fixed.
+/// The bits that are the same in every packet of the type: opcode, must-be-one, and the length if
+/// it is fixed.
 pub(super) fn fixed_dwords(container: &crate::model::Container) -> Vec<u32> {
     let mut dwords = vec![0; container.bits.div_ceil(32) as usize];
     let variable = container.groups.iter().any(|group| group.count == 0);
@@ -283,7 +284,7 @@ pub(super) fn tail_doc(tail: &Array) -> Vec<String> {
     doc
 }
 
-/// Where a register is: `OFFSET`, and for one of several `offset`.
+/// The constant `OFFSET` of a register, and the function `offset` if there are several registers.
 fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream {
     let offset = pattern(u64::from(offset));
     let (count_, stride) = (number(count), number(stride));
@@ -296,15 +297,15 @@ fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream 
         (true, false) => quote! {
             /// Byte offset from the engine's base.
             pub const OFFSET: u32 = #offset;
-            /// Byte offset in the register space, of this engine's.
+            /// Byte offset of this engine's register in the register space.
             pub const fn offset(engine: EngineBase) -> u32 { engine.base.wrapping_add(Self::OFFSET) }
         },
         (false, true) => quote! {
-            /// Byte offset of the first in the register space.
+            /// Byte offset of the first register in the register space.
             pub const OFFSET: u32 = #offset;
-            /// How many there are.
+            /// Number of registers.
             pub const COUNT: u32 = #count_;
-            /// Byte offset in the register space, if there are so many.
+            /// Byte offset of register `index`; `None` if there are fewer.
             pub const fn offset(index: u32) -> Option<u32> { #index }
         },
         (true, true) => {
@@ -312,11 +313,11 @@ fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream 
                 if index < #count_ { Some(engine.base.wrapping_add(Self::OFFSET + index * #stride)) } else { None }
             };
             quote! {
-                /// Byte offset of the first from the engine's base.
+                /// Byte offset of the first register from the engine's base.
                 pub const OFFSET: u32 = #offset;
-                /// How many there are.
+                /// Number of registers.
                 pub const COUNT: u32 = #count_;
-                /// Byte offset in the register space, of this engine's, if there are so many.
+                /// Byte offset of this engine's register `index`; `None` if there are fewer.
                 pub const fn offset(engine: EngineBase, index: u32) -> Option<u32> { #index }
             }
         }

@@ -1,11 +1,11 @@
-//! Conditions as Rust, and for people.
+//! Converts conditions to Rust and to words.
 
 use super::field::{Place, ident, number, pattern};
 use crate::model::{Expr, Op};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// A condition as Rust, for use after `if`.
+/// Converts a condition to Rust, for use after `if`.
 pub(super) fn condition_of(expr: &Expr, place: &Place) -> TokenStream {
     match expr {
         Expr::Binary(op @ (Op::Or | Op::And), left, right) => {
@@ -16,7 +16,7 @@ pub(super) fn condition_of(expr: &Expr, place: &Place) -> TokenStream {
     }
 }
 
-/// A condition as Rust, true or false.
+/// Converts a condition to a Rust expression of type `bool`.
 pub(super) fn truth(expr: &Expr, place: &Place) -> TokenStream {
     let operands = |left, right| (value(left, place), value(right, place));
     match expr {
@@ -50,7 +50,7 @@ pub(super) fn truth(expr: &Expr, place: &Place) -> TokenStream {
     }
 }
 
-/// An expression as Rust, a `u64`.
+/// Converts an expression to a Rust expression of type `u64`.
 fn value(expr: &Expr, place: &Place) -> TokenStream {
     match expr {
         Expr::Number(number) => pattern(*number),
@@ -84,7 +84,7 @@ fn value(expr: &Expr, place: &Place) -> TokenStream {
     }
 }
 
-/// A condition for people.
+/// Converts a condition to words for a doc comment.
 pub fn words(expr: &Expr) -> String {
     match expr {
         Expr::Number(value) => value.to_string(),
@@ -112,7 +112,7 @@ pub fn words(expr: &Expr) -> String {
     }
 }
 
-/// A condition as a constant.
+/// Converts a condition to a constant of the tables.
 pub fn constant(e: &Expr) -> TokenStream {
     match e {
         Expr::Number(value) => {

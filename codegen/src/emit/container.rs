@@ -1,4 +1,4 @@
-//! A container as Rust, with the types of its arrays and alternatives.
+//! Generates the Rust type of a container, with the types of its arrays and alternatives.
 
 use super::emitter::Emit;
 use super::plan::Plan;
@@ -6,7 +6,7 @@ use crate::model::ContainerId;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Everything of one container; nothing if it has no type.
+/// Generates all items of one container; none if the container has no type.
 pub fn container(plan: &Plan, id: ContainerId) -> TokenStream {
     let body = &plan.bodies[id.0];
     if !plan.is_typed(body.container) {

@@ -1,18 +1,18 @@
-//! Doc comments: the facts of the XML in one or two lines.
+//! Generates doc comments: the facts of the XML in one or two lines.
 
 use crate::model::{Access, Container, EngineBase, Enum, Field, Kind, Stored, Type};
 use crate::words::{ALL_PIPELINES, pipeline_names};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// `lines` as doc attributes.
+/// Converts `lines` to doc attributes.
 pub fn doc(lines: &[String]) -> TokenStream {
     let lines =
         lines.iter().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
     quote!(#(#[doc = #lines])*)
 }
 
-/// `#[doc(alias = ...)]` for the manual's name where Rust's differs.
+/// `#[doc(alias = ...)]` with the manual's name, if the name in Rust differs.
 pub fn alias(name: &str, rust: &str) -> Option<TokenStream> {
     let fine = !name.is_empty()
         && name != rust
@@ -23,7 +23,7 @@ pub fn alias(name: &str, rust: &str) -> Option<TokenStream> {
     fine.then(|| quote!(#[doc(alias = #name)]))
 }
 
-/// Text escaped for Markdown.
+/// Escapes text for Markdown.
 pub fn escape(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace() {
@@ -46,19 +46,19 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Underscores inside of words do not emphasise.
+/// True if no underscore starts or ends the word. Markdown then leaves its underscores as they are.
 fn inner(word: &str) -> bool {
     !word.starts_with('_') && !word.ends_with('_')
 }
 
-/// Parts joined by the dot that separates facts.
+/// Joins parts with the separator ` · `.
 fn facts(parts: &[String]) -> String {
     let parts: Vec<&str> =
         parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
 }
 
-/// Lines for a container.
+/// The doc lines of a container.
 pub fn container(container: &Container) -> Vec<String> {
     let size = match container.bits {
         32 => "1 dword".to_string(),
@@ -112,14 +112,14 @@ pub fn container(container: &Container) -> Vec<String> {
     ]
 }
 
-/// Lines for an engine.
+/// The doc lines of an engine.
 pub fn engine(engine: &EngineBase) -> Vec<String> {
     let doc = if engine.doc.is_empty() { &engine.name } else { &engine.doc };
     let base = format!("registers from {:#x} on", engine.base);
     vec![sentence(&escape(doc)), String::new(), facts(&[base, escape(&engine.source)])]
 }
 
-/// Starts with a capital, unless the first word is a name, and ends with a full stop.
+/// Capitalises the first word, unless it is a name, and adds a full stop.
 fn sentence(text: &str) -> String {
     let word = text.split([' ', ',', '.', ':', ';']).next().unwrap_or_default();
     let plain = word.chars().all(|c| c.is_ascii_lowercase());
@@ -130,7 +130,7 @@ fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ':']) { text } else { format!("{text}.") }
 }
 
-/// Lines for a field. `relative` for one in an array's element.
+/// The doc lines of a field. `relative`: positions count from the start of an array element.
 pub fn field(field: &Field, relative: bool) -> Vec<String> {
     let bits = if relative {
         format!("bits {}:{}", field.end, field.start)
@@ -175,7 +175,7 @@ pub fn field(field: &Field, relative: bool) -> Vec<String> {
     lines
 }
 
-/// The meant value of a stored one.
+/// Converts a stored value to the meant value.
 fn meant(field: &Field, stored: u64, width: u32, signed: bool) -> String {
     let mask = u64::MAX >> (64 - width.clamp(1, 64));
     let value = match (&field.ty, field.stored) {
@@ -201,7 +201,7 @@ fn meant(field: &Field, stored: u64, width: u32, signed: bool) -> String {
     }
 }
 
-/// Lines for an enumeration.
+/// The doc lines of an enumeration.
 pub fn enumeration(e: &Enum) -> Vec<String> {
     let text = if e.doc.is_empty() {
         format!("Values of {}.", escape(&e.name))

@@ -1,14 +1,14 @@
-//! The file that types are being written for.
+//! The state while the types of one file are generated.
 
 use super::plan::Plan;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Writes types of one file.
+/// Generates types of one file.
 pub(super) struct Emit<'a> {
     pub plan: &'a Plan<'a>,
     pub file: usize,
-    /// A float is in the container, at any depth.
+    /// The container has a float, at any depth, so its type cannot implement `Eq`.
     pub float: bool,
 }
 

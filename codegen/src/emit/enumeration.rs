@@ -1,4 +1,4 @@
-//! An enumeration as Rust: a newtype that keeps values without a name.
+//! Generates the Rust type of an enumeration: a newtype that can also hold values without a name.
 
 use super::docs;
 use super::field::{ident, number, pattern, value_names};
@@ -6,13 +6,13 @@ use crate::model::Enum;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The type and its constants. `tables` is the module of its static.
+/// Generates the type and its constants. `tables` is the module of its static.
 pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
     let (name, tables) = (ident(rust_name), ident(tables));
     let doc = docs::doc(&docs::enumeration(e));
     let alias = docs::alias(&e.name, rust_name);
     let bits = e.bits.clamp(1, 64);
-    // As small as it can be: packets in memory are mostly these.
+    // The smallest integer type: most members of packets are enumerations.
     let storage = match bits {
         0..=8 => Some("u8"),
         9..=16 => Some("u16"),

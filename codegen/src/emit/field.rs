@@ -1,4 +1,4 @@
-//! One field as Rust: its type, its default, how it is written and read.
+//! Generates the Rust type of a field, its default, and the code that writes and reads it.
 
 use super::plan::{Plan, float_bits, put_bits};
 use crate::model::{Enum, Field, Stored, Type};
@@ -16,12 +16,12 @@ pub fn path(path: &str) -> TokenStream {
     quote!(#(#parts)::*)
 }
 
-/// A plain number without suffix.
+/// A decimal literal without suffix.
 pub fn number(value: u32) -> Literal {
     Literal::u32_unsuffixed(value)
 }
 
-/// A pattern of bits: small ones decimal, others hexadecimal in groups of four.
+/// A literal for a bit pattern: decimal if small, otherwise hexadecimal in groups of four digits.
 pub fn pattern(value: u64) -> TokenStream {
     let text = match value {
         0..10 => format!("{value}"),
@@ -36,16 +36,17 @@ pub fn pattern(value: u64) -> TokenStream {
     text.parse().unwrap_or_default()
 }
 
-/// Where a block's bits are: at the start of an array, or at a run-time position within a slice.
+/// The location of a block's bits in generated code: at the start of an array, or at a run-time
+/// position in a slice.
 #[derive(Clone)]
 pub struct Place {
-    /// Added to every position.
+    /// A term that is added to every position.
     pub base: Option<TokenStream>,
-    /// The dwords as an argument to `put`.
+    /// The argument of `put` for the dwords.
     pub put: TokenStream,
-    /// The dwords as an argument to `get`.
+    /// The argument of `get` for the dwords.
     pub get: TokenStream,
-    /// `dwords` is an array of the container's size, so that its dwords are named by their number.
+    /// `dwords` is an array of the container's size, so code can index it with constants.
     pub array: bool,
 }
 
@@ -55,7 +56,7 @@ impl Place {
         Place { base: None, put: quote!(&mut dwords), get: quote!(dwords), array: true }
     }
 
-    /// A parameter `dwords` that is a reference to an array, to be written.
+    /// A parameter `dwords` that is a mutable reference to an array.
     pub fn reference() -> Self {
         Place { put: quote!(dwords), ..Place::array() }
     }
@@ -65,7 +66,7 @@ impl Place {
         Place { base: Some(quote!(start)), put: quote!(dwords), get: quote!(dwords), array: false }
     }
 
-    /// Bit `offset` of the block.
+    /// The position of bit `offset` of the block.
     pub fn at(&self, offset: u32) -> TokenStream {
         let offset_literal = number(offset);
         match &self.base {
@@ -82,7 +83,7 @@ impl Place {
         inside.then(|| (number(field.start / 32), field.start % 32, mask))
     }
 
-    /// The same dwords, element `index` of an array further.
+    /// The place of element `index` of an array in the same dwords.
     pub fn element(&self, start: u32, bits: u32, index: &Ident) -> Self {
         let start = (start > 0).then(|| self.at(start)).or(self.base.clone());
         let bits = number(bits);
@@ -95,7 +96,7 @@ impl Place {
 }
 
 impl Plan<'_> {
-    /// Path of a static, seen from the tables of `file`.
+    /// The path of a static in the tables of `home`, from the tables of `file`.
     pub fn table(&self, name: &str, home: usize, file: usize) -> TokenStream {
         let name = ident(name);
         if home == file {
@@ -143,7 +144,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The default as an expression.
+    /// An expression for the default.
     pub fn default(&self, field: &Field, file: usize) -> TokenStream {
         let value = field.default.unwrap_or(0);
         match (&field.ty, field.stored) {
@@ -225,7 +226,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The bounded type without its parameters.
+    /// The name of the bounded type, without parameters.
     fn newtype(&self, field: &Field) -> TokenStream {
         let wide = field.end - field.start >= 32;
         let name = match (&field.ty, field.stored) {
@@ -244,7 +245,7 @@ impl Plan<'_> {
         quote!(#name)
     }
 
-    /// The statement that writes `value` at a position that is known only at run time.
+    /// The statement that writes `value` at a run-time position.
     pub fn put(&self, field: &Field, place: &Place, value: TokenStream) -> TokenStream {
         let (start, end, dwords) = (place.at(field.start), place.at(field.end), &place.put);
         if let Type::Struct(id) = &field.ty {
@@ -262,8 +263,8 @@ impl Plan<'_> {
         quote!(put(#dwords, #start, #end, #bits);)
     }
 
-    /// The bits that the field adds to each of its dwords in an array; nothing for a structure of
-    /// several dwords.
+    /// For each dword of the field, an expression for the field's bits in it. `None` for a
+    /// structure of several dwords.
     pub fn terms(&self, field: &Field, value: TokenStream) -> Option<Vec<(u32, TokenStream)>> {
         let (mut start, end) = (field.start, field.end);
         let one = start / 32 == end / 32;
@@ -285,7 +286,7 @@ impl Plan<'_> {
                 wide = false;
                 quote!(#value.to_bits())
             }
-            // The bits are at their position in the pointer already; the others are zero.
+            // The bits already have their position in the pointer, and all other bits are zero.
             Type::Address { .. } => {
                 let shift = address_shift(field);
                 if shift == start % 32 {
@@ -317,7 +318,7 @@ impl Plan<'_> {
         Some(terms.collect())
     }
 
-    /// The stored pattern as a `u64`.
+    /// An expression for the stored pattern as a `u64`.
     fn bits(&self, field: &Field, value: TokenStream) -> TokenStream {
         let width = field.end - field.start + 1;
         match &field.ty {
@@ -369,7 +370,7 @@ impl Plan<'_> {
     }
 }
 
-/// Bit of the pointer that the field's first bit is.
+/// The position of the field's first bit in the pointer.
 pub fn address_shift(field: &Field) -> u32 {
     match field.stored {
         Stored::Shifted(shift) => shift,
@@ -377,13 +378,13 @@ pub fn address_shift(field: &Field) -> u32 {
     }
 }
 
-/// `surface-state` -> `SurfaceState`, as `genxml_core::address` names its markers.
+/// Converts `surface-state` to `SurfaceState`, the name of the marker in `genxml_core::address`.
 pub fn space_type(space: &str) -> String {
     super::names::type_name(space)
 }
 
-/// Constants of an enumeration with their values. Names that occur more than once all get their
-/// value behind them.
+/// The names and values of an enumeration's constants. If several values have the same name, each
+/// name gets its value as a suffix.
 pub fn value_names(e: &Enum) -> Vec<(String, u64)> {
     let plain: Vec<String> =
         e.values.iter().map(|value| super::names::value_name(&value.name)).collect();

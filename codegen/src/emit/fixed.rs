@@ -1,4 +1,4 @@
-//! A container of a known size as Rust: the struct, `pack`, `unpack` and its traits.
+//! Generates a container of fixed size: the struct, `pack`, `unpack` and its traits.
 
 use super::common::fixed_dwords;
 use super::emitter::Emit;
@@ -9,23 +9,23 @@ use crate::model::{ContainerId, Kind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Bits of a container above which its arrays are written where they are wanted, not built and
-/// copied.
+/// Size in bits. The arrays of larger containers are written in place; those of smaller ones are
+/// built and copied.
 const LONG: u32 = 1024;
 
-/// The text that packs a container.
+/// The code that packs a container.
 struct Pack {
     /// Body of `pack`.
     pack: TokenStream,
-    /// The function that writes all dwords of a long container to where they are wanted.
+    /// The function that writes all dwords of a long container in place.
     store: Option<TokenStream>,
-    /// The method `put` of `Fixed`, if the default is not the best.
+    /// The method `put` of `Fixed`, if the container does not use the default method.
     put: Option<TokenStream>,
 }
 
 impl Emit<'_> {
-    /// A container whose size is known. Comparing and formatting each field costs the most compile
-    /// time, so both use the dwords: two values are equal if they are packed alike.
+    /// Generates a container of fixed size. `eq` and `fmt` use the packed dwords, because code for
+    /// each field would cost the most compile time. So two values are equal if their dwords are.
     pub(super) fn fixed(&self, id: ContainerId, body: &Body) -> TokenStream {
         let name = ident(&body.block.name);
         let head = self.head(body);
@@ -114,7 +114,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The traits, which all go through the container's own functions.
+    /// The implementations of traits, which call the container's own functions.
     fn fixed_traits(&self, body: &Body, put: Option<TokenStream>) -> TokenStream {
         let name = ident(&body.block.name);
         let dwords = number(body.container.bits.div_ceil(32));

@@ -1,4 +1,4 @@
-//! Latched state: the slots of each type, and of each packet.
+//! Generates the slots of latched state: of each type, and of each packet.
 
 use super::field::{ident, number};
 use super::plan::Plan;
@@ -30,8 +30,8 @@ pub fn implementation(plan: &Plan, container: usize, name: &TokenStream) -> Opti
     })
 }
 
-/// The function of a packet enum that returns the slots of a packet; `variants` are the variants
-/// with their containers. Nothing if the engine has no latched packets.
+/// The function of a packet enum that returns the slots of a packet. `variants` are the variants
+/// with their containers. `None` if the engine has no latched packets.
 pub fn lookup(plan: &Plan, variants: &[(Ident, usize)]) -> Option<TokenStream> {
     let latched = variants.iter().filter(|(_, index)| plan.latches.slots[*index].is_some());
     let arms: Vec<TokenStream> = latched
@@ -55,7 +55,7 @@ pub fn lookup(plan: &Plan, variants: &[(Ident, usize)]) -> Option<TokenStream> {
     })
 }
 
-/// The size of a store of latched state, if there is any.
+/// The constants for the size of a store of all latched state; `None` if there is no such state.
 pub fn size(plan: &Plan) -> Option<TokenStream> {
     let (count, dwords) = (number(plan.latches.count), number(plan.latches.dwords));
     (plan.latches.count != 0).then(|| {

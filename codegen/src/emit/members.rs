@@ -1,4 +1,4 @@
-//! How the members of a block are written to dwords and read from them.
+//! Generates the code that writes the members of a block to dwords and reads them.
 
 use super::condition::condition_of;
 use super::emitter::Emit;
@@ -8,14 +8,14 @@ use crate::model::{Field, Type};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Dwords of zeros in a row that are written by a loop.
+/// Maximum number of consecutive zero dwords that single statements write. A loop writes more.
 const LONG_GAP: usize = 8;
 
-/// How a block is packed into an array.
+/// The code that packs a block into an array.
 pub(super) struct Packing {
-    /// The array, as far as each dword is one expression.
+    /// The array. Each dword is one expression.
     pub array: TokenStream,
-    /// Statements that add the rest to `dwords`.
+    /// Statements that add the members that are not one expression to `dwords`.
     pub rest: TokenStream,
 }
 
@@ -60,9 +60,9 @@ impl Emit<'_> {
         quote!([#element; #count])
     }
 
-    /// Every dword of a block at the start of an array as an expression over `self`, and statements
-    /// for what is not one expression: alternatives, arrays, structures of several dwords. `words`
-    /// are the fixed bits.
+    /// The code that packs a block at the start of an array. Each dword is an expression over
+    /// `from`. Statements add alternatives, arrays and structures of several dwords. `words` are
+    /// the fixed bits.
     pub(super) fn dwords(
         &self,
         block: &Block,
@@ -75,8 +75,8 @@ impl Emit<'_> {
         Packing { array: quote!([#(#dwords),*]), rest }
     }
 
-    /// Statements that write every dword of a block to where the array reference `dwords` leads: no
-    /// array is built first that would have to be copied. For long blocks with arrays.
+    /// Statements that write every dword of a block through the array reference `dwords`, so no
+    /// array is built and copied. For long blocks with arrays.
     pub(super) fn stores(&self, block: &Block, from: &TokenStream, words: &[u32]) -> TokenStream {
         let (dwords, rest) = self.expressions(block, &Place::reference(), from, words, &[]);
         let mut covered = vec![false; dwords.len()];
@@ -123,7 +123,8 @@ impl Emit<'_> {
         quote!(#(#stores)* #rest)
     }
 
-    /// Each dword as an expression, if it has any bit, and the statements for the rest.
+    /// An expression for each dword (`None` if it has no bits), and statements for the other
+    /// members.
     fn expressions(
         &self,
         block: &Block,
@@ -257,7 +258,8 @@ impl Emit<'_> {
         }
     }
 
-    /// A loop over the dwords of an array whose elements fill them: each is stored at once.
+    /// A loop over the dwords of an array whose elements fill whole dwords. Each step stores one
+    /// dword.
     fn whole_dwords(
         &self,
         array: &Array,
@@ -306,7 +308,7 @@ impl Emit<'_> {
         })
     }
 
-    /// The same for elements of several fields.
+    /// Does the same as [`whole_dwords`](Self::whole_dwords) for elements of several fields.
     fn whole_blocks(
         &self,
         array: &Array,
@@ -348,7 +350,7 @@ impl Emit<'_> {
         })
     }
 
-    /// Statements that prepare, and the members' values.
+    /// Statements that must run first, and the values of the members.
     pub(super) fn reads(
         &self,
         block: &Block,
@@ -380,8 +382,8 @@ impl Emit<'_> {
         (quote!(#(#before)*), quote!(#(#values)*))
     }
 
-    /// An array of few structures, each read where it will be: a loop would fill a copy of the
-    /// array first.
+    /// An array expression that reads up to [`FEW`] structures one by one. A loop would fill a
+    /// temporary array and copy it.
     fn few(&self, array: &Array, place: &Place) -> Option<TokenStream> {
         let group = array.group;
         if !place.array || group.count > FEW {
@@ -463,7 +465,8 @@ impl Emit<'_> {
     }
 }
 
-/// The index of dword `first` of element `i`, of so many dwords.
+/// The index of a dword of element `i`: `first` is its index in element 0, `size` the number of
+/// dwords of an element.
 fn dword_at(first: u32, size: u32) -> TokenStream {
     let (first_, size_) = (number(first), number(size));
     match (first, size) {
@@ -474,7 +477,7 @@ fn dword_at(first: u32, size: u32) -> TokenStream {
     }
 }
 
-/// Elements of an array that are read one by one.
+/// Maximum number of array elements that are read one by one.
 const FEW: u32 = 8;
 
 fn bit_of(dwords: &[u32], bit: u32) -> u64 {
@@ -490,7 +493,7 @@ pub fn member_name<'a>(member: &'a Member) -> &'a str {
     }
 }
 
-/// A local variable for a member, distinct from those that the text uses.
+/// The name of a local variable for a member, distinct from the names that generated code uses.
 pub(super) fn binding(name: &str) -> proc_macro2::Ident {
     const USED: &[&str] = &[
         "dwords",

@@ -1,10 +1,13 @@
-//! From the checked model to Rust text.
+//! Generates Rust text from the checked model.
 //!
-//! [`rust`] gives the files of one module tree: `mod.rs`, a file per unit, its tables, and the
-//! packet enums. The text uses `genxml_core`, and next to itself a module `engine` with the marker
-//! traits `RenderCommand`, `BlitterCommand`, `VideoCommand` and `VideoEnhanceCommand`, and a module
-//! `pipeline` with the trait `InPipeline` and the types `ThreeD`, `Media` and `Gpgpu`, which the
-//! including crate provides.
+//! [`rust`] returns the files of one module tree: `mod.rs`, the types and tables of each unit, and
+//! the packet enums. The text uses `genxml_core` and two modules that the including crate provides:
+//!
+//! * `engine`: the marker traits `RenderCommand`, `BlitterCommand`, `VideoCommand` and
+//!   `VideoEnhanceCommand`;
+//! * `pipeline`: the trait `InPipeline` and the types `ThreeD`, `Media` and `Gpgpu`.
+//!
+//! The modules of the generator:
 //!
 //! * [`names`]: the mapping from the manual's names
 //! * `plan`: the types and members
@@ -41,9 +44,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 pub use text::home;
 
-/// The files of the module tree: name and formatted text. `mod.rs` declares the others. `enabled`
-/// says which features are on. A unit whose feature is off has tables; it has types only if other
-/// units contain them.
+/// Returns the files of the module tree as pairs of name and formatted text. `mod.rs` declares the
+/// others. `enabled` returns true for features that are on. A unit whose feature is off has tables,
+/// but only the types that other units contain.
 pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, enabled);
@@ -101,11 +104,11 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
         ));
         quote!(pub mod packets; pub use packets::{#(#names),*};)
     });
-    // The file number is of no file, so every name gets its path.
+    // No file has this number, so every name gets its path.
     let last = rules::Rules { plan: &plan, lasts: &lasts, file: usize::MAX }.lasts();
     files.push((
         "rule_tables.rs".into(),
-        text::file(&spec, Some("What rules ask of earlier packets."), last),
+        text::file(&spec, Some("Earlier packets that rules refer to with `last`."), last),
     ));
     let table = |name: &String, file: usize| {
         let (module, name) = (ident(&format!("{}_tables", plan.units[file])), ident(name));
@@ -133,21 +136,20 @@ pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)
     files
 }
 
-/// One container, for a macro that writes it into a program.
+/// The code of one container, for `#[derive(Packet)]`.
 pub struct One {
     /// Names of the types of the other containers and enumerations, in the order of
     /// [`Spec::containers`] and [`Spec::enums`].
     pub others: (Vec<String>, Vec<String>),
-    /// The type with its implementations. Names that [`home`] resolves have no path. The static,
-    /// items of other files and the markers of engines have the paths of [`rust`]'s modules:
-    /// `super::unit_tables::Name`, `super::unit::Name`, `super::engine::RenderCommand`,
-    /// `super::pipeline::InPipeline`.
+    /// The type with its implementations. Names that [`home`] resolves have no path. All other
+    /// names have the paths that they have in [`rust`]'s modules: `super::unit_tables::Name`,
+    /// `super::unit::Name`, `super::engine::RenderCommand`, `super::pipeline::InPipeline`.
     pub types: TokenStream,
     /// The static that describes it.
     pub table: TokenStream,
 }
 
-/// The text of one container of a checked specification; `name` is that of its type and static.
+/// Generates one container of a checked specification. Its type and its static are called `name`.
 pub fn one(spec: &Spec, id: ContainerId, name: &str) -> One {
     let spec = prepare(spec);
     let mut plan = Plan::new(&spec, &|_| true);
@@ -159,7 +161,7 @@ pub fn one(spec: &Spec, id: ContainerId, name: &str) -> One {
     One { others: (plan.containers.clone(), plan.enums.clone()), types, table }
 }
 
-/// The call that gives the containers `serde`, if its feature is on.
+/// The macro call that implements the traits of `serde` for the containers, if that feature is on.
 fn serial(plan: &Plan, containers: &[ContainerId]) -> TokenStream {
     let types = containers.iter().filter(|id| plan.is_typed(plan.bodies[id.0].container));
     let (variable, fixed): (Vec<_>, Vec<_>) =
@@ -169,7 +171,8 @@ fn serial(plan: &Plan, containers: &[ContainerId]) -> TokenStream {
     quote!(genxml_core::serial! { #(#fixed)*; #(#variable)* })
 }
 
-/// The engines that have registers of their own, as a table and as constants.
+/// The engines that have registers of their own, as a table and as constants; `None` if there is
+/// no such engine.
 fn registers(spec: &Spec) -> Option<TokenStream> {
     let engine = |engine: &EngineBase| {
         let (name, base) = (&engine.name, field::pattern(u64::from(engine.base)));
@@ -191,9 +194,9 @@ fn registers(spec: &Spec) -> Option<TokenStream> {
     })
 }
 
-/// Calls of `genxml_core::round_trip!` for every generated container, for a property test: `module`
-/// is the path of the generated modules. The text is an expression: an array of
-/// `genxml_core::round_trip::RoundTrip`.
+/// Returns the text of an array with a call of `genxml_core::round_trip!` for every generated
+/// container, for a property test. `module` is the path of the generated modules. The elements are
+/// of type `genxml_core::round_trip::RoundTrip`.
 pub fn round_trips(spec: &Spec, module: &str) -> String {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, &|_| true);
@@ -212,8 +215,8 @@ pub fn round_trips(spec: &Spec, module: &str) -> String {
     text
 }
 
-/// Text of `one_of_each! { path, ... }` over every container of a known size, for a benchmark that
-/// packs one of each. `module` is the path of the generated module.
+/// Returns the text of `one_of_each! { path, ... }` with every container of fixed size, for a
+/// benchmark that packs one of each. `module` is the path of the generated modules.
 pub fn one_of_each(spec: &Spec, module: &str) -> String {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, &|_| true);
@@ -228,9 +231,8 @@ pub fn one_of_each(spec: &Spec, module: &str) -> String {
     text
 }
 
-/// Adds what the XML implies: the write enables of a masked register (bits 31:16) default to those
-/// of all its fields, so that packing writes every field. If the XML has no field for the enables,
-/// one is added.
+/// Sets the default of the write enables of masked registers (bits 31:16) to the enables of all
+/// fields, so that packing writes every field. Adds a field for the enables if the XML has none.
 fn prepare(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     for container in &mut spec.containers {

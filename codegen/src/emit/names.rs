@@ -1,16 +1,17 @@
-//! From the manual's names to Rust's: one mechanical mapping.
+//! Converts the manual's names to Rust names, by mechanical rules.
 //!
 //! * Words are split at everything that is not a letter or digit.
-//! * Types: each word capitalised; a word in capitals is lowered first (`XY_COLOR_BLT` is
-//!   `XyColorBlt`), one in mixed case keeps its humps. A leading `3D` becomes `ThreeD`.
-//! * Fields: words lowered and joined by `_`, a hump starts a word (`ChannelMask` is
-//!   `channel_mask`).
-//! * Values of enumerations: the same in capitals.
-//! * A name that would start with a digit gets a leading `_`, a keyword a trailing `_`.
+//! * Types: each word starts with a capital. A word in capitals becomes lower case after its first
+//!   letter (`XY_COLOR_BLT` is `XyColorBlt`); a word in mixed case is unchanged. A leading `3D`
+//!   becomes `ThreeD`.
+//! * Fields: words in lower case, joined by `_`. A capital after a small letter starts a word
+//!   (`ChannelMask` is `channel_mask`).
+//! * Values of enumerations: as fields, in capitals.
+//! * A name that starts with a digit gets a leading `_`. A keyword gets a trailing `_`.
 
 use std::collections::HashSet;
 
-/// `XY_COLOR_BLT` -> `XyColorBlt`.
+/// The name of a type: `XY_COLOR_BLT` -> `XyColorBlt`.
 pub fn type_name(name: &str) -> String {
     let mut text = String::new();
     for (index, word) in words(name).enumerate() {
@@ -29,17 +30,17 @@ pub fn type_name(name: &str) -> String {
     legal(text, "Unnamed")
 }
 
-/// `Surface Base Address` -> `surface_base_address`.
+/// The name of a field: `Surface Base Address` -> `surface_base_address`.
 pub fn field_name(name: &str) -> String {
     legal(humps(name).to_ascii_lowercase(), "unnamed")
 }
 
-/// `SURFTYPE_1D` stays, `Tile Y` -> `TILE_Y`.
+/// The name of a value: `SURFTYPE_1D` is unchanged, `Tile Y` -> `TILE_Y`.
 pub fn value_name(name: &str) -> String {
     legal(humps(name).to_ascii_uppercase(), "UNNAMED")
 }
 
-/// Words separated by `_`, humps too.
+/// Joins the words of a name by `_`. A capital after a small letter starts a word.
 fn humps(name: &str) -> String {
     let mut text = String::new();
     for word in words(name) {
@@ -75,7 +76,7 @@ fn legal(mut text: String, empty: &str) -> String {
     text
 }
 
-/// Names given out in one scope.
+/// The names that are in use in one scope.
 #[derive(Default)]
 pub struct Scope(HashSet<String>);
 
@@ -85,7 +86,7 @@ impl Scope {
         Scope(names.iter().map(|name| name.to_string()).collect())
     }
 
-    /// `name`; if it is taken, with the first free number from 2 on after it.
+    /// Takes `name`. If it is in use, takes it with the first free number from 2 on as a suffix.
     pub fn take(&mut self, name: String) -> String {
         let mut unique = name.clone();
         let mut number = 2;

@@ -1,4 +1,4 @@
-//! Per engine: all its instructions as one enum, and its parser.
+//! Generates, for each engine, an enum of all its instructions and a parser.
 
 use super::field::{ident, number};
 use super::latch;
@@ -8,7 +8,7 @@ use crate::model::{Container, Kind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
-/// `packets.rs`, and the enums' names.
+/// The contents of `packets.rs`, and the names of the enums.
 pub fn packets(plan: &Plan) -> (TokenStream, Vec<Ident>) {
     let engines = [
         ("Render", "render"),
@@ -43,15 +43,15 @@ struct Packet {
     variants: Vec<TokenStream>,
     /// Name of each variant, with the index of its container.
     typed: Vec<(Ident, usize)>,
-    /// A view without dwords of each instruction.
+    /// For each instruction, a view without dwords.
     views: Vec<TokenStream>,
     /// The static of each instruction.
     infos: Vec<TokenStream>,
 }
 
 impl Packet {
-    /// Instructions without a type come last. So the position of an instruction is the number of
-    /// its variant, and no table is needed.
+    /// Sorts instructions without a type to the end. So the position of every other instruction is
+    /// the number of its variant, and no table is needed.
     fn new(plan: &Plan, name: Ident, mut list: Vec<usize>) -> Self {
         list.sort_by_key(|index| !plan.is_typed(&plan.spec.containers[*index]));
         let mut scope = Scope::with(&["Partial"]);

@@ -1,4 +1,4 @@
-//! The plan of the text: Rust names of everything, and the members of every block of fields.
+//! The plan of the generated text: all Rust names, and the members of every block of fields.
 
 use super::names::{Scope, field_name, type_name};
 use super::slots::Latches;
@@ -8,15 +8,15 @@ use std::collections::HashMap;
 /// The specification with its Rust names.
 pub struct Plan<'a> {
     pub spec: &'a Spec,
-    /// Module of each file.
+    /// Module name of each file.
     pub units: Vec<String>,
     /// For each file, whether it gets types in addition to tables.
     typed: Vec<bool>,
-    /// Type of each container.
+    /// Type name of each container.
     pub containers: Vec<String>,
-    /// Type of each enumeration.
+    /// Type name of each enumeration.
     pub enums: Vec<String>,
-    /// Containers, their hidden fields added.
+    /// The block and tail of each container.
     pub bodies: Vec<Body<'a>>,
     /// Slots of latched state.
     pub latches: Latches,
@@ -27,19 +27,19 @@ pub struct Block<'a> {
     /// Type name of the container or element.
     pub name: String,
     pub bits: u32,
-    /// What the Rust type holds, in order of the first bit.
+    /// The members of the Rust type, in order of their first bit.
     pub members: Vec<Member<'a>>,
-    /// All fields, those without a member too.
+    /// All fields, including those without a member.
     pub fields: Vec<&'a Field>,
 }
 
-/// A container's block, and what only containers have.
+/// A container with its block of fields and its tail.
 pub struct Body<'a> {
     pub container: &'a Container,
     pub block: Block<'a>,
-    /// The variable array at the end.
+    /// The array of variable length at the end.
     pub tail: Option<Array<'a>>,
-    /// Any float in it, at any depth: no `Eq`.
+    /// The container has a float, at any depth, so its type cannot implement `Eq`.
     pub float: bool,
 }
 
@@ -56,24 +56,25 @@ pub struct Set<'a> {
     pub member: String,
     /// The enum's name.
     pub ty: String,
-    /// As written.
+    /// The name in the XML.
     pub name: &'a str,
     pub alternatives: Vec<Alternative<'a>>,
-    /// The conditions do not cover every case and none is the fallback: there is an `Absent`.
+    /// True if all conditions can be false and no alternative is the fallback. The enum then has
+    /// the variant `Absent`.
     pub absent: bool,
 }
 
-/// One of a set; the last may have no condition.
+/// An alternative of a set. The last one may have no condition.
 pub struct Alternative<'a> {
     pub variant: String,
     pub condition: Option<&'a Expr>,
     pub fields: Vec<(String, &'a Field)>,
-    /// Bits that are one where it is chosen.
+    /// Bits that must be one in this alternative.
     pub ones: Vec<&'a Field>,
 }
 
 impl<'a> Set<'a> {
-    /// The alternative of the manual's name; a new one if there is none.
+    /// The alternative with this name in the XML. Adds it if it does not exist.
     fn alternative(&mut self, name: &str) -> &mut Alternative<'a> {
         let variant = type_name(name);
         let found = self.alternatives.iter().position(|alternative| alternative.variant == variant);
@@ -86,16 +87,16 @@ impl<'a> Set<'a> {
     }
 }
 
-/// A group.
+/// A group: an array of elements.
 pub struct Array<'a> {
     pub member: String,
     pub group: &'a Group,
     pub element: Element<'a>,
 }
 
-/// What an array holds.
+/// The element of an array.
 pub enum Element<'a> {
-    /// One field, its positions relative to the element.
+    /// One field, whose positions count from the start of the element.
     Field(&'a Field),
     /// One array.
     Array(Box<Array<'a>>),
@@ -103,7 +104,7 @@ pub enum Element<'a> {
     Block(Box<Block<'a>>),
 }
 
-/// Names that generated types cannot have because the text uses them.
+/// Names that generated types cannot have, because the generated text uses them.
 const TAKEN: &[&str] = &[
     "U",
     "U64",
@@ -143,7 +144,7 @@ const TAKEN: &[&str] = &[
 ];
 
 impl<'a> Plan<'a> {
-    /// `enabled` says which features are on.
+    /// Plans the text of a specification. `enabled` returns true for features that are on.
     pub fn new(spec: &'a Spec, enabled: &dyn Fn(&str) -> bool) -> Self {
         let mut modules = Scope::with(&["engine", "packets", "pipeline"]);
         let units = spec.files.iter().map(|file| modules.take(field_name(&file.unit))).collect();
@@ -181,13 +182,13 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Whether types are made of the file.
+    /// Whether types are generated for the file.
     pub fn has_types(&self, file: usize) -> bool {
         self.typed[file]
     }
 
-    /// Whether a type is made of the container: not if only its header is described, or its unit's
-    /// feature is off.
+    /// Whether a type is generated for the container. There is none if only its header is
+    /// described, or if the feature of its unit is off.
     pub fn is_typed(&self, container: &Container) -> bool {
         let header_only = container.partial && matches!(container.kind, Kind::Instruction { .. });
         !header_only && self.typed[container.file]
@@ -203,8 +204,8 @@ impl<'a> Plan<'a> {
         names: &mut Scope,
     ) -> Block<'a> {
         let mut members: Vec<(u32, Member<'a>)> = Vec::new();
-        // Members first: they say where a set stands. An alternative may have none but bits that
-        // are fixed.
+        // Members come first, because the first member of a set determines its position. An
+        // alternative may consist only of fixed bits.
         let (data, rest): (Vec<&Field>, Vec<&Field>) =
             fields.iter().partition(|field| is_member(field));
         for field in data.into_iter().chain(rest) {
@@ -275,7 +276,7 @@ impl<'a> Plan<'a> {
         let variable = group.count == 0;
         let ones = group.fields.iter().any(|field| field.ty == Type::MustBeOne);
         let element = match (data.next(), data.next(), &groups[..]) {
-            // Bits that must be one need a type that writes them.
+            // Bits that must be one need a generated struct, which writes them.
             (Some(field), None, [])
                 if field.variant.is_none() && !ones && (!variable || self.fills(field, group)) =>
             {
@@ -300,8 +301,8 @@ impl<'a> Plan<'a> {
         Array { member, group, element }
     }
 
-    /// True if a variable array can hold the field's own type: it fills the element and implements
-    /// `Entry`.
+    /// True if the field's type can be the element type of a variable array: the field fills the
+    /// element, and its type implements `Entry`.
     fn fills(&self, field: &Field, group: &Group) -> bool {
         let whole = field.start == 0 && field.end + 1 == group.bits;
         whole
@@ -309,12 +310,12 @@ impl<'a> Plan<'a> {
                 || field.ty == Type::Uint && field.stored == Stored::Plain)
     }
 
-    /// The field's type in the unit of `file`: `Name` or `super::unit::Name`.
+    /// The path of an enumeration's type in the unit of `file`: `Name` or `super::unit::Name`.
     pub fn enum_path(&self, id: EnumId, file: usize) -> String {
         self.path(&self.enums[id.0], self.spec.enums[id.0].file, file)
     }
 
-    /// As [`enum_path`](Self::enum_path), for containers.
+    /// The same as [`enum_path`](Self::enum_path), for containers.
     pub fn container_path(&self, id: ContainerId, file: usize) -> String {
         self.path(&self.containers[id.0], self.spec.containers[id.0].file, file)
     }
@@ -334,7 +335,8 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// True if the type has required fields, at any depth of nested structures: no `Default`.
+    /// True if the type has required fields, at any depth of nested structures. It then does not
+    /// implement `Default`.
     pub fn needs_arguments(&self, id: ContainerId) -> bool {
         self.spec.containers[id.0].fields.iter().any(|field| self.required(field))
     }
@@ -347,7 +349,7 @@ impl<'a> Plan<'a> {
             && (field.required || matches!(field.ty, Type::Struct(id) if nested(id)))
     }
 
-    /// Dwords of a container with everything at its default, as far as they fit 64 bits a field.
+    /// The dwords of a container whose fields have their defaults. Fields of alternatives are zero.
     pub fn defaults(&self, id: ContainerId) -> Vec<u32> {
         let container = &self.spec.containers[id.0];
         let mut dwords = vec![0u32; container.bits.div_ceil(32) as usize];
@@ -376,7 +378,7 @@ pub fn put_bits(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     }
 }
 
-/// All fields of a container or group, those of inner groups too.
+/// Collects all fields of a container or group, including those of nested groups.
 pub fn all_fields<'a>(fields: &'a [Field], groups: &'a [Group], out: &mut Vec<&'a Field>) {
     out.extend(fields);
     groups.iter().for_each(|group| all_fields(&group.fields, &group.groups, out));
@@ -389,13 +391,14 @@ pub fn is_member(field: &Field) -> bool {
         && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
 }
 
-/// Width of a float that Rust has.
+/// The width of a float field, 32 or 64; `None` for all other fields.
 pub fn float_bits(field: &Field) -> Option<u32> {
     let width = field.end - field.start + 1;
     (field.ty == Type::Float && (width == 32 || width == 64)).then_some(width)
 }
 
-/// True if one condition holds whatever the fields' values; tried for up to 16 bits of fields.
+/// True if at least one condition holds for all values of the fields. With more than 16 bits of
+/// fields the values are not tried, and the result is false.
 fn covers(alternatives: &[Alternative]) -> bool {
     if alternatives.iter().any(|a| a.condition.is_none()) {
         return true;
@@ -435,7 +438,7 @@ fn field_ranges(expr: &Expr, out: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// Mask and value of the opcode bits of dword 0.
+/// The mask and value of the opcode bits of dword 0.
 pub fn opcode(container: &Container) -> (u32, u32) {
     let (mut mask, mut value) = ([0u32], [0u32]);
     for field in container.fields.iter().filter(|field| field.opcode && field.end < 32) {
@@ -445,12 +448,13 @@ pub fn opcode(container: &Container) -> (u32, u32) {
     (mask[0], value[0])
 }
 
-/// Length field of an instruction.
+/// The length field of an instruction.
 pub fn length_field(container: &Container) -> Option<&Field> {
     container.fields.iter().find(|field| field.length)
 }
 
-/// The files whose feature is on or that have none, and the files whose types these contain.
+/// For each file, whether it gets types: its feature is on, it has no feature, or such a file
+/// contains its types.
 fn typed_files(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<bool> {
     let mut typed: Vec<bool> =
         spec.files.iter().map(|file| file.feature.as_deref().is_none_or(enabled)).collect();
@@ -465,7 +469,7 @@ fn typed_files(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<bool> {
     }
 }
 
-/// Marks the files of the types that fields have.
+/// Marks the files that define the types of these fields.
 fn mark(spec: &Spec, fields: &[Field], groups: &[Group], typed: &mut [bool]) {
     for field in fields {
         match field.ty {

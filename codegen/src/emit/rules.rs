@@ -1,4 +1,4 @@
-//! The rules: `genxml_core::rule` as constants.
+//! Generates the rules as constants of `genxml_core::rule`.
 
 use super::field::{ident, number, pattern};
 use super::plan::Plan;
@@ -8,12 +8,12 @@ use crate::model::{
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-/// What conditions ask for with `last`, each once: the packet and its condition.
+/// The distinct calls of `last` in conditions: the packet and its condition.
 #[derive(Debug, Default)]
 pub struct Lasts<'a>(Vec<(ContainerId, Option<&'a Cond>)>);
 
 impl<'a> Lasts<'a> {
-    /// Those of all rules.
+    /// Collects the calls of all rules.
     pub fn new(spec: &'a Spec) -> Self {
         let mut lasts = Self::default();
         for rule in spec.containers.iter().flat_map(|container| &container.rules) {
@@ -45,11 +45,11 @@ impl<'a> Lasts<'a> {
     }
 }
 
-/// Writes rules of one file's tables.
+/// Generates the rules of one file's tables.
 pub struct Rules<'a> {
     /// The plan.
     pub plan: &'a Plan<'a>,
-    /// Of all rules.
+    /// The calls of `last` in all rules.
     pub lasts: &'a Lasts<'a>,
     /// The file.
     pub file: usize,
@@ -80,7 +80,7 @@ impl Rules<'_> {
         quote!(&[#(#rules),*])
     }
 
-    /// The list that `Cond::Last` counts in.
+    /// The static list that `Cond::Last` refers to by index.
     pub fn lasts(&self) -> TokenStream {
         let lasts = self.lasts.0.iter().map(|(packet, condition)| {
             let packet = number(packet.0 as u32);
@@ -94,7 +94,7 @@ impl Rules<'_> {
             quote!(rule::Last { packet: #packet, condition: #condition })
         });
         quote! {
-            /// What the rules ask for with `last`.
+            /// Earlier packets that rules refer to with `last`.
             pub static LASTS: &[rule::Last] = &[#(#lasts),*];
         }
     }

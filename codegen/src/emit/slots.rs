@@ -2,7 +2,7 @@
 
 use crate::model::{Container, Spec};
 
-/// Slots of a container, as in `genxml_core::latch::Slots`.
+/// The slots of a container; the same as `genxml_core::latch::Slots`.
 pub struct Slots {
     pub first: u32,
     pub entries: u32,
@@ -14,7 +14,7 @@ pub struct Slots {
 /// The slots of all latched containers.
 #[derive(Default)]
 pub struct Latches {
-    /// By container; none if it is not latched.
+    /// The slots of each container; `None` if it is not latched.
     pub slots: Vec<Option<Slots>>,
     /// Number of all slots.
     pub count: u32,
@@ -32,7 +32,7 @@ impl Latches {
         latches
     }
 
-    /// The next free slots.
+    /// Takes the next free slots for a container.
     fn take(&mut self, container: &Container) -> Slots {
         let index = container.latch_index().map(|field| (field.start, field.end));
         let entries = index.map_or(1, |(start, end)| 1 << (end - start + 1));

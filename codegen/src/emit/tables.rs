@@ -1,4 +1,4 @@
-//! The reflection tables: `genxml_core::reflect` as statics.
+//! Generates the reflection tables: statics of the types of `genxml_core::reflect`.
 
 use super::condition::constant;
 use super::field::{ident, number, pattern, space_type};

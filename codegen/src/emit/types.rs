@@ -1,4 +1,4 @@
-//! The types that a container's sets of alternatives and arrays need.
+//! Generates the types of a container's sets of alternatives and array elements.
 
 use super::condition::words;
 use super::docs;
@@ -11,7 +11,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Emit<'_> {
-    /// The types of a block's sets and arrays.
+    /// Generates the types of a block's sets and arrays.
     pub(super) fn extra_types(&self, block: &Block, out: &mut Vec<TokenStream>) {
         for member in &block.members {
             match member {
@@ -37,7 +37,7 @@ impl Emit<'_> {
         let name = ident(&set.ty);
         let derives = self.derives();
         let doc = format!(
-            " What [`{parent}`] holds, by its other fields. Packing writes what is given and does not compare."
+            " An alternative of [`{parent}`]. The other fields determine which one is valid; packing does not check this."
         );
         let variants = set.alternatives.iter().map(|alternative| {
             let variant = ident(&alternative.variant);
@@ -54,7 +54,7 @@ impl Emit<'_> {
         });
         let absent = set.absent.then(|| {
             quote!(
-                #[doc = " None of these: the bits are zero."]
+                #[doc = " No alternative is valid: the bits are zero."]
                 Absent,
             )
         });
@@ -65,7 +65,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The struct of an array's element.
+    /// Generates the struct of an array's element.
     pub(super) fn element_type(&self, block: &Block, variable: bool) -> TokenStream {
         let name = ident(&block.name);
         let derives = self.derives();
@@ -115,7 +115,7 @@ impl Emit<'_> {
             #derives
             pub struct #name { #members }
             impl #name {
-                /// All fields at their defaults.
+                /// All fields have their defaults.
                 #[inline(always)]
                 pub const fn new() -> Self {
                     Self { #(#fields),* }

@@ -1,4 +1,4 @@
-//! A container with a variable tail as Rust: the struct, `pack_into`, `unpack` and its traits.
+//! Generates a container with a variable tail: the struct, `pack_into`, `unpack` and its traits.
 
 use super::common::{fixed_dwords, tail_doc};
 use super::docs;
@@ -10,20 +10,20 @@ use crate::model::{ContainerId, Kind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The text about the length of a packet.
+/// The code that handles the length of a packet.
 struct Length {
     /// The dword that holds the length field, and the value to write there.
     write: Option<(u32, TokenStream)>,
-    /// Refuses to pack a packet that the field cannot express.
+    /// Returns an error if the length field cannot express the length of the packet.
     pack_check: Option<TokenStream>,
-    /// Refuses to unpack a packet whose tail is not whole.
+    /// Returns an error if the tail does not consist of whole elements.
     unpack_check: Option<TokenStream>,
-    /// Length in dwords that the header says.
+    /// Length in dwords according to the header.
     total: TokenStream,
 }
 
 impl Emit<'_> {
-    /// A container with a variable tail.
+    /// Generates a container with a variable tail.
     pub(super) fn variable(&self, id: ContainerId, body: &Body, tail: &Array) -> TokenStream {
         let name = ident(&body.block.name);
         let head = self.head(body);
@@ -110,7 +110,7 @@ impl Emit<'_> {
         let (checks, refuse) = self.checks(body);
         let Length { unpack_check, total, .. } = length;
         quote! {
-            /// Length in dwords that the header says.
+            /// Length in dwords according to the header.
             fn length(dwords: &[u32]) -> usize {
                 #total
             }
@@ -188,7 +188,7 @@ fn variable_length(body: &Body) -> Length {
     }
 }
 
-/// The traits, which all go through the container's own functions.
+/// The implementations of traits, which call the container's own functions.
 fn variable_traits(body: &Body) -> TokenStream {
     let name = ident(&body.block.name);
     let instruction = matches!(body.container.kind, Kind::Instruction { .. }).then(|| {

@@ -1,19 +1,19 @@
-//! Problems of conditions.
+//! Errors in conditions.
 
 use std::ops::Range;
 
 use crate::diagnostic::Code;
 
-/// A problem of a condition, with its position in the text.
+/// An error in a condition, with its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExprError {
     /// [`Code::Expression`], [`Code::ExpressionName`] or [`Code::ExpressionKind`].
     pub code: Code,
-    /// Bytes of the condition's text.
+    /// Byte range in the condition's text.
     pub range: Range<usize>,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// Advice.
     pub hint: Option<String>,
 }
 
@@ -41,5 +41,5 @@ impl ExprError {
     }
 }
 
-/// A parsed condition, or the problem.
+/// A parsed condition or part of one, or the error.
 pub(super) type Result<T> = std::result::Result<T, Box<ExprError>>;

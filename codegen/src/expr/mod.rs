@@ -1,8 +1,8 @@
-//! Conditions: the text of `exists-if` to [`Expr`], of `require` to [`Cond`]. The grammar is in
-//! SCHEMA.md.
+//! Parses conditions: the text of `exists-if` to an [`Expr`], the text of `require` to a [`Cond`].
+//! The grammar is in SCHEMA.md.
 //!
-//! `parse` reads the text, `resolve` finds what its names mean, `text` formats a condition,
-//! `error` has the problems.
+//! `parse` reads the text, `resolve` resolves its names, `text` formats a condition, `error` has
+//! the error type.
 
 mod error;
 mod parse;

@@ -1,4 +1,4 @@
-//! The text of a condition to a [`Tree`], in which names are still names.
+//! Parses the text of a condition to a [`Tree`], whose names are not resolved.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::diagnostic::Code;
 use crate::model::Op;
 use crate::number::number;
 
-/// Operators nest no deeper than this.
+/// Maximum nesting depth of operators.
 const DEPTH: usize = 64;
 
 /// Parses a condition.
@@ -24,7 +24,7 @@ pub(super) fn tree(text: &str) -> Result<Tree> {
     }
 }
 
-/// The items of a set: single ones and ranges, separated by spaces or commas.
+/// Parses the items of a set: values and ranges, separated by spaces or commas.
 pub(super) fn words(text: &str) -> Result<Vec<(Tree, Option<Tree>)>> {
     let mut parser = Parser { tokens: tokens(text)?, next: 0, end: text.len() };
     let mut items = Vec::new();
@@ -51,7 +51,7 @@ pub(super) enum Tree {
     In(Box<Tree>, Vec<(Tree, Option<Tree>)>, Range<usize>),
     /// `value in SET`
     InSet(Box<Tree>, String, Range<usize>),
-    /// `name(arguments)`, placed at the name
+    /// `name(arguments)`; the range is that of the name
     Call(String, Range<usize>, Vec<Tree>),
 }
 
@@ -145,8 +145,8 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
                 let word = word(rest);
                 match number(word) {
                     Some(value) => (Token::Number(value), word.len()),
-                    // Names such as 3DPRIM_TRILIST start with a digit; a number with a slip in it
-                    // looks the same.
+                    // A name may start with a digit: 3DPRIM_TRILIST. A word of digits, or one that
+                    // starts with 0x, is a malformed number.
                     None if word.bytes().all(|b| b.is_ascii_digit() || b == b'_')
                         || word.starts_with("0x") =>
                     {
@@ -167,8 +167,8 @@ fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>> {
     Ok(found)
 }
 
-/// The word that `text` starts with. A point joins two words (`CONTAINER.Group`), two points are a
-/// range.
+/// The word at the start of `text`. One point joins two words (`CONTAINER.Group`); two points make
+/// a range.
 fn word(text: &str) -> &str {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let mut end = text.find(|c| !part(c)).unwrap_or(text.len());
@@ -181,8 +181,8 @@ fn word(text: &str) -> &str {
     &text[..end]
 }
 
-/// Where the name ends that `open` started: a bracketed name may hold brackets, as in
-/// `[Address[8:4]]`.
+/// The position of the `end` that closes a name in brackets or quotes. A name in brackets may
+/// contain brackets, as in `[Address[8:4]]`.
 fn closing(text: &str, open: char, end: char) -> Option<usize> {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -196,7 +196,7 @@ fn closing(text: &str, open: char, end: char) -> Option<usize> {
     None
 }
 
-/// How tight `in` binds: as a comparison.
+/// The precedence of `in`, which is that of comparisons.
 const IN_LEVEL: u8 = 3;
 
 struct Parser {
@@ -206,7 +206,8 @@ struct Parser {
 }
 
 impl Parser {
-    /// Operators of at least `least`, by precedence climbing; all are left associative.
+    /// Parses operators with precedence `least` or more, by precedence climbing. All operators are
+    /// left associative.
     fn binary(&mut self, least: u8, depth: usize) -> Result<Tree> {
         let mut left = self.unary(depth + 1)?;
         let mut length = depth;
@@ -225,7 +226,7 @@ impl Parser {
                     .hint("write `a <= b && b <= c`, or parentheses".to_owned()));
             }
             compared = tight == IN_LEVEL;
-            length += 1; // a long chain is as deep a tree as nested parentheses
+            length += 1; // the tree of a long chain is as deep as that of nested parentheses
             self.limit(length, range.clone())?;
             self.next += 1;
             left = match token {
@@ -239,7 +240,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// The right side of `in`.
+    /// Parses the right side of `in`.
     fn set(&mut self, left: Tree, range: Range<usize>, depth: usize) -> Result<Tree> {
         match self.tokens.get(self.next).cloned() {
             Some((Token::Name(name), place)) => {
@@ -327,7 +328,7 @@ impl Parser {
         })
     }
 
-    /// The arguments of a function, after its `(`.
+    /// Parses the arguments of a function, after its `(`.
     fn call(&mut self, name: String, range: Range<usize>, depth: usize) -> Result<Tree> {
         let mut arguments = Vec::new();
         if self.take(&Token::Close) {
@@ -347,7 +348,7 @@ impl Parser {
         }
     }
 
-    /// Words joined by `-`, which is not a subtraction here: `render-target`.
+    /// Parses words joined by `-`, which is not a subtraction here: `render-target`.
     fn hyphenated(&mut self) -> Result<Tree> {
         let mut joined: Option<(String, Range<usize>)> = None;
         loop {

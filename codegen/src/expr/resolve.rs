@@ -1,5 +1,5 @@
-//! A [`Tree`] to a condition: resolves names, and checks that each part has the kind that is needed
-//! at its position.
+//! Converts a [`Tree`] to a condition: resolves names, and checks that each part has the kind that
+//! is needed at its position.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ pub struct Scope<'a> {
     pub fields: &'a [Field],
     /// All enumerations.
     pub enums: &'a [Enum],
-    /// The variant alternative of the field that the condition belongs to; its fields win over
-    /// others of the name.
+    /// The variant alternative of the field that has the condition. If several fields have the
+    /// same name, the field of this alternative is meant.
     pub variant: Option<&'a (String, String)>,
 }
 
-/// A condition of a field.
+/// Resolves the condition of a field.
 pub(super) fn small(tree: Tree, scope: Scope<'_>) -> Result<Expr> {
     let level = Level { fields: scope.fields, groups: &[], views: &[], what: "here" };
     let resolver = Resolver {
@@ -38,7 +38,7 @@ pub(super) fn small(tree: Tree, scope: Scope<'_>) -> Result<Expr> {
     Ok(plain(resolver.cond(tree, None)?))
 }
 
-/// What [`Place::Field`] lets through, as the smaller type.
+/// Converts a condition that [`Place::Field`] allows to the smaller type.
 fn plain(cond: Cond) -> Expr {
     match cond {
         Cond::Field(FieldRef { name, start, end, .. }) => Expr::Field { name, start, end },
@@ -57,12 +57,12 @@ fn plain(cond: Cond) -> Expr {
     }
 }
 
-/// A condition of a rule.
+/// Resolves the condition of a rule.
 pub(super) fn rule(tree: Tree, spec: &Spec, container: usize) -> Result<Cond> {
     of_container(tree, spec, container, Place::Rule)
 }
 
-/// A condition of a view.
+/// Resolves the condition of a view.
 pub(super) fn view(tree: Tree, spec: &Spec, container: usize) -> Result<Cond> {
     of_container(tree, spec, container, Place::View)
 }
@@ -81,7 +81,7 @@ fn of_container(tree: Tree, spec: &Spec, container: usize, place: Place) -> Resu
     resolver.cond(tree, None)
 }
 
-/// Ranges in ascending order, joined where they touch.
+/// Sorts ranges and joins those that touch.
 fn join(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(u64, u64)> = Vec::new();
@@ -94,7 +94,7 @@ fn join(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     joined
 }
 
-/// The ranges of a `<set>`.
+/// Resolves the items of a `<set>` to ranges.
 pub(super) fn set(items: Vec<(Tree, Option<Tree>)>, list: &Enum) -> Result<Vec<(u64, u64)>> {
     let mut ranges = Vec::new();
     for item in items {
@@ -103,8 +103,7 @@ pub(super) fn set(items: Vec<(Tree, Option<Tree>)>, list: &Enum) -> Result<Vec<(
     Ok(join(ranges))
 }
 
-/// The ranges that one item of a set stands for. `other` says what a name is that `list` does not
-/// know.
+/// Resolves one item of a set to ranges. `other` resolves a name that is not in `list`.
 fn members(
     item: (Tree, Option<Tree>),
     list: Option<&Enum>,
@@ -163,7 +162,7 @@ fn place(tree: &Tree) -> Range<usize> {
     }
 }
 
-/// What kind of condition it is: each allows less than the one before.
+/// Kinds of conditions. Each kind allows less than the kind before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// `require` of a rule.
@@ -176,13 +175,14 @@ enum Place {
     Field,
 }
 
-/// Fields that a bare name may mean.
+/// The fields, groups and views in which a name is looked up: those of a container or of a group's
+/// element.
 #[derive(Clone, Copy)]
 struct Level<'a> {
     fields: &'a [Field],
     groups: &'a [Group],
     views: &'a [View],
-    /// For messages.
+    /// Description for error messages.
     what: &'a str,
 }
 
@@ -202,7 +202,7 @@ impl<'a> Level<'a> {
     }
 }
 
-/// Something that a name in brackets means.
+/// The meaning of a name in brackets.
 enum Found<'a> {
     Field { base: Base, start: u32, field: &'a Field },
     Group { base: Base, start: u32, group: &'a Group },
@@ -211,7 +211,7 @@ enum Found<'a> {
 struct Resolver<'a> {
     enums: &'a [Enum],
     containers: &'a [Container],
-    /// Innermost last.
+    /// Levels in which names are looked up, innermost last.
     levels: Vec<Level<'a>>,
     variant: Option<&'a (String, String)>,
     place: Place,
@@ -264,7 +264,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Refuses operators that only rules may use.
+    /// Returns an error in the condition of a field: only rules and views may use this.
     fn only_rules(&self, what: &str, range: &Range<usize>) -> Result<()> {
         match self.place {
             Place::Field => {
@@ -277,7 +277,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Refuses references to other containers.
+    /// Returns an error in a condition that cannot refer to other containers.
     fn no_state(&self, what: &str, range: &Range<usize>) -> Result<()> {
         self.only_rules(what, range)?;
         match self.place {
@@ -424,7 +424,7 @@ impl<'a> Resolver<'a> {
         Ok(Cond::Over(what, group, body.map(Box::new)))
     }
 
-    /// The leftmost field that a tree names.
+    /// The leftmost field in a tree.
     fn first_field(&self, tree: &Tree) -> Option<&'a Field> {
         match tree {
             Tree::Field(name, range) => match self.find(name, range, false) {
@@ -467,19 +467,19 @@ impl<'a> Resolver<'a> {
             Found::Group { .. } => {
                 let message = format!("`{name}` is a group of elements, not a value");
                 Err(ExprError::kind(range.clone(), message).hint(
-                    "say all(), any(), sum(), count() or unique() of it, or name a field of one element"
+                    "use all(), any(), sum(), count() or unique(), or name a field of one element"
                         .to_owned(),
                 ))
             }
         }
     }
 
-    /// What a name means: a field of the innermost element or further out, a part of one, or
-    /// something of another container. `group`: a group is wanted.
+    /// Resolves a name: first in the innermost element, then in the enclosing ones, then as a path
+    /// that starts with another container. With `group`, the name is that of a group.
     fn find(&self, name: &str, range: &Range<usize>, group: bool) -> Result<Found<'a>> {
         for (outward, level) in self.levels.iter().rev().enumerate() {
             let base = Base::Own(outward as u32);
-            // Within a field's condition only names as they are; elsewhere paths too.
+            // The condition of a field has plain names only; other conditions also have paths.
             let found = match self.place {
                 Place::Field => own(level, name, range, self.variant)?
                     .map(|field| (field.start, Part::Field(field))),
@@ -533,8 +533,8 @@ impl<'a> Resolver<'a> {
         Err(ExprError::new(Code::ExpressionName, range.clone(), message, hint))
     }
 
-    /// A field or group by its path from a level on: `Field`, `Struct Field.Field`,
-    /// `Group[2].Field` (`Group.Field` is that of element 0).
+    /// Finds a field or group by its path from a level: `Field`, `Struct Field.Field`,
+    /// `Group[2].Field`. `Group.Field` is the field of element 0.
     fn path(
         &self,
         level: Level<'a>,
@@ -584,13 +584,13 @@ impl<'a> Resolver<'a> {
                 }
             }
         }
-        // A bare group, where a field is wanted: found, so that the message can say so.
+        // A group is found even if a field is wanted, so that the error can say so.
         let group = level.groups.iter().find(|group| !wants_group && group_name(group) == name);
         Ok(group.map(|group| (from + group.start, Part::Group(group))))
     }
 
-    /// The number of a value of the enumeration that `field`, on the other side of the comparison,
-    /// has.
+    /// The number of a named value. `field` is the field on the other side of the comparison; the
+    /// name is a value of its enumeration.
     fn value(&self, name: &str, range: &Range<usize>, field: Option<&Field>) -> Result<u64> {
         match (name, field.map(|field| &field.ty)) {
             ("true", None | Some(Type::Bool)) => return Ok(1),
@@ -613,7 +613,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// A field or group whose base is not resolved yet.
+/// A field or group without its base.
 enum Part<'a> {
     Field(&'a Field),
     Group(&'a Group),
@@ -643,8 +643,8 @@ fn names<'a>(level: Level<'a>, group: bool) -> Vec<&'a str> {
     }
 }
 
-/// The field of exactly that name. Several of one name must mean the same bits, or the one of
-/// `variant` is meant.
+/// The field with exactly this name. If several fields with the name have different bits, the one
+/// in alternative `variant` is meant.
 fn own<'a>(
     level: &Level<'a>,
     name: &str,

@@ -1,8 +1,8 @@
-//! Conditions back to text.
+//! Formats conditions as text.
 
 use crate::model::{Expr, Op};
 
-/// The operator as it is written.
+/// The operator in text.
 pub fn symbol(op: Op) -> &'static str {
     match op {
         Op::Or => "||",
@@ -22,7 +22,7 @@ pub fn symbol(op: Op) -> &'static str {
     }
 }
 
-/// How tight the operator binds; larger is tighter.
+/// The precedence of the operator; a larger number binds tighter.
 pub(super) fn level(op: Op) -> u8 {
     match op {
         Op::Or => 1,
@@ -34,18 +34,18 @@ pub(super) fn level(op: Op) -> u8 {
     }
 }
 
-/// The condition as text.
+/// Formats a condition.
 pub fn display(expr: &Expr) -> String {
     display_with(expr, &|_, _, _| None)
 }
 
-/// The condition as text. `name(first bit, last bit, value)` may give the name of a field's value.
+/// Formats a condition. `name(first bit, last bit, value)` may return the name of a field's value.
 pub fn display_with(expr: &Expr, name: &dyn Fn(u32, u32, u64) -> Option<String>) -> String {
     write(expr, 0, None, name)
 }
 
-/// `outer` is the level of the surrounding operator, `other` the field on the other side of a
-/// comparison.
+/// Formats a part of a condition. `outer` is the precedence of the surrounding operator. `other` is
+/// the field on the other side of a comparison.
 fn write(
     expr: &Expr,
     outer: u8,
@@ -73,7 +73,7 @@ fn write(
                 _ => None,
             };
             let inner = level(*op);
-            // Comparisons do not chain.
+            // A comparison cannot be an operand of a comparison without parentheses.
             let left_text = write(left, inner + u8::from(inner == 3), bits(right), name);
             let right_text = write(right, inner + 1, bits(left), name);
             let text = format!("{left_text} {} {right_text}", symbol(*op));

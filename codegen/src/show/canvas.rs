@@ -1,29 +1,28 @@
-//! Text for a terminal of 80 columns: pieces with styles, wrapped at words; colours only at the
-//! very end.
+//! Builds text for a terminal of 80 columns: wraps pieces at words, and adds colours last.
 
-/// No line is longer.
+/// Maximum length of a line in columns.
 pub(super) const WIDTH: usize = 80;
 
-/// What a piece of text is.
+/// Styles of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
-    /// The thing's own name, and headings.
+    /// Headings, and the name of the shown item.
     Title,
     /// Names of fields and values.
     Name,
-    /// Types, and names of other things.
+    /// Types, and names of other items.
     Type,
     /// Conditions.
     Condition,
     /// Frames, sources and reserved bits.
     Faint,
-    /// Doubts, and how bad a rule's violation is.
+    /// Doubts, and severities of rules.
     Alarm,
 }
 
 impl Style {
-    /// The SGR parameters.
+    /// The parameters of the ANSI escape sequence SGR.
     fn code(self) -> Option<&'static str> {
         match self {
             Style::Plain => None,
@@ -40,7 +39,7 @@ impl Style {
 /// A piece of text.
 pub(super) type Piece = (String, Style);
 
-/// The text so far.
+/// The text that is being built.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
     pub text: String,
@@ -52,7 +51,7 @@ impl Canvas {
         Canvas { text: String::new(), color }
     }
 
-    /// Adds text as it is.
+    /// Adds text without wrapping.
     pub fn put(&mut self, text: &str, style: Style) {
         match style.code() {
             Some(code) if self.color && !text.trim().is_empty() => {
@@ -68,11 +67,11 @@ impl Canvas {
         self.text.push('\n');
     }
 
-    /// Adds pieces, broken at spaces, from `column` on; further lines start at `indent`. Ends the
-    /// line.
+    /// Adds pieces from `column` on and breaks lines at spaces. Further lines start at `indent`.
+    /// Ends the last line.
     pub fn wrap(&mut self, column: usize, indent: usize, pieces: &[Piece]) {
         let mut at = column;
-        // A space is due before the next word.
+        // True if a space must come before the next word.
         let mut space = false;
         for (text, style) in pieces {
             for (index, word) in text.split(' ').enumerate() {
@@ -92,7 +91,7 @@ impl Canvas {
                     self.text.push(' ');
                     at += 1;
                 }
-                // A word that fits no line is broken.
+                // A word that is longer than a line is broken.
                 while at + width > WIDTH {
                     let room =
                         word.char_indices().nth(WIDTH - at).map_or(word.len(), |(byte, _)| byte);
@@ -111,7 +110,7 @@ impl Canvas {
         self.end_line();
     }
 
-    /// Adds short texts in as many columns as fit, read downwards.
+    /// Adds short texts in as many columns as fit. The order goes down each column.
     pub fn columns(&mut self, indent: usize, items: &[(String, String)]) {
         let numbers = items.iter().map(|(number, _)| number.chars().count()).max().unwrap_or(0);
         let widest = items.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);

@@ -1,14 +1,14 @@
-//! What a name, an offset or a slip of either means.
+//! Finds items by name or offset, and suggests names after a typing error.
 
 use crate::model::{Field, Group, Kind, Spec, Type};
 use crate::suggest;
 
-/// There is nothing of that name.
+/// The error if no item has the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DidYouMean {
-    /// What was asked for.
+    /// The given name.
     pub name: String,
-    /// What may have been meant.
+    /// Similar names.
     pub nearest: Vec<String>,
     /// Containers with a field of that name.
     pub fields: Vec<String>,
@@ -38,10 +38,11 @@ pub(super) enum Found {
     Enum(usize),
 }
 
-/// So many suggestions.
+/// Maximum number of suggestions.
 const NEAREST: usize = 8;
 
-/// What is named: by the manual's name or the Rust type's in any case, or a register by its offset.
+/// Finds an item by the name in the manual or of the Rust type, in any case, or a register by its
+/// offset.
 pub(super) fn find(spec: &Spec, name: &str) -> Result<Found, DidYouMean> {
     let containers =
         spec.containers.iter().enumerate().map(|(at, c)| (Found::Container(at), c.name.as_str()));
@@ -84,7 +85,7 @@ pub(super) fn find(spec: &Spec, name: &str) -> Result<Found, DidYouMean> {
     Err(DidYouMean { name: name.to_owned(), nearest, fields: with_field(spec, &wanted) })
 }
 
-/// Letters and digits in one case; `ThreeD` is `3D`, as in the names of Rust types.
+/// The letters and digits of a name in lower case. `ThreeD` becomes `3d`, as Rust types have it.
 fn key(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect::<String>().replace("threed", "3d")
@@ -95,8 +96,8 @@ fn offset(name: &str) -> Option<u32> {
     u32::from_str_radix(&digits.replace('_', ""), 16).ok()
 }
 
-/// The register that has the byte at `offset`; one engine's own description goes before that of all
-/// engines.
+/// The register with the byte at `offset`. The description of one engine's register has precedence
+/// over that of all engines.
 fn register(spec: &Spec, name: &str, offset: u32) -> Result<Found, DidYouMean> {
     let mut found = None;
     let mut distances: Vec<(u32, String)> = Vec::new();
@@ -128,7 +129,7 @@ fn with_field(spec: &Spec, wanted: &str) -> Vec<String> {
     holders.map(|container| container.name.clone()).take(NEAREST).collect()
 }
 
-/// Names of everything with a field of such a type.
+/// Names of the containers with a field whose type satisfies `uses`.
 pub(super) fn users(spec: &Spec, uses: impl Fn(&Type) -> bool) -> Vec<String> {
     fn any(fields: &[Field], groups: &[Group], uses: &dyn Fn(&Type) -> bool) -> bool {
         fields.iter().any(|field| uses(&field.ty))

@@ -1,8 +1,8 @@
-//! One container or enumeration for people: `genx spec show NAME`. A picture of its dwords, then
-//! every field with its type, values, range and source, the alternatives, the groups and the rules;
-//! no line is longer than 80 columns.
+//! Shows one container or enumeration as text: `genx spec show NAME`. The text has a picture of the
+//! dwords, then every field with its type, values, range and source, then alternatives, groups and
+//! rules. No line is longer than 80 columns.
 //!
-//! `find` says what a name means, `picture` draws dwords, `canvas` wraps and colours.
+//! `find` finds the item, `picture` draws dwords, `canvas` wraps and colours the text.
 
 mod canvas;
 mod find;
@@ -20,19 +20,20 @@ use crate::model::{
 };
 use crate::words::{ALL_PIPELINES, bits_text, engine_names, is_inline, kind, pipeline_names};
 
-/// Lists of values longer than this that have a name of their own are only named.
+/// Maximum number of values that are listed with a field. For a longer named enumeration, only the
+/// name is printed.
 const VALUES_SHOWN: usize = 16;
 
-/// Names of fields are padded to no more than this.
+/// Maximum width of the column of field names.
 const NAMES: usize = 28;
 
-/// The container or enumeration named `name`, by the manual's name or the Rust type's in any case,
-/// or the register at an offset (`0x2358`). Plain text.
+/// Shows the container or enumeration `name` as plain text. `name` is the name in the manual or of
+/// the Rust type, in any case, or the offset of a register (`0x2358`).
 pub fn show(spec: &Spec, name: &str) -> Result<String, DidYouMean> {
     show_colored(spec, name, false)
 }
 
-/// As [`show`], with ANSI colours if asked for.
+/// Does the same as [`show`], with ANSI colours if `color` is set.
 pub fn show_colored(spec: &Spec, name: &str, color: bool) -> Result<String, DidYouMean> {
     let found = find(spec, name)?;
     let mut show = Show { spec, canvas: Canvas::new(color), fields: &[] };
@@ -46,7 +47,7 @@ pub fn show_colored(spec: &Spec, name: &str, color: bool) -> Result<String, DidY
 struct Show<'a> {
     spec: &'a Spec,
     canvas: Canvas,
-    /// Fields that conditions name.
+    /// Fields that conditions may name.
     fields: &'a [Field],
 }
 
@@ -119,7 +120,7 @@ impl<'a> Show<'a> {
         self.canvas.wrap(0, 2, &[faint(format!("{how} {text}"))]);
     }
 
-    /// The values: in columns, or a line each if they have more to say.
+    /// Writes the values: in columns, or one per line if one of them has more to show.
     fn values(&mut self, list: &Enum, indent: usize) {
         let decimal = list.values.iter().all(|value| value.value < 10);
         let number = |value: u64| if decimal { value.to_string() } else { format!("{value:#x}") };
@@ -218,7 +219,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// The picture and list of the fields of a container or group element.
+    /// Writes the picture and the list of the fields of a container or group element.
     fn scope(&mut self, fields: &'a [Field], groups: &'a [Group], indent: usize) {
         self.fields = fields;
         let mut sets: Vec<(&str, &str)> = Vec::new();
@@ -227,8 +228,8 @@ impl<'a> Show<'a> {
                 sets.push((set, one));
             }
         }
-        // The common picture shows a variant set as a block; then each alternative has a picture of
-        // its dwords.
+        // The main picture shows a variant set as one block. After it, each alternative has its own
+        // picture.
         let common: Vec<&Field> = fields.iter().filter(|field| field.variant.is_none()).collect();
         let blocks = fields
             .iter()
@@ -276,8 +277,8 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// A picture of the fields and other cells, and a list of the fields: dword by dword, from bit
-    /// 31 down.
+    /// Writes a picture of the fields and `others`, then a list of the fields: dword by dword, from
+    /// bit 31 down.
     fn fields_of(&mut self, fields: &[&'a Field], others: Vec<Cell>, indent: usize) {
         let letters = letters(fields);
         let cells = fields
@@ -388,7 +389,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// A condition, with values by name where they have one.
+    /// Formats a condition with the names of values.
     fn condition(&self, condition: &Expr) -> String {
         expr::display_with(condition, &|start, end, value| {
             let field =
@@ -442,7 +443,7 @@ impl<'a> Show<'a> {
         dotted(facts)
     }
 
-    /// A stored value as people write it.
+    /// Formats a stored value.
     fn value(&self, field: &Field, value: u64) -> String {
         let width = (field.end - field.start + 1).clamp(1, 64);
         let signed = ((value << (64 - width)) as i64) >> (64 - width);
@@ -464,7 +465,7 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// The end of a range, back to the meant value.
+    /// Formats a bound of a range as the meant value.
     fn meant(&self, field: &Field, stored: u64) -> String {
         match field.stored {
             Stored::Plain if matches!(field.ty, Type::Uint) => stored.to_string(),

@@ -1,7 +1,7 @@
-//! Dwords as pictures, bit 31 on the left and two columns a bit.
+//! Draws dwords with bit 31 on the left and two columns per bit.
 //!
-//! A name that does not fit its cell is cut if enough of it remains, otherwise a letter stands
-//! there, which the list below the picture repeats.
+//! A name that is too long for its cell is cut. If too little of it remains, the cell has a letter,
+//! which the list below the picture repeats.
 
 use super::canvas::{Canvas, Style};
 use crate::model::{Field, Group, Type};
@@ -10,14 +10,14 @@ use crate::model::{Field, Group, Type};
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
     start: u32,
-    /// First bit after it.
+    /// First bit after the range.
     end: u32,
     text: String,
     letter: Option<char>,
     style: Style,
 }
 
-/// A cut name has at least so many characters.
+/// Minimum number of characters of a cut name.
 const CUT: usize = 9;
 
 /// Columns between the frame's sides, both included.
@@ -37,7 +37,7 @@ impl Cell {
         Cell { start: field.start, end: field.end + 1, text, letter: None, style }
     }
 
-    /// The bits of a set of alternatives.
+    /// The cell for a field of a set of alternatives, labelled with the name of the set.
     pub fn set(field: &Field, set: &str) -> Cell {
         Cell { text: format!("<{set}>"), style: Style::Condition, ..Cell::field(field) }
     }
@@ -60,8 +60,7 @@ impl Cell {
         }
     }
 
-    /// Gives a letter to each field whose name fits nowhere: `letters` has one for each of
-    /// `fields`.
+    /// Sets the letter that the cell has if its name does not fit.
     pub fn with_letter(self, letter: Option<char>) -> Cell {
         Cell { letter, ..self }
     }
@@ -76,8 +75,8 @@ impl Cell {
     }
 }
 
-/// Letters for the fields whose names do not fit the picture, `a` to `z` and `A` to `Z` in the
-/// order from bit 31 down.
+/// The letter of each field whose name does not fit the picture, `None` for other fields. In each
+/// dword, letters go from `a` to `z` and `A` to `Z`, from bit 31 down.
 pub(super) fn letters(fields: &[&Field]) -> Vec<Option<char>> {
     let mut order: Vec<usize> =
         (0..fields.len()).filter(|at| !Cell::field(fields[*at]).is_readable()).collect();
@@ -95,8 +94,8 @@ pub(super) fn letters(fields: &[&Field]) -> Vec<Option<char>> {
     letters
 }
 
-/// Cells in order and without overlap: those that say the same and touch or overlap become one,
-/// others give way.
+/// Sorts cells and removes overlaps. Cells with equal text that touch or overlap become one. A
+/// later cell loses the bits that an earlier one has.
 pub(super) fn join(mut cells: Vec<Cell>) -> Vec<Cell> {
     cells.sort_by_key(|cell| (cell.start, cell.end));
     let mut joined: Vec<Cell> = Vec::new();
@@ -120,7 +119,7 @@ pub(super) fn join(mut cells: Vec<Cell>) -> Vec<Cell> {
 pub(super) fn draw(canvas: &mut Canvas, cells: &[Cell], indent: usize) {
     let Some(last) = cells.last() else { return };
     let (first_dword, dwords) = (cells[0].start / 32, last.end.div_ceil(32));
-    // A deep element must not push the frame out of the page.
+    // The frame must fit the page, even for a deeply nested element.
     let margin = " ".repeat(indent.min(4));
     canvas.put(
         &format!(
@@ -133,7 +132,7 @@ pub(super) fn draw(canvas: &mut Canvas, cells: &[Cell], indent: usize) {
     for dword in first_dword..dwords {
         let row = Row::new(cells, dword);
         match rows.last_mut() {
-            // A field over many dwords is drawn once.
+            // Equal rows of a field over many dwords are drawn once.
             Some((_, to, old)) if *old == row && row.named => *to = dword,
             _ => rows.push((dword, dword, row)),
         }
@@ -162,7 +161,7 @@ struct Row {
     /// `+` at a bar, `-` elsewhere.
     edges: String,
     line: Vec<(String, Style)>,
-    /// Something is written in it.
+    /// The row contains text.
     named: bool,
 }
 

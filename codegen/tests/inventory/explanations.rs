@@ -1,4 +1,5 @@
-//! Committed tables of differences between the specification and the tables it is compared with.
+//! Committed tables that explain differences between the specification and the tables that it is
+//! compared with.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::inventory::here;
 use crate::inventory::tsv::{self, Row};
 
-/// Structure and line of the manual (or `- field` for a field of ours that has no row; of facts,
-/// first bit and name) -> what is here instead.
+/// Explained differences. The key is a structure and a line of the manual; `- field` for a field of
+/// ours without a row; for facts, first bit and name. The value is what the specification has
+/// instead.
 pub struct Explanations {
     file: &'static str,
     rows: BTreeMap<(String, String), String>,
@@ -18,7 +20,7 @@ impl Explanations {
     /// Reads a table of `codegen/tests/data`.
     ///
     /// # Panics
-    /// If it cannot be read, or a row gives no reason.
+    /// If the table cannot be read, or a row has no reason.
     pub fn read(file: &'static str) -> Explanations {
         let rows = tsv::read(&here("tests/data").join(file));
         let key = |row: &Row| (row.get("structure").to_owned(), row.get("line").to_owned());
@@ -29,7 +31,7 @@ impl Explanations {
         Explanations { file, rows, used: RefCell::default() }
     }
 
-    /// What is here instead, if the difference is explained.
+    /// What the specification has instead, if the difference is explained.
     pub fn get(&self, structure: &str, line: &str) -> Option<&str> {
         let key = (structure.to_owned(), line.to_owned());
         let here = self.rows.get(&key)?;
@@ -37,7 +39,7 @@ impl Explanations {
         Some(here)
     }
 
-    /// Rows that explain nothing.
+    /// Rows that no comparison used.
     pub fn leftovers(&self) -> Vec<String> {
         let used = self.used.borrow();
         let unused = self.rows.keys().filter(|key| !used.contains(*key));

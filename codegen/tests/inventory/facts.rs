@@ -1,6 +1,6 @@
-//! Commands, registers and structures that drivers and tools use: `../shared/facts`. What those
-//! tables hold besides them (trace blocks, engine bases, observed lengths, rules of opcodes) is no
-//! container.
+//! Compares the specification with the commands, registers and structures that drivers and tools
+//! use: `../shared/facts`. Other rows of those tables (trace blocks, engine bases, observed
+//! lengths, rules of opcodes) are not containers.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::inventory::names::{Item, Names};
 use crate::inventory::tsv::{self, Row, number};
 use crate::inventory::{finish, here, shared, spec};
 
-/// Elements of a variable tail that the tables list one by one.
+/// Maximum number of elements of a variable tail that the tables list one by one.
 const ELEMENTS: u32 = 32;
 
-/// Every command, structure and register is there, of the same length, bias and offset, with the
-/// same fields in the same bits.
+/// The specification has every command, structure and register, with the same length, bias and
+/// offset, and with the same fields in the same bits.
 #[test]
 fn facts() {
     let Some(shared) = shared() else { return };
@@ -26,7 +26,7 @@ fn facts() {
     let (mut containers, mut fields, mut explained) = (BTreeSet::new(), 0, 0);
     for file in ["gen8_blitter_video_context", "gen8_commands_and_registers", "gen8_vendor"] {
         let rows = tsv::read(&shared.join(format!("facts/{file}.tsv")));
-        // Of some commands the facts have no more than the header.
+        // For some commands, the facts have only the header.
         let bodies = rows.iter().filter(|row| {
             number(row.get("end_bit"))
                 .is_some_and(|end| end > 31 || end < 16 && row.get("field") != "DWord Length")
@@ -91,8 +91,7 @@ fn facts() {
     finish(problems);
 }
 
-/// What differs in length and bias. The length of a packet with a tail is that of one that was
-/// seen.
+/// Differences in length and bias. The facts have an observed length for a packet with a tail.
 fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<String> {
     let mut problems = Vec::new();
     let variable = container.groups.iter().any(|group| group.count == 0);
@@ -113,8 +112,8 @@ fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>)
     problems
 }
 
-/// What differs in a register's offset: absolute, of any engine or element; or
-/// `base+0x270 + n * 8 + 4` of each engine.
+/// A difference in a register's offset. The row has the absolute offset on any engine, of any
+/// element, or `base+0x270 + n * 8 + 4` for each engine.
 fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<String> {
     let Kind::Register { offset, per_engine, count, stride, .. } = container.kind else {
         return None;
@@ -124,12 +123,13 @@ fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<Strin
         _ => row.either("register_num", "group"),
     };
     let relative = printed.starts_with("base+");
-    // Terms with a factor choose an element of an array: the first will do.
+    // Terms with a factor select an element of an array. The first element is compared.
     let terms = printed.trim_start_matches("base+").split(" + ").filter(|term| !term.contains('*'));
     let wanted = terms.map(number).sum::<Option<u64>>()?;
     let first: Vec<u32> = match (relative, per_engine) {
         (true, true) => (0..count).map(|index| offset + index * stride).collect(),
-        // Tables for every chip count all from a base; here it may be the render engine's alone.
+        // Tables for all chips use an offset from a base for every register. Here, the register
+        // may belong to the render engine only.
         (true, false) => {
             spec.engines.iter().map(|engine| offset.wrapping_sub(engine.base)).collect()
         }
@@ -142,11 +142,12 @@ fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<Strin
     (!found).then(|| format!("offset {offset:#x}, the facts have {printed}"))
 }
 
-/// A field in the same bits (drivers name them freely, so that the name does not count), or what
-/// the project writes instead everywhere:
-/// * an address as a whole for its halves, and up to bit 63 for one that ends earlier;
-/// * a structure for its fields, an array for its first dword;
-/// * in the upper half of a masked register, the enables of its fields.
+/// True if the container has a field in the same bits, or one of these conventions of the project:
+/// * a whole address instead of its halves, and an address up to bit 63 instead of a shorter one;
+/// * a structure instead of its fields, an array instead of its first dword;
+/// * in the upper half of a masked register, the write enables of its fields.
+///
+/// Names are not compared, because drivers choose them freely.
 fn is_there(container: &Container, places: &[Place], start: u32, end: u32) -> bool {
     let masked = matches!(container.kind, Kind::Register { masked: true, .. });
     masked && start > 15
@@ -157,7 +158,7 @@ fn is_there(container: &Container, places: &[Place], start: u32, end: u32) -> bo
                     place.start.max(start) <= end && (inside || place.start >= start)
                 }
                 Some(Type::Struct(_)) => inside,
-                // An array of which the facts have the first element, or the first dword.
+                // An array; the facts have its first element or first dword.
                 None => inside && place.start == start,
                 _ => (place.start, place.end) == (start, end),
             }

@@ -1,4 +1,4 @@
-//! The words of defaults at the head of each structure's table, in the manual's own text.
+//! The default dwords that the manual prints before the table of each structure.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use genxml_codegen::model::{Container, Spec};
 
 use crate::inventory::layout;
 
-/// Lines of volume 2d, if the folder of the manuals is there.
+/// The lines of volume 2d, if the folder of the manuals exists.
 pub fn volume(shared: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(shared.join("seeds")).ok()?;
     let mut files = entries.flatten().map(|entry| entry.path());
@@ -16,7 +16,7 @@ pub fn volume(shared: &Path) -> Option<Vec<String>> {
     Some(std::fs::read_to_string(file).ok()?.lines().map(str::to_owned).collect())
 }
 
-/// The words that the table beginning at `line` gives as its default; none if its head is lost.
+/// The default dwords of the table that starts at `line`; empty if they are lost.
 pub fn words(volume: &[String], line: usize) -> Vec<u32> {
     let head = volume.iter().skip(line.saturating_sub(1)).take(14);
     let text = head
@@ -27,8 +27,9 @@ pub fn words(volume: &[String], line: usize) -> Vec<u32> {
     hex.filter_map(|digits| u32::from_str_radix(digits, 16).ok()).collect()
 }
 
-/// What contradicts the words: a default that differs from bits that are set, and set bits that no
-/// default has. (Where the words have zero, the text below them may say more.)
+/// Contradictions between the default dwords and the defaults of fields: a default that differs
+/// from bits that are set, and set bits that are in no default. Zero bits are not compared, because
+/// the text after them may have the default.
 pub fn compare(spec: &Spec, container: &Container, words: &[u32]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut left = words.to_vec();

@@ -1,4 +1,4 @@
-//! Fields of a structure, row by row.
+//! Compares the fields of a structure with the rows of the inventory.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ pub struct Place<'a> {
     pub name: &'a str,
     pub start: u32,
     pub end: u32,
-    /// None for a whole group or element.
+    /// The field; `None` for a whole group or element.
     pub field: Option<&'a Field>,
-    /// The element's number, for names that count.
+    /// The number of the element, for names that contain it.
     pub element: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ impl Place<'_> {
     }
 }
 
-/// All fields of a container; of a variable group, those of the first `elements`.
+/// All fields of a container. For a variable group, the fields of the first `elements` elements.
 pub fn places(container: &Container, elements: u32) -> Vec<Place<'_>> {
     let mut out = Vec::new();
     add(&container.fields, &container.groups, 0, None, elements, &mut out);
@@ -80,7 +80,7 @@ fn add<'a>(
     }
 }
 
-/// First and last bit that a row of `structs_fields.tsv` says.
+/// The first and last bit in a row of `structs_fields.tsv`.
 pub fn bits(row: &Row) -> Option<(u32, u32)> {
     let dword: u32 = row.get("dword_resolved").split("..").next()?.parse().ok()?;
     let (high, low) = row.get("bits").split_once(':').unwrap_or((row.get("bits"), row.get("bits")));
@@ -88,18 +88,18 @@ pub fn bits(row: &Row) -> Option<(u32, u32)> {
     Some((dword * 32 + low, dword * 32 + high))
 }
 
-/// How a row of the inventory is found.
+/// How well a row of the inventory matches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Match {
-    /// The same bits, the same name.
+    /// Same bits and same name.
     Same,
     /// Reserved bits, all of them.
     Reserved,
-    /// Not at all.
+    /// No match.
     None,
 }
 
-/// The places that a row stands for, by position and name.
+/// The places that match a row, by position and name.
 pub fn find<'p, 'a>(row: &Row, places: &'p [Place<'a>]) -> (Match, Vec<&'p Place<'a>>) {
     match bits(row) {
         Some((start, end)) => find_at(start, end, &plain(row.get("name")), places),
@@ -107,7 +107,7 @@ pub fn find<'p, 'a>(row: &Row, places: &'p [Place<'a>]) -> (Match, Vec<&'p Place
     }
 }
 
-/// The places of these bits and, but for spelling, this name.
+/// The places with these bits and this name; differences in spelling are ignored.
 pub fn find_at<'p, 'a>(
     start: u32,
     end: u32,
@@ -138,15 +138,15 @@ pub fn find_at<'p, 'a>(
     (Match::None, Vec::new())
 }
 
-/// In an array the manual counts: `Dword3` is `Dword` of element 3, and the numbering may start
-/// anywhere.
+/// True if the place has this name. In an array, the manual numbers the names: `Dword3` is `Dword`
+/// of element 3. The numbers may start anywhere.
 fn is_named(place: &Place, name: &str) -> bool {
     let here = plain(place.name);
     let letters = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     here == name || place.element.is_some() && letters(&here) == letters(name)
 }
 
-/// The places that an explanation names, with a sign if they do not cover the row's bits.
+/// The places that an explanation names; an error if they do not cover the bits of the row.
 pub fn explained<'p, 'a>(
     row: &Row,
     here: &str,
@@ -156,7 +156,7 @@ pub fn explained<'p, 'a>(
     cover(start, end, here, places)
 }
 
-/// The places of the names in `here`, with a sign if they do not cover the bits.
+/// The places of the names in `here`; an error if they do not cover the bits.
 pub fn cover<'p, 'a>(
     start: u32,
     end: u32,
@@ -180,7 +180,7 @@ pub fn cover<'p, 'a>(
     }
 }
 
-/// The default of a field; of an embedded structure of up to 64 bits, the defaults of its fields.
+/// The default of a field. For a nested structure of up to 64 bits, the defaults of its fields.
 pub fn default(spec: &Spec, field: &Field) -> Option<u64> {
     let Type::Struct(id) = field.ty else { return field.default };
     let parts = spec.containers.get(id.0).map_or(&[][..], |container| &container.fields);
@@ -191,8 +191,8 @@ pub fn default(spec: &Spec, field: &Field) -> Option<u64> {
     Some(field.default.unwrap_or(0) | parts.fold(0, |all, part| all | part))
 }
 
-/// The stored values that a printed default may mean: the number as stored, or as a number of the
-/// field's type.
+/// The stored values that a printed default may mean: the number itself, or the stored value of
+/// that number in the field's type.
 pub fn defaults(field: &Field, printed: &str) -> Vec<u64> {
     let width = field.end - field.start + 1;
     let mask = u64::MAX >> (64 - width.clamp(1, 64));
@@ -219,7 +219,7 @@ pub fn defaults(field: &Field, printed: &str) -> Vec<u64> {
     out
 }
 
-/// Rows of one structure: the inventory has a structure twice where the manual does.
+/// Groups rows by structure. The inventory has a structure twice if the manual has it twice.
 pub fn by_structure(rows: &[Row]) -> HashMap<&str, Vec<&Row>> {
     let mut out: HashMap<&str, Vec<&Row>> = HashMap::new();
     for row in rows {

@@ -1,16 +1,15 @@
-//! The specification holds everything that the inventory of the manuals lists: every enumeration,
-//! command and structure, of the same size, with the same fields in the same bits, and every
-//! printed default.
+//! Compares the specification with the inventory of the manuals: every enumeration, command and
+//! structure, with the same size, with the same fields in the same bits, and every printed default.
 //!
-//! Oracle: `../shared/inventory`, made from the manuals' text by others and checked against it; and
-//! `../shared/facts`, drawn from drivers. Without that folder the tests say so and pass. Names are
-//! compared by their letters and digits; what differs stands in the tables of `codegen/tests/data`,
-//! each row with its reason:
+//! Oracle: `../shared/inventory`, which others made from the manuals' text and checked, and
+//! `../shared/facts`, which comes from drivers. If that folder is missing, the tests print this and
+//! pass. Names are compared by their letters and digits. The tables of `codegen/tests/data` have
+//! the differences, each with its reason:
 //!
-//! * `inventory_names.tsv`: rows that bear another name here, or another number of values;
+//! * `inventory_names.tsv`: rows that have another name here, or another number of values;
 //! * `field_explanations.tsv`: fields that differ in name or bits;
 //! * `fact_explanations.tsv`: the same of facts;
-//! * `default_explanations.tsv`: printed defaults that are not the field's.
+//! * `default_explanations.tsv`: printed defaults that differ from the field's default.
 
 mod explanations;
 mod facts;
@@ -53,7 +52,7 @@ fn finish(problems: Vec<String>) {
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
-/// Every enumeration is there, with as many values as the manual names.
+/// The specification has every enumeration, with as many values as the manual names.
 #[test]
 fn enumerations() {
     let Some(shared) = shared() else { return };
@@ -84,7 +83,7 @@ fn enumerations() {
     finish(problems);
 }
 
-/// Values of a row of `enums.tsv`: those printed less those printed as reserved.
+/// Number of values in a row of `enums.tsv`, without values that are printed as reserved.
 fn named_values(row: &Row) -> usize {
     let all = number(row.get("num_values")).unwrap_or(0) as usize;
     let reserved =
@@ -92,8 +91,8 @@ fn named_values(row: &Row) -> usize {
     all - reserved.and_then(|count| count.parse::<usize>().ok()).unwrap_or(0)
 }
 
-/// Every command is there, with its length, length bias and opcode; every EU instruction with its
-/// number.
+/// The specification has every command, with its length, length bias and opcode, and every EU
+/// instruction with its number.
 #[test]
 fn commands() {
     let Some(shared) = shared() else { return };
@@ -130,7 +129,7 @@ fn opcode(spec: &Spec, name: &str) -> Option<u64> {
     list.values.iter().find(|value| value.name == name).map(|value| value.value)
 }
 
-/// What differs between a command and its row.
+/// Differences between a command and its row.
 fn command(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<String> {
     let mut problems = Vec::new();
     let Kind::Instruction { bias, .. } = container.kind else {
@@ -185,7 +184,7 @@ fn command(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<Str
     problems
 }
 
-/// Opcode bits of dword 0: which are known, and what they hold.
+/// Mask and value of the opcode bits of dword 0.
 fn header(container: &Container) -> (u32, u32) {
     let fields = container.fields.iter().filter(|field| field.opcode && field.end < 32);
     fields.fold((0, 0), |(known, bits), field| {
@@ -194,7 +193,7 @@ fn header(container: &Container) -> (u32, u32) {
     })
 }
 
-/// Every structure is there, of the same size.
+/// The specification has every structure, with the same size.
 #[test]
 fn structures() {
     let Some(shared) = shared() else { return };
@@ -224,8 +223,8 @@ fn structures() {
     finish(problems);
 }
 
-/// Every field is there, in its bits, under its name, with its default; and no field that the
-/// manual does not have.
+/// The specification has every field, with its bits, name and default, and no field that the manual
+/// does not have.
 #[test]
 fn fields_and_defaults() {
     let Some(shared) = shared() else { return };
@@ -313,7 +312,8 @@ fn fields_and_defaults() {
     finish(problems);
 }
 
-/// Compares the defaults of fields that are enumerations here: each is a value of the enumeration.
+/// Compares the defaults of fields that are enumerations here: each must be a value of the
+/// enumeration.
 fn enum_defaults<'a>(
     name: &str,
     rows: impl Iterator<Item = &'a Row>,
@@ -338,7 +338,8 @@ fn enum_defaults<'a>(
     }
 }
 
-/// Fields that no row of the manual describes. A field that says why it was derived needs no row.
+/// Fields that no row of the manual describes. A field with the reason why it is derived needs no
+/// row.
 fn without_row(
     name: &str,
     places: &[layout::Place],
@@ -362,7 +363,7 @@ fn without_row(
     problems
 }
 
-/// The words of defaults that stand at the head of each structure.
+/// Compares the default dwords that the manual prints before the table of each structure.
 ///
 /// Oracle: the text of volume 2d itself.
 #[test]
@@ -388,7 +389,7 @@ fn heads() {
     finish(problems);
 }
 
-/// Everything that the inventory finds stands in the index of the folder, with its bits: so
+/// The index of the folder has everything that the inventory lists, with its bits. So
 /// `genx spec check` proves without the inventory that no row is missing.
 #[test]
 fn index() {

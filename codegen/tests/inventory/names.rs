@@ -1,4 +1,4 @@
-//! Finds what a row of the inventory names in the specification.
+//! Finds the item of the specification that a row of the inventory names.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -8,12 +8,12 @@ use genxml_codegen::model::{Container, Enum, Field, Group, Spec, Type};
 
 use crate::inventory::tsv::{self, plain};
 
-/// What a row stands for.
+/// The item of a row.
 #[derive(Clone, Copy)]
 pub enum Item<'a> {
     /// A structure, instruction or register.
     Container(&'a Container),
-    /// An enumeration, of its own or inside a field.
+    /// An enumeration, named or inside a field.
     Enum(&'a Enum),
     /// A field that has no enumeration.
     Field(&'a Field),
@@ -21,16 +21,16 @@ pub enum Item<'a> {
 
 /// A row of `inventory_names.tsv`.
 struct Other {
-    /// What it is called here; empty if that is the same, `-` if it is left out on purpose.
+    /// The name here; empty if it is the same, `-` if the item is omitted on purpose.
     here: String,
     values: Option<usize>,
     bits: Option<u32>,
 }
 
-/// Names of the specification, and the committed table of rows that bear another name here.
+/// Names of the specification, and the committed table of rows that have another name here.
 pub struct Names<'a> {
     spec: &'a Spec,
-    /// What `genx spec list` lists: names and bits.
+    /// Names and sizes that `genx spec list` prints.
     listed: HashSet<(String, u32)>,
     containers: HashMap<String, &'a Container>,
     enums: HashMap<String, &'a Enum>,
@@ -69,8 +69,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What the row is here: by the committed table, else the container or enumeration of one of
-    /// its `names`. A row without any is a problem.
+    /// The item of a row, by the committed table, otherwise the container or enumeration with one
+    /// of its `names`. A row without an item is a problem.
     pub fn find(
         &self,
         table: &str,
@@ -80,8 +80,8 @@ impl<'a> Names<'a> {
         self.find_with(table, names, false, problems)
     }
 
-    /// As [`find`](Self::find); a command of which only the header is described is there if
-    /// `header`.
+    /// Does the same as [`find`](Self::find). With `header`, a command with only its header counts
+    /// as described.
     pub fn find_with(
         &self,
         table: &str,
@@ -144,8 +144,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// True unless it is an enumeration that no field has for a type, which says nothing about its
-    /// size.
+    /// False for an enumeration that is not the type of any field, so its size is unknown.
     pub fn is_used(&self, item: Item) -> bool {
         let Item::Enum(list) = item else { return true };
         let is = |field: &Field| matches!(field.ty, Type::Enum(id) if std::ptr::eq(&self.spec.enums[id.0], list));
@@ -155,13 +154,13 @@ impl<'a> Names<'a> {
             .any(|container| any_field(&container.fields, &container.groups, &is))
     }
 
-    /// What the committed table says of a row: its number of values and of bits, where they differ.
+    /// The number of values and bits that the committed table has for a row, if they differ.
     pub fn other(&self, table: &str, name: &str) -> (Option<usize>, Option<u32>) {
         let other = self.other.get(&(table.to_owned(), name.to_owned()));
         other.map_or((None, None), |other| (other.values, other.bits))
     }
 
-    /// Problems of the committed tables themselves: rows of `table` that nothing asked for.
+    /// Rows of the committed table for `table` that no comparison used.
     pub fn leftovers(&self, table: &str) -> Vec<String> {
         let used = self.used.borrow();
         let other = self.other.keys().filter(|key| key.0 == table && !used.contains(*key));

@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-/// A row: its cells by the columns' names.
+/// A row, with its cells by column name.
 #[derive(Debug, Clone)]
 pub struct Row {
     cells: Vec<(String, String)>,
 }
 
 impl Row {
-    /// The cell, empty if the row ends before it.
+    /// The cell of a column; empty if the row is shorter.
     ///
     /// # Panics
     /// If the table has no such column.
@@ -18,7 +18,7 @@ impl Row {
         self.cell(column).unwrap_or_else(|| panic!("no column {column}"))
     }
 
-    /// The cell of whichever column the table has, empty if neither.
+    /// The cell of the first of two columns that the table has; empty if it has neither.
     pub fn either(&self, column: &str, other: &str) -> &str {
         self.cell(column).or_else(|| self.cell(other)).unwrap_or_default()
     }
@@ -47,7 +47,7 @@ pub fn read(path: &Path) -> Vec<Row> {
         .collect()
 }
 
-/// What two spellings of a name share: letters and digits, letters in capitals.
+/// The letters and digits of a name, in capitals, for comparing spellings.
 pub fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
 }

@@ -1,4 +1,4 @@
-//! Values of enumerations against the text of volume 2b.
+//! Compares values of enumerations with the text of volume 2b.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::inventory::names::{Item, Names};
 use crate::inventory::tsv::{self, number, plain};
 use crate::inventory::{finish, here, shared, spec};
 
-/// Names that are ours: the manual's is a misprint (jmpj), a sentence, or lost.
+/// Names that we chose, because the manual's name is a misprint (jmpj), a sentence, or lost.
 const OURS: [(&str, &str); 4] = [
     ("EU_OPCODE", "jmpi"),
     ("PredCtrl", "None"),
@@ -16,8 +16,7 @@ const OURS: [(&str, &str); 4] = [
     ("Performance Counter Report Formats", "Performance Counter Report Format 111b"),
 ];
 
-/// The numbers of every enumeration of volume 2b are those that the manual prints, and the names
-/// too.
+/// The numbers and names of every enumeration of volume 2b are those that the manual prints.
 ///
 /// Oracle: the text itself.
 #[test]
@@ -64,7 +63,7 @@ fn values() {
     finish(problems);
 }
 
-/// `0101b <tab> name <tab> description`.
+/// Parses `0101b <tab> name <tab> description`.
 fn value(line: &str) -> Option<(u64, String)> {
     let (first, rest) = line.split_once('\t')?;
     let name = rest.split('\t').next()?.replace("<b>[Default]</b>", "");
@@ -72,8 +71,8 @@ fn value(line: &str) -> Option<(u64, String)> {
     number(first).filter(|_| !reserved).map(|number| (number, name))
 }
 
-/// Ours may be the beginning or the core of the manual's: `8` for `8 elements`, `all4h` for
-/// `.all4h`. In compaction tables the manual's name is the pattern.
+/// True if our name is that of the manual, or a part of it: `8` for `8 elements`, `all4h` for
+/// `.all4h`. In compaction tables, the manual's name is the bit pattern.
 fn is_named(list: &Enum, ours: &str, expansion: Option<u64>, manual: &str) -> bool {
     let manual = plain(manual);
     manual.contains(&plain(ours))

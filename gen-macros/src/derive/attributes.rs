@@ -17,7 +17,7 @@ pub struct Value {
     pub span: Span,
 }
 
-/// Bits without a field in the struct.
+/// Bits that have no member in the struct.
 pub struct Hidden {
     /// `opcode`, `dword_length`, `zero`, `one` or `reserved`.
     pub kind: String,
@@ -63,7 +63,7 @@ const CONTAINER: &[&str] = &[
     "source", "doc",
 ];
 const HIDDEN: &[&str] = &["opcode", "dword_length", "zero", "one", "reserved"];
-/// Kinds that accept a list of bit ranges.
+/// Attributes whose value is a list of bit ranges.
 const RANGE_LISTS: &[&str] = &["zero", "one", "reserved"];
 const HIDDEN_VALUES: &[&str] = &["dword", "bits", "value"];
 const FIELD: &[&str] = &[
@@ -71,7 +71,7 @@ const FIELD: &[&str] = &[
     "doc",
 ];
 
-/// All values, or all errors in one.
+/// Returns all values, or all errors combined into one.
 pub fn all<T>(results: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
     let (mut values, mut errors) = (Vec::new(), None::<Error>);
     for result in results {
@@ -91,7 +91,7 @@ fn unknown(meta: &ParseNestedMeta<'_>, known: &[&str]) -> Error {
     meta.error(format!("`{name}` is not an attribute here; {hint}"))
 }
 
-/// `name = value`, or `name` alone for a flag.
+/// Parses `name = value`, or `name` alone for a flag.
 fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
     if !meta.input.peek(Token![=]) {
         if ["required", "nonzero", "nested", "masked"].contains(&name) {
@@ -144,7 +144,7 @@ fn one<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<&'a Attribu
     }
 }
 
-/// `#[packet(...)]`.
+/// Parses `#[packet(...)]`.
 pub fn container(input: &DeriveInput) -> Result<Container> {
     let example = "#[packet(name = \"MY_COMMAND\", engine = \"render\", length = 2, opcode(bits = \"31:16\", value = 0x7a04))]";
     let Some(attribute) = one(&input.attrs, "packet")? else {
@@ -209,7 +209,7 @@ pub fn container(input: &DeriveInput) -> Result<Container> {
     Ok(container)
 }
 
-/// A field and its `#[field(...)]`.
+/// Parses a field and its `#[field(...)]`.
 pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
     let name = field.ident.as_ref().map(|ident| ident.to_string()).unwrap_or_default();
     let Some(attribute) = one(&field.attrs, "field")? else {
@@ -248,7 +248,7 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
             })?;
             ((32 * base + low, 32 * base + high), bits.span)
         }
-        // A tail has no end.
+        // A tail has no last bit.
         None if shape.count == Some(0) => {
             ((32 * base, 32 * base + shape.bits.unwrap_or(32) - 1), dword.span)
         }
@@ -274,8 +274,8 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
 }
 
 impl Member {
-    /// The check that a type of which the macro has only the name is as wide as its bits: the
-    /// type's constant `BITS` must be evaluated by the compiler.
+    /// Code that checks the width of a type that the macro sees only by name. The compiler compares
+    /// the constant `BITS` of the type with the bits of the attribute.
     pub fn type_width(&self) -> Option<TokenStream> {
         let path = self.shape.other.as_ref()?;
         let (start, end) = self.bits;

@@ -1,4 +1,4 @@
-//! The specification text for the code generator, and the source position of each piece of it.
+//! The specification text for the code generator, with the source position of each part.
 
 use super::attributes::{Container, Hidden, Member, Value};
 use super::types::Others;
@@ -13,14 +13,14 @@ use syn::Error;
 pub struct Document {
     /// The packet.
     pub text: String,
-    /// The other types, of which the macro has only the names.
+    /// The types that the macro sees only by name.
     pub others: String,
     /// Ranges of the packet's text with their source positions. Inner ranges come before the ranges
     /// that contain them.
     places: Vec<(Range<usize>, Span)>,
 }
 
-/// Attributes of fields that are not copied to the text.
+/// Attributes of fields that only this macro uses, so they are not copied to the text.
 const OWN: &[&str] = &["dword", "bits", "nested"];
 
 impl Document {

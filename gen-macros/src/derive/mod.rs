@@ -1,5 +1,5 @@
-//! `#[derive(Packet)]`: a packet type that the program defines, described in the same way as the
-//! specification describes the manual's.
+//! `#[derive(Packet)]` implements the packet traits for a struct of the program. Its attributes
+//! describe the packet in the same way as the specification describes the manual's packets.
 //!
 //! The attributes are converted to a specification text. The code generator reads and checks this
 //! text and generates code from it, so checks and code are the same as for the manual's packets. An
@@ -74,10 +74,10 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#(#widths)* #code))
 }
 
-/// The generator's name for the struct. No other item has this name.
+/// The struct's name in the specification text. No other item has this name.
 const OWN: &str = "DerivedPacket";
 
-/// The implementations for the program's struct.
+/// Returns the implementations for the program's struct.
 fn code(ident: &Ident, one: emit::One, others: &Others) -> TokenStream {
     let types = implementations(one.types);
     let names =
@@ -96,7 +96,8 @@ fn code(ident: &Ident, one: emit::One, others: &Others) -> TokenStream {
     }
 }
 
-/// Removes the struct, which the program defines, and the impl that it derives itself.
+/// Removes the struct, which the program defines, and the implementation of `Clone`, which the
+/// program derives.
 fn implementations(types: TokenStream) -> TokenStream {
     let Ok(file) = syn::parse2::<syn::File>(types.clone()) else { return types };
     let items = file.items.iter().filter(|item| match item {
@@ -110,13 +111,13 @@ fn implementations(types: TokenStream) -> TokenStream {
 /// Translates the names in generated code to names that are valid at the macro's call site.
 struct Relocated<'a> {
     ident: &'a Ident,
-    /// The generator's names of other types, with the program's paths.
+    /// The names of other types in the specification text, with their paths in the program.
     names: Vec<(String, &'a Path)>,
 }
 
 impl Relocated<'_> {
-    /// Replaces `genxml_core` by `::genxml::core` and resolves paths that start with `super`, which
-    /// leave the generated module. A name without a path gets one: the program may have its own
+    /// Replaces `genxml_core` by `::genxml::core`, and paths that start with `super` by paths that
+    /// are valid in the program. Names without a path get one, because the program may have its own
     /// `Result` or `Field`.
     fn all(&self, tokens: TokenStream) -> TokenStream {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
@@ -177,20 +178,20 @@ impl Relocated<'_> {
     }
 }
 
-/// Whether the name after these tokens belongs to something else: to a path, to a value, or to a
-/// function that is defined here.
+/// True if the name after these tokens must not get a path: it is a part of a path, a member of a
+/// value, or the name of a function that is defined here.
 fn is_qualified(before: &[TokenTree]) -> bool {
     let is = |token: &TokenTree, text: &str| token.to_string() == text;
     match before {
         [.., first, second] if is(first, ":") && is(second, ":") => true,
-        // The base of a literal, `..Field::PLAIN`, follows a dot too.
+        // In the base of a literal, `..Field::PLAIN`, the dots do not select a member.
         [.., first, last] if is(first, ".") && is(last, ".") => false,
         [.., last] => is(last, ".") || is(last, "fn"),
         [] => false,
     }
 }
 
-/// Whether these tokens call the name before them, or continue a path that it starts.
+/// True if these tokens call the name before them, or continue a path that starts with it.
 fn called(after: &[TokenTree]) -> bool {
     match after.first() {
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,

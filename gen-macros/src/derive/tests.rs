@@ -81,7 +81,7 @@ fn errors() {
     }
 }
 
-/// `zero = "..."` is short for several `zero(...)`; `reserved` and `one` have the same form.
+/// `zero = "..."` is the short form of several `zero(...)`; `reserved` and `one` have it too.
 #[test]
 fn runs() {
     let packet = |zero: &str| {

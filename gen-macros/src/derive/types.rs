@@ -11,16 +11,16 @@ pub struct Shape {
     /// Other attributes: `stored-as`, alignment, address space.
     pub more: Vec<(&'static str, String)>,
     /// Number of bits of the type; for an address, counted from the start of the dword. `None` for
-    /// types that the macro recognises only by name.
+    /// types that the macro sees only by name.
     pub bits: Option<u32>,
     pub address: bool,
-    /// The path, if the macro has only the name of the type.
+    /// The path of a type that the macro sees only by name.
     pub other: Option<Path>,
-    /// Elements of an array; 0 for a tail.
+    /// Number of elements of an array; 0 for a tail.
     pub count: Option<u32>,
 }
 
-/// Types that the macro has only the names of.
+/// The types that the macro sees only by name.
 #[derive(Default)]
 pub struct Others {
     pub enums: Vec<Path>,

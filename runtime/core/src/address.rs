@@ -1,8 +1,8 @@
 //! Addresses and offsets, typed by the base that they are relative to and by their alignment.
 //!
 //! A field `Address<DynamicState, 64, 32>` holds an offset from Dynamic State Base Address: a
-//! multiple of 64 below 2^32. The compiler refuses an offset of another space there, for example
-//! that of a surface state.
+//! multiple of 64 below 2^32. The compiler rejects an offset of another space for this field, for
+//! example the offset of a surface state.
 
 use crate::bits::{ones, sign_extend};
 use crate::int::OutOfRange;
@@ -38,8 +38,7 @@ macro_rules! spaces {
 }
 
 spaces! {
-    /// A 48-bit graphics virtual address. The command says whether it uses the context's PPGTT or
-    /// the GGTT.
+    /// A 48-bit graphics virtual address. The command selects the context's PPGTT or the GGTT.
     Graphics = "graphics";
     /// An offset from General State Base Address.
     GeneralState = "general-state";
@@ -77,8 +76,8 @@ impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
     pub const ZERO: Self = Address(0, PhantomData);
 
     /// Returns `value` if it is aligned and in range. In a 64-bit field a 48-bit address is
-    /// converted to canonical form. A 64-bit value that is neither below 2^48 nor canonical is
-    /// refused.
+    /// converted to canonical form. A 64-bit value that is neither below 2^48 nor canonical is an
+    /// error.
     #[inline(always)]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         let value = if N == 64 && value >> 48 == 0 { sign_extend(value, 48) as u64 } else { value };

@@ -13,11 +13,11 @@ pub struct At {
     /// The Rust name of the member.
     member: &'static str,
     found: Option<Found>,
-    /// Least and greatest stored value that the manual allows; of signed types, sign-extended.
+    /// Least and greatest stored value that the manual allows, sign-extended for signed types.
     pub(crate) range: Option<(u64, u64)>,
 }
 
-/// A member as found in the tables.
+/// The table entry of a member.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     field: &'static Field,
@@ -31,8 +31,8 @@ struct Found {
 }
 
 impl At {
-    /// The member at the end of `path`, which starts at the outermost type. `rust_type` is that
-    /// type's name, used if it has no tables.
+    /// The member at the end of `path`, which starts at the outermost type. `rust_type` is the name
+    /// of that type, for a type without tables.
     #[doc(hidden)]
     pub const fn new(
         info: Option<&'static Container>,
@@ -51,8 +51,9 @@ impl At {
         At { container: info.name, member, found, range }
     }
 
-    /// Like [`new`](Self::new), for macros whose user names the member: the member must exist.
+    /// Like [`new`](Self::new), but the member must exist: for macros whose user names it.
     ///
+    /// # Panics
     /// If there is no such member; in a `const` this is a compile error.
     #[doc(hidden)]
     #[track_caller]
@@ -129,7 +130,7 @@ impl At {
     }
 }
 
-/// Adds the value that `stored` stands for.
+/// Adds the value that `stored` encodes.
 const fn bound(field: &Field, stored: u64, text: Text) -> Text {
     match (field.ty, field.stored) {
         (Type::Int, _) => text.number(stored as i64 as i128),
@@ -141,8 +142,8 @@ const fn bound(field: &Field, stored: u64, text: Text) -> Text {
 }
 
 /// Follows a path of members. A member may be followed by the name of its Rust type. The fields of
-/// alternatives are in the container's own list: the member of the set and the name of the
-/// alternative select among them.
+/// alternatives are in the container's own list. The member that holds the set and the name of the
+/// alternative select one of them.
 const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     let (mut fields, mut groups) = (info.fields, info.groups);
     let (mut base, mut within, mut element) = (0, None, false);

@@ -21,14 +21,14 @@ pub const fn get(dwords: &[u32], start: u32, end: u32) -> u64 {
     value & ones(width)
 }
 
-/// [`get`] for a range inside one dword, `value`. Generated code uses it if the position is known:
-/// there is nothing to fold, so thousands of fields compile quickly.
+/// [`get`] for a range inside one dword, `value`. Generated code uses it for constant positions:
+/// the compiler has nothing to fold, so thousands of fields compile quickly.
 #[inline(always)]
 pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
     (value >> shift & mask) as u64
 }
 
-/// True if two packets have the same dwords, which is how packets are compared.
+/// True if two packets have the same dwords; `==` of packets uses it.
 #[inline]
 pub fn alike<const N: usize>(one: &[u32; N], other: &[u32; N]) -> bool {
     one == other
@@ -105,10 +105,11 @@ pub const fn sign_extend(value: u64, width: u32) -> i64 {
     ((value << (64 - width)) as i64) >> (64 - width)
 }
 
-/// Returns `value`, a value of an enumeration that is shared with wider fields, if it fits `width`
-/// bits.
+/// Returns `value` if it fits `width` bits. It is a value of an enumeration that wider fields also
+/// use.
 ///
-/// If it does not fit. Such a value can only come from reading a wider field.
+/// # Panics
+/// If it does not fit. Such a value can only come from a wider field that was read.
 #[inline(always)]
 pub const fn narrow(value: u64, width: u32) -> u64 {
     assert!(

@@ -62,11 +62,11 @@ pub enum Check {
         /// The checks of an element.
         checks: &'static [Check],
     },
-    /// The checks of the first alternative whose condition holds.
+    /// Alternatives: the checks of the first one whose condition holds must pass.
     First(&'static [(&'static Expr, &'static [Check])]),
 }
 
-/// True if the masked bits of the dwords have these values; false if there are fewer dwords.
+/// True if the masked bits of the dwords have these values; false if `dwords` is too short.
 #[inline(always)]
 pub const fn masked<const N: usize>(dwords: &[u32], masks: &[u32; N], values: &[u32; N]) -> bool {
     let Some(dwords) = dwords.first_chunk::<N>() else { return false };
@@ -94,7 +94,8 @@ pub const fn within_signed(value: u64, width: u32, min: u64, max: u64) -> bool {
 
 /// Checks that a type that `derive(Packet)` recognises by name has as many bits as its field.
 ///
-/// If not; in a `const` this is a compile error.
+/// # Panics
+/// If the numbers of bits differ; in a `const` this is a compile error.
 #[doc(hidden)]
 #[track_caller]
 pub const fn type_width(name: &str, has: u32, width: u32) {

@@ -1,5 +1,4 @@
-//! `Debug` of generated types: prints the fields of a container by the tables, as the values that
-//! the bits stand for.
+//! `Debug` of generated types: prints the fields of a container with the tables, as decoded values.
 
 use crate::members::{Element, Elements, Level, Member, Value};
 use crate::packet::Packed;

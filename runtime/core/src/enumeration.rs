@@ -3,12 +3,13 @@
 /// A named list of values.
 #[derive(Debug)]
 pub struct Enumeration {
-    /// The manual's name. A list that is defined inside a field has the names of container and
+    /// The manual's name. A list that is defined inside a field is named after its container and
     /// field.
     pub name: &'static str,
     /// Values in ascending order.
     pub values: &'static [(u64, &'static str)],
-    /// Values that imply a number of bits, such as surface formats, in ascending order.
+    /// Values that imply a number of bits, such as surface formats, each with that number, in
+    /// ascending order.
     pub bits: &'static [(u64, u16)],
 }
 

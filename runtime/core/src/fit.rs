@@ -14,8 +14,8 @@ use crate::reflect::{Container, Stored, Type};
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A value that a field cannot hold: the container and the field, its bits, the value and the legal
-/// range.
+/// The error for a value that a field cannot hold. It names the container, the field, its bits, the
+/// value and the legal range.
 #[derive(Clone, Copy)]
 pub struct FieldError {
     /// The field.
@@ -46,8 +46,8 @@ impl FieldError {
 }
 
 impl PartialEq for FieldError {
-    /// Equal if the names of container and field and the reason are equal. Numbers are compared by
-    /// their bits.
+    /// Errors are equal if container name, field name and reason are equal. Floating-point numbers
+    /// are compared by their bits.
     fn eq(&self, other: &Self) -> bool {
         let reason = match (self.reason, other.reason) {
             (Misfit::Integer(one), Misfit::Integer(other)) => one == other,
@@ -128,16 +128,18 @@ pub trait Fit<T>: Sized {
     /// The error: a [`FieldError`], or the own error of a `Result`.
     type Error;
 
-    /// Converts the value.
+    /// Converts the value to the type of the field.
     ///
-    /// If it does not fit the field's bits, or is outside the range that the manual allows.
+    /// # Errors
+    /// If the value does not fit the field's bits, or is outside the range that the manual allows.
     fn fit(self, at: &'static At) -> Result<T, Self::Error>;
 }
 
 /// An error that `?` can return from a field's value.
 ///
 /// An out-of-range error gets the field's name; other errors are returned unchanged. Implement the
-/// trait for an error of your own, and `packet!` returns it without parentheses around the value.
+/// trait for your own error type, so that `?` in `packet!` can return it without parentheses around
+/// the value.
 #[diagnostic::on_unimplemented(
     message = "the `?` of a packet's field cannot return the error `{Self}`",
     note = "for Rust's own `?` write parentheses around the value: `(value?)`"
@@ -226,17 +228,18 @@ macro_rules! fit {
     };
 }
 
-/// [`Fit::fit`], for `packet!`.
+/// Calls [`Fit::fit`], for `packet!`.
 ///
-/// See [`Fit::fit`].
+/// # Errors
+/// As [`Fit::fit`].
 #[doc(hidden)]
 #[inline(always)]
 pub fn fit<T, V: Fit<T>>(at: &'static At, value: V) -> Result<T, V::Error> {
     value.fit(at)
 }
 
-/// The tables of a type, if it has any. Macros see only the name of a type, and elements of arrays
-/// have no tables.
+/// Looks up the tables of a type, if it has any. Macros see only the name of a type, and elements
+/// of arrays have no tables.
 #[doc(hidden)]
 pub struct Probe<T>(PhantomData<T>);
 
@@ -245,7 +248,7 @@ impl<T: Packed> Probe<T> {
     pub const TABLES: Option<&'static Container> = Some(T::INFO);
 }
 
-/// [`Probe`]'s answer for types without tables.
+/// Provides `TABLES` of [`Probe`] for types without tables.
 #[doc(hidden)]
 pub trait NoTables {
     /// None.
@@ -330,7 +333,7 @@ impl Pattern {
     }
 }
 
-/// The bounds of a type, for the error about an integer that does not fit.
+/// The bounds of a type, for the error of an integer that does not fit.
 trait Bounds: Sized {
     fn bounds(value: i128) -> OutOfRange;
 }
@@ -360,7 +363,7 @@ macro_rules! fit_integers {
                     max: $type::MAX.into(),
                     multiple_of: 1,
                 };
-                // A value that 64 bits cannot hold is replaced by one that the type refuses too.
+                // A value that 64 bits cannot hold is replaced by one that the type rejects too.
                 // Types that accept every 64-bit value return no error; `wide` has their bounds.
                 let refused = <$target>::new(value.try_into().unwrap_or($refused)).err();
                 OutOfRange { value, ..refused.unwrap_or(wide) }
@@ -414,8 +417,9 @@ macro_rules! fit_fixed {
 }
 fit_fixed! { f32 f64 u8 u16 u32 i8 i16 i32 }
 
-/// Without `bounds`, the type can hold the value but the manual's range does not allow it.
-/// [`FieldError`] then prints the manual's range instead of `min` and `max`.
+/// The error of a fixed-point field. Without `bounds`, the type can hold the value but the manual's
+/// range does not allow it. [`FieldError`] then prints the manual's range instead of `min` and
+/// `max`.
 #[cold]
 #[inline(never)]
 fn fixed_error(at: &'static At, value: f64, bounds: Option<NotFixed>) -> FieldError {

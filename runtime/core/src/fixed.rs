@@ -18,7 +18,7 @@ pub struct SFix<const I: u32, const F: u32>(i32);
 /// A number that a fixed-point field cannot hold, or that is not a number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NotFixed {
-    /// The refused value.
+    /// The rejected value.
     pub value: f64,
     /// The least value that fits.
     pub min: f64,

@@ -1,4 +1,4 @@
-//! Integers that always fit the bits they are stored in.
+//! Integers that always fit the bits that store them.
 //!
 //! A literal is made with [`lit!`](crate::lit) and checked by the compiler. A run-time value is
 //! made with `new`, which returns an error if the value does not fit. Nothing is ever truncated.
@@ -9,7 +9,7 @@ use core::fmt;
 /// A value that its field cannot hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutOfRange {
-    /// The refused value.
+    /// The rejected value.
     pub value: i128,
     /// The least value that fits.
     pub min: i128,
@@ -42,8 +42,8 @@ impl fmt::Display for OutOfRange {
 
 impl core::error::Error for OutOfRange {}
 
-/// Unsigned bounded integers. A row gives the doc, the type, the integer that stores it and the
-/// greatest width.
+/// Defines unsigned bounded integers. A row gives the doc, the type, the integer that stores it and
+/// the greatest width.
 macro_rules! unsigned {
     ($($(#[$doc:meta])* $type:ident($stored:ident), at most $most:literal;)*) => {$(
         $(#[$doc])*
@@ -98,7 +98,7 @@ unsigned! {
     U64(u64), at most 64;
 }
 
-/// Signed bounded integers; rows as in `unsigned!`.
+/// Defines signed bounded integers; rows as in `unsigned!`.
 macro_rules! signed {
     ($($(#[$doc:meta])* $type:ident($stored:ident), at most $most:literal;)*) => {$(
         $(#[$doc])*

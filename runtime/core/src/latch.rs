@@ -1,16 +1,17 @@
 //! Latched state: packets and structures whose newest value stays in force until the next one
 //! replaces it (attribute `latch` of the specification).
 //!
-//! All latched values of a specification fit one array of dwords. Every kind of state has a dense
-//! range of slots; a slot has room for the largest packet of its kind. So a store of latched state
-//! needs no map: it is an array of dwords and an array of lengths, both of constant size.
+//! All latched values of a specification fit one array of dwords. Every kind of state has a range
+//! of consecutive slots, and a slot has room for the largest packet of its kind. So a store of
+//! latched state needs no map: it is an array of dwords and an array of lengths, both of constant
+//! size.
 
 use crate::Packed;
 use crate::bits;
 
 /// A packet or structure that is latched.
 pub trait Latch: Packed {
-    /// Where its values are kept.
+    /// The slots that store its values.
     const SLOTS: Slots;
 }
 

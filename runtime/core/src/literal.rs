@@ -40,13 +40,13 @@ pub trait FloatLiteral<const BITS: u64>: Copy {
 /// Why a field cannot hold a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiteralError {
-    /// An integer out of range, or not a multiple of what the field counts in.
+    /// The integer is out of range, or not a multiple of the field's unit.
     Range(OutOfRange),
-    /// Not one of 1, 2, 4, 8...
+    /// The number is not a power of two, or is too large.
     PowerOfTwo(OutOfRange),
-    /// An address out of range or misaligned.
+    /// The address is out of range or misaligned.
     Address(OutOfRange),
-    /// A fixed-point field with these integer and fraction bits cannot hold it.
+    /// A fixed-point field with these integer and fraction bits cannot hold the number.
     Fixed {
         /// Bits before the point, without the sign.
         int: u32,
@@ -71,7 +71,7 @@ pub enum LiteralError {
 /// assert_eq!((mask.get(), threads.bits(), bias.get()), (65535, 63, -1.5));
 /// ```
 ///
-/// A literal that does not fit is refused:
+/// A literal that does not fit does not compile:
 /// ```compile_fail,E0080
 /// # use genxml_core::{lit, U};
 /// let mask: U<16> = lit!(0x10000); // 65536 does not fit 0..=65535
@@ -100,9 +100,10 @@ pub const fn float_for<const BITS: u64, T: FloatLiteral<BITS>>(at: &At) -> T {
     for_field(at, T::RESULT, T::PATTERN)
 }
 
-/// The value, or a compile error at the caller.
+/// The value of the literal, or a compile error at the caller.
 ///
-/// If the literal was refused; in a `const` this is a compile error.
+/// # Panics
+/// If the literal does not fit; in a `const` this is a compile error.
 #[track_caller]
 pub const fn checked<T: Copy>(result: Result<T, LiteralError>) -> T {
     match result {
@@ -156,7 +157,8 @@ impl LiteralError {
 /// The literal as a value of the field `at`, or a compile error that names the field; for
 /// `packet!`.
 ///
-/// If the literal was refused, or the manual does not allow it; in a `const` this is a compile
+/// # Panics
+/// If the literal does not fit, or the manual does not allow it; in a `const` this is a compile
 /// error.
 #[doc(hidden)]
 #[track_caller]

@@ -129,7 +129,7 @@ impl<'a> Member<'a> {
         first.map(move |first| bits::get(self.dwords, first, end.min(first + 31)) as u32)
     }
 
-    /// The value that the stored bits stand for.
+    /// The decoded value.
     pub fn value(&self) -> Value {
         let (start, end) = self.bits();
         let (width, stored) = (end - start + 1, self.stored());
@@ -150,7 +150,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// The bit of the pointer that the first bit of an address field holds.
+    /// The number of the address bit that the first bit of an address field stores.
     pub const fn address_shift(&self) -> u32 {
         match self.field.stored {
             Stored::Shifted(by) => by,
@@ -221,8 +221,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// The value that a field's bits stand for: counts that hardware stores minus one have the one
-/// added, addresses are in bytes.
+/// The decoded value of a field: counts that hardware stores minus one have the one added,
+/// addresses are in bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
     /// One bit.

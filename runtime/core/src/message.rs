@@ -1,4 +1,4 @@
-//! Messages that can be built at compile time, for `panic!` in a constant.
+//! Error messages that can be built at compile time, for `panic!` in a constant.
 
 use crate::int::OutOfRange;
 

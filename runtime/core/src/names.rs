@@ -1,5 +1,5 @@
-//! Whether a Rust name stands for a name of the manual, by the rules of the code generator: lower
-//! case, words joined by `_`.
+//! Compares a Rust name with a name of the manual, by the rules of the code generator: lower case,
+//! words joined by `_`.
 
 /// True if a member named `rust` may stand for the manual's `manual`. The manual's name is split
 /// into words at every character that is not a letter or digit, and before a capital after a

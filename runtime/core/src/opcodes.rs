@@ -186,8 +186,8 @@ pub const fn entries(instructions: &[&Container]) -> usize {
     if count == 0 { 1 } else { count }
 }
 
-/// The bits among 23:16 that distinguish instructions with the same bits 31:24. `first` only says
-/// whether there are any instructions.
+/// For each value of bits 31:24, the bits among 23:16 that distinguish its instructions. `first` is
+/// [`NONE`] if there are no instructions; otherwise its value has no meaning yet.
 const fn rows(instructions: &[&Container]) -> [Row; 256] {
     let mut masks = [0u8; 256];
     let mut rows = [Row { first: NONE, shift: 16, mask: 0 }; 256];

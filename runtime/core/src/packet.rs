@@ -53,8 +53,8 @@ impl<const N: usize> Dwords for [u32; N] {
     }
 }
 
-/// A container without a variable tail, for code that is generic over containers (for example a
-/// memory that reads a state structure).
+/// A container without a variable tail. Code that is generic over containers uses this trait, for
+/// example code that reads state structures from memory.
 pub trait Fixed: Packed + Copy + fmt::Debug {
     /// Its packed form.
     type Dwords: Dwords;
@@ -164,7 +164,7 @@ pub enum PackError {
         available: usize,
     },
     /// The length field cannot express the packet's length: the variable tail is too long, or it is
-    /// empty and the field needs at least one element.
+    /// empty and the length field cannot express an empty one.
     Length {
         /// The packet's name.
         packet: &'static str,
@@ -193,7 +193,7 @@ impl fmt::Display for PackError {
 
 impl core::error::Error for PackError {}
 
-/// Why dwords are not a well-formed packet, for the strict readers.
+/// Why dwords are not a well-formed packet; the error of strict readers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnpackError {
     /// Fewer dwords than the container has.
@@ -218,13 +218,13 @@ pub enum UnpackError {
         /// What it holds.
         found: u64,
     },
-    /// A bit that belongs to no field is set.
+    /// Bits that belong to no field are set.
     Reserved {
         /// The container's name.
         container: &'static str,
-        /// The dword that they are in.
+        /// Index of the dword that has these bits.
         dword: u32,
-        /// The offending bits.
+        /// Mask of the set bits.
         bits: u32,
     },
     /// A field's value lies outside the range that the manual allows.
@@ -267,7 +267,7 @@ impl fmt::Display for UnpackError {
 
 impl core::error::Error for UnpackError {}
 
-/// Why dwords are not a packet of an engine, for the parsers.
+/// Why dwords are not a packet of an engine; the error of parsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseError {
     /// No instruction of the engine starts like this.
@@ -275,7 +275,7 @@ pub enum ParseError {
         /// The first dword.
         header: u32,
     },
-    /// The instruction is known, but cut short or of a length that it cannot have.
+    /// The instruction is known, but it is truncated or has an illegal length.
     Unpack(UnpackError),
 }
 

@@ -12,9 +12,9 @@
 //!
 //! * [`Packets`]: the iterator, created by `iter` of the generated enums; [`Packets::strict`]
 //!   checks every bit
-//! * [`Lazy`]: the content of the enums' variants: the packet's dwords, and the type to read them
-//!   as
-//! * [`ReadError`]: dwords that are not a packet, where they are, and how many were skipped
+//! * [`Lazy`]: the content of the enums' variants: the packet's dwords, with the type that reads
+//!   them
+//! * [`ReadError`]: dwords that are not a packet, their position, and how many were skipped
 //! * [`Codec`]: packs and unpacks any container, for generic code
 //! * [`EnginePacket`]: what the generated enums have in common
 //!
@@ -110,8 +110,8 @@ impl<'a, T> Lazy<'a, T> {
     }
 }
 
-/// The type parameter of a [`Lazy`] whose instruction has no Rust type: only its header is
-/// described, or the feature of its unit is off.
+/// The type parameter of a [`Lazy`] whose instruction has no Rust type, because only its header is
+/// described or the feature of its unit is off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Untyped {}
 
@@ -205,6 +205,7 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
     /// The packet at the start of `dwords` and its length in dwords. Only opcode and length are
     /// checked.
     ///
+    /// # Errors
     /// [`ParseError::Unknown`] for an opcode that the engine does not have. [`ParseError::Unpack`]
     /// for a packet that is longer than `dwords` or has a length that is illegal for its
     /// instruction.
@@ -252,12 +253,12 @@ impl<P> Item<'_, P> {
 /// Dwords of a batch that are not a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadError {
-    /// Index of the first of them in the batch.
+    /// Index of the first dword in the batch.
     pub at: usize,
     /// How many were skipped to find the next packet. For an unknown header this is the length that
     /// the header states; a packet that is cut short ends the batch.
     pub skipped: usize,
-    /// What is wrong with them.
+    /// The reason why the dwords are not a packet.
     pub error: ParseError,
 }
 

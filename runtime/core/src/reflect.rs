@@ -32,9 +32,9 @@ pub struct Container {
     pub views: &'static [View],
     /// Programming restrictions.
     pub rules: &'static [Rule],
-    /// True if only the header is described so far and the rest of the bits are unknown.
+    /// True if only the header is described and the other bits are unknown.
     pub partial: bool,
-    /// What it does, in one line of our own words; may be empty.
+    /// Description in one line of our own words; may be empty.
     pub doc: &'static str,
     /// Volume and page of the manual, or another source of the facts.
     pub source: &'static str,
@@ -269,10 +269,10 @@ pub struct Field {
     pub range: Option<(u64, u64)>,
     /// The field exists only if this holds.
     pub exists_if: Option<&'static Expr>,
-    /// The set of alternatives and the alternative that the field belongs to, by name. If its
-    /// condition does not hold, another field or nothing occupies its bits. A field with a
-    /// condition but no alternative keeps its bits; it only has no effect when the condition does
-    /// not hold.
+    /// The names of the set of alternatives and of the alternative that the field belongs to. If
+    /// the condition of the alternative does not hold, another field or nothing occupies the bits.
+    /// A field with a condition but no alternative keeps its bits, but has no effect if the
+    /// condition does not hold.
     pub alternative: Option<(&'static str, &'static str)>,
     /// Unit of the value; may be empty.
     pub unit: &'static str,
@@ -283,7 +283,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Defaults for what a table leaves out: a plain unsigned field.
+    /// A plain unsigned field, for the members that a table does not set (`..Field::PLAIN`).
     pub const PLAIN: Field = Field {
         name: "",
         start: 0,
@@ -301,9 +301,9 @@ impl Field {
     };
 }
 
-/// Another description of bits that fields also describe, valid under a condition on the rest of
-/// the container: operands by register file and access mode, messages by receiver and type. Rules
-/// can name views, and the rules of a view's structure apply too.
+/// Another description of bits that fields also describe. It is valid under a condition on the rest
+/// of the container. Examples: operands depend on register file and access mode, messages on
+/// receiver and type. Rules can name views, and the rules of a view's structure apply too.
 #[derive(Debug)]
 pub struct View {
     /// Its name. A view of the whole container often has the name of its structure.
@@ -348,7 +348,8 @@ pub enum Type {
         space: SpaceKind,
         /// Alignment in bytes.
         align: u64,
-        /// What it points to: the name of a container, or empty if that is not one described thing.
+        /// Name of the container that it points to; empty if the target is not a described
+        /// container.
         target: &'static str,
     },
     /// A named list of values.
@@ -366,11 +367,11 @@ pub enum Type {
 /// How stored bits encode an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
-    /// As it is.
+    /// The value unchanged.
     Plain,
     /// The value minus one.
     MinusOne,
-    /// The value shifted right.
+    /// The value shifted right by this number of bits.
     Shifted(u32),
     /// The logarithm to base 2 of the value.
     Log2,

@@ -40,8 +40,8 @@ pub type Pack = fn(out: &mut [u32]) -> Result<usize, PackError>;
 pub enum Outcome {
     /// All laws hold.
     Holds,
-    /// All laws hold that can be checked: the random value of a field is outside its range, so
-    /// strict readers refuse it.
+    /// All laws hold that can be checked. The random value of a field is outside its range, so
+    /// strict readers reject it.
     OutOfRange(UnpackError),
     /// The random tail has no complete element, and the length field cannot express that.
     NoTail(PackError),
@@ -57,9 +57,9 @@ pub enum Broken {
         /// Index of the first dword that differs.
         dword: usize,
     },
-    /// `unpack` refuses what `pack` wrote.
+    /// `unpack` rejects the dwords that `pack` wrote.
     Refused(UnpackError),
-    /// `pack` refuses what `unpack_lossy` read.
+    /// `pack` rejects the value that `unpack_lossy` read.
     Unpackable(PackError),
 }
 
@@ -84,7 +84,7 @@ pub const ROOM: usize = 2048;
 /// # Errors
 /// The first broken law.
 pub fn fixed<T: Fixed + PartialEq>(dwords: &[u32]) -> Result<Outcome, Broken> {
-    // The second buffer is not zero: this shows that packing writes every dword.
+    // The second buffer is filled with ones, so a dword that packing does not write is noticed.
     let (mut first, mut second) = ([0; ROOM], [u32::MAX; ROOM]);
     let x = T::read_lossy(dwords);
     let length = x.write(&mut first).map_err(Broken::Unpackable)?;

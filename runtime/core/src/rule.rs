@@ -2,9 +2,9 @@
 //! evaluated.
 //!
 //! Conditions are nested constants of the tables; [`Cond::eval`] evaluates them without allocation.
-//! [`Facts`] supplies what earlier packets and the kernels say. An unknown value is `None`. A rule
-//! is violated only if its condition is known to be zero: `unknown && 0` is 0, `unknown || 1` is 1,
-//! and every other operation with an unknown operand is unknown.
+//! [`Facts`] supplies values from earlier packets and from kernels. An unknown value is `None`. A
+//! rule is violated only if its condition is known to be zero: `unknown && 0` is 0, `unknown || 1`
+//! is 1, and every other operation with an unknown operand is unknown.
 
 use crate::bits;
 use crate::enumeration::Enumeration;
@@ -19,7 +19,7 @@ pub struct Rule {
     pub severity: Severity,
     /// The condition that must hold.
     pub require: Cond,
-    /// The condition as the specification writes it.
+    /// The condition as text, from the specification.
     pub text: &'static str,
     /// The problem if it does not hold, in our own words.
     pub message: &'static str,
@@ -36,12 +36,12 @@ impl PartialEq for Rule {
 
 impl Eq for Rule {}
 
-/// How bad the violation of a rule is.
+/// The severity of the violation of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Matters on some steppings only.
+    /// The rule applies to some steppings only.
     Workaround,
-    /// Works, but is probably not intended; or the violation is not certain.
+    /// The packet works but is probably not intended, or the violation is not certain.
     Warning,
     /// The behaviour is undefined, or the GPU hangs.
     Error,
@@ -79,7 +79,7 @@ pub enum Cond {
     Over(Quantifier, GroupRef, &'static Cond),
     /// Index of the element that the innermost [`Cond::Over`] is evaluating.
     Index,
-    /// Whether kernels use the surface in this way.
+    /// 1 if kernels use the surface in this way, else 0.
     Role(Role),
 }
 
@@ -111,7 +111,7 @@ impl Quantifier {
     }
 }
 
-/// Where a field or group is looked up.
+/// The container in which a field or group is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// In the container, or in the element that the innermost [`Cond::Over`] is evaluating; the
@@ -124,7 +124,7 @@ pub enum Base {
 /// A field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldRef {
-    /// Where from.
+    /// The container that has it.
     pub base: Base,
     /// The name as the condition writes it.
     pub name: &'static str,
@@ -139,7 +139,7 @@ pub struct FieldRef {
 /// A group.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupRef {
-    /// Where from.
+    /// The container that has it.
     pub base: Base,
     /// The name as the condition writes it.
     pub name: &'static str,
@@ -229,7 +229,7 @@ impl Roles {
     }
 }
 
-/// What is known apart from the container itself.
+/// The known values outside the container that is checked.
 pub trait Facts {
     /// The dwords of the most recent container with this index, if there was one and its bits
     /// `first` to `last` are known.
@@ -238,7 +238,7 @@ pub trait Facts {
     /// Position of the last packet that this entry of `LASTS` looks for; 0 if there was none.
     fn last(&self, index: u16) -> Option<u64>;
 
-    /// Whether the surface is used in this way.
+    /// True if kernels use the surface in this way; `None` if unknown.
     fn role(&self, role: Role) -> Option<bool>;
 }
 
@@ -410,7 +410,7 @@ fn over(
             }
             Quantifier::Count => value.map(|count| count + 1),
         };
-        // A known "no" of `all` and a known "yes" of `any` are final.
+        // An element with 0 decides `all`, and an element with 1 decides `any`.
         !matches!((what, value), (Quantifier::All, Some(0)) | (Quantifier::Any, Some(1)))
     });
     match (complete, what) {

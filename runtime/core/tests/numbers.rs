@@ -1,5 +1,6 @@
-//! Bounded integers, fixed point and addresses. Oracle for rounding: the exact value of the `f64`,
-//! as an integer times a power of two, rounded with integer arithmetic.
+//! Tests of bounded integers, fixed point and addresses. Oracle for rounding: the exact value of
+//! the
+//! `f64`, as an integer times a power of two, rounded with integer arithmetic.
 
 use genxml_core::address::{DynamicState, Graphics};
 use genxml_core::{Address, MinusOne, PowerOfTwo, S, SFix, Shifted, U, U64, UFix};

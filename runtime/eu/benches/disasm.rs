@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// The kernels of the corpus, about a megabyte, or the mix.
+/// The kernels of the corpus, about a megabyte, or the mix if there is no corpus.
 fn kernels() -> Vec<Vec<u8>> {
     let found = corpus::folder().map_or(Vec::new(), |corpus| corpus::kernels(&corpus));
     let found: Vec<Vec<u8>> = found.into_iter().map(|(_, bytes)| bytes).collect();

@@ -107,7 +107,7 @@ fn native_form(dwords: &[u32; 4], length: i32) -> Result<Instruction, Problem> {
     }
 }
 
-/// The dwords, with what the first one says.
+/// The dwords of an instruction, with the properties that the first dword gives.
 struct Decoder<'a> {
     opcode: Opcode,
     dwords: &'a [u32; 4],
@@ -211,7 +211,7 @@ impl Decoder<'_> {
         instruction.math = Some(function);
         instruction.destination = Some(self.destination(&controls)?);
         self.sources(&mut instruction, &controls, function.sources())?;
-        // In the basic format only Align16 has bits for them.
+        // In the basic format, only Align16 has bits for extended accumulators.
         if function.is_macro() && instruction.access_mode == AccessMode::Align16 {
             instruction.extract_macro_accumulators();
         }

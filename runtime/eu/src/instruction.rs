@@ -1,5 +1,5 @@
-//! A decoded instruction: typed, with every encoding resolved. The compacted and the native form
-//! decode to the same value.
+//! A decoded instruction with typed fields. The compacted and the native form decode to the same
+//! value, except for [`Instruction::compacted`].
 //!
 //! Quantities are normalised: register numbers have byte offsets, strides and widths are in
 //! elements, jump distances are in bytes from the first byte of the branch itself, and channel
@@ -15,7 +15,8 @@ pub struct Instruction {
     pub opcode: Opcode,
     /// Number of channels: 1, 2, 4, 8, 16 or 32.
     pub exec_size: u8,
-    /// The first channel of the thread that it works on: a multiple of 4, from QtrCtrl and NibCtrl.
+    /// The first channel of the thread on which the instruction works: a multiple of 4, from
+    /// QtrCtrl and NibCtrl.
     pub channel_offset: u8,
     /// How operands are addressed.
     pub access_mode: AccessMode,
@@ -42,9 +43,9 @@ pub struct Instruction {
     pub branch_ctrl: bool,
     /// Thread control after the instruction.
     pub thread_control: ThreadControl,
-    /// Destination scoreboard is not cleared (`NoDDClr`). No functional effect.
+    /// The destination scoreboard is not cleared (`NoDDClr`). No functional effect.
     pub no_dd_clear: bool,
-    /// Destination scoreboard is not checked (`NoDDChk`). No functional effect.
+    /// The destination scoreboard is not checked (`NoDDChk`). No functional effect.
     pub no_dd_check: bool,
     /// A breakpoint (DebugCtrl).
     pub breakpoint: bool,
@@ -53,7 +54,7 @@ pub struct Instruction {
     pub destination: Option<Destination>,
     /// Sources; missing ones are [`Operand::None`].
     pub sources: [Operand; 3],
-    /// True if it was read in the 8-byte form.
+    /// True if the instruction was decoded from the 8-byte form.
     pub compacted: bool,
     /// For [`Opcode::Illegal`]: the opcode number, which no Gen8 operation has. Zero is `illegal`
     /// itself.
@@ -222,9 +223,10 @@ pub enum SharedFunction {
 /// counts its distance from the next instruction. For `calla` it is the absolute target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Branch {
-    /// Where the thread jumps to.
+    /// JIP: the target at which the thread continues.
     pub jip: i32,
-    /// Where channels that leave the block continue, for branches with two distances.
+    /// UIP: the target at which channels that leave the block continue, for branches with two
+    /// distances.
     pub uip: Option<i32>,
 }
 
@@ -298,7 +300,8 @@ pub enum Register {
     },
     /// General registers at the byte address a0.`address` + `offset`.
     Indirect {
-        /// Word of a0 (0..=15). If the region takes one address per row, the first of them.
+        /// Word of a0 (0..=15). If each row of the region has its own address, the word of the
+        /// first row.
         address: u8,
         /// Added to the address, in bytes: -512..=511.
         offset: i16,

@@ -57,8 +57,8 @@ pub(crate) fn dwords(bytes: &[u8]) -> ([u32; 4], usize) {
 /// straight-line kernel of unknown size. A kernel with several ends, or one that jumps over its
 /// end, may be longer.
 ///
-/// The first instruction that is truncated or cannot be decoded before the end is found. If `bytes`
-/// end without an end of thread, [`Problem::Truncated`] at their end.
+/// Returns an error for the first instruction that is truncated or cannot be decoded before the end
+/// is found. If `bytes` have no end of thread, the error is [`Problem::Truncated`] at their end.
 pub fn length_until_eot(bytes: &[u8]) -> Result<u64, DecodeError> {
     for located in instructions(bytes) {
         let Located { position, instruction } = located?;

@@ -1,12 +1,16 @@
 //! Gen8 execution unit instructions: decode, compaction, encode, disassembly.
 //!
-//! Reading order: [`instruction`] defines an instruction, [`ops`] the properties of an operation,
-//! [`signature`] the types of its operands; `table.rs` has both for every operation. [`decode`](mod@decode) reads dwords, [`compaction`]
-//! converts to and from the 8-byte forms, [`encode`] writes dwords, [`kernel`] iterates over
-//! memory. [`disasm`] and [`asm`] convert to and from text in two languages, [`syntax`] has the
-//! names of both. [`message`] decodes messages, [`surface`] says how messages use surfaces,
-//! [`native`] finds the container that describes an instruction, [`validate`] checks restrictions.
-//! [`gen8`] is generated from the specification and has every bit position.
+//! Modules in reading order:
+//!
+//! * [`instruction`] defines an instruction, [`ops`] the properties of an operation, [`signature`]
+//!   the types of its operands. `table.rs` has both for every operation.
+//! * [`decode`](mod@decode) reads dwords, [`compaction`] converts to and from the 8-byte forms,
+//!   [`encode`] writes dwords, [`kernel`] iterates over memory.
+//! * [`disasm`] and [`asm`] convert to and from text in two languages. [`syntax`] has the names of
+//!   both languages.
+//! * [`message`] decodes messages, [`surface`] finds how messages use surfaces, [`native`] finds
+//!   the container that describes an instruction, [`validate`] checks restrictions.
+//! * [`gen8`] is generated from the specification and has every bit position.
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Immediate, Operand, Register};
@@ -21,7 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `no_std`; text needs `alloc`.
+//! The crate is `no_std`. Text needs `alloc`.
 #![no_std]
 
 extern crate alloc;

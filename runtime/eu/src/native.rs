@@ -1,5 +1,5 @@
 //! Instructions as dwords, with the container of the specification that describes them. For code
-//! that reads fields through the tables, whether or not the instruction is valid.
+//! that reads fields through the tables, also in invalid instructions.
 
 use crate::compaction;
 use crate::decode::{length, operation};
@@ -16,7 +16,7 @@ pub struct Native {
     pub position: u64,
     /// Bytes in memory: 8 for a compact instruction; `dwords` are then its expansion.
     pub length: u32,
-    /// The operation; `None` for a number without operation, which hardware treats as illegal.
+    /// The operation; `None` if no operation has the opcode. Hardware treats this as illegal.
     pub opcode: Option<Opcode>,
     /// The 16 bytes.
     pub dwords: [u32; 4],

@@ -1,4 +1,4 @@
-//! What a row of the table of operations says: [`Op`]. The rows are in `table.rs`.
+//! Functions of a row of the table of operations, [`Op`]. The rows are in `table.rs`.
 
 use crate::types::AccessMode;
 use alloc::format;
@@ -24,16 +24,16 @@ impl Opcode {
         self.op().code
     }
 
-    /// The operation with number `code`, if Gen8 has one. `sends` and `sendsc` stand in EU_OPCODE
-    /// but have no format before Gen9.
+    /// The operation with number `code`, if Gen8 has one. EU_OPCODE also has `sends` and `sendsc`,
+    /// which have no format before Gen9.
     pub fn from_code(code: u8) -> Option<Opcode> {
         OPS.binary_search_by_key(&code, |op| op.code).ok().map(|index| OPS[index].opcode)
     }
 }
 
 impl Op {
-    /// Execution sizes that it can have: one for jumps of the whole thread, eight or sixteen for
-    /// planes and lines, at least four for dot products.
+    /// Execution sizes that the operation can have: one for `jmpi` and `wait`, eight or sixteen for
+    /// `line` and `pln`, at least four for dot products, otherwise any.
     pub const fn exec_sizes(&self) -> ExecSizes {
         match self.opcode {
             Opcode::Jmpi | Opcode::Wait => ExecSizes::of(&[1]),
@@ -43,7 +43,7 @@ impl Op {
         }
     }
 
-    /// The only access mode that it has, if not both.
+    /// The only access mode of the operation; `None` if it has both.
     pub const fn access_mode(&self) -> Option<AccessMode> {
         match self.format {
             Format::ThreeSource => Some(AccessMode::Align16),
@@ -52,7 +52,7 @@ impl Op {
         }
     }
 
-    /// How it is written: `[(pred)] add[.cmod][.sat] (exec_size) dst src0 src1`.
+    /// The syntax of the operation: `[(pred)] add[.cmod][.sat] (exec_size) dst src0 src1`.
     pub fn syntax(&self) -> String {
         let takes = |modifier| self.modifiers.contains(modifier);
         let mut text = String::new();

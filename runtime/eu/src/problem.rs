@@ -1,9 +1,9 @@
-//! Why an instruction cannot be decoded, and its operation.
+//! The reason why an instruction cannot be decoded, and the operation of a first dword.
 
 use crate::gen8::eu as gen8;
 use crate::ops::Opcode;
 
-/// Why an instruction cannot be decoded.
+/// The reason why an instruction cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
     /// The kernel ends inside the instruction.

@@ -1,6 +1,6 @@
 //! Properties of operations: layout, modifiers, restrictions, execution sizes.
 
-/// How the 128 bits of an instruction are laid out beyond the header.
+/// Layouts of the 128 bits of an instruction after the header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Format {
     /// Header only: `nop`, `illegal`.
@@ -9,7 +9,7 @@ pub enum Format {
     Basic,
     /// Three register sources with swizzles.
     ThreeSource,
-    /// As [`Basic`](Self::Basic), with a math function in place of the condition.
+    /// The same as [`Basic`](Self::Basic), with a math function in the bits of the condition.
     Math,
     /// A message: one register source and a descriptor.
     Send,
@@ -27,7 +27,7 @@ pub enum Format {
     Wait,
 }
 
-/// Modifiers that an instruction takes, as a bit set (2a, property table of each instruction).
+/// Modifiers that an instruction accepts, as a bit set (2a, property table of each instruction).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Modifiers(u8);
 
@@ -54,28 +54,28 @@ impl Modifiers {
     }
 }
 
-/// Restrictions that need nothing but the operation to be known, as a bit set.
+/// Restrictions that depend only on the operation, as a bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Traits(u16);
 
 impl Traits {
     /// None.
     pub const NONE: Self = Traits(0);
-    /// A condition must be there.
+    /// A condition is required.
     pub const CONDITION_NEEDED: Self = Traits(1);
-    /// Either a predicate or a condition must be there, not both.
+    /// Either a predicate or a condition is required, not both.
     pub const SELECTS: Self = Traits(2);
-    /// The accumulator is a source that the instruction does not name.
+    /// The accumulator is an implicit source.
     pub const READS_ACCUMULATOR: Self = Traits(4);
-    /// The accumulator is a destination that the instruction does not name: AccWrCtrl must be set.
+    /// The accumulator is an implicit destination, so AccWrCtrl must be set.
     pub const WRITES_ACCUMULATOR: Self = Traits(8);
     /// No source can be an accumulator.
     pub const NO_ACCUMULATOR_SOURCE: Self = Traits(16);
-    /// The destination, named or not, cannot be an accumulator.
+    /// The destination, explicit or implicit, cannot be an accumulator.
     pub const NO_ACCUMULATOR_DESTINATION: Self = Traits(32);
-    /// Neither source nor destination, named or not, can be an accumulator.
+    /// Neither source nor destination, explicit or implicit, can be an accumulator.
     pub const NO_ACCUMULATOR: Self = Traits(16 | 32);
-    /// The negation of sources is the complement of their bits.
+    /// A negated source is the complement of its bits.
     pub const LOGIC: Self = Traits(64);
     /// NoMask must be set.
     pub const NO_MASK_NEEDED: Self = Traits(128);
@@ -109,7 +109,7 @@ impl ExecSizes {
         ExecSizes(bits)
     }
 
-    /// True if `size` is one of them.
+    /// True if `size` is in the set.
     pub const fn contains(self, size: u8) -> bool {
         size.is_power_of_two() && self.0 & size != 0
     }

@@ -5,8 +5,8 @@ use crate::instruction::SharedFunction;
 use genxml_core::bits;
 use genxml_core::rule::{Role, Roles};
 
-/// The first index that is not a binding table entry but selects another way to address memory: 254
-/// shared local memory, 253 and 255 without a surface (2d Binding Table Index).
+/// The first binding table index with a special meaning: 254 is shared local memory, 253 and 255
+/// address memory without a surface (2d Binding Table Index).
 const FIRST_SPECIAL: u64 = 240;
 
 /// The binding table index that a message names, if it uses one: bits 7:0 of the descriptor (2d
@@ -41,7 +41,7 @@ pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
         message.message_type,
         Type::LD | Type::RESINFO | Type::SAMPLEINFO | Type::LD_MCS | Type::LD2DMS | Type::LD2DSS
     );
-    // In the widest mode these numbers mean other operations, and all of those use a sampler.
+    // In SIMD32/64 mode these numbers are other operations, which all use a sampler.
     let samples = !none || message.simd_mode_1_0 == Mode::SIMD32_64;
     samples.then(|| message.sampler_index.get() as u8)
 }

@@ -31,7 +31,7 @@ pub struct Name<T: 'static> {
 /// Names of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<T: 'static> {
-    /// The word for this kind in messages: `type`.
+    /// The word for this kind in error messages: `type`.
     pub kind: &'static str,
     /// The rows.
     pub rows: &'static [Name<T>],
@@ -63,7 +63,7 @@ impl<T: Copy + PartialEq> Names<T> {
         row.map(|row| row.meaning)
     }
 
-    /// The words of `syntax`, for messages.
+    /// The words of `syntax`, for error messages.
     pub fn words(&self, syntax: Syntax) -> impl Iterator<Item = &'static str> {
         self.rows.iter().filter_map(move |row| row.in_syntax(syntax))
     }
@@ -211,7 +211,7 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
     ],
 };
 
-/// An option in the braces after an instruction; the options of both languages.
+/// An option in the braces after an instruction, in either language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Keyword {
     /// The accumulator is written too.

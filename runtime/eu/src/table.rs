@@ -1,8 +1,8 @@
 //! The table of operations: one row per opcode, and the tables of operand types that the rows name.
 //!
-//! A new operation is a row of `ops!`, in the order of the opcodes, and a constant of [`types`] if
-//! no constant has its types yet. [`Opcode`], [`OPS`] and everything that reads them follow: the
-//! decoder, the encoder, the assembler, the disassembler, the validator and the documentation.
+//! To add an operation, add a row to `ops!`, in the order of the opcodes. If no constant of
+//! [`types`] has its operand types, add one. [`Opcode`] and [`OPS`] are generated from the rows.
+//! The decoder, encoder, assembler, disassembler, validator and documentation read them.
 
 use crate::properties::{Format, Modifiers, Traits};
 use crate::signature::rows::{Origin, Signature, TypeSet};
@@ -15,22 +15,22 @@ pub struct Op {
     pub opcode: Opcode,
     /// Its 7-bit number, as in the enumeration EU_OPCODE.
     pub code: u8,
-    /// The manual's mnemonic, EU_OPCODE's name of it.
+    /// The manual's mnemonic, which is also the name in EU_OPCODE.
     pub name: &'static str,
-    /// Number of sources that the instruction names; a branch's distances do not count.
+    /// Number of explicit sources. Distances of branches do not count.
     pub sources: u8,
     /// Layout.
     pub format: Format,
-    /// Modifiers it takes.
+    /// Modifiers that the operation accepts.
     pub modifiers: Modifiers,
     /// Restrictions.
     pub traits: Traits,
-    /// Types that its operands may have; those of `math` depend on the function.
+    /// Types that the operands may have; those of `math` depend on the function.
     pub signatures: &'static [Signature],
-    /// Where it is described. 2a prints no page numbers in this part: its entries are in
-    /// alphabetical order.
+    /// The page that describes the operation. 2a prints no page numbers in this part; its entries
+    /// are in alphabetical order.
     pub page: &'static str,
-    /// What it does, in a few words.
+    /// The function of the operation in a few words.
     pub summary: &'static str,
 }
 
@@ -169,7 +169,7 @@ const fn three(destination: TypeSet, source: TypeSet, origin: Origin) -> Signatu
     Signature { destination, sources: [source; 3], one_type: true, origin }
 }
 
-/// The type tables, one constant for each that is printed.
+/// The type tables: one constant for each table in the sources.
 pub(crate) mod types {
     use super::Origin::{G45, Iga, Kernels, Manual, Mesa};
     use super::*;

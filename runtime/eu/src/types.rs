@@ -1,6 +1,6 @@
 //! Types of operands, access modes and math functions.
 
-/// How operands are addressed (2d p.157).
+/// Access modes: how operands are addressed (2d p.157).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AccessMode {
     /// By byte, with regions.

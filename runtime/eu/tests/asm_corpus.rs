@@ -33,7 +33,7 @@ struct Tally {
     instructions: usize,
     equal: usize,
     bytes: usize,
-    /// Instructions whose text is incomplete, by what is missing.
+    /// Number of instructions whose text is incomplete, by the missing part.
     lost: BTreeMap<String, usize>,
     /// Instructions that differ, by operation.
     different: BTreeMap<String, (usize, String)>,
@@ -123,7 +123,7 @@ fn run(syntax: Syntax, extension: &str) -> Option<Tally> {
     Some(tally)
 }
 
-/// Oracle: the kernels that IGA's texts were made from.
+/// Oracle: the kernels that IGA disassembled.
 #[test]
 fn iga_texts_assemble() {
     let Some(tally) = run(Syntax::Iga, "iga.asm") else { return };
@@ -136,7 +136,7 @@ fn iga_texts_assemble() {
     assert!(tally.instructions > 61_000);
 }
 
-/// Oracle: the kernels that Mesa's texts were made from.
+/// Oracle: the kernels that Mesa disassembled.
 #[test]
 fn mesa_texts_assemble() {
     let Some(tally) = run(Syntax::Mesa, "mesa.asm") else { return };

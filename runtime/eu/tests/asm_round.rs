@@ -122,7 +122,7 @@ fn is_jump(format: Format) -> bool {
     matches!(format, BranchOne | BranchTwo | JumpIndexed | Call | Return)
 }
 
-/// What decides how the operands of an instruction are printed.
+/// Properties that determine how the operands of an instruction are printed.
 #[derive(Clone, Copy)]
 struct TextForm {
     mesa: bool,

@@ -182,7 +182,7 @@ fn unknown_operations_grow() {
     assert_eq!(expand_kernel(&compact_kernel(&small).unwrap()).unwrap(), wide);
 }
 
-/// Kernels are refused if their jumps cannot be corrected.
+/// A kernel whose jumps cannot be corrected is an error.
 #[test]
 fn kernels_that_are_refused() {
     let native = |instruction: Instruction| instruction.encode().unwrap();

@@ -112,7 +112,7 @@ fn compact_forms() {
     );
 }
 
-/// Every compaction index has a row.
+/// Every compaction index has a row in its table.
 #[test]
 fn tables_are_whole() {
     assert!((0..32).all(|index| ControlIndex::from_bits(index).expansion().is_some()));

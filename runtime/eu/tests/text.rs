@@ -1,4 +1,4 @@
-//! Listings of real kernels against those of Intel's and Mesa's disassemblers, line by line.
+//! Compares listings of real kernels with those of Intel's and Mesa's disassemblers, line by line.
 
 use genxml_eu::disasm::listing;
 use genxml_eu::syntax::Syntax;

@@ -44,7 +44,7 @@ impl EngineId {
         }
     }
 
-    /// The set with only this engine, as the reflection tables use it.
+    /// The set with only this engine, in the form of the reflection tables.
     pub const fn set(self) -> Engines {
         match self {
             EngineId::Render => Engines::RENDER,
@@ -101,7 +101,8 @@ macro_rules! engines {
             note = "the first line of a command's documentation says which engines accept it; state goes into a heap"
         )]
         pub trait $command: genxml_core::Instruction {}
-        // Without this, rustc reports the marker trait and lists other commands.
+        // Without this blanket impl, rustc's error reports the marker trait and lists other
+        // commands.
         #[diagnostic::do_not_recommend]
         impl<T: $command> Command<$name> for T {}
     )*};

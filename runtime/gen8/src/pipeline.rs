@@ -1,9 +1,8 @@
 //! Pipelines of the render engine as types. They decide which commands a batch accepts.
 //!
-//! PIPELINE_SELECT selects one of three pipelines. Commands of another pipeline are undefined until
-//! that one is selected. A batch has the selected pipeline in its type, so a draw in the GPGPU
-//! pipeline does not compile. The `pipeline` attribute of a command in the specification lists its
-//! pipelines.
+//! PIPELINE_SELECT selects one of three pipelines. Commands of the other two are undefined. A batch
+//! has the selected pipeline in its type, so a draw in the GPGPU pipeline does not compile. The
+//! `pipeline` attribute of a command in the specification lists the pipelines that accept it.
 
 use crate::mi::{PipelineSelect, PipelineSelectPipelineSelection as Selection};
 use core::fmt;

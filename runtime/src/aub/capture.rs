@@ -15,9 +15,9 @@ use crate::submission::Note;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Writes the submissions of a capture that `wanted` selects. After each one `done` gets the number
-/// written so far. What the program wrote before a submission that is left out is written too, if a
-/// later one needs it.
+/// Writes the submissions of a capture that `wanted` selects, and calls `done` after each with the
+/// number written so far. The writes of an unselected submission are written with the next selected
+/// submission that has the object.
 ///
 /// An AUB file cannot hold expectations, frames, tiling, and the lengths of batches; batches run to
 /// their MI_BATCH_BUFFER_END.
@@ -30,7 +30,7 @@ pub fn from_capture<W: Write>(
     wanted: &dyn Fn(&Exec) -> bool,
     done: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
-    // Writes before submissions that are left out, by object.
+    // The writes of submissions that are left out, by object.
     let mut missed: HashMap<u32, Vec<(u64, &[u8])>> = HashMap::new();
     let mut count = 0;
     for event in capture.events() {
@@ -72,16 +72,16 @@ pub fn from_capture<W: Write>(
     Ok(())
 }
 
-/// Adds the submissions of an AUB file whose numbers `wanted` selects to a capture. After each one
-/// `done` gets the number added so far.
+/// Adds submissions of an AUB file to a capture: those whose numbers `wanted` selects. Calls `done`
+/// after each with the number added so far.
 ///
-/// A submission of the capture is a batch that a ring calls, or the commands of a ring themselves
-/// if it calls none. Pages that are consecutive in addresses and in the file become one object;
-/// objects are recognised by their physical pages. Other commands in the ring, and global memory,
-/// are left out with a note in `notes`.
+/// Each batch that a ring calls becomes a submission of the capture. If a ring calls no batch, its
+/// own commands become the submission. Pages with consecutive virtual and physical addresses become
+/// one object; objects are recognised by their physical pages. Other commands in the ring, and
+/// global memory, are left out with a note in `notes`.
 ///
 /// # Errors
-/// None at present: what cannot be used goes to `notes`.
+/// None at present: problems of the file go to `notes`.
 pub fn to_capture(
     mut reader: Reader<'_>,
     capture: &mut CaptureWriter,
@@ -123,10 +123,8 @@ fn exec(
     let global_only = started.translation == Translation::Global;
     let (pages, whole) = image.pages(&started.translation);
     if !whole {
-        notes.add(
-            at,
-            format!("{engine}: the page tables map more than can be: the rest is left out"),
-        );
+        notes
+            .add(at, format!("{engine}: the page tables map too many pages: the rest is left out"));
     }
     let mut listed = objects.list(image, &pages, at, notes);
     let mut batches = Vec::new();
@@ -216,10 +214,10 @@ impl Listed {
     }
 }
 
-/// The objects that were found so far.
+/// The objects found so far.
 #[derive(Debug, Default)]
 struct Objects {
-    /// The object of a frame, and the index of its page.
+    /// For each frame: its object, and the index of its page in the object.
     of_frame: HashMap<u64, (u32, u64)>,
     /// The frames of each object.
     frames: Vec<Vec<u64>>,
@@ -258,7 +256,7 @@ impl Objects {
                     let count = self.new_run(rest, known.is_some());
                     if known.is_some() {
                         let text = format!(
-                            "memory at {:#x} was mapped in another way before: from here on it is an object of its own, with what the file wrote and not what engines did",
+                            "memory at {:#x} was mapped in another way before: from here on it is a new object, with the writes of the file but not those of engines",
                             page << PAGE_SHIFT
                         );
                         notes.add(at, text);
@@ -341,7 +339,7 @@ impl Objects {
         Listed { name, address: page << PAGE_SHIFT, size: frames.len() as u64 * PAGE, writes }
     }
 
-    /// A submission was dropped: its writes go to the next one.
+    /// Stores the writes of a dropped submission for the next one.
     fn put_back(&mut self, listed: Vec<Listed>) {
         for object in listed {
             self.kept.insert(object.name, object.writes);

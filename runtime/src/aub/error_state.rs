@@ -31,14 +31,14 @@ pub struct Recorded<'a> {
 }
 
 /// Passes the batches of an error state to `each`, with the memory of the state; returns their
-/// number. Each engine is a context. The batches start from the beginning: memory already has the
-/// results of their work before the hang.
+/// number. Each engine is a context. The batches start from the beginning, although memory already
+/// has the results of the work that they did before the hang.
 ///
 /// Other commands of rings, global memory, and batches that are in no buffer of the state are left
 /// out with a note in `notes`.
 ///
 /// # Errors
-/// Those returned by `each`.
+/// Errors returned by `each`.
 pub fn from_error_state(
     state: &ErrorState,
     notes: &mut Vec<Note>,
@@ -85,8 +85,7 @@ pub fn from_error_state(
     Ok(count)
 }
 
-/// The ranges of the buffers in this memory: whole pages, from the first to the end of the last
-/// one.
+/// The ranges of the buffers in this memory, as start and end addresses of whole pages.
 fn ranges(state: &ErrorState, memory: &dyn Memory) -> Vec<(u64, u64)> {
     let there = state.buffers.iter().filter(|buffer| {
         !buffer.kind.is_global()
@@ -127,9 +126,9 @@ fn pieces(memory: &dyn Memory, start: u64, end: u64) -> Vec<(u64, &[u8])> {
     pieces
 }
 
-/// A submission of an AUB file as an error state, as if it had just been started: the memory that
-/// its context sees, and its ring. Registers that describe a hang are left out. `None` if the file
-/// has no submission of this number.
+/// A submission of an AUB file as an error state: the memory that its context sees, and its ring,
+/// at the time when the submission starts. Registers that describe a hang are left out. `None` if
+/// the file has no submission of this number.
 ///
 /// # Errors
 /// None at present: problems of the file go to `notes`.

@@ -13,15 +13,15 @@ const MAX_GLOBAL: u64 = 1 << 20;
 /// Frame numbers have 36 bits: entries hold bits 47:12 of an address.
 const FRAME_BITS: u32 = 36;
 
-/// Frame numbers from here on are pages of the global space that were written without an entry for
-/// them.
+/// First frame number of private frames. They hold pages of the global space that were written
+/// without an entry in the global table.
 const PRIVATE: u64 = 1 << FRAME_BITS;
 
 /// Pages of the global space that may be written without an entry: 48 bits of address.
 const MAX_PRIVATE: u64 = 1 << FRAME_BITS;
 
-/// Largest number of tables visited to list the mapped pages of a context. Each maps 2 MiB, so this
-/// is far more than is ever stored; only tables that form a cycle have more.
+/// Largest number of tables visited to list the mapped pages of a context. A page table maps 2 MiB,
+/// so the limit is far above the stored memory. Only tables that form a cycle reach it.
 const MAX_TABLES: u32 = 1 << 16;
 
 /// Largest number of listed pages: as many as are stored for a file.
@@ -34,8 +34,8 @@ pub enum Translation {
     Global,
     /// Through four levels of tables; the physical address of the root.
     Four(u64),
-    /// Through two levels of tables; the physical address of the page directory of each of the four
-    /// gigabytes.
+    /// Through two levels of tables; the physical addresses of four page directories, one for each
+    /// gigabyte.
     Two([u64; 4]),
 }
 
@@ -46,13 +46,15 @@ type Ranges = Vec<(u16, u16)>;
 /// written.
 #[derive(Debug, Default)]
 pub struct Image {
-    /// The pages, in the order of their first write. Pages written by one loop are contiguous.
+    /// The pages, in the order of their first write. So pages that were first written one after the
+    /// other are contiguous.
     bytes: Vec<u8>,
     /// The index in `bytes` of each frame's page.
     slots: HashMap<u64, u32>,
     /// Entries of the global table by number.
     global: BTreeMap<u64, u64>,
-    /// If writes are tracked: those since the last [`take_written`](Self::take_written).
+    /// If writes are tracked: the ranges written to each frame since the last
+    /// [`take_written`](Self::take_written).
     written: Option<BTreeMap<u64, Ranges>>,
 }
 
@@ -62,7 +64,7 @@ impl Image {
         Image { written: Some(BTreeMap::new()), ..Image::default() }
     }
 
-    /// Bytes of memory stored.
+    /// Number of stored bytes.
     pub fn kept(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -154,8 +156,8 @@ impl Image {
         true
     }
 
-    /// The ranges written to a frame since the last call for it. Empty if the image does not track
-    /// writes.
+    /// The ranges written to a frame since the last call for this frame. Empty if the image does
+    /// not track writes.
     pub fn take_written(&mut self, frame: u64) -> Vec<(u16, u16)> {
         self.written.as_mut().and_then(|written| written.remove(&frame)).unwrap_or_default()
     }
@@ -183,7 +185,7 @@ impl Image {
         bytes[8 * index as usize..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// The page table of the 2 MiB that hold a page, or the page of 2 MiB itself.
+    /// The page table for the 2 MiB that contain `page`, or the page of 2 MiB itself.
     pub(super) fn directory(&self, translation: &Translation, page: u64) -> Option<Leads> {
         let (root, level) = match *translation {
             Translation::Global => return None,
@@ -220,8 +222,8 @@ impl Image {
             .or_else(|| Some(PRIVATE + page).filter(|frame| self.slots.contains_key(frame)))
     }
 
-    /// Every page that is mapped, with its frame, in order; false if there are more than can be
-    /// stored.
+    /// Returns every mapped page with its frame, in order. The second value is false if there are
+    /// more pages than can be stored.
     pub fn pages(&self, translation: &Translation) -> (Vec<(u64, u64)>, bool) {
         if *translation != Translation::Global {
             return mapped(translation, &mut |frame, out| {
@@ -241,9 +243,10 @@ impl Image {
     }
 }
 
-/// Every page that the page tables of a context map, with its physical page, by number and in
-/// order; false if there are more than can be stored for a file, for example in a cycle of tables.
-/// `read` fills in the 4096 bytes of a physical page, if it exists.
+/// Returns every page that the page tables of a context map, in order, each with the number of its
+/// physical page. The second value is false if there are more pages than can be stored for a file,
+/// for example in a cycle of tables. `read` copies the 4096 bytes of a physical page and returns
+/// true, or returns false if the page does not exist.
 pub fn mapped(
     translation: &Translation,
     read: &mut dyn FnMut(u64, &mut [u8]) -> bool,

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Largest memory in bytes for decompressing xz: `xz -9` needs 65 MiB. (gzip needs 32 KiB, and the
-/// decoder limits zstd windows.)
+/// zstd decoder limits its window itself.)
 pub const MAX_DICTIONARY: u32 = 512 << 20;
 
 /// How a file is compressed.
@@ -26,7 +26,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// By the first bytes of a file.
+    /// Detects the compression from the first bytes of a file.
     fn of(start: &[u8]) -> Self {
         match start {
             [0x1f, 0x8b, ..] => Compression::Gzip,
@@ -57,12 +57,12 @@ pub fn decompressed(path: &Path) -> io::Result<impl BufRead + use<>> {
     Ok(BufReader::with_capacity(1 << 16, input))
 }
 
-/// Decompresses what `input` holds, if it is compressed.
+/// Returns the bytes of `input`, decompressed if they are compressed.
 pub(crate) fn decompress<'a>(
     input: Box<dyn Read + 'a>,
 ) -> io::Result<(Compression, Box<dyn Read + 'a>)> {
     let mut input = BufReader::with_capacity(1 << 16, input);
-    // The first bytes may take several reads; they go in front of the rest again.
+    // The first bytes may take several reads. The returned reader starts with them.
     let mut start = Vec::new();
     input.by_ref().take(6).read_to_end(&mut start)?;
     let compression = Compression::of(&start);
@@ -78,8 +78,8 @@ pub(crate) fn decompress<'a>(
 
 /// All frames of a zstd file, one after the other.
 struct ZstdFrames<R: BufRead> {
-    /// What follows the last frame that was read; `None` while a frame is being read, and after an
-    /// error.
+    /// The input after the last frame that was read; `None` while a frame is being read, and after
+    /// an error.
     input: Option<R>,
     decoder: Option<StreamingDecoder<R, FrameDecoder>>,
 }

@@ -1,5 +1,5 @@
-//! AUB files: the files that a driver's tool writes for a simulator. They contain writes to memory,
-//! page tables and registers in order, and the commands that start the engines.
+//! AUB files: recordings for GPU simulators, written by drivers and their tools. They contain
+//! writes to memory, page tables and registers in order, and the commands that start the engines.
 //!
 //! There are two kinds: the *classic* one writes memory through the global page table and puts
 //! commands into a ring; the *memory trace* writes physical memory, entries of the global page
@@ -18,9 +18,9 @@
 //! # Ok::<(), genxml::aub::AubError>(())
 //! ```
 //!
-//! [`submissions`] passes on the work of the engines, with memory as it was at that time, for a
-//! decoder. [`Writer`] writes blocks, and [`Recorder`] whole submissions, such as those of a
-//! capture ([`from_capture`]); [`to_capture`] converts in the other direction.
+//! [`submissions`] passes the work of the engines to a decoder, with memory as it was at that time.
+//! [`Writer`] writes blocks, and [`Recorder`] whole submissions. [`from_capture`] writes a capture
+//! as an AUB file, and [`to_capture`] converts in the other direction.
 //!
 //! Facts: gen8_facts 1.5; Mesa's tools/aub_read.c and aub_write.c.
 
@@ -74,8 +74,8 @@ pub enum Event<'a> {
     Memory {
         /// The address space.
         space: Space,
-        /// First byte. Global addresses are cut to 48 bits, as the canonical form sign-extends
-        /// them.
+        /// Address of the first byte. Global addresses are cut to 48 bits, because files contain
+        /// them in canonical (sign-extended) form.
         address: u64,
         /// The bytes.
         bytes: &'a [u8],
@@ -102,10 +102,10 @@ pub enum Event<'a> {
         offset: u32,
         /// Bits that are compared.
         mask: u32,
-        /// The value that they must get.
+        /// The value that these bits must get.
         value: u32,
     },
-    /// The simulator waits for memory; no source documents the format of the condition.
+    /// The simulator waits for a condition on memory; no source documents its format.
     MemoryPoll {
         /// All dwords of the block.
         dwords: &'a [u32],
@@ -123,7 +123,7 @@ pub enum Event<'a> {
     Comment(&'a str),
     /// A request for a picture of a surface (classic).
     Bitmap(AubDumpBitmap),
-    /// A block of a known operation with an undocumented number.
+    /// A block with a documented operation and an undocumented number.
     Other {
         /// Its operation: 1 classic, 0x2e memory trace.
         opcode: u8,
@@ -173,7 +173,7 @@ pub enum Kind {
     MemoryTrace,
 }
 
-/// What an address counts in.
+/// The address space of a memory block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// Through the global page table.
@@ -188,7 +188,7 @@ pub enum Space {
     Pci,
 }
 
-/// Why a file cannot be read, or cannot be read further.
+/// Why a file, or the rest of a file, cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum AubError {
     /// The file cannot be opened.
@@ -255,7 +255,7 @@ pub enum AubError {
         field: &'static str,
         /// Its value.
         value: u64,
-        /// What a valid value would be.
+        /// The problem, or the valid values.
         problem: &'static str,
     },
 }

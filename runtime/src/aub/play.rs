@@ -63,8 +63,8 @@ pub(super) enum Commands {
     },
 }
 
-/// A ring from its registers. If head and tail do not fit the size, the size is ignored and head
-/// and tail decide it: Mesa's writer puts an address into the register (gen8_facts 1.5).
+/// Makes a ring from its registers. If head or tail is beyond the size, the size is taken from them
+/// instead, because Mesa's writer puts an address into the register of the size (gen8_facts 1.5).
 fn ring(start: u32, control: u32, head: u32, tail: u32) -> Ring {
     let size = RingCtl::unpack_lossy(&[control]).ring_nr_pages.get() * PAGE;
     let head = RingHead::unpack_lossy(&[head]).head_addr.get();
@@ -79,7 +79,8 @@ pub(super) fn used(ring: &Ring) -> u64 {
     (ring.tail + ring.size - ring.head) % ring.size
 }
 
-/// Gets started work: the memory at that time, the head of the file, and the work.
+/// A function that is called for started work, with the memory at that time, the head of the file
+/// and the work.
 pub(super) type OnStart<'a> =
     dyn FnMut(&mut Image, Option<&Header>, &Started) -> io::Result<()> + 'a;
 
@@ -182,7 +183,7 @@ impl Play<'_, '_> {
                 self.start(Started { position, engine, context: 0, translation, commands })?;
             }
             Event::MemoryPoll { .. } => {
-                let why = "waits for memory are left out: no source says how they say for what";
+                let why = "waits for memory are left out: no source documents their condition";
                 self.notes.count(position, why, 1);
             }
             Event::Other { opcode, sub_opcode, .. } => {
@@ -300,7 +301,7 @@ impl Play<'_, '_> {
             self.notes.add(position, text);
             return Ok(());
         };
-        // Other engines have the registers that are read here at the same offsets.
+        // The images of all engines have the registers read here at the same offsets.
         let image = ContextImage::unpack_lossy(dwords);
         let ring = ring(
             image.ring_start.get() as u32,
@@ -346,7 +347,7 @@ impl Play<'_, '_> {
 }
 
 const NO_ROOM: &str =
-    "bytes of memory are left out: 4 GiB of the file are kept, at addresses of 48 bits";
+    "bytes of memory are left out: at most 4 GiB are kept, and only 48-bit addresses";
 const NO_ENTRY: &str =
     "bytes of global memory are written without an entry of the global table for them";
 
@@ -357,8 +358,8 @@ fn packed_head(ring: &Ring) -> u32 {
     dword
 }
 
-/// The engine that a register belongs to, and its base. The second video engine counts as a video
-/// engine too.
+/// The base of the engine that a register belongs to, and the engine. The second video engine is a
+/// video engine too.
 fn engine_of(offset: u32) -> Option<(u32, EngineId)> {
     let engine = ENGINES.iter().find(|engine| offset.wrapping_sub(engine.base) < ENGINE_BYTES)?;
     let name = engine.name.trim_end_matches('2').to_ascii_lowercase();

@@ -16,15 +16,15 @@ use std::path::Path;
 /// Largest number of bytes of a classic block in one [`Event`].
 pub const CHUNK: usize = 64 << 10;
 
-/// Largest number of bytes of commands that a block may put into a ring: the largest ring
-/// (RING_BUFFER_CTL, 2c).
+/// Largest number of bytes of commands that a block may put into a ring: the size of the largest
+/// ring (RING_BUFFER_CTL, 2c).
 pub const MAX_COMMANDS: usize = 2 << 20;
 
 /// The address space of the GPU.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
-/// Reads a file block by block. It needs memory for one block (256 KiB at most; 2 MiB of a ring),
-/// not for the file.
+/// Reads a file block by block. It needs memory for one block only: at most 256 KiB, or 2 MiB for
+/// commands of a ring.
 pub struct Reader<'a> {
     input: Box<dyn Read + 'a>,
     compression: Compression,
@@ -34,7 +34,7 @@ pub struct Reader<'a> {
     buffer: Vec<u32>,
     text: String,
     entries: Vec<u64>,
-    /// Data of a classic block that are still unread.
+    /// The unread data of a classic block.
     rest: Option<Rest>,
     /// The end was reached, or an error occurred.
     done: bool,
@@ -65,11 +65,11 @@ enum What {
 struct Head {
     opcode: u64,
     sub_opcode: u64,
-    /// Dwords of the block, data of classic trace blocks not counted.
+    /// Dwords of the block, without the data of classic trace blocks.
     dwords: usize,
 }
 
-/// Operations and numbers of blocks, from the specification.
+/// Operations and numbers of blocks, taken from the specification's defaults.
 const CLASSIC: u64 = AubHeader::new().opcode.get();
 const MEMORY_TRACE: u64 = MemTraceVersion::new().opcode.get();
 const BLOCK_TYPE: u64 = AubHeader::new().type_.get();
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         self.done = true;
-        // Reading continues unless this block ends the file or cannot be used.
+        // Reading stops at an error and at the end of the file.
         match self.read() {
             Ok(None) => Ok(None),
             Err(error) => Err(error),

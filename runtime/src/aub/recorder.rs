@@ -36,9 +36,9 @@ const MAX_FRAMES: u64 = 1 << (39 - PAGE_SHIFT);
 /// [`CaptureWriter`](crate::capture::CaptureWriter) does, into a memory trace.
 ///
 /// Each object has physical pages of its own, which are written completely at its first use. A
-/// context has page tables of four levels, which map exactly the objects of its newest submission;
-/// on each engine it has a ring, and an image that is restored from the second submission on. A
-/// simulator waits for the end of each submission.
+/// context has page tables of four levels, which map exactly the objects of its newest submission.
+/// On each engine it has a ring and an image; the engine restores the image from the second
+/// submission on. A simulator waits for the end of each submission.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: Writer<W>,
@@ -140,12 +140,13 @@ impl<W: Write> Recorder<W> {
         self.submit(context, engine, batch_address)
     }
 
-    /// An object was freed: a later one of the same name is a new object, and starts with zeros.
+    /// Records that an object was freed. A later object of the same name is a new one that starts
+    /// with zeros.
     pub fn free(&mut self, object: &str) {
         self.objects.remove(object);
     }
 
-    /// The physical address of the first byte of an object; its pages follow each other.
+    /// The physical address of the first byte of an object, whose pages are contiguous.
     pub fn physical(&self, object: &str) -> Option<u64> {
         self.objects.get(object).map(|frames| frames.0 << PAGE_SHIFT)
     }
@@ -210,7 +211,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Changes the page tables of a context to map what is wanted.
+    /// Changes the page tables of a context so that they map exactly the `wanted` ranges.
     fn map(&mut self, context: u32, wanted: BTreeMap<u64, (u64, u64)>) -> io::Result<()> {
         if !self.spaces.contains_key(&context) {
             let root = self.frames(1)?;
@@ -234,8 +235,8 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Writes the entries of `count` pages from `page` on: mapped to frames from `frame` on, or not
-    /// present.
+    /// Writes the entries of `count` pages from `page` on. They map to frames from `frame` on, or
+    /// are not present if it is `None`.
     fn entries(
         &mut self,
         space: &mut Tables,
@@ -258,7 +259,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// The page table that maps a page; it and those above it are created if they do not exist.
+    /// The page table that maps a page. Missing tables of all levels are created.
     fn table(&mut self, space: &mut Tables, page: u64) -> io::Result<u64> {
         let mut above = space.root;
         for level in [4, 3, 2] {
@@ -350,7 +351,8 @@ fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// CONTEXT_CONTROL as drivers set it (gen8_facts 1.4); the first time nothing is restored.
+/// CONTEXT_CONTROL as drivers set it (gen8_facts 1.4). If `first`, the engine does not restore the
+/// context.
 fn control(first: bool) -> u32 {
     let bits = RingContextControl {
         ctx_ctrl_engine_ctx_restore_inhibit: true,
@@ -367,13 +369,14 @@ fn control(first: bool) -> u32 {
     value
 }
 
-/// Byte of a field in the page of a context's registers, the same for all engines.
+/// Byte offset of a field in the page of a context's registers, the same for all engines.
 fn offset_of(field: &str) -> u64 {
     let fields = Gen8LrContextRegisterStatePage::INFO.fields;
     fields.iter().find(|known| known.name == field).map_or(0, |field| u64::from(field.start / 8))
 }
 
-/// The registers of a new context: its ring and the root of its tables; nothing is restored.
+/// The register page of a new context, with its ring and the root of its page tables. The engine
+/// does not restore the context the first time.
 fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
     let size = RingCtl {
         ring_nr_pages: MinusOne::new(RING / PAGE).unwrap_or_default(),

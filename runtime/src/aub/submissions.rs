@@ -10,15 +10,14 @@ use std::io;
 
 /// Passes every submission of an AUB file to `each`, in order; their names begin with `name`.
 ///
-/// A file is read as a stream: memory is needed only for the pages that it writes. The number of a
-/// context is the number of its image's page in the global space. Work without an image (rings set
-/// by registers, and classic files) has context 0.
+/// The file is read as a stream, so memory is needed only for the pages that it writes. The number
+/// of a context is the page number of its image in the global space. Work without an image (rings
+/// set by registers, and classic files) has context 0.
 ///
-/// Engines are not simulated: memory is as the file has written it so far, without the writes of
-/// engines.
+/// Engines are not simulated: memory has only the writes of the file so far, not those of engines.
 ///
 /// # Errors
-/// Those returned by `each`. Problems of the file go to `notes`.
+/// Errors returned by `each`. Problems of the file go to `notes`.
 pub fn submissions(
     mut reader: Reader<'_>,
     name: &str,

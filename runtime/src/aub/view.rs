@@ -34,8 +34,8 @@ impl Run {
 
 /// Memory of a context, or global memory, at one point of a file.
 ///
-/// Consecutive mapped pages that were written in that order are one piece; pages that are mapped
-/// and never written read 0, as in simulators.
+/// Consecutive mapped pages that were first written in this order are one piece. Pages that are
+/// mapped and were never written read as 0, as in simulators.
 #[derive(Debug)]
 pub struct View<'a> {
     image: &'a Image,
@@ -65,7 +65,7 @@ impl<'a> View<'a> {
         let next = runs.get(at).copied();
         let mut run = self.look_up(page, next.map_or(u64::MAX, |next| next.page))?;
         match next {
-            // It extends a run that was looked up before.
+            // The new run ends where a known run begins: join them.
             Some(next) if run.slot.is_some() && run.leads_to(&next) => {
                 run.count += next.count;
                 runs[at] = run;

@@ -44,8 +44,8 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file for a GPU by its PCI device id. The name of the program is cut so that it has
-    /// at most 32 bytes with the id, the limit of readers.
+    /// Begins a file for the GPU with this PCI device id. The name of the program is cut so that id
+    /// and name have at most 32 bytes, the limit of readers.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -64,7 +64,7 @@ impl<W: Write> Writer<W> {
         };
         let mut writer = Writer { out, position: 0 };
         let length = length(MemTraceVersion::DWORDS, text.len());
-        // Mesa's writer sets the method of virtual addresses, 0.
+        // Mesa's writer sets the method for virtual addresses, 0.
         let method = MemTraceVersionMethod::VIRTUAL;
         writer
             .dwords(&MemTraceVersion { length, device, method, ..MemTraceVersion::new() }.pack())?;
@@ -77,7 +77,7 @@ impl<W: Write> Writer<W> {
         self.position
     }
 
-    /// Writes memory: physical, or through the global table as it is then. Blocks end at page
+    /// Writes memory: physical, or through the global table as written so far. Blocks end at page
     /// boundaries.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl<W: Write> Writer<W> {
     /// Ends the file and returns the output.
     ///
     /// # Errors
-    /// If what is buffered cannot be written.
+    /// If buffered data cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -184,7 +184,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The length field of a block: dwords minus 1.
+/// The value of a block's length field: dwords minus 1.
 fn length(dwords: usize, data: usize) -> U<16> {
     U::from_bits((dwords + data.div_ceil(4) - 1) as u64)
 }

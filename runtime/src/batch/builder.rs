@@ -28,7 +28,8 @@ use genxml_core::{Address, Fixed, Instruction, Packed};
 /// Dwords that stay free in each buffer for MI_BATCH_BUFFER_END and the padding to a qword.
 const END: usize = 2;
 
-/// The same in a growing batch: for the jump to the next buffer, padded to a qword.
+/// Dwords that stay free in each buffer of a growing batch, for the jump to the next buffer and the
+/// padding to a qword.
 const CHAIN: usize = MiBatchBufferStart::DWORDS + 1;
 
 /// The packets of one buffer.
@@ -53,7 +54,7 @@ impl Segment {
     }
 }
 
-/// The part that does not depend on engine and pipeline.
+/// The part of a batch that does not depend on engine and pipeline.
 pub(super) struct Core {
     pub current: Segment,
     /// Dwords of the current segment that packets may take.
@@ -224,8 +225,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.emit(packet)
     }
 
-    /// As [`emit`](Self::emit), for code that is generic over the pipeline: neutral packets are
-    /// valid in all. The references are object, address and the GPU's access.
+    /// As [`emit`](Self::emit), for code that is generic over the pipeline: every pipeline accepts
+    /// neutral packets. The references are object, address and the GPU's access.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub(crate) fn emit_neutral<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
@@ -234,7 +235,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     ) -> Result<(), BatchError> {
         let waiting = &mut self.core.current.references;
         if waiting.waiting() {
-            // Addresses that the caller took for its own next packet.
+            // The caller took addresses for a packet of its own, and this is another packet.
             return Err(waiting.unplaced(C::NAME));
         }
         references.for_each(|(object, address, access)| waiting.add(object, address, access));
@@ -242,8 +243,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     }
 
     /// The address of `object` + `delta`, which the GPU will read, for the packet that is emitted
-    /// next. The batch records its position in the packet, and
-    /// [`Submission::exec`](super::Submission::exec) passes it to the kernel.
+    /// next. The batch records the position of the address in the packet, and
+    /// [`Submission::exec`](super::Submission::exec) passes this position to the kernel.
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer};
@@ -264,8 +265,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Outside`] if the object is shorter; [`BatchError::Offset`] if the address does
-    /// not fit its field.
+    /// [`BatchError::Outside`] if `delta` is not inside the object; [`BatchError::Offset`] if the
+    /// address does not fit its field.
     pub fn reads<const A: u64, const N: u32>(
         &self,
         object: &(impl Object + ?Sized),
@@ -289,7 +290,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// Replaces the packet at `position` by another of the same kind and length.
     ///
     /// # Errors
-    /// [`BatchError::Patch`] if there is another packet or it has another length.
+    /// [`BatchError::Patch`] if the packet at `position` is of another kind or length.
     pub fn patch<C: Command<E> + InPipeline<P>>(
         &mut self,
         position: Position,
@@ -298,7 +299,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.patch(position, packet)
     }
 
-    /// Changes fields of the packet at `position`: the closure gets it as it was emitted.
+    /// Changes fields of the packet at `position`. The closure gets the present packet.
     ///
     /// ```
     /// use genxml::batch::Batch;
@@ -313,7 +314,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Patch`] if another packet is there.
+    /// [`BatchError::Patch`] if the packet at `position` is of another kind or length.
     pub fn edit<C: Command<E> + InPipeline<P> + Fixed>(
         &mut self,
         position: Position,
@@ -432,7 +433,7 @@ impl Core {
         Ok(Position { segment: self.full.len() as u32, dword: dword as u32, dwords: dwords as u32 })
     }
 
-    /// Removes what a failed packet left.
+    /// Undoes the changes of a packet that failed: clears its dwords and its addresses.
     #[cold]
     fn undo(&mut self, error: BatchError) -> BatchError {
         self.current.dwords[self.current.used..].fill(0);

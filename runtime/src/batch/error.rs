@@ -80,7 +80,7 @@ pub enum BatchError {
         /// Its size.
         size: u64,
     },
-    /// A reference to address 0: a field of 0 points nowhere.
+    /// A reference to address 0, which in a field means an unused pointer.
     #[error("{object} is at address 0, which in a field means nowhere: give it another address")]
     AtZero {
         /// The object's name.
@@ -114,8 +114,8 @@ pub enum BatchError {
         /// The address.
         address: u64,
     },
-    /// More fields hold an address than the number of times it was taken: it is unknown which of
-    /// them are references.
+    /// More fields hold an address than the number of times it was taken, so it is unknown which
+    /// fields are references.
     #[error(
         "{fields} fields of {packet} hold the address {address:#x} of {object}, which was taken {taken} times: take it once for each"
     )]
@@ -131,7 +131,8 @@ pub enum BatchError {
         /// How often it was taken.
         taken: usize,
     },
-    /// The kernel cannot relocate the field: what it adds to the object's address has 31 bits.
+    /// The kernel cannot relocate the field: the value that it adds to the object's address is
+    /// limited to 31 bits.
     #[error(
         "{field} of {packet} cannot be relocated: it is {object} + {delta:#x}, and the kernel adds at most 0x7fffffff"
     )]
@@ -142,11 +143,11 @@ pub enum BatchError {
         field: &'static str,
         /// The object's name.
         object: Arc<str>,
-        /// What would have to be added.
+        /// The value that the kernel would have to add.
         delta: u64,
     },
-    /// The kernel cannot relocate the field: it writes 64 bits, and not all of them belong to the
-    /// address.
+    /// The kernel cannot relocate the field: the kernel writes 64 bits, and not all of them belong
+    /// to the address.
     #[error(
         "{field} of {packet} cannot be relocated: the kernel writes 64 bits there, and not all of them belong to the address"
     )]
@@ -158,7 +159,7 @@ pub enum BatchError {
     },
     /// A label belongs to another batch.
     #[error(
-        "the label is of another batch, not of {batch}: `target` of that batch gives what `jump_to` takes"
+        "the label belongs to another batch, not to {batch}: call `target` of that batch, then `jump_to`"
     )]
     ForeignLabel {
         /// The batch that got the label.
@@ -210,7 +211,7 @@ pub enum BatchError {
         /// The batch.
         batch: Arc<str>,
     },
-    /// An error of an expression of [`mi`](crate::mi), in code that returns errors of batches.
+    /// An error from an expression of [`mi`](crate::mi), for code that returns a [`BatchError`].
     #[cfg(all(feature = "std", feature = "registers"))]
     #[error(transparent)]
     Expression(Box<super::MiError>),
@@ -254,7 +255,7 @@ pub enum BatchError {
     },
     /// An offset is relative to a base that no earlier STATE_BASE_ADDRESS has set.
     #[error(
-        "{at}: {field} is an offset of {space} space, whose base was not set before: emit STATE_BASE_ADDRESS, or say `assume_base`"
+        "{at}: {field} is an offset of {space} space, whose base was not set before: emit STATE_BASE_ADDRESS, or call `assume_base`"
     )]
     NoBase {
         /// The packet and its position.
@@ -264,9 +265,10 @@ pub enum BatchError {
         /// The space's name in the specification.
         space: &'static str,
     },
-    /// An offset does not lead to anything in the heap: it is from another heap, or invented.
+    /// An offset does not lead to a suitable structure in the heap. It is probably from another
+    /// heap.
     #[error(
-        "{at}: {field} is +{offset:#x} of {heap}, where {found}: is the offset of another heap than the base?"
+        "{at}: {field} is +{offset:#x} of {heap}, but {found}: does the offset belong to another heap?"
     )]
     Dangling {
         /// The packet or structure and its position.
@@ -277,7 +279,7 @@ pub enum BatchError {
         offset: u64,
         /// The buffer at the base.
         heap: Arc<str>,
-        /// What is there instead.
+        /// What the buffer has at the offset.
         found: Arc<str>,
     },
 }

@@ -4,7 +4,8 @@ use super::error::BatchError;
 use genxml_core::OutOfRange;
 
 /// Why an expression or another operation of a builder of [`mi`](crate::mi) cannot be put into a
-/// batch. Defined here, because it and [`BatchError`] hold each other.
+/// batch. It is defined here and not in `mi`, because this type and [`BatchError`] contain each
+/// other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MiError {

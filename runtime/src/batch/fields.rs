@@ -1,4 +1,4 @@
-//! Finds the addresses and offsets in packets and structures with the tables.
+//! Uses the tables to find the addresses and offsets in packets and structures.
 
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
@@ -9,7 +9,8 @@ use genxml_core::reflect::{Container, Field, Group, Type};
 pub(super) struct Found {
     pub field: &'static Field,
     pub space: SpaceKind,
-    /// The container that should be there; empty if it is not a single described container.
+    /// Name of the container that the field points to; empty if it is not a single described
+    /// container.
     pub target: &'static str,
     /// First bit in the packet, of the field.
     pub start: u32,

@@ -110,7 +110,8 @@ impl<S: Space> Heap<S> {
     ///
     /// # Errors
     /// [`BatchError::Full`]; [`BatchError::Offset`] if the field cannot hold the offset;
-    /// [`BatchError::Unplaced`] if the structure does not hold an address that was taken.
+    /// [`BatchError::Unplaced`] if the structure does not hold an address that was taken with
+    /// `reads` or `writes`.
     pub fn put<T: Fixed, const A: u64, const N: u32>(
         &mut self,
         value: &T,
@@ -153,8 +154,8 @@ impl<S: Space> Heap<S> {
         self.place(what, dwords, 1, 0, None)
     }
 
-    /// `padding` bytes after the dwords stay zero. If it fails, the heap is unchanged, but waiting
-    /// addresses are dropped.
+    /// Copies dwords; `padding` bytes after them stay zero. On an error, the contents of the heap
+    /// are unchanged, but waiting addresses are dropped.
     fn place<const A: u64, const N: u32>(
         &mut self,
         what: &'static str,
@@ -204,8 +205,8 @@ impl Heap<SurfaceState> {
     /// A binding table: the surfaces for binding table indices 0, 1, ... of a kernel.
     ///
     /// # Errors
-    /// As [`put`](Self::put). The offset of a table has 16 bits, so tables go first into a heap
-    /// larger than 64 KiB.
+    /// As [`put`](Self::put). The offset of a table has 16 bits: in a heap larger than 64 KiB, put
+    /// the tables in first.
     pub fn binding_table<const A: u64, const N: u32>(
         &mut self,
         surfaces: &[Address<SurfaceState, 64, 32>],

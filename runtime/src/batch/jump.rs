@@ -40,7 +40,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         Label { batch: self.core.id, index: self.core.labels.len() - 1, pipeline: PhantomData }
     }
 
-    /// A label at the next packet, for jumps back.
+    /// A label that is bound to the next packet, for backward jumps.
     pub fn here(&mut self) -> Label<P> {
         let position = (self.core.full.len(), self.core.current.used);
         self.core.labels.push(LabelState { position: Some(position), ..LabelState::default() });
@@ -98,7 +98,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         }
     }
 
-    /// Jumps to another batch, without return: the packets after it can only be reached by labels.
+    /// Jumps to another batch, without return. Packets after the jump run only if a label leads to
+    /// them.
     ///
     /// # Errors
     /// As [`emit`](Self::emit).
@@ -119,8 +120,9 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.start(&routine.batch.buffer, 0, Level::SECOND_LEVEL_BATCH, false)
     }
 
-    /// Makes the empty batch a second-level batch: `build` emits its packets. It does not change
-    /// the pipeline, so it can be called wherever `P` is selected, or anywhere if `P` is `Neutral`.
+    /// Makes the empty batch a second-level batch. `build` emits its packets. The second-level
+    /// batch does not change the pipeline, so it can be called wherever `P` is selected, or
+    /// anywhere if `P` is `Neutral`.
     ///
     /// ```
     /// use genxml::batch::Batch;

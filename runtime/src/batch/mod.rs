@@ -9,8 +9,8 @@
 //!
 //! Every buffer has a GPU address from the start. With softpin this is the final address, and
 //! addresses may go into packets as plain numbers. If the kernel chooses the addresses, take an
-//! address with [`Batch::reads`] or [`Batch::writes`] (or the heap's methods), which record its
-//! position in the packet.
+//! address with [`Batch::reads`] or [`Batch::writes`] (or the heap's methods). They record the
+//! position of the address in the packet.
 //!
 //! ```
 //! use genxml::batch::{Batch, Buffer};

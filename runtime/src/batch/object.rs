@@ -1,10 +1,9 @@
-//! What packets can refer to.
+//! The interface of objects that packets can refer to.
 
 use alloc::sync::Arc;
 
-/// Something with an address in GPU memory that packets can refer to: a
-/// [`Buffer`](super::Buffer), a
-/// [`Heap`](super::Heap), a finished batch.
+/// Something with an address in GPU memory that packets can refer to: a [`Buffer`](super::Buffer),
+/// a [`Heap`](super::Heap) or a finished batch.
 pub trait Object {
     /// Its name, for people.
     fn name(&self) -> &Arc<str>;

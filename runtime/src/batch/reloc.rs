@@ -41,11 +41,12 @@ pub struct Relocation {
     pub packet: &'static str,
     /// Name of the field.
     pub field: &'static str,
-    /// The 64 bits that the kernel writes are only the address and flags below it.
+    /// True if the 64 bits that the kernel writes hold nothing but the address and flags in the
+    /// bits below it.
     pub(super) whole: bool,
 }
 
-/// An address that was taken and is in no packet yet.
+/// An address that was taken with `reads` or `writes` and is not in a packet yet.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
     target: u64,
@@ -79,7 +80,7 @@ pub(super) const fn canonical(address: u64) -> u64 {
 }
 
 impl References {
-    /// Only waiting references.
+    /// A set of references that all still wait for their packet.
     pub fn of(waiting: Vec<Waiting>) -> Self {
         References { waiting: RefCell::new(waiting), placed: Vec::new() }
     }
@@ -162,8 +163,8 @@ impl References {
         core::mem::take(self.waiting.get_mut())
     }
 
-    /// As [`place`](Self::place) for these addresses, in a packet that may have references already:
-    /// those in the same fields are replaced.
+    /// As [`place`](Self::place) for these addresses, in a packet that may already have references.
+    /// A new reference replaces the old one in the same field.
     pub fn replace(
         &mut self,
         waiting: &[Waiting],
@@ -246,7 +247,7 @@ struct Holder {
     offset: u64,
     address: u64,
     qword: u64,
-    /// The field has room for a whole address.
+    /// True if the field holds all 48 bits of an address.
     wide: bool,
 }
 
@@ -283,7 +284,7 @@ fn holders(
     for (index, dwords) in dwords.chunks(length).enumerate() {
         let at = at + 4 * (index * length) as u64;
         fields::addresses(container, dwords, &mut |found| {
-            // The low bits that the field does not store (its alignment) are zero in the address.
+            // The low bits, which the field does not store because of its alignment, are zero.
             let address = va(found.value);
             if found.space == SpaceKind::Graphics
                 && waiting.iter().any(|one| va(one.address) == address)

@@ -38,9 +38,9 @@ impl<P: Pipeline> Batch<Render, P> {
         self.select()
     }
 
-    /// Selects the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before that,
-    /// COLOR_CALC_STATE is made invalid with 3DSTATE_CC_STATE_POINTERS, which Broadwell needs
-    /// (facts: the manual of PIPELINE_SELECT as Mesa quotes it).
+    /// Selects the GPGPU pipeline, as [`select_3d`](Self::select_3d) does. Before that, it emits
+    /// 3DSTATE_CC_STATE_POINTERS with an invalid COLOR_CALC_STATE, which Broadwell needs (facts:
+    /// the manual of PIPELINE_SELECT as Mesa quotes it).
     ///
     /// # Errors
     /// As [`Batch::emit`].
@@ -111,8 +111,8 @@ impl<P: Pipeline> Batch<Render, P> {
     }
 }
 
-/// A packet with only its opcode and length, made from its table: its type exists only with the
-/// feature `3d`.
+/// A packet with only its opcode and length, made from its table. The packet's own type exists only
+/// with the feature `3d`.
 struct Empty(&'static Container);
 
 impl Packed for Empty {

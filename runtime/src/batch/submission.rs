@@ -78,9 +78,10 @@ impl Submission {
     }
 
     /// Moves the buffers to `addresses`, one for each in order, and rewrites every reference, as
-    /// the kernel does when it moves buffer objects from their presumed addresses: 64 bits in
-    /// canonical form. The result is the same as building with those addresses, except for fields
-    /// of 48 bits, whose upper 16 bits the kernel writes too if bit 47 is set.
+    /// the kernel does when it moves buffer objects from their presumed addresses: it writes 64
+    /// bits in canonical form. The result is the same as building with those addresses, except for
+    /// 48-bit fields: the kernel also writes the 16 bits above the field, all ones if bit 47 of the
+    /// address is set.
     ///
     /// # Errors
     /// [`BatchError::AddressCount`] if there is not an address for each buffer, [`BatchError::BadAddress`] for
@@ -147,9 +148,9 @@ impl Submission {
         }
     }
 
-    /// The violations of the rules in the batch and in everything that it points to. The batch is
-    /// checked as the only one of its context: state that a draw uses and the batch does not set is
-    /// a finding too.
+    /// The violations of the rules in the batch and in everything that it points to. The check
+    /// assumes that this is the only batch of its context: state that a draw uses and the batch
+    /// does not set is a finding too.
     ///
     /// ```
     /// use genxml::batch::Batch;

@@ -30,8 +30,8 @@ const SPACES: [SpaceKind; 5] = [
     SpaceKind::Instruction,
 ];
 
-/// State that a pointer to another structure may lead to: the pointer's target, and the prefix of
-/// the names.
+/// Pointers that may also lead to structures of other names: the target of the pointer, and the
+/// prefix of the other names.
 const KINDS: [(&str, &str); 3] = [
     // Media samplers (AVS, convolve, erode and so on) are in the same tables.
     ("SAMPLER_STATE", "SAMPLER_STATE_8x8"),
@@ -39,7 +39,7 @@ const KINDS: [(&str, &str); 3] = [
     ("RENDER_SURFACE_STATE", "MEDIA_SURFACE_STATE"),
 ];
 
-/// Base addresses of [`SPACES`], once they are known.
+/// Base addresses of [`SPACES`]; `None` until one is set.
 type Bases = [Option<u64>; SPACES.len()];
 
 fn slot(space: SpaceKind) -> Option<usize> {
@@ -59,10 +59,10 @@ impl<E: Engine> FinishedBatch<E> {
     ///   never returns it. Pointers inside state are checked when a packet points to the state,
     ///   with the bases at that packet.
     ///
-    /// Packets are followed like the command streamer does: through jumps (both ways, if they are
-    /// predicated), calls and other batches, as far as they are in the submission. Each packet is
-    /// read once for each set of bases, and routines once for each call. [`Submission::new`] skips
-    /// these checks.
+    /// The check reads packets in the order of the command streamer: through jumps, calls and other
+    /// batches, as far as they are in the submission. After a predicated jump it reads both
+    /// branches. It reads each packet once for each set of bases, and routines once for each call.
+    /// [`Submission::new`] skips these checks.
     ///
     /// ```
     /// use genxml::batch::{Batch, BatchError, Heap};
@@ -130,7 +130,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Adds a position to be checked, if it is in the submission and is new.
+    /// Adds a position to be checked, if it is in the submission and was not added before.
     fn go(&mut self, mut point: Point) {
         let Some(buffer) = self.submission.find(point.at) else { return };
         for (space, base) in &buffer.assumed {
@@ -297,7 +297,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The state that an offset leads to, if it is known; a wrong offset is an error.
+    /// Returns the state that an offset leads to, or `None` if the submission does not record it.
+    /// A wrong offset is an error.
     fn pointer(
         &self,
         found: &Found,
@@ -326,18 +327,18 @@ impl<'a> Checker<'a> {
             return Ok(None);
         }
         if at >= heap.bytes.len() as u64 {
-            return Err(wrong(format!("only {} bytes are", heap.bytes.len())));
+            return Err(wrong(format!("it has only {} bytes", heap.bytes.len())));
         }
         // Only heaps record their contents.
         if heap.contents.is_none() {
             return Ok(None);
         }
         match there.last().filter(|content| at < content.offset + content.bytes) {
-            None => Err(wrong("nothing was put".to_string())),
+            None => Err(wrong("nothing was put there".to_string())),
             Some(content) if content.container.is_none() || fits(found.target, content.what) => {
                 Ok(Some((heap, content)))
             }
-            Some(content) => Err(wrong(format!("{} is instead of {}", content.what, found.target))),
+            Some(content) => Err(wrong(format!("{} is there, not {}", content.what, found.target))),
         }
     }
 }

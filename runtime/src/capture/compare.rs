@@ -3,7 +3,7 @@
 use super::{Capture, Compare, Expectation};
 use std::fmt;
 
-/// Memory is not as expected.
+/// The error for memory that differs from the expected contents.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub struct Mismatch {
     /// Name of the expectation.
@@ -18,7 +18,7 @@ pub struct Mismatch {
     pub expected: u8,
     /// The byte found.
     pub found: Found,
-    /// Number of bytes that differ; for images, of pixels that are off.
+    /// Number of bytes that differ; for images, number of pixels that differ too much.
     pub count: u64,
     /// Number of bytes or pixels compared.
     pub total: u64,
@@ -69,12 +69,12 @@ impl Expectation {
         bytes
     }
 
-    /// Compares `actual`, the object's bytes from [`offset`](Self::offset) on, with what is
-    /// expected. Bytes of `actual` beyond [`size`](Self::size) are ignored.
+    /// Compares `actual`, the object's bytes from [`offset`](Self::offset) on, with the expected
+    /// bytes. Bytes of `actual` beyond [`size`](Self::size) are ignored.
     ///
     /// # Errors
-    /// [`Mismatch`] with the first difference and the number of them; for images, if too many
-    /// pixels are off.
+    /// [`Mismatch`] with the first difference and the number of differences. For images only if too
+    /// many pixels differ.
     pub fn compare(&self, actual: &[u8], capture: &Capture) -> Result<(), Mismatch> {
         let expected = self.expected(capture);
         let mismatch = |at: usize, found, count, total| Mismatch {
@@ -120,7 +120,8 @@ impl Expectation {
                     .flat_map(|(start, end)| start..end)
                     .filter(|at| at % 4 < channels)
                 {
-                    // A pixel counts once; one that is ignored as a whole does not count.
+                    // A pixel counts once, whatever the number of its bytes. A pixel whose bytes
+                    // are all ignored does not count.
                     if last != Some(at / 4) {
                         last = Some(at / 4);
                         total += 1;
@@ -142,7 +143,7 @@ impl Expectation {
         }
     }
 
-    /// The ranges (start, end) that count, ascending: everything but the ignored ones.
+    /// The ranges (start, end) that are compared, ascending: everything except the ignored ranges.
     fn regions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let starts =
             std::iter::once(0).chain(self.ignore.iter().map(|&(start, length)| start + length));

@@ -1,7 +1,8 @@
 //! Reads a capture directory and checks it.
 //!
-//! Two passes over the events: first each event by itself (fields, numbers, names), then all in
-//! playing order with the state of every object at that point.
+//! It makes two passes over the events. The first checks each event by itself (fields, numbers,
+//! names). The second checks all events in playing order against the state of every object at that
+//! point.
 
 use super::manifest::{self, FORMAT};
 use super::*;
@@ -18,7 +19,7 @@ impl Capture {
     /// Loads the capture in `directory` and checks it.
     ///
     /// # Errors
-    /// [`CaptureError`] with file, line, field and value if anything is not as the format says.
+    /// [`CaptureError`] with file, line, field and value if something breaks the format.
     pub fn open(directory: impl AsRef<Path>) -> Result<Capture, CaptureError> {
         load(directory.as_ref())
     }
@@ -87,15 +88,16 @@ fn read_manifest(path: &Path) -> Result<String, CaptureError> {
 }
 
 fn json_error(path: &Path, lines_before: usize, error: &serde_json::Error) -> CaptureError {
-    // serde_json's text ends with the position inside the given text; it is replaced.
+    // serde_json's text ends with a position inside the given text. The position in the file
+    // replaces it.
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();
     let line = lines_before + error.line().max(1);
     CaptureError::Json { path: path.to_owned(), line, column: error.column(), message }
 }
 
-/// Reads the one zstd frame that makes up the data file. Memory grows with the bytes that the file
-/// really has, up to `size`.
+/// Reads the one zstd frame that makes up the data file. The memory used grows with the bytes that
+/// the file really has, up to `size`.
 fn read_data(path: &Path, size: u64) -> Result<Vec<u8>, CaptureError> {
     let fail = |problem: String| CaptureError::Data { path: path.to_owned(), problem };
     let file =
@@ -224,7 +226,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Writes into `size` bytes.
+    /// Checks the writes into an object of `size` bytes.
     fn writes(
         &self,
         at: &str,
@@ -247,7 +249,7 @@ impl Loader<'_> {
         Ok(writes)
     }
 
-    /// An event by itself.
+    /// Checks an event by itself.
     fn event(&mut self, index: usize, event: manifest::Event) -> Result<Event, CaptureError> {
         let at = |field: &str| format!("events[{index}].{field}");
         let kind = self.needed(&at("type"), event.r#type.as_deref())?;
@@ -341,7 +343,7 @@ impl Loader<'_> {
         }
     }
 
-    /// An object of a submission, at `path` in the manifest, by itself.
+    /// Checks an object of a submission by itself; `path` is its path in the manifest.
     fn exec_object(
         &mut self,
         path: &str,

@@ -93,7 +93,7 @@ pub(super) struct Compare {
     pub outlier_fraction: Option<f64>,
 }
 
-/// The manifest as the writer makes it; events as above.
+/// The manifest as the writer makes it.
 #[derive(Serialize)]
 pub(super) struct Written<'a> {
     pub format: &'a str,

@@ -29,9 +29,9 @@ use std::path::{Path, PathBuf};
 /// Largest object in bytes, and largest data file.
 pub const MAX_BYTES: u64 = 4 << 30;
 
-/// Largest sum of the bytes of all objects alive at one time. It is large because untouched pages
-/// cost nothing: drivers have objects of many gigabytes of which they use little (an OpenCL program
-/// of hashcat has 19 GiB, with 300 KB of data).
+/// Largest sum of the bytes of all objects that exist at one time. The limit is high because
+/// untouched pages need no memory, and drivers allocate objects of many gigabytes of which they use
+/// little (an OpenCL program of hashcat has 19 GiB, with 300 KB of data).
 pub const MAX_OBJECTS: u64 = 64 << 30;
 
 /// Largest manifest in bytes.
@@ -140,7 +140,7 @@ impl Capture {
     /// Passes every submission to `each`, in order, with memory as it was at that time.
     ///
     /// # Errors
-    /// Those returned by `each`; the first one ends it.
+    /// Errors returned by `each`; the first one ends the iteration.
     pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
         let mut playback = Playback::new(self);
         while let Some(event) = playback.step() {
@@ -248,7 +248,7 @@ pub struct ExecObject {
     pub tiling: Tiling,
     /// Bytes from one row to the next if tiled; information only.
     pub stride: u32,
-    /// What the program wrote since the last submission that had it; apply in order.
+    /// Writes of the program since the last submission that had the object; apply them in order.
     pub writes: Vec<Write>,
 }
 
@@ -293,8 +293,8 @@ pub struct Expectation {
     pub ignore: Vec<(u64, u64)>,
     /// How bytes are compared.
     pub compare: Compare,
-    /// The last byte of each pixel is padding and not compared: a frame of the same memory has a
-    /// format with X instead of alpha (`XR24`), which is never displayed.
+    /// True if the last byte of each pixel is padding and is not compared: a frame of the same
+    /// memory has a format with X instead of alpha (`XR24`), and the X byte is never displayed.
     pub padding: bool,
     /// The expected bytes, written over zeros; offsets count from `offset`.
     pub writes: Vec<Write>,
@@ -305,12 +305,12 @@ pub struct Expectation {
 pub enum Compare {
     /// Every byte is as expected.
     Exact,
-    /// Pixels of four 8-bit channels: a pixel is off if any channel differs by more than
-    /// `max_abs_diff`; at most the share `outlier_fraction` of the pixels may be off.
+    /// Pixels of four 8-bit channels. A pixel is off if any channel differs by more than
+    /// `max_abs_diff`. At most the fraction `outlier_fraction` of the pixels may be off.
     Rgba8 {
         /// Largest difference of a channel that is accepted.
         max_abs_diff: u8,
-        /// Share of the pixels that may be off, 0 to 1.
+        /// Fraction of the pixels that may be off, 0 to 1.
         outlier_fraction: f64,
     },
 }

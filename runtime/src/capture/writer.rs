@@ -223,7 +223,7 @@ impl CaptureWriter {
         self.write(directory)
     }
 
-    /// Writes what the capture has so far, as [`finish`](Self::finish); more may follow.
+    /// Writes the capture so far, as [`finish`](Self::finish). More events may follow.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).

@@ -8,7 +8,7 @@ use crate::decode::{Issue, Item};
 use genxml_core::rule::{Cond, Rule, Severity};
 use std::fmt::Write as _;
 
-/// One rule for each kind of issue; they hold for the fields of every container.
+/// One rule for each kind of issue. These rules apply to the fields of every container.
 pub(super) static RULES: [Rule; 5] = [
     rule(
         "FIELD-RANGE",
@@ -63,8 +63,8 @@ pub(super) fn index(issue: Issue) -> usize {
     }
 }
 
-/// In messages, two issues do not count: reserved bits, in which encoders differ, and surface
-/// indices without a name.
+/// Removes two issues from a field of a message: reserved bits that are set, because encoders
+/// differ in them, and binding table indices without a name.
 pub(super) fn of_message(item: &mut Item) {
     match item.issue {
         Some(Issue::ReservedSet) => item.issue = None,
@@ -73,8 +73,8 @@ pub(super) fn of_message(item: &mut Item) {
     }
 }
 
-/// The field of an issue with its value, named as conditions name fields; `inside` are the fields
-/// around all items.
+/// The field that has an issue, with its value, named as conditions name fields. `inside` names the
+/// fields that hold all items.
 pub(super) fn operand(items: &[Item], at: usize, inside: &[&'static str]) -> Operand {
     let item = &items[at];
     let mut path: Vec<String> = Vec::new();
@@ -91,7 +91,8 @@ pub(super) fn operand(items: &[Item], at: usize, inside: &[&'static str]) -> Ope
     Operand { name: format!("[{}]", path.join(".")), value: Some(item.stored), text: None }
 }
 
-/// The name of an item, with its index in an array; with its bits if several items have that name.
+/// The name of an item, with its index in an array. Reserved fields share one name, so their bits
+/// are added.
 fn part(item: &Item) -> String {
     let mut name = item.name.to_owned();
     if let Some(index) = item.index {

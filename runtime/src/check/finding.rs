@@ -24,14 +24,15 @@ pub struct Finding {
     pub submission: Option<u64>,
     /// The engine.
     pub engine: EngineId,
-    /// GPU address of the violation; the offset of a register; for a part of an instruction the
-    /// address of the instruction.
+    /// GPU address of the violation. For a register, the register's offset; for a part of an
+    /// instruction, the instruction's address.
     pub address: u64,
     /// Index in the array, if it is an element of one.
     pub index: Option<u32>,
     /// Start address of the batch.
     pub batch: u64,
-    /// Name and address of the packet itself, or of the one that points here.
+    /// Name and address of the packet that violates the rule, or of the packet that points to the
+    /// violating structure.
     pub packet: (&'static str, u64),
     /// The values that the condition uses.
     pub operands: Vec<Operand>,
@@ -51,7 +52,7 @@ pub struct Finding {
 pub struct Validated {
     /// The operand and its values.
     pub values: String,
-    /// A hint what to do.
+    /// A hint on how to fix the instruction.
     pub hint: &'static str,
 }
 

@@ -7,12 +7,13 @@
 //! known to be false ([`genxml_core::rule`]).
 //!
 //! Single fields are checked too: ranges, bits that must be zero or one, reserved bits and values
-//! without a name ([`Rules::of_fields`]). In a context that is seen from its beginning, draws that
-//! use state that nothing has set are findings too ([`Rules::of_draws`]).
+//! without a name ([`Rules::of_fields`]). If the dump has a context from its beginning, a draw is a
+//! finding if it uses state that nothing has set ([`Rules::of_draws`]).
 //!
 //! Kernels that packets point to are checked too: the fields of each instruction, the descriptor of
 //! its message if that is in the instruction, and everything that the validator
-//! [`genxml_eu::validate`] checks. A restriction that both check has one id and is reported once.
+//! [`genxml_eu::validate`] checks. A restriction that both the specification and the validator
+//! contain has one id and is reported once.
 //! Contents of registers (message headers and payloads, computed descriptors) are not checked.
 //!
 //! ```no_run
@@ -64,7 +65,7 @@ use std::io;
 use tracker::{Before, Now, Tracker};
 use undefined::Part;
 
-/// Numbers of what was checked and found.
+/// Counts of the checked packets and kernels, and of the findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Packets, unknown ones included.
@@ -83,7 +84,7 @@ pub struct Summary {
     pub warnings: u64,
     /// Findings of severity workaround.
     pub workarounds: u64,
-    /// The limit of dwords was reached and something was left out.
+    /// True if the limit of dwords was reached, so that a part was not checked.
     pub limited: bool,
 }
 
@@ -126,8 +127,8 @@ pub fn memory(
     checker.end()
 }
 
-/// Checks the only batch of its context, as [`memory`] does. State that a draw uses and nothing has
-/// set is a finding too.
+/// Checks a batch that is the only one of its context, as [`memory`] does. State that a draw uses
+/// and nothing has set is a finding too.
 pub fn only_batch(
     engine: EngineId,
     memory: &dyn Memory,
@@ -179,17 +180,17 @@ pub struct Checker<'a> {
     seen: Seen,
 }
 
-/// What a checker has recorded.
+/// The data that a checker has recorded so far.
 struct Seen {
     trackers: HashMap<(u32, EngineId), Tracker>,
-    /// The position in the current batch, whose tracker is in `current`.
+    /// The position in the current batch. The tracker of the batch's context is `current`.
     position: Position,
     context: u32,
     current: Tracker,
-    /// Contexts are seen from their beginning.
+    /// True if the checker gets contexts from their beginning.
     from_start: bool,
-    /// Violations that were reported in this submission: a structure comes once for every pointer
-    /// to it, and is reported once.
+    /// Violations that were reported in this submission. A structure is checked for every pointer
+    /// to it, but each of its violations is reported once.
     reported: HashSet<Reported>,
     /// Kernels that were checked: address and contents.
     kernels: HashSet<(u64, Box<[u32]>)>,
@@ -222,15 +223,15 @@ impl<'a> Checker<'a> {
         Checker { rules, each, seen: Seen::new(rules) }
     }
 
-    /// The same for contexts that it sees from their beginning: state that a draw uses and nothing
-    /// has set is a finding too.
+    /// Declares that the checker gets every context from its beginning. State that a draw uses and
+    /// nothing has set is then a finding too.
     #[must_use]
     pub fn from_start(mut self) -> Self {
         self.seen.from_start = true;
         self
     }
 
-    /// The following records belong to this submission.
+    /// Starts a submission: the records that follow belong to it.
     pub fn begin(&mut self, submission: Option<u64>, context: u32, engine: EngineId, batch: u64) {
         self.report(None);
         let seen = &mut self.seen;
@@ -258,13 +259,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports the rest; nothing follows.
+    /// Reports the findings at the last packet and returns the counts.
     fn end(mut self) -> Summary {
         self.report(None);
         self.seen.summary
     }
 
-    /// What was found so far.
+    /// The counts so far.
     pub fn summary(&self) -> Summary {
         self.seen.summary
     }
@@ -360,7 +361,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Adds a finding of the validator, unless a rule of the specification with the same id was
-    /// violated. That an instruction cannot be decoded is left out if a violated rule explains it.
+    /// violated. The finding that an instruction cannot be decoded is dropped if a violated rule
+    /// explains it.
     fn validated(
         &mut self,
         kernel: u64,
@@ -397,7 +399,7 @@ impl<'a> Checker<'a> {
         self.seen.found.push(finding);
     }
 
-    /// Records the state that the packet sets, and checks that the state it needs is set.
+    /// Records which state the packet sets, and checks that the state that it needs is set.
     fn defined(&mut self, plan: &Plan, record: &Record) {
         let Part { sets, needs } = plan.part;
         let seen = &mut self.seen;
@@ -438,9 +440,9 @@ impl<'a> Checker<'a> {
         self.seen.position.packet = (record.name, record.address);
     }
 
-    /// Checks the contents of a record, and records them. `sound` means that the fields of a packet
-    /// have no issue and that the last packet of its kind had no finding; then only the differences
-    /// to that packet are checked.
+    /// Checks the contents of a record, then stores them as state. `sound` means that the fields of
+    /// a packet have no issue and that the last packet of its kind had no finding. Only the
+    /// differences to that packet are then checked.
     fn contents(&mut self, record: &Record, plan: PlanId, packet: bool, sound: bool) {
         let index = plan.index();
         let plan = self.rules.plan(plan);
@@ -505,8 +507,8 @@ impl Sink for Checker<'_> {
         if packet {
             self.next_packet(record);
         }
-        // Only registers of the own engine are checked, and of long or repeated registers only the
-        // first dword.
+        // Only registers of the engine that runs the batch are checked. For a register of several
+        // dwords, or an array of registers, only the first dword is checked.
         if let Some(at) = record.register {
             let other = at.engine.is_some_and(|engine| {
                 engine.name.to_ascii_lowercase().parse() != Ok(self.seen.position.engine)
@@ -556,7 +558,7 @@ struct Pass<'a> {
     fields: Vec<((u32, u32), Found)>,
     /// For an instruction: the first bit of its message.
     message: Option<u32>,
-    /// Bits of the fields that violated rules use.
+    /// Bits of the fields that violated rules read.
     blamed: Vec<(u32, u32)>,
     rules: &'a Rules,
     dwords: &'a [u32],
@@ -570,7 +572,7 @@ struct Pass<'a> {
     facts: Now<'a>,
     /// For a packet: the packet that it is compared with.
     before: Option<Before<'a>>,
-    /// The same violation is reported once.
+    /// True if the same violation is reported only once in a submission.
     once: bool,
     reported: &'a mut HashSet<Reported>,
     summary: &'a mut Summary,
@@ -609,9 +611,9 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks the description of an instruction's message or operand with its rules. For a message
-    /// also collects the issues of single fields; not for operands, because encoders differ in
-    /// their unused bits.
+    /// Checks the message or an operand of an instruction against the rules of its description. For
+    /// a message it also collects the issues of single fields. For operands it does not, because
+    /// encoders differ in their unused bits.
     fn described(&mut self, plan: &Plan, base: u32) {
         if self.message == Some(base) {
             let mut items = Vec::new();
@@ -622,7 +624,8 @@ impl Pass<'_> {
         self.container(plan, base, None);
     }
 
-    /// Collects the issues of single fields until the rules are checked.
+    /// Collects the issues of single fields; [`finish`](Self::finish) reports them after the rules
+    /// were checked.
     fn note_items(&mut self, container: &'static Container, items: &[Item], index: Option<u32>) {
         for (at, item) in items.iter().enumerate() {
             let Some(issue) = item.issue else { continue };
@@ -634,8 +637,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Reports the issues of single fields, except for fields that a violated rule uses, and for
-    /// issues that another description of the same bits has.
+    /// Reports the issues of single fields, except those in fields that a violated rule reads. An
+    /// issue that two descriptions of the same bits have is reported once.
     fn finish(mut self) {
         let mut reported: Vec<((u32, u32), usize)> = Vec::new();
         for (bits, found) in std::mem::take(&mut self.fields) {
@@ -738,7 +741,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks an element of a group; if it is one structure, the structure has the element's index.
+    /// Checks an element of a group. If the element is one structure, findings in the structure get
+    /// the element's index.
     fn element(&mut self, container: &'static Container, parts: &[Inside], base: u32, index: u32) {
         match parts {
             [Inside::Struct { field, plan }] => {

@@ -5,7 +5,7 @@ use std::fmt;
 /// A value that a condition uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
-    /// The field as in the condition, elements of groups with their index; or a function.
+    /// The field or function as the condition writes it; elements of groups have their index.
     pub name: String,
     /// The stored bits, or the function's value; `None` if it is unknown.
     pub value: Option<u64>,

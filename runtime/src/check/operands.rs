@@ -55,7 +55,7 @@ impl Operands<'_> {
                 self.push(format!("role({})", role.name()), value, None);
             }
             Cond::Over(what, group, body) => {
-                // Only the element that decides the result, if there is one.
+                // If one element decides the result, only its values are listed.
                 let mut decided = false;
                 if *what == Quantifier::All {
                     let facts = self.facts;

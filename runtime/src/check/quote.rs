@@ -14,7 +14,7 @@ const BEFORE: usize = 3;
 pub struct Quote {
     /// Up to three packets before, in order.
     pub before: Vec<Line>,
-    /// The packet that violates the rule, or that points to the structure that does.
+    /// The packet that violates the rule, or that points to the violating structure.
     pub packet: Line,
     /// Its dwords, as far as they are in memory.
     pub dwords: Vec<u32>,
@@ -66,12 +66,12 @@ pub(super) struct Last {
 }
 
 impl Last {
-    /// Another submission begins.
+    /// Forgets all packets, because another submission begins.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Another packet.
+    /// Adds a packet as the newest one.
     pub fn packet(&mut self, record: &Record, container: Option<&'static Container>) {
         self.lines[self.count % (BEFORE + 1)] = Line::of(record);
         self.count += 1;

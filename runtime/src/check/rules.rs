@@ -1,5 +1,5 @@
-//! The rules of a generation, prepared by container, with the list of what they need to have
-//! recorded.
+//! The rules of a generation, prepared for each container, with the list of containers whose values
+//! must be recorded for them.
 
 use super::fields;
 use super::undefined::{self, Part};
@@ -12,7 +12,7 @@ use genxml_eu::validate;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The rules of the validator of instructions, with the condition in words as message.
+/// The rules of the validator of instructions. The message of each is its condition in words.
 static OF_INSTRUCTIONS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let as_rule = |rule: &'static validate::Rule| Rule {
         id: rule.id,
@@ -33,7 +33,7 @@ pub struct Rules {
     plans: Vec<Plan>,
     containers: &'static [&'static Container],
     pub(super) lasts: &'static [Last],
-    /// For every container the slot where it is recorded, if a rule uses it.
+    /// For every container, the slot that records it; `None` if no rule reads it.
     slots: Vec<Option<u16>>,
     pub(super) slot_count: usize,
     /// The containers that describe instructions of kernels and their messages.
@@ -44,9 +44,9 @@ pub struct Rules {
     kernel_tables: Tables,
     /// Severities of the rules about single fields, in their order; `None` if a rule is off.
     of_fields: [Option<Severity>; fields::RULES.len()],
-    /// The same for the rule about undefined state.
+    /// Severity of the rule about undefined state; `None` if it is off.
     of_draws: Option<Severity>,
-    /// The same for the validator's rules; empty without it.
+    /// Severities of the validator's rules, as in `of_fields`; empty without the validator.
     of_instructions: Vec<Option<Severity>>,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Plan {
     pub lasts: Vec<u16>,
     pub slot: Option<u16>,
     pub forgets: Forgets,
-    /// Structures inside it that have rules, or contain structures that have.
+    /// Structures inside it that have rules, or contain structures with rules.
     pub inside: Vec<Inside>,
     /// The state for draws that it sets, and that it needs.
     pub part: Part,
@@ -75,16 +75,17 @@ pub(super) struct RuleReads {
     pub reads: Reads,
 }
 
-/// What a condition reads.
+/// The values that a condition reads.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
-    /// Bits of the container's dwords.
+    /// Dwords of the container itself: the index, and a mask of the bits that are read.
     pub own: Vec<(u32, u32)>,
-    /// Elements of groups in the container.
+    /// True if it reads elements of groups in the container.
     pub groups: bool,
-    /// Slots of other containers.
+    /// Slots of the other containers that it reads.
     pub slots: Vec<u16>,
-    /// It reads what may differ for every packet: the order of packets, uses of surfaces.
+    /// True if it reads something that may differ for every packet: the order of packets, or the
+    /// use of a surface by kernels.
     pub order: bool,
 }
 
@@ -145,7 +146,7 @@ pub(super) enum Inside {
     View { view: &'static View, plan: usize },
 }
 
-/// The register that a packet loads with a value that is not in the dump.
+/// The register whose value is unknown after a packet, because the loaded value is not in the dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Forgets {
     Nothing,
@@ -182,9 +183,9 @@ impl Rules {
         Rules { of_instructions, ..rules }
     }
 
-    /// The rules of `containers`, from which `tables` were made, with their `LASTS`; and those of
-    /// `kernels`, which describe instructions and messages. Without the validator of instructions,
-    /// which supports only Broadwell.
+    /// The rules of `containers`, from which `tables` were made, with their `LASTS`, and the rules
+    /// of `kernels`, which describe instructions and messages. The rules of the validator of
+    /// instructions are not included, because it supports only Broadwell.
     pub fn new(
         tables: &'static Tables,
         containers: &'static [&'static Container],
@@ -269,7 +270,7 @@ impl Rules {
         &undefined::RULE
     }
 
-    /// That rule, unless it is off.
+    /// The rule about undefined state, unless it is off.
     pub(super) fn of_undefined(&self) -> Option<(&'static Rule, Severity)> {
         self.of_draws.map(|severity| (&undefined::RULE[0], severity))
     }
@@ -279,7 +280,7 @@ impl Rules {
         &fields::RULES
     }
 
-    /// Every rule of a container with it, in the order of the specification; then those of the
+    /// Every rule of the specification with its container, in order. Then the rules of the
     /// validator of instructions ([`genxml_eu::validate`]) that the specification does not have,
     /// with the container that is common to all instructions.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
@@ -300,8 +301,8 @@ impl Rules {
         self.all().find(|(_, rule)| rule.id == id)
     }
 
-    /// Changes the severity of the rule with this id, or if the id ends with `*` of all rules with
-    /// this prefix.
+    /// Changes the severity of the rule with this id. If the id ends with `*`, changes all rules
+    /// whose ids start with the text before it.
     ///
     /// # Errors
     /// If there is no such rule.
@@ -408,7 +409,7 @@ impl Rules {
     }
 }
 
-/// The rules of a container, with what they read.
+/// The rules of a container, with the values that they read.
 fn known(container: &'static Container, slots: &[Option<u16>]) -> Vec<RuleReads> {
     let known = |rule: &'static Rule| RuleReads {
         rule,
@@ -440,7 +441,7 @@ fn states(cond: &Cond, each: &mut dyn FnMut(u16)) {
     }
 }
 
-/// Identifies a container; a number, so that threads can share rules.
+/// The address of a container, which identifies it; a number, so that threads can share rules.
 fn address(container: &'static Container) -> usize {
     std::ptr::from_ref(container).addr()
 }
@@ -457,10 +458,10 @@ fn inside(container: &'static Container, places: &HashMap<usize, usize>) -> Vec<
     parts
 }
 
-/// The plan of a structure that has rules, or contains structures that have.
+/// The plan of a structure, if it has rules or contains structures with rules.
 fn of_interest(inner: &'static Container, places: &HashMap<usize, usize>) -> Option<usize> {
     let plan = *places.get(&address(inner))?;
-    // A view is a description of bits that no field has.
+    // A structure with views counts too: a view describes bits that no field describes.
     let more = !inner.rules.is_empty() || !inner.views.is_empty();
     (more || !inside(inner, places).is_empty()).then_some(plan)
 }

@@ -1,4 +1,4 @@
-//! The state that one engine of one context has seen so far.
+//! The state of one engine of one context, as far as packets have set it.
 
 use super::rules::{Forgets, Plan, Reads, Rules};
 use crate::decode::{Kind, Record, Uses};
@@ -13,7 +13,7 @@ pub(super) struct Tracker {
     checked: Vec<Checked>,
     /// Number of changes of the recorded state.
     changes: u64,
-    /// Number of packets so far, with the current one.
+    /// Number of packets so far, including the current one.
     place: u64,
     /// By slot of [`Rules`].
     seen: Vec<Seen>,
@@ -22,14 +22,14 @@ pub(super) struct Tracker {
     /// Entries of `LASTS` that the current packet matches. They take effect at the next packet,
     /// because structures that it points to belong to it.
     pending: Vec<u16>,
-    /// State for draws that was set, and state that was reported as missing: bits of
+    /// State for draws that was set (`defined`) or reported as missing (`missed`): bits of
     /// [`Part`](super::undefined::Part).
     pub defined: u64,
     pub missed: u64,
 }
 
-/// The last packet of a kind, if it had no finding: what did not change since then need not be
-/// checked again.
+/// The last packet of a kind. If it had no finding (`right`), values that did not change since then
+/// need not be checked again.
 #[derive(Debug, Default, Clone)]
 struct Checked {
     right: bool,
@@ -58,7 +58,7 @@ struct Seen {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// None was seen.
+    /// No bits.
     #[default]
     Nothing,
     /// All bits.
@@ -133,7 +133,7 @@ impl Tracker {
                 (seen.known, seen.changed) = (Known::Nothing, self.changes);
             }
         }
-        // The first structure of an array stands for all.
+        // Only the first structure of an array is recorded.
         if record.kind == Kind::Struct && record.index.is_some_and(|index| index > 0) {
             return;
         }
@@ -157,7 +157,7 @@ impl Tracker {
 }
 
 impl Seen {
-    /// A write to a register whose bits 31:16 say which of bits 15:0 it changes.
+    /// Records a write to a masked register: bits 31:16 select which of bits 15:0 change.
     fn write_masked(&mut self, written: u32) {
         let enabled = bits::get(&[written], 16, 31) as u32;
         let before = match self.known {
@@ -202,7 +202,7 @@ impl Reads {
 /// The facts at one packet.
 pub(super) struct Now<'a> {
     pub rules: &'a Rules,
-    /// `None` outside the stream of packets: nothing is known.
+    /// `None` outside the stream of packets: no state is known.
     pub tracker: Option<&'a Tracker>,
     uses: Option<Uses>,
 }
@@ -233,7 +233,7 @@ impl Facts for Now<'_> {
 
     fn role(&self, role: Role) -> Option<bool> {
         let uses = self.uses?;
-        // Unless all messages are known, another one may use the surface in this way.
+        // If a message is unknown, it may use the surface in this way.
         match uses.roles.contains(role) {
             true => Some(true),
             false => uses.complete.then_some(false),

@@ -1,9 +1,9 @@
 //! State that draws need and that nothing in the context has set.
 //!
 //! A draw uses whatever state the units of the pipeline have. State that is never set comes from
-//! the last user of the hardware or from the kernel driver, or is zero: so the same program may
-//! work on one machine and fail on another. Only contexts that a dump has from their beginning are
-//! checked.
+//! the last user of the hardware or from the kernel driver, or is zero. So the same program may
+//! work on one machine and fail on another. Only contexts that a dump contains from their beginning
+//! are checked.
 
 use genxml_core::rule::{Cond, Rule, Severity};
 
@@ -58,7 +58,7 @@ const THREE_D: &[&str] = &[
 const MEDIA: &[&str] =
     &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
 
-/// The state that a packet sets and needs.
+/// The state that a packet sets and needs, as sets of bits. Each bit stands for one packet's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Part {
     /// Bits of the state that it sets.
@@ -67,7 +67,7 @@ pub(super) struct Part {
     pub needs: u64,
 }
 
-/// The names of all bits.
+/// The packet names of all bits, in the order of the bits.
 fn all() -> impl Iterator<Item = &'static str> {
     THREE_D.iter().chain(&MEDIA[1..]).copied()
 }
@@ -90,7 +90,7 @@ impl Part {
     }
 }
 
-/// The names of these bits.
+/// The packet names of these bits.
 pub(super) fn names(bits: u64) -> impl Iterator<Item = &'static str> {
     all().enumerate().filter(move |(at, _)| bits >> at & 1 != 0).map(|(_, name)| name)
 }

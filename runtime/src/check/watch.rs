@@ -14,14 +14,15 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A watch that has seen nothing yet.
+    /// A watch that has checked no packet yet.
     pub fn new(engine: EngineId, rules: Rules) -> Watch {
         let mut seen = Seen::new(&rules);
         seen.position.engine = engine;
         Watch { seen: Some(seen), rules, engine, state: State::default(), found: Vec::new() }
     }
 
-    /// Checks further packets, which are at `address`. What they point to is not checked.
+    /// Checks the next packets of the batch, which are at `address`. It does not check what they
+    /// point to.
     pub fn packets(&mut self, address: u64, dwords: &[u32]) {
         let found = &mut self.found;
         let mut each = |finding: &Finding| found.push(finding.clone());

@@ -11,7 +11,7 @@ pub(super) struct Bases {
     version: u32,
 }
 
-/// The newest version of base addresses of all contexts.
+/// The last version number given to the base addresses of any context.
 static VERSION: AtomicU32 = AtomicU32::new(0);
 
 impl Bases {

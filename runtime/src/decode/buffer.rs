@@ -1,8 +1,8 @@
 //! Buffered output, and a memo of text that was written before.
 //!
-//! Without it, formatting by the standard library and calls that copy a few bytes take most of the
-//! time of decoding. Pieces are copied in blocks of constant size; the next piece overwrites the
-//! excess bytes.
+//! Without this module, most of the time of decoding goes to the formatting code of the standard
+//! library and to calls that copy a few bytes. Pieces are copied in blocks of constant size; the
+//! next piece overwrites the excess bytes.
 
 use genxml_core::reflect::RegisterAt;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ impl Buffer {
         Buffer { bytes: vec![0; FULL + 4096], at: 0 }
     }
 
-    /// True if it is time to write.
+    /// True if enough bytes are collected to write them.
     pub fn full(&self) -> bool {
         self.at >= FULL
     }
@@ -83,8 +83,8 @@ impl Buffer {
         }
     }
 
-    /// Copies a piece of `N` to 31 bytes that is no longer than two times `N` as its two ends,
-    /// which overlap.
+    /// Copies a piece of `N` to 2 `N` bytes, at most 32, as two blocks of `N` bytes: its start and
+    /// its end, which may overlap.
     #[inline(always)]
     fn ends<const N: usize>(&mut self, bytes: &[u8]) -> bool {
         let length = bytes.len();
@@ -99,7 +99,7 @@ impl Buffer {
         true
     }
 
-    /// Adds the first `length` bytes of these blocks, all of which are copied.
+    /// Adds the first `length` bytes of these blocks. Copies all blocks completely.
     #[inline(always)]
     fn blocks(&mut self, blocks: &[Block], length: usize) {
         let room = size_of_val(blocks);
@@ -241,9 +241,8 @@ const HEX: [[u8; 2]; 256] = {
     pairs
 };
 
-/// Writes the last `N` of the sixteen digits of `value`. They go directly to their position:
-/// collecting them elsewhere and copying them is slow, because a load has to wait for the short
-/// stores before it.
+/// Writes the last `N` of the sixteen digits of `value` directly to the output. To collect them
+/// elsewhere and copy them is slow, because the load has to wait for the short stores before it.
 #[inline(always)]
 pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
     let bytes = value.to_be_bytes();
@@ -258,7 +257,7 @@ pub(super) struct Key {
     /// Address of the static input: the field, or the name.
     pub what: usize,
     pub value: u64,
-    /// Its position.
+    /// The position: first bit, and index in an array (`record::place`).
     pub place: u64,
     /// The kind of piece.
     pub kind: u64,
@@ -271,7 +270,7 @@ impl Key {
         what | self.value ^ other.value | self.place ^ other.place | self.kind ^ other.kind == 0
     }
 
-    /// The chain of the key: Fibonacci hashing, with multipliers without pattern.
+    /// The chain of the key: Fibonacci hashing, with multipliers whose bits have no pattern.
     fn chain(&self) -> usize {
         let mixed = (self.what as u64)
             .wrapping_add(self.value.wrapping_mul(0xd6e8_feb8_6659_fd93))
@@ -286,14 +285,14 @@ type Block = [u8; 32];
 /// A cache of written pieces of text, by key.
 ///
 /// Packets of a kind repeat with most of their fields unchanged. So a piece is usually followed by
-/// the same piece as the last time: that one is tried first, and pieces are stored in the order in
-/// which they are needed.
+/// the same piece as the last time. The memo tries that piece first, and stores pieces in the order
+/// in which they were first needed.
 #[derive(Debug)]
 pub(super) struct Memo {
     pieces: Vec<Piece>,
     /// The texts of all pieces, each with as many blocks as it needs.
     text: Vec<Block>,
-    /// First piece of each chain and one, or zero.
+    /// Number of the first piece of each chain, plus one; 0 if the chain is empty.
     chains: Vec<u16>,
     /// The piece that was written last.
     last: u16,
@@ -311,7 +310,7 @@ struct Piece {
     problems: u32,
     /// The piece that followed this one the last time.
     next: u16,
-    /// The next one in the chain and one, or zero.
+    /// Number of the next piece in the chain, plus one; 0 at the end.
     chained: u16,
 }
 
@@ -322,7 +321,7 @@ const BLOCKS: usize = (1 << 20) / size_of::<Block>();
 /// Largest size in bytes of a stored piece.
 const LONGEST: usize = 8192;
 
-/// Chains of a memo, as a power of two.
+/// Number of chains of a memo, as the exponent of a power of two.
 const CHAINS: u32 = 12;
 
 impl Memo {
@@ -457,7 +456,7 @@ mod tests {
         assert_eq!(buffer.since(0), whole.as_bytes());
     }
 
-    /// A piece is returned only for its own key, and one that is too long never.
+    /// The memo returns a piece only for its own key, and never one that is too long.
     #[test]
     fn memo() {
         let mut memo = Memo::new();

@@ -1,5 +1,5 @@
-//! Conditions of fields, prepared: nearly all test one small field, so a table of its values gives
-//! the result.
+//! Conditions of fields, prepared for evaluation. Nearly all test one small field, so their result
+//! is looked up in a table of the field's values.
 
 use genxml_core::bits;
 use genxml_core::reflect::Expr;
@@ -12,7 +12,7 @@ const SMALL: u32 = 6;
 pub(super) enum Exists {
     Always,
     If(Test),
-    /// It exists unless one of these holds.
+    /// It exists unless one of these conditions holds.
     Unless(Box<[Test]>),
 }
 
@@ -46,7 +46,8 @@ impl Exists {
 /// A condition.
 #[derive(Debug)]
 pub(super) enum Test {
-    /// Over the field at these bits: it holds for value `n` if bit `n` of `values` is set.
+    /// A condition on the field at these bits only. It holds for value `n` of the field if bit `n`
+    /// of `values` is set.
     Small {
         start: u32,
         end: u32,

@@ -1,5 +1,5 @@
-//! Constants: what 3DSTATE_CONSTANT_* pushes into the registers of shaders, and where constants are
-//! gathered.
+//! Constants that 3DSTATE_CONSTANT_* pushes into the registers of shaders, and the buffers that
+//! 3DSTATE_GATHER_CONSTANT_* gathers constants into.
 
 use super::effects::{CONSTANT_BUFFERS, constants};
 use super::follow::Follower;
@@ -9,7 +9,7 @@ use genxml_core::bits;
 use genxml_core::reflect::Container;
 use std::io;
 
-/// Bytes of a register, in which lengths are counted (2d p.1).
+/// Bytes of a register, the unit of the length fields (2d p.1).
 const REGISTER_BYTES: u64 = 32;
 
 impl Follower<'_> {
@@ -45,14 +45,14 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// True if the pointer of constant buffer 0 is an address; otherwise (the initial state of
-    /// hardware) it is relative to the dynamic state base (2d p.1; facts: INSTPM).
+    /// True if the pointer of constant buffer 0 is an address. Otherwise (the initial state of
+    /// hardware) it is an offset from Dynamic State Base Address (2d p.1; facts: INSTPM).
     fn constant_buffer_is_absolute(&self) -> bool {
         let field = "CONSTANT_BUFFER Address Offset Disable";
         self.state.registers.field(self.tables, "INSTPM", field) == Some(1)
     }
 
-    /// Emits where a 3DSTATE_GATHER_CONSTANT_* puts the constants.
+    /// Emits the address to which a 3DSTATE_GATHER_CONSTANT_* writes the constants.
     pub fn gathered(
         &mut self,
         record: &Record,

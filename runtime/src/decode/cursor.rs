@@ -9,7 +9,8 @@ pub(super) struct Cursor<'a> {
     at: u64,
     /// The end of the batch, if its length is given.
     end: Option<u64>,
-    /// The piece of memory that was looked up last, and its address: most next packets are in it.
+    /// The piece of memory that was looked up last, and its address. The next packet is usually in
+    /// this piece.
     piece: &'a [u8],
     piece_at: u64,
     /// Targets of jumps, and the start.
@@ -17,7 +18,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At `start` in `code`; the batch goes up to `end` at most.
+    /// A cursor at `start` in `code`. The batch ends at `end` at the latest.
     pub fn new(start: u64, end: Option<u64>, code: &'a dyn Memory) -> Cursor<'a> {
         let visited = HashSet::from([start]);
         Cursor { code, at: start, end, piece: &[], piece_at: 0, visited }
@@ -59,13 +60,14 @@ impl<'a> Cursor<'a> {
         self.at = (self.at + 4 * dwords) & VA_MASK;
     }
 
-    /// Moves to `target` in `code`. Returns false without moving if the level was there before.
+    /// Moves to `target` in `code`. Returns false without moving if this level has already visited
+    /// `target`.
     pub fn jump(&mut self, target: u64, code: &'a dyn Memory) -> bool {
         if !self.visited.insert(target) {
             return false;
         }
         (self.at, self.end, self.code) = (target, None, code);
-        // Another memory may have something else at the same address.
+        // `code` may be another memory, with other contents at the same address.
         self.piece = &[];
         true
     }

@@ -1,8 +1,8 @@
 //! The state that a draw uses: the binding tables and samplers of every stage that runs kernels, as
 //! far as the kernels use them.
 //!
-//! Stages, binding tables and samplers come in packets of their own and in any order, so they are
-//! stored until the draw.
+//! Separate packets set the stages, binding tables and samplers, in any order. So the decoder
+//! stores them until the draw.
 
 use super::effects::ARRAYS;
 use super::effects::STAGES;
@@ -14,7 +14,8 @@ use genxml_core::reflect::Container;
 use std::io;
 
 impl Follower<'_> {
-    /// Emits what the stages of a draw use, each table once for the same kernels.
+    /// Emits the state that the stages of a draw use. A table is emitted again only if the stage's
+    /// state differs.
     pub fn draw(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         if self.options.data {
             self.vertices(record, container, depth)?;
@@ -63,7 +64,7 @@ impl Follower<'_> {
     }
 
     /// Emits the blend state for as many targets as the pixel shader writes, because drivers
-    /// allocate no more. The first target was emitted at the pointer.
+    /// allocate no more. It emits nothing for a single target, which was emitted after the pointer.
     fn blend_state(&mut self, used: &Used, depth: u32) -> io::Result<()> {
         let targets = used.render_targets().count() as u32;
         let Some(offset) = self.state.blend.filter(|_| targets > 1) else { return Ok(()) };
@@ -78,8 +79,8 @@ impl Follower<'_> {
         self.part(id, at, targets, depth + 1)
     }
 
-    /// Emits viewports and scissors after the first, which was emitted at the pointer: as many as
-    /// the clipper uses.
+    /// Emits as many viewports and scissors as the clipper uses, without the first ones, which were
+    /// emitted after their pointers.
     fn viewports(&mut self, depth: u32) -> io::Result<()> {
         let count = self.state.draw.viewports;
         if count <= 1 {

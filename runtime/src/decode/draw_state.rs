@@ -1,5 +1,5 @@
-//! State for draws, from the last packets before them: vertex and index buffers, vertex elements,
-//! viewports; and layouts of surfaces that other packets use.
+//! State for draws that earlier packets have set: vertex and index buffers, vertex elements,
+//! viewports. Also layouts of surfaces, which other packets use.
 
 use super::effects::{ARRAYS, Sets};
 use super::record::Record;
@@ -22,7 +22,7 @@ pub(super) struct VertexBuffer {
     pub pitch: u64,
     /// Size in bytes; reads beyond it return zero.
     pub size: u64,
-    /// Reads as zero.
+    /// True if all reads return zero.
     pub null: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Instancing {
 #[derive(Debug, Clone)]
 pub(super) struct DrawState {
     pub buffers: [Option<VertexBuffer>; BUFFERS],
-    /// In order of their numbers, without those that use no buffer.
+    /// The vertex elements in order of their numbers, without those that use no buffer.
     pub elements: Vec<Element>,
     pub instancing: [Instancing; ELEMENTS],
     pub index: Option<IndexBuffer>,
@@ -221,7 +221,7 @@ fn element(number: u32, part: &Part<'_>) -> Option<Element> {
     })
 }
 
-/// The stored value of an enumeration's field for this name.
+/// The stored value of an enumeration field that has this name.
 pub(super) fn named(tables: &Tables, container: &str, field: &str, name: &str) -> Option<u64> {
     let container = tables.container(container)?;
     let field = container.fields.iter().find(|other| other.name == field)?;

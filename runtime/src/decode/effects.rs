@@ -1,19 +1,19 @@
-//! What each kind of container makes the decoder do, by its name and fields.
+//! The actions of the decoder for each kind of container, by its name and fields.
 
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, Field, Kind, Type};
 
-/// What to do after a packet, besides following addresses with a target.
+/// The action after a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
     Nothing,
-    /// Some field has a target, or points to instructions.
+    /// Follow the address fields that have a target or point to instructions.
     Targets,
     BatchStart,
     BatchEnd,
     BaseAddresses,
     InterfaceDescriptorLoad,
-    /// Data with start and length in the packet.
+    /// Data whose start and length are in the packet.
     LocatedData,
     LoadRegisterImm,
     /// A register that is loaded from memory or another register, or stored.
@@ -103,7 +103,7 @@ pub(super) fn is_target(field: &Field) -> bool {
 /// Stages that run kernels, in the order of the pipeline.
 pub(super) const STAGES: [&str; 5] = ["VS", "HS", "DS", "GS", "PS"];
 
-/// Packets that set this state.
+/// The part of the state for draws that a packet sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sets {
     VertexBuffers,
@@ -112,15 +112,15 @@ pub(super) enum Sets {
     CutIndex,
     Instancing,
     Clip,
-    /// Array of viewports or scissors: index of [`ARRAYS`].
+    /// An array of viewports or scissors: its index in [`ARRAYS`].
     Array(usize),
     GatherPool,
     StreamBuffer,
     Picture,
 }
 
-/// State in memory with one element for each viewport: the packet that points to it and the
-/// structure.
+/// State in memory with one element for each viewport: the packet that points to it, and the
+/// structure of an element.
 pub(super) const ARRAYS: [(&str, &str); 3] = [
     ("3DSTATE_VIEWPORT_STATE_POINTERS_CC", "CC_VIEWPORT"),
     ("3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP", "SF_CLIP_VIEWPORT"),
@@ -145,7 +145,7 @@ impl Sets {
     }
 }
 
-/// Packets that use surfaces.
+/// The surfaces that a packet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SurfaceUse {
     Depth,

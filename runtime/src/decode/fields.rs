@@ -72,13 +72,13 @@ pub(crate) fn items_at(
 }
 
 impl Fields<'_> {
-    /// All fields of `plan`, and the dwords after what it describes.
+    /// Adds all fields of `plan`, and the dwords that it does not describe.
     pub fn all(&mut self, plan: &Plan) {
         self.parts(&plan.parts, 0, 0);
         self.beyond(plan);
     }
 
-    /// The dwords after what `plan` describes.
+    /// Adds the dwords after those that `plan` describes.
     pub fn beyond(&mut self, plan: &Plan) {
         let Some(described) = plan.described else { return };
         for dword in described as usize..self.dwords.len() {
@@ -87,8 +87,8 @@ impl Fields<'_> {
         }
     }
 
-    /// A single dword of `plan`, not the first; with the name of the field that contains all of it,
-    /// if there is one.
+    /// Adds a single dword of `plan`, not the first. Its name is that of the field that contains
+    /// all of the dword, or empty.
     pub fn raw(&mut self, plan: &Plan, dword: u32) {
         let (start, end) = (32 * dword, 32 * dword + 31);
         let whole =
@@ -98,8 +98,8 @@ impl Fields<'_> {
         self.raw_item(name, None, (start, end), stored);
     }
 
-    /// True if the fields of `plan` have no issue, given that the equally long dwords `before` have
-    /// none: only changed parts are checked. The list of items is overwritten.
+    /// True if the fields of `plan` have no issue. Checks only the parts that differ from `before`,
+    /// dwords of the same length without an issue. Overwrites the list of items.
     fn sound(&mut self, plan: &Plan, before: &[u32]) -> bool {
         before == self.dwords || self.steps_sound(&plan.parts, &plan.steps, 0, before)
     }
@@ -135,7 +135,7 @@ impl Fields<'_> {
         })
     }
 
-    /// Bits that no field describes.
+    /// Adds bits that no field describes.
     fn raw_item(
         &mut self,
         name: &'static str,
@@ -182,7 +182,7 @@ impl Fields<'_> {
         }
     }
 
-    /// The item that an element's fields belong to; the element starts at bit `at`.
+    /// Adds the item for an element that starts at bit `at`. The items of its fields follow.
     pub fn element(&mut self, plan: &GroupPlan, at: u32, depth: u8, index: u32) {
         self.items.push(Item {
             depth,
@@ -198,7 +198,7 @@ impl Fields<'_> {
         });
     }
 
-    /// The item that the fields of a structure in a field belong to.
+    /// Adds the item for a structure in a field. The items of its fields follow.
     pub fn structure(&mut self, plan: &FieldPlan, base: u32, depth: u8) {
         self.items.push(Item {
             depth,
@@ -224,7 +224,8 @@ impl Fields<'_> {
         }
     }
 
-    /// The same for fields at unusual positions; only the first 64 bits of longer fields.
+    /// As [`bits`](Self::bits), for fields at any position. Only the first 64 bits of longer
+    /// fields.
     fn bits_anywhere(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
         let (start, end) = (base + plan.start, base + plan.end);
         (start < self.total()).then(|| bits::get(self.dwords, start, end.min(start + 63)))
@@ -261,7 +262,7 @@ impl Fields<'_> {
             Shape::Uint(how) => push(stored, Value::Uint(how.decode(stored)), issue),
             Shape::Enum(list) | Shape::OneEnumOf(list) => {
                 let name = self.tables.value_name(list, stored);
-                // Programs leave zero in fields that do not matter.
+                // Zero without a name is no issue: programs leave zero in unused fields.
                 if name.is_none() && stored != 0 && matches!(plan.shape, Shape::Enum(_)) {
                     issue = Some(Issue::UnknownValue);
                 }
@@ -305,7 +306,8 @@ impl Fields<'_> {
         }
     }
 
-    /// A field of more than 64 bits: one item per dword; reserved ones only where set.
+    /// Adds a field of more than 64 bits: one item per dword. For reserved bits, only dwords that
+    /// are not zero.
     fn wide(&mut self, plan: &FieldPlan, wrong: Option<Issue>, base: u32, depth: u8) {
         let (start, end) = (base + plan.start, base + plan.end);
         for (index, first) in

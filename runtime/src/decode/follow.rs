@@ -1,14 +1,15 @@
-//! What packets point to: interface descriptors, kernels, binding tables, surfaces, samplers,
-//! constants.
+//! Emits the targets of pointers in packets: interface descriptors, kernels, binding tables,
+//! surfaces, samplers, constants.
 //!
-//! Any address field whose `target` names a structure is followed to one structure. What needs a
-//! count from elsewhere has code here.
+//! For any address field whose `target` names a structure, one structure is emitted. If the number
+//! of structures is stored elsewhere, this module has code for it.
 //!
-//! The counts of interface descriptors are hints for prefetching on Gen8: a kernel may use more
-//! surfaces, and a count of zero is common. So the entries of binding tables and sampler tables
-//! that the kernel's messages use are emitted, and further binding table entries within the hint
-//! that are not zero. If this is unknown (the kernel computes its descriptors, or is not in the
-//! dump), all entries up to the hint are emitted, or without a hint as long as they look valid.
+//! The counts in interface descriptors are hints for prefetching on Gen8: a kernel may use more
+//! surfaces, and a count of zero is common. So the decoder emits the entries of binding tables and
+//! sampler tables that the kernel's messages use. It also emits further binding table entries up to
+//! the hint that are not zero. If the messages are unknown (the kernel computes its descriptors, or
+//! is not in the dump), it emits all entries up to the hint, or without a hint as long as they look
+//! valid.
 
 use super::effects::{Follow, Sets, is_target};
 use super::fields::Fields;
@@ -39,7 +40,7 @@ const BORDER_COLOR: &str = "SAMPLER_INDIRECT_STATE";
 /// Largest depth of structures that point to structures.
 const MAX_NESTING: u32 = 6;
 
-/// True if a sampler takes its border colour for coordinates outside the surface.
+/// True if a sampler uses its border colour for coordinates outside the surface.
 fn has_border(sampler: &Record) -> bool {
     sampler.items.iter().any(|item| match item.value {
         Value::Enum { name: Some(name) } => name.contains("_BORDER"),
@@ -57,12 +58,12 @@ pub(super) struct Follower<'a> {
     pub seen: Seen,
     /// The binding table entry that is being emitted, and how kernels use it.
     entry: Option<(u32, Uses)>,
-    /// The entry that led to the last surface.
+    /// The binding table entry that led to the last surface.
     surface_entry: Option<(u32, Uses)>,
 }
 
 impl<'a> Follower<'a> {
-    /// A follower that has seen nothing yet.
+    /// A follower that has emitted nothing yet.
     pub fn new(
         tables: &'a Tables,
         options: &'a Options,
@@ -82,8 +83,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Memory through the global page table, or through the context's page tables. The latter also
-    /// if the dump has only one address space.
+    /// Memory through the global page table if `global`, otherwise through the context's page
+    /// tables. A dump with only one address space has the same memory for both.
     pub fn space(&self, global: bool) -> &'a dyn Memory {
         match global {
             true => self.memory.global().unwrap_or(self.memory),
@@ -289,8 +290,8 @@ impl Follower<'_> {
                 }
                 continue;
             };
-            // Drivers use zero, where nothing is mapped, for no pointer; an unused border has no
-            // colour.
+            // Drivers write zero for an unused pointer, and map nothing there. An unused border has
+            // no colour.
             let none =
                 self.memory.tail(at).is_empty() || target == BORDER_COLOR && !has_border(record);
             if value == 0 && none {
@@ -405,7 +406,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// True if the entry has no reserved bit set and leads to memory.
+    /// True if the entry has no reserved bit set and its target is in memory.
     fn looks_like_entry(&self, container: &reflect::Container, entry: &[u32]) -> bool {
         let clean = container.fields.iter().all(|field| {
             !matches!(field.ty, Type::MustBeZero | Type::Reserved)
@@ -415,12 +416,12 @@ impl Follower<'_> {
         clean && entry[0] != 0 && base.is_some_and(|at| !self.memory.tail(at).is_empty())
     }
 
-    /// Starts a table of surfaces: no sampler belongs to an earlier one.
+    /// Starts a new table of surfaces: later samplers do not belong to surfaces of earlier tables.
     pub fn begin_surfaces(&mut self) {
         self.surface_entry = None;
     }
 
-    /// Emits the kernel at `at`, once per batch.
+    /// Emits the kernel at `at`; a repeated kernel only as a remark.
     fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
         if let Some(used) = self.seen.kernel(at) {
             self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
@@ -449,7 +450,8 @@ impl Follower<'_> {
         Ok(used)
     }
 
-    /// What the kernel at `at` uses; emits it only if it was not emitted before.
+    /// Returns the surfaces and samplers that the kernel at `at` uses. Emits the kernel if it was
+    /// not emitted before.
     pub fn kernel_used(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
         match self.seen.kernel(at) {
             Some(used) => Ok(used),

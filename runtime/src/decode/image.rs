@@ -1,5 +1,5 @@
-//! Context images of execlists: the status page of the context, then its registers as the commands
-//! that load them.
+//! Context images of execlists: the status page of the context, then the commands that load its
+//! registers.
 
 use super::record::Kind;
 use super::walk::{Next, Walker};

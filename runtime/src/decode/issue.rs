@@ -1,8 +1,8 @@
-//! What is wrong with a value.
+//! Problems with the value of a field.
 
 use std::fmt;
 
-/// What is wrong with a field.
+/// A problem with the value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Issue {
     /// Reserved bits are set.

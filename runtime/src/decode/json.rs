@@ -3,9 +3,10 @@
 //! A line is a `submission` object, which starts a batch, or a packet of the first level with
 //! everything that it points to inside it.
 //!
-//! A submission: `name`, `number` (its position in the dump), `context`, `engine`, `address` of its
-//! first dword as text, `length` in bytes (0: to its end), `global` (the address is in the global
-//! page table), and for a ring `ring` with `start` as text, `size`, `head` and `tail` in bytes.
+//! The keys of a submission: `name`, `number` (the sequence number that the dump gives it,
+//! otherwise its position), `context`, `engine`, `address` of its first dword as text, `length` in
+//! bytes (0: up to MI_BATCH_BUFFER_END), `global` (true if the address is in the global page
+//! table), and for a ring `ring` with `start` as text, `size`, `head` and `tail` in bytes.
 //!
 //! The keys of a record:
 //!
@@ -13,10 +14,10 @@
 //! |---|---|
 //! | `kind` | `packet`, `partial`, `unknown`, `struct`, `register`, `data`, `row`, `kernel`, `note` |
 //! | `address` | GPU address as text, `"0x100000"`; of registers the offset |
-//! | `name` | of packet, structure or register; what the data are |
+//! | `name` | name of the packet, structure, register or data |
 //! | `index` | position in a table, if it is an element of one |
 //! | `register` | of a register: name, position in an array, engine as text, `"CS_GPR[3] of RCS"` |
-//! | `length` | in dwords as the header says |
+//! | `length` | length in dwords from the header |
 //! | `dwords` | all dwords as numbers; not for kernels |
 //! | `fields` | array of fields, below |
 //! | `instructions` | of a kernel: array of `{"offset": bytes, "text": ...}`, of a send with its `message` |
@@ -38,7 +39,7 @@ use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Fields with more bits have too many values for the memo.
+/// Largest width in bits of a field whose text is memoised. Wider fields have too many values.
 const NARROW: u32 = 16;
 
 /// Writes records as lines of JSON.
@@ -46,9 +47,9 @@ const NARROW: u32 = 16;
 pub struct JsonWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Text of fields with few values, and the start of others.
+    /// Text of fields with few values, and the start of the text of other fields.
     memo: Memo,
-    /// Records that are open, outermost first: whether their `children` have begun.
+    /// For each open record, outermost first: true if its `children` have begun.
     open: Vec<bool>,
     headers: bool,
 }
@@ -178,7 +179,7 @@ impl<W: Write> JsonWriter<W> {
         self.buffer.text(if item.value == Value::Nested { "\"" } else { "\",\"stored\":" });
     }
 
-    /// Stored and meant value.
+    /// Writes the stored bits and the value.
     fn meaning(&mut self, item: &Item) {
         if item.value == Value::Nested {
             return;

@@ -15,10 +15,10 @@ pub(super) const MAX_SAMPLERS: u32 = 16;
 /// Largest size in bytes of a kernel.
 pub(super) const MAX_BYTES: u64 = 1 << 20;
 
-/// Size of the first read; doubled until it contains the kernel's end.
+/// Size in bytes of the first read. It is doubled until the read contains the kernel's end.
 const FIRST_BYTES: usize = 4096;
 
-/// Number of invalid instructions after which the data count as something other than a kernel.
+/// Number of invalid instructions after which the memory is not treated as a kernel any more.
 const MAX_NONSENSE: u32 = 8;
 
 /// Binding table entries and samplers that a kernel's messages use.
@@ -30,7 +30,8 @@ pub(super) struct Used {
     pub samplers: u16,
     /// Pairs of binding table index and sampler that one message uses.
     pub meetings: BTreeSet<(u8, u8)>,
-    /// The kernel was read to its end and every message has its descriptor in the instruction.
+    /// True if the kernel was read to its end and every message has its descriptor in the
+    /// instruction.
     pub complete: bool,
 }
 
@@ -103,8 +104,8 @@ impl Used {
 
 /// Reads the kernel at `at` into `record`: its dwords, and if `show` a line for each instruction.
 ///
-/// It ends with the first end of thread beyond which no jump leads, at the end of memory, or where
-/// instructions are invalid.
+/// The kernel ends with the first end of thread that no earlier jump passes, at the end of memory,
+/// or at the last of [`MAX_NONSENSE`] invalid instructions.
 pub(super) fn read(
     memory: &dyn Memory,
     at: u64,
@@ -157,8 +158,8 @@ pub(super) fn read(
     used
 }
 
-/// What the kernel at the start of `bytes` uses, its length in bytes, and whether its end is in
-/// `bytes`.
+/// Returns what the kernel at the start of `bytes` uses, its length in bytes, and true if its end
+/// is in `bytes`.
 fn scan(bytes: &[u8]) -> (Used, usize, bool) {
     let mut used = Used { complete: true, ..Used::default() };
     let (mut furthest, mut nonsense) = (0, 0);

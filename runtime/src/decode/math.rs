@@ -1,5 +1,5 @@
-//! MI_MATH as expressions: what each storing step writes, in terms of the registers before the
-//! packet.
+//! MI_MATH as expressions: each step that stores a result is printed as an expression over the
+//! registers before the packet.
 //!
 //! ```text
 //! R2 = R0 + R1
@@ -19,16 +19,16 @@ use std::rc::Rc;
 /// to themselves.
 const MAX_NODES: u32 = 64;
 
-/// What a register of the arithmetic unit holds.
+/// The value in a register of the arithmetic unit.
 #[derive(Debug, Clone)]
 enum Expr {
-    /// A general register with the number of writes to it by the packet before.
+    /// A general register, and how often the packet had written to it before this read.
     Register(u32, u32),
     Word(&'static str),
     Not(Rc<Expr>),
     Binary(&'static str, Rc<Expr>, Rc<Expr>),
     Flag(&'static str, Rc<Expr>),
-    /// Longer than the limit.
+    /// An expression with more than [`MAX_NODES`] nodes, which is not printed.
     Long,
 }
 
@@ -41,13 +41,14 @@ impl Expr {
         }
     }
 
-    /// The same, unless it is too long.
+    /// Returns the expression, or [`Expr::Long`] if it has too many nodes.
     fn limited(self) -> Rc<Expr> {
         Rc::new(if self.nodes() > MAX_NODES { Expr::Long } else { self })
     }
 }
 
-/// An expression with the number of writes to each register, for `old`.
+/// An expression to print, with the number of writes to each register so far. A register that was
+/// written after its value was read is printed as `old`.
 struct Shown<'a>(&'a Expr, &'a [u32; REGISTERS]);
 
 /// General registers of a command streamer (facts: CS_GPR).
@@ -56,7 +57,7 @@ const REGISTERS: usize = 16;
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shown(expr, writes) = *self;
-        // Operands that bind weaker than a complement or an operator get parentheses.
+        // An operand that is a binary expression gets parentheses.
         let inner = |f: &mut fmt::Formatter<'_>, inner: &Expr| match inner {
             Expr::Binary(..) => write!(f, "({})", Shown(inner, writes)),
             _ => Shown(inner, writes).fmt(f),
@@ -196,7 +197,7 @@ fn name_of(step: &Container, field: &str, dwords: &[u32], base: u32) -> Option<&
     }
 }
 
-/// What a MI_MATH packet stores, step by step.
+/// The results that a MI_MATH packet stores, as text, step by step.
 pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
     let Some(group) = packet.groups.first().filter(|group| group.bits == 32) else {
         return Vec::new();
@@ -218,7 +219,8 @@ pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
 }
 
 impl Follower<'_> {
-    /// Emits what the packet computes; the registers that it writes are unknown afterwards.
+    /// Emits the expressions that the packet computes. The values of the registers that it writes
+    /// are unknown afterwards.
     pub fn math(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         self.state.registers.forget_named(self.tables, "CS_GPR");
         for statement in statements(container, &record.dwords) {

@@ -1,4 +1,4 @@
-//! Messages of send instructions, by the specification's descriptors.
+//! Describes the messages of send instructions with the descriptors of the specification.
 
 use super::record::Value;
 use genxml_core::bits;
@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 /// Largest number of nested descriptions of one message: sender, data port, message.
 const MAX_VIEWS: usize = 4;
 
-/// The message of a send with the descriptor in the instruction: the name of the descriptor and its
-/// fields.
+/// The message of a send whose descriptor is in the instruction, as text: the name of the
+/// descriptor and its fields.
 pub(super) fn message(native: &Native) -> Option<String> {
     let send = native.container()?;
     let field = send.fields.iter().find(|field| field.name == "Message")?;
@@ -28,8 +28,8 @@ pub(super) fn message(native: &Native) -> Option<String> {
     Some(text)
 }
 
-/// The most specific description of these bits of a container that starts at bit `base` of
-/// `dwords`: the last one whose condition holds.
+/// The most specific description of bits `start` to `end` of a container: the last view whose
+/// condition holds. The container starts at bit `base` of `dwords`.
 fn view(
     container: &'static Container,
     dwords: &[u32],
@@ -45,15 +45,15 @@ fn view(
     structures.next()
 }
 
-/// The informative fields: no reserved bits, no switches that are off.
+/// Writes the fields, without reserved bits and without switches that are off.
 fn fields(container: &Container, dwords: &[u32], base: u32, text: &mut String, first: &mut bool) {
-    // From the lowest bits up: the message's own fields are the lowest.
+    // Lowest bits first: they are the fields of the message itself.
     let mut sorted: Vec<_> = container.fields.iter().collect();
     sorted.sort_by_key(|field| field.start);
     for field in sorted {
         let stored = bits::get(dwords, base + field.start, base + field.end);
-        // Of alternatives in the same bits, the one whose condition holds, otherwise the one
-        // without a condition.
+        // If fields share bits, the one whose condition holds is written, otherwise the one without
+        // a condition.
         let other = |other: &Field| {
             other.start <= field.end
                 && other.end >= field.start

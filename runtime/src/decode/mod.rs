@@ -1,13 +1,16 @@
 //! The decoder: batches and everything that they point to, as records, text or JSON.
 //!
-//! The decoder reads packets only by the tables of [`genxml_core::reflect`]. So it shows every
+//! The decoder reads packets only with the tables of [`genxml_core::reflect`]. So it shows every
 //! field of every container in the specification, and works with the tables of other generations
-//! ([`Tables::new`]). It follows jumps, second-level batches and rings, and everything that packets
-//! point to, with sizes from the state that earlier packets have set: interface descriptors,
-//! kernels (disassembled, with the messages that they send), binding tables, surfaces, samplers,
-//! viewports, vertices and indices, constants, thread data, coded video. Arithmetic of the command
-//! streamer is shown as expressions, registers by name with their fields. It reads only memory in
-//! [`Memory`], terminates on every input and never panics.
+//! ([`Tables::new`]).
+//!
+//! It follows jumps, second-level batches and rings. It emits everything that packets point to:
+//! interface descriptors, kernels (disassembled, with the messages that they send), binding tables,
+//! surfaces, samplers, viewports, vertices and indices, constants, thread data, coded video. It
+//! takes the sizes from the state that earlier packets have set. It shows arithmetic of the command
+//! streamer as expressions, and registers by name with their fields.
+//!
+//! It reads only memory in [`Memory`], terminates on every input and never panics.
 //!
 //! ```no_run
 //! use genxml::decode;
@@ -99,7 +102,7 @@ impl<'a> Decoder<'a> {
     /// updated.
     ///
     /// # Errors
-    /// Only those of the sink; problems of the batch are in the records.
+    /// Only errors of the sink; problems of the batch are in the records.
     pub fn batch(
         &self,
         state: &mut State,
@@ -117,7 +120,7 @@ impl<'a> Decoder<'a> {
     /// addresses go through the global page table.
     ///
     /// # Errors
-    /// Only those of the sink.
+    /// Only errors of the sink.
     pub fn submission(
         &self,
         state: &mut State,
@@ -140,11 +143,11 @@ impl<'a> Decoder<'a> {
     /// Decodes the image of an execlist context of `engine`. `address` is its address in `memory`,
     /// which is mapped by the global page table. The image starts with a status page. Commands that
     /// load registers follow; they are decoded up to the first dword that is not a command.
-    /// `length` is in bytes, with the status page, or 0 if it is unknown. The loaded values are
+    /// `length` is in bytes and includes the status page; 0 means unknown. The loaded values are
     /// stored in `state`.
     ///
     /// # Errors
-    /// Only those of the sink.
+    /// Only errors of the sink.
     pub fn context_image(
         &self,
         state: &mut State,
@@ -163,7 +166,7 @@ impl<'a> Decoder<'a> {
     /// calls [`Sink::finish`].
     ///
     /// # Errors
-    /// Only those of the sink.
+    /// Only errors of the sink.
     pub fn submissions(&self, dump: &mut dyn Source, sink: &mut dyn Sink) -> io::Result<Summary> {
         let mut summary = Summary::default();
         let mut contexts = Contexts::default();
@@ -213,7 +216,7 @@ impl<'a> Decoder<'a> {
 pub struct Contexts(HashMap<(u32, EngineId), State>);
 
 impl Contexts {
-    /// The state after earlier submissions of the same context.
+    /// The state of the submission's context, as earlier submissions have left it.
     pub fn of(&mut self, submission: &Submission<'_>) -> &mut State {
         self.0.entry((submission.context, submission.engine)).or_default()
     }
@@ -245,7 +248,7 @@ pub fn raw(
 /// [`Decoder::context_image`].
 ///
 /// # Errors
-/// Only those of the sink.
+/// Only errors of the sink.
 pub fn context_image(
     engine: EngineId,
     memory: &dyn Memory,

@@ -5,11 +5,12 @@ use std::io::IsTerminal;
 /// Options for decoding and printing.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The format in which [`Decoder::dump`](super::Decoder::dump) and [`Decoder::raw`](super::Decoder::raw) write.
+    /// The format in which [`Decoder::dump`](super::Decoder::dump) and
+    /// [`Decoder::raw`](super::Decoder::raw) write.
     pub format: Format,
     /// ANSI colours in text; see [`Color::enabled`].
     pub color: bool,
-    /// Only the name of each packet.
+    /// Show only the name of each packet, not its fields.
     pub headers: bool,
     /// Print addresses of records and bit positions of fields in text. Without them, the text of
     /// two dumps can be compared.
@@ -66,7 +67,7 @@ pub enum Format {
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Color {
-    /// If the output is a terminal and the environment does not say `NO_COLOR`.
+    /// Only if the output is a terminal and the environment variable `NO_COLOR` is not set.
     #[default]
     Auto,
     /// Yes.

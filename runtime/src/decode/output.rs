@@ -1,4 +1,5 @@
-//! The output of a walk: records into the sink, counts, and the budget of dwords.
+//! The output of a walk: passes records to the sink, counts them, and limits the number of decoded
+//! dwords.
 
 use super::fields::Unread;
 use super::record::{Kind, Record};
@@ -7,7 +8,7 @@ use crate::memory::Memory;
 use std::fmt;
 use std::io;
 
-/// The sink of a walk with what was emitted so far.
+/// The sink of a walk, and the counts of what was emitted so far.
 pub(super) struct Output<'a> {
     sink: &'a mut dyn Sink,
     summary: Summary,
@@ -30,7 +31,7 @@ impl<'a> Output<'a> {
         self.summary
     }
 
-    /// An empty record, to be given [back](Self::reuse).
+    /// An empty record. The caller returns it with [`reuse`](Self::reuse).
     pub fn new_record(
         &mut self,
         kind: Kind,
@@ -58,7 +59,7 @@ impl<'a> Output<'a> {
         self.budget = self.budget.saturating_sub(dwords);
     }
 
-    /// True if the budget is used up; emits a note then.
+    /// True if the budget is used up. It then also emits a note.
     pub fn is_exhausted(&mut self, depth: u32, at: u64) -> io::Result<bool> {
         if self.budget > 0 {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Plans: what can be prepared before a container is decoded.
+//! Plans: the properties of a container that are computed once, before decoding.
 
 use super::bases::Bases;
 use super::condition::Exists;
@@ -13,7 +13,7 @@ use genxml_core::reflect::{Container, Field, Group, Kind, Stored};
 pub(crate) struct PlanId(pub(super) u32);
 
 impl PlanId {
-    /// As an index.
+    /// The number as an index.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -71,13 +71,13 @@ pub(super) struct FieldPlan {
     pub field: &'static Field,
     pub name: &'static str,
     pub unit: &'static str,
-    /// First and last bit, as in the field.
+    /// First and last bit, copied from the field.
     pub start: u32,
     pub end: u32,
     /// Position of the bits if the container starts on a dword.
     pub place: BitPosition,
     pub shape: Shape,
-    /// Properties that key fields have.
+    /// Condition and range; `None` for most fields, which have neither.
     pub limits: Option<Box<Limits>>,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Limits {
     pub exists: Exists,
     /// Smallest and largest stored value that the manual allows.
     pub range: Option<(u64, u64)>,
-    /// The values of the range are two's complement.
+    /// True if the values of the range are two's complement.
     pub signed: bool,
 }
 
@@ -98,9 +98,9 @@ pub(super) struct BitPosition {
     pub shift: u8,
     /// 64 minus the width of the field.
     pub unused: u8,
-    /// The field continues in the next dword.
+    /// True if the field continues in the next dword.
     pub two: bool,
-    /// It is longer: these numbers do not describe it.
+    /// True if the field goes beyond the next dword. The other numbers then do not describe it.
     pub far: bool,
 }
 
@@ -112,8 +112,8 @@ impl BitPosition {
         BitPosition { dword: start / 32, shift: shift as u8, unused, two: shift + width > 32, far }
     }
 
-    /// The bits, of a container that starts at bit `base`. Only for positions that these numbers
-    /// describe. `None` if the first bit is missing; other missing bits are zero.
+    /// Reads the bits in a container that starts at bit `base`. `None` if the first bit is missing,
+    /// or if these numbers do not describe the position. Other missing bits are zero.
     #[inline(always)]
     pub fn bits(self, dwords: &[u32], base: u32) -> Option<u64> {
         if !base.is_multiple_of(32) || self.far {
@@ -134,24 +134,24 @@ impl BitPosition {
 pub(super) enum Shape {
     /// A structure.
     Nested(PlanId),
-    /// More than 64 bits; the issue if any is set.
+    /// More than 64 bits, and the issue if any of them is set.
     Wide(Option<Issue>),
-    /// Must be zero: hidden if it is, otherwise an issue.
+    /// Bits that must be zero. They are hidden if they are; otherwise they have this issue.
     Zeros(Issue),
-    /// The same for ones.
+    /// Bits that must be one. They are hidden if they are.
     Ones,
     Uint(Stored),
     Int,
     Bool,
     Single,
     Double,
-    /// Fixed point: the value of one unit.
+    /// Fixed point: the value of the lowest bit.
     UFixed(f64),
     SFixed(f64),
     /// Index into [`Tables::enums`].
     Enum(u32),
-    /// The same, with another enumeration in the same bits: other packets decide which one applies,
-    /// so a value without a name is not an issue.
+    /// As `Enum`, with another enumeration in the same bits. Other packets decide which of the two
+    /// applies, so a value without a name is not an issue.
     OneEnumOf(u32),
     Address(SpaceKind),
 }
@@ -161,9 +161,9 @@ pub(super) struct GroupPlan {
     pub group: &'static Group,
     pub parts: Vec<Part>,
     pub steps: Vec<Step>,
-    /// An element as one step.
+    /// The key of the memo for a whole element, if its text depends on at most 64 bits.
     pub whole: Option<MemoKey>,
-    /// The group is an array of one field: no level of nesting.
+    /// True if an element is a single field. It is then shown without a level of nesting.
     pub flat: bool,
 }
 
@@ -188,16 +188,16 @@ impl GroupPlan {
 /// Adjacent parts that share no dword with other parts of the container.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// Index of its first part, and of the one after its last.
+    /// Index of its first part, and index after its last part.
     pub first: usize,
     pub end: usize,
     /// The first and last dword.
     pub dwords: (u32, u32),
-    /// The key of the memo, if the text depends on key bits.
+    /// The key of the memo, if the text depends on at most 64 bits.
     pub key: Option<MemoKey>,
-    /// Its conditions read only these dwords.
+    /// True if its conditions read only these dwords.
     pub alone: bool,
-    /// No value of its fields can have an issue.
+    /// True if no value of its fields can have an issue.
     pub sound: bool,
 }
 
@@ -210,13 +210,13 @@ impl Step {
             .saturating_add(self.dwords.1)
             .saturating_add(2 - u32::from(base.is_multiple_of(32)));
         let end = (end as usize).min(one.len());
-        // Missing dwords do not differ.
+        // Dwords that both containers lack do not differ.
         first >= end || one.get(first..end) == other.get(first..end)
     }
 }
 
-/// The bits, up to 64, on which the text of parts depends, together with their position and, if
-/// `based`, the base addresses.
+/// The position of the bits, at most 64, on which the text of parts depends. If `based`, the text
+/// also depends on the base addresses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MemoKey {
     /// Unique number of the step; not zero.
@@ -224,14 +224,14 @@ pub(super) struct MemoKey {
     pub start: u32,
     pub end: u32,
     pub place: BitPosition,
-    /// Bits of addresses and long numbers: only zero is memoised.
+    /// Bits of addresses and long numbers. Text is memoised only if they are zero.
     pub wide: u64,
     pub based: bool,
 }
 
 impl MemoKey {
-    /// The bits, of a container that starts at bit `base`, if none is missing and the value is
-    /// memoised.
+    /// Reads the bits in a container that starts at bit `base`. `None` if a bit is missing or the
+    /// value is not memoised.
     #[inline(always)]
     pub fn value(&self, dwords: &[u32], base: u32) -> Option<u64> {
         if ((base + self.end) / 32) as usize >= dwords.len() {

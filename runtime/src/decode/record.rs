@@ -41,11 +41,11 @@ pub struct Record {
     pub uses: Option<Uses>,
     /// The container in the tables.
     pub(crate) plan: Option<PlanId>,
-    /// For a register: the command reads it instead of writing the value.
+    /// For a register: true if the command reads it instead of writing the value.
     pub(crate) read: bool,
     /// Number of fields with an issue, as far as they were decoded.
     pub(crate) problems: u64,
-    /// For a kernel: its dwords include the end of thread.
+    /// For a kernel: true if its dwords include the end of thread.
     pub(crate) whole: bool,
 }
 
@@ -54,8 +54,8 @@ pub struct Record {
 pub struct Uses {
     /// The roles of the surface in their messages.
     pub roles: Roles,
-    /// All messages are known: the kernels were read to their ends, and every descriptor is in the
-    /// instruction.
+    /// True if all messages are known: the kernels were read to their ends, and every descriptor is
+    /// in the instruction.
     pub complete: bool,
 }
 
@@ -65,9 +65,9 @@ pub enum Kind {
     /// A command that the tables describe.
     #[default]
     Packet,
-    /// A command of which the tables describe only the header.
+    /// A command for which the tables describe only the header.
     Partial,
-    /// A command that is not in the tables; skipped by the length rules of its kind.
+    /// A command that is not in the tables. Its length follows from the rules for its kind.
     Unknown,
     /// A structure in memory.
     Struct,
@@ -132,8 +132,8 @@ pub struct Item {
     pub(crate) origin: Origin,
 }
 
-/// The field or group of an item, if there is one. With position, depth, bits and base addresses it
-/// determines the item.
+/// The field or group of an item, if there is one. Together with the position, the depth, the bits
+/// and the base addresses, it determines the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin(usize);
 
@@ -157,7 +157,7 @@ impl Origin {
 /// What the bits of a field mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// Unsigned, as meant: for example one more than stored, or shifted back.
+    /// An unsigned number after decoding: for example one more than stored, or shifted back.
     Uint(u64),
     /// Signed.
     Int(i64),
@@ -228,7 +228,8 @@ impl Record {
     }
 }
 
-/// A number that identifies a position: the first bit, and the index in an array with 0 for none.
+/// A number that identifies a position: the first bit, combined with the index in an array plus
+/// one, or with 0 without an index.
 #[inline]
 pub(super) fn place(index: Option<u32>, start: u32) -> u64 {
     u64::from(index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(start)

@@ -1,4 +1,5 @@
-//! Registers that commands load, copy and store: by name, with their fields if the value is known.
+//! Emits the registers that commands load, copy and store, by name, and with their fields if the
+//! value is known.
 
 use super::fields::Fields;
 use super::follow::Follower;
@@ -7,10 +8,10 @@ use crate::memory::VA_MASK;
 use genxml_core::reflect;
 use std::io;
 
-/// Remark on a register that is read.
+/// Remark on a register that a command reads.
 const STORED: &str = "as it was loaded before";
 
-/// Fields of commands with a register's offset.
+/// Names of the fields that hold the offset of the loaded or stored register.
 const LOADED: [&str; 2] = ["Register Address", "Destination Register Address"];
 
 impl Follower<'_> {

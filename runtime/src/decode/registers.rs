@@ -5,7 +5,7 @@ use genxml_core::bits;
 use genxml_core::reflect;
 use std::collections::BTreeMap;
 
-/// Largest number of registers whose values are stored; only damaged dumps write more.
+/// Largest number of registers whose values are recorded; only damaged dumps write more.
 const MAX_KNOWN: usize = 4096;
 
 /// The values of registers, as far as commands have set them.
@@ -15,7 +15,7 @@ pub(super) struct Registers {
     values: BTreeMap<u32, Known>,
 }
 
-/// A value, and which of its bits are known.
+/// A value, and a mask of the bits that are known.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     value: u32,
@@ -57,7 +57,7 @@ impl Registers {
         self.values.get(&offset).filter(|known| known.bits == u32::MAX).map(|known| known.value)
     }
 
-    /// The value of a register that exists once, if all of it is known.
+    /// The value of the register of this name, which must exist only once, if all of it is known.
     pub fn named(&self, tables: &Tables, name: &str) -> Option<u32> {
         match tables.container(name)?.kind {
             reflect::Kind::Register { offset, .. } => self.value(offset),
@@ -65,7 +65,7 @@ impl Registers {
         }
     }
 
-    /// A field of a register that exists once, if its bits are known.
+    /// A field of the register of this name, which must exist only once, if its bits are known.
     pub fn field(&self, tables: &Tables, name: &str, field: &str) -> Option<u64> {
         let register = tables.container(name)?;
         let reflect::Kind::Register { offset, .. } = register.kind else { return None };

@@ -1,17 +1,18 @@
-//! What a walk has emitted already, so that it is not emitted again.
+//! Records what a walk has emitted, so that it is not emitted again.
 
 use super::kernel::Used;
 use super::stage::Stage;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Stages of draws that are remembered. When there are more, all are forgotten, and emitted again.
+/// Largest number of recorded stages of draws. When it is reached, all are forgotten, so their
+/// tables are emitted again.
 const MAX_DRAWS: usize = 1 << 16;
 
 /// The set of what was emitted.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Tables and structures of draws count as new every time.
+    /// True if tables and structures of draws count as new every time.
     every_draw: bool,
     /// Kernels by address, and what they use.
     kernels: HashMap<u64, Rc<Used>>,
@@ -26,7 +27,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Nothing was emitted. With `every_draw`, what a draw uses counts as new every time.
+    /// An empty set. With `every_draw`, the tables and structures of draws count as new every time.
     pub fn new(every_draw: bool) -> Seen {
         Seen { every_draw, ..Seen::default() }
     }
@@ -36,12 +37,12 @@ impl Seen {
         self.kernels.get(&at).cloned()
     }
 
-    /// The kernel at this address is emitted.
+    /// Records that the kernel at this address was emitted, and what it uses.
     pub fn add_kernel(&mut self, at: u64, used: Rc<Used>) {
         self.kernels.insert(at, used);
     }
 
-    /// True if the tables of this stage are to be emitted.
+    /// True if the tables of this stage must be emitted: they are new.
     pub fn new_stage(&mut self, index: usize, stage: &Stage) -> bool {
         self.stages.insert((index, stage.clone())) || self.every_draw
     }
@@ -53,12 +54,12 @@ impl Seen {
         }
     }
 
-    /// True if so many elements of the array at this address are to be emitted.
+    /// True if the array at this address, with this number of elements, must be emitted.
     pub fn new_array(&mut self, at: u64, elements: u32) -> bool {
         self.arrays.insert((at, elements)) || self.every_draw
     }
 
-    /// True if the vertices of a draw with this fingerprint are to be emitted.
+    /// True if the vertices of a draw with this fingerprint must be emitted.
     pub fn new_vertices(&mut self, fingerprint: u64) -> bool {
         self.vertices.insert(fingerprint) || self.every_draw
     }

@@ -1,4 +1,4 @@
-//! What takes the records of the decoder.
+//! The interface for consumers of the decoder's records.
 
 use super::fields::Unread;
 use super::record::Record;
@@ -6,47 +6,49 @@ use crate::memory::Memory;
 use crate::submission::Submission;
 use std::io;
 
-/// Takes records as they are decoded.
+/// A consumer of records, called as they are decoded.
 pub trait Sink {
-    /// A submission starts.
+    /// Called when a submission starts.
     ///
     /// # Errors
-    /// Whatever stops the output; decoding ends.
+    /// Any error of the output; decoding ends.
     fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
         _ = submission;
         Ok(())
     }
 
-    /// The next record.
+    /// Called with the next record.
     ///
     /// # Errors
-    /// Whatever stops the output; decoding ends.
+    /// Any error of the output; decoding ends.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// The next record, a packet whose fields are not decoded yet. For sinks that cache packets by
-    /// their dwords; other sinks let `unread` fill in [`Record::items`].
+    /// Called with the next record if it is a packet; its fields are not decoded yet. Sinks that
+    /// cache packets by their dwords implement this method. By default `unread` fills in
+    /// [`Record::items`], and [`record`](Self::record) is called.
     ///
     /// # Errors
-    /// Whatever stops the output; decoding ends.
+    /// Any error of the output; decoding ends.
     fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
         unread.items(record);
         self.record(record)
     }
 
-    /// The next record, a structure, with the memory that holds it, for sinks that read what it
-    /// points to.
+    /// Called with the next record if it is a structure, and with the memory that holds it. Sinks
+    /// that read the structure's targets implement this method. By default,
+    /// [`record`](Self::record) is called.
     ///
     /// # Errors
-    /// Whatever stops the output; decoding ends.
+    /// Any error of the output; decoding ends.
     fn structure(&mut self, record: &Record, memory: &dyn Memory) -> io::Result<()> {
         _ = memory;
         self.record(record)
     }
 
-    /// Nothing follows.
+    /// Called after the last record.
     ///
     /// # Errors
-    /// If what was collected cannot be written.
+    /// If buffered output cannot be written.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -69,18 +71,18 @@ pub struct Summary {
     /// Fields with reserved bits set, values out of range and so on, and packets that are cut
     /// short.
     pub problems: u64,
-    /// The limit of dwords was reached and something was left out.
+    /// True if the limit of dwords was reached, so that a part was not decoded.
     pub limited: bool,
-    /// The output was closed, and the rest was not decoded.
+    /// True if the output was closed, so that the rest was not decoded.
     pub cut: bool,
 }
 
 impl Summary {
-    /// The summary of a decoding to an output. A closed pipe is not an error: then only
-    /// [`cut`](Self::cut) is set.
+    /// The summary of a decoding to an output. A closed pipe is not an error: the summary then has
+    /// only [`cut`](Self::cut) set.
     ///
     /// # Errors
-    /// Those of `result` other than a closed pipe.
+    /// Any error in `result` except a closed pipe.
     pub fn of_output(result: io::Result<Summary>) -> io::Result<Summary> {
         match result {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

@@ -27,7 +27,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// 3DSTATE_VS and so on.
+    /// Stores the state that 3DSTATE_VS, or the same packet of another stage, sets.
     pub fn latch(&mut self, record: &Record, container: &Container) {
         let on = |name| record.stored(container, name) == Some(1);
         let [eight, sixteen, wide] =
@@ -56,17 +56,19 @@ impl Stage {
         slot.is_some_and(|slot| self.kernels[slot].is_some())
     }
 
-    /// 3DSTATE_BINDING_TABLE_POINTERS_VS and so on.
+    /// Stores the offset that 3DSTATE_BINDING_TABLE_POINTERS_VS, or the same packet of another
+    /// stage, sets.
     pub fn latch_binding_table(&mut self, record: &Record, container: &Container) {
         self.binding_table = pointer(record, container);
     }
 
-    /// 3DSTATE_SAMPLER_STATE_POINTERS_VS and so on.
+    /// Stores the offset that 3DSTATE_SAMPLER_STATE_POINTERS_VS, or the same packet of another
+    /// stage, sets.
     pub fn latch_sampler_table(&mut self, record: &Record, container: &Container) {
         self.sampler_table = pointer(record, container);
     }
 
-    /// The stage with absolute addresses; those without a base are `None`.
+    /// The stage with absolute addresses instead of offsets; `None` if the base is unknown.
     pub fn resolved(&self, bases: &Bases) -> Stage {
         let at =
             |space, offset: Option<u64>| offset.and_then(|offset| bases.absolute(space, offset));

@@ -1,4 +1,4 @@
-//! State of a context that batches leave and later ones use.
+//! State of a context that persists from one batch to the next.
 
 use super::bases::Bases;
 use super::draw_state::DrawState;
@@ -6,12 +6,12 @@ use super::effects::STAGES;
 use super::registers::Registers;
 use super::stage::Stage;
 
-/// State of a context that batches leave and later ones use.
+/// State of a context that persists from one batch to the next.
 #[derive(Debug, Clone, Default)]
 pub struct State {
     pub(super) bases: Bases,
     pub(super) stages: [Stage; STAGES.len()],
-    /// Blending of all targets: offset from the dynamic state base.
+    /// Offset of the blend state of all targets from Dynamic State Base Address.
     pub(super) blend: Option<u64>,
     pub(super) draw: DrawState,
     pub(super) registers: Registers,

@@ -1,16 +1,16 @@
 //! Memoisation units: runs of fields whose text depends on at most 64 bits.
 //!
-//! Programs set the same state again and again, with key changes. The text of a part of a packet
+//! Programs set the same state again and again, with few changes. The text of a part of a packet
 //! depends only on its bits, its position and the base addresses, unless it has a condition on
-//! other bits. So the parts of a container are grouped into steps, usually one per dword: with a
-//! memo of the text for a step's bits, its fields need not be decoded again.
+//! other bits. So the parts of a container are grouped into steps, usually one per dword. If the
+//! memo has the text for a step's bits, its fields need not be decoded again.
 
 use super::plan::{BitPosition, FieldPlan, GroupPlan, MemoKey, Part, Plan, Shape, Step};
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Numbers with more bits have too many values for a memo.
+/// Largest width in bits of a number whose text is memoised. Wider numbers have too many values.
 const NARROW: u32 = 16;
 
 /// The number of the next step, unique over all tables.
@@ -92,12 +92,13 @@ fn range(part: &Part) -> (u32, u32) {
 }
 
 impl Reach {
-    /// Adds parts of a container that starts at bit `base`, in these dwords.
+    /// Adds parts of a container that starts at bit `base`. `dwords` are the first and last dword
+    /// of the step.
     fn parts(&mut self, parts: &[Part], base: u32, dwords: (u32, u32), plans: &[Plan]) {
         for part in parts {
             match part {
                 Part::Field(field) => self.field(field, base, dwords, plans),
-                // A long group is not memoised as a whole: one element stands for the others.
+                // A long group is not memoised as a whole, so it is enough to add one element.
                 Part::Group(plan) => {
                     let (start, end) = range(part);
                     let short = end - start < 64;

@@ -45,7 +45,7 @@ pub(super) struct Surfaces {
     pub pictures: [Option<Picture>; PICTURES],
 }
 
-/// The value of a field as meant, for example one more than stored.
+/// The decoded value of a field, for example one more than stored.
 pub(super) fn number(record: &Record, container: &Container, name: &str) -> Option<u64> {
     let field = container.fields.iter().find(|field| field.name == name)?;
     Some(field.stored.decode(bits::get(&record.dwords, field.start, field.end)))
@@ -61,7 +61,7 @@ pub(super) fn name_of(record: &Record, container: &Container, name: &str) -> Opt
 }
 
 impl Surfaces {
-    /// 3DSTATE_SO_BUFFER.
+    /// Stores the stream output buffer that 3DSTATE_SO_BUFFER sets.
     pub fn stream_buffer(&mut self, record: &Record, container: &Container) {
         let index = record.stored(container, "SO Buffer Index").unwrap_or(0) as usize;
         let Some(buffer) = self.stream.get_mut(index) else { return };
@@ -71,7 +71,7 @@ impl Surfaces {
         *buffer = on.then_some(StreamBuffer { address, size: 4 * dwords });
     }
 
-    /// MFX_SURFACE_STATE and VEBOX_SURFACE_STATE.
+    /// Stores the layout that MFX_SURFACE_STATE or VEBOX_SURFACE_STATE sets.
     pub fn picture(&mut self, record: &Record, container: &Container) {
         let id = record.stored(container, "Surface ID");
         let id =
@@ -92,7 +92,7 @@ impl Surfaces {
     }
 }
 
-/// A pitch of a tiled surface of the blitter counts dwords (2d p.49, p.54): its unit is corrected.
+/// Corrects the unit of the blitter's pitches of tiled surfaces: they count dwords (2d p.49, p.54).
 pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
     for (pitch, tiled) in
         [("Destination Pitch", "Dest Tiling Enable"), ("Source Pitch", "Src Tiling Enable")]
@@ -101,7 +101,7 @@ pub(super) fn pitches_of_tiled(record: &mut Record, container: &Container) {
             continue;
         }
         for item in record.items.iter_mut().filter(|item| item.name == pitch) {
-            // No longer the unit of the field.
+            // The item differs from its field now, so it has no origin.
             *item = Item { unit: "dwords", origin: Origin::NONE, ..*item };
         }
     }

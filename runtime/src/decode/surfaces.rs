@@ -1,7 +1,6 @@
-//! Surfaces that packets describe directly, or of which they have only the address: depth and
-//! stencil buffers, buffers of the stream output, pictures of the video engines. Each is emitted
-//! with size, format and pitch, which other packets may have set, and with a remark if its memory
-//! is missing.
+//! Surfaces whose description or address is in a packet: depth and stencil buffers, buffers of the
+//! stream output, pictures of the video engines. Each is emitted with size, format and pitch, which
+//! earlier packets may have set, and with a remark if its memory is missing.
 
 use super::effects::SurfaceUse;
 use super::follow::Follower;
@@ -35,7 +34,7 @@ const INPUT: usize = 0;
 const OUTPUT: usize = 1;
 
 impl Follower<'_> {
-    /// The surfaces that the packet uses.
+    /// Emits the surfaces that the packet uses.
     pub fn surfaces(
         &mut self,
         shown: SurfaceUse,
@@ -135,7 +134,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Emits the reference pictures; equal neighbours once.
+    /// Emits the reference pictures. Adjacent entries with the same address are emitted once.
     fn references(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         let Some(group) = container.groups.iter().find(|group| group.name == "Reference Picture")
         else {

@@ -1,5 +1,5 @@
-//! Description tables prepared for decoding: instructions by header, registers by offset, fields in
-//! order.
+//! The tables of the specification, prepared for decoding: instructions by header, registers by
+//! offset, fields in order.
 
 use genxml_core::reflect::{
     Container, EngineBase, Enumeration, Field, Group, Kind, RegisterAt, Stored, Type, registers,
@@ -21,7 +21,7 @@ pub struct Tables {
     by_name: HashMap<&'static str, PlanId>,
     /// By the address of the container.
     by_container: HashMap<usize, PlanId>,
-    /// By byte offset, in order, each dword once.
+    /// The dwords of all registers by byte offset, in order, each once.
     registers: Vec<(u32, RegisterAt, PlanId)>,
     /// Start index in `registers` for each [`PAGE`] bytes of registers, up to [`PAGES`].
     pages: Vec<u32>,
@@ -35,7 +35,7 @@ const PAGE: u32 = 256;
 /// Number of pages with an index: 8 MiB of registers. Registers beyond are searched.
 const PAGES: usize = (8 << 20) / PAGE as usize;
 
-/// Values of enumerations below this are indexed, others are searched.
+/// Values of enumerations below this number are looked up by index, others by search.
 const DENSE: u64 = 1024;
 
 /// An enumeration with the names of small values by value.
@@ -89,7 +89,7 @@ impl Tables {
             let id = builder.plan(container);
             by_name.entry(container.name).or_insert(id);
         }
-        // The specific description of one engine's register goes first.
+        // A register that only one engine has is described more precisely, so it goes first.
         let mut registers: Vec<_> = registers(containers, engines)
             .map(|(at, found)| (at, found, builder.plan(found.register)))
             .collect();
@@ -193,12 +193,13 @@ impl HeaderIndex {
                 entries.push((opcode_mask, opcode, PlanId(number as u32)));
             }
         }
-        // Candidates go in front of the chain, so the most specific come last here.
+        // Each candidate is put in front of its chain. The most specific ones must be found first,
+        // so they are added last.
         entries.sort_by_key(|entry| entry.0.count_ones());
         let mut index = HeaderIndex { first: vec![0; 1 << 16], candidates: Vec::new() };
         for (mask, opcode, plan) in entries {
             let (high_mask, high) = ((mask >> 16) as u16, (opcode >> 16) as u16);
-            // All values of the upper half that match the opcode: count through the free bits.
+            // Count through the bits outside the opcode to visit every header half that matches.
             let mut free = 0u16;
             loop {
                 let slot = usize::from(high | free);

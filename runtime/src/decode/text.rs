@@ -22,7 +22,7 @@ use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Fields with more bits have too many values for the memo.
+/// Largest width in bits of a field whose text is memoised. Wider fields have too many values.
 const NARROW: u32 = 16;
 
 /// Writes records as text.
@@ -30,7 +30,7 @@ const NARROW: u32 = 16;
 pub struct TextWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Text of steps and of fields with key values, starts of other lines, and ends of header
+    /// Text of steps and of fields with few values, starts of other lines, and ends of header
     /// lines.
     memo: Memo,
     color: bool,
@@ -174,7 +174,7 @@ impl<W: Write> TextWriter<W> {
         self.buffer.byte(b'\n');
     }
 
-    /// The fields of a packet; `depth` is the depth of their items.
+    /// Writes the fields of a packet; `depth` is the depth of their items.
     fn steps(&mut self, at: &mut At<'_>, parts: &[Part], steps: &[Step], base: u32, depth: u8) {
         for step in steps {
             let parts = &parts[step.first..step.end];
@@ -184,7 +184,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// The text of a step: from the memo, or written by `write`.
+    /// Writes the text of a step from the memo, or calls `write` and stores the text.
     #[inline(always)]
     fn step(
         &mut self,
@@ -253,7 +253,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// An element of a group, which starts at bit `start`.
+    /// Writes an element of a group; it starts at bit `start`.
     fn element(&mut self, at: &mut At<'_>, group: &GroupPlan, start: u32, depth: u8, index: u32) {
         match (group.flat, &group.parts[..]) {
             (true, [Part::Field(field)]) => {
@@ -313,7 +313,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Bits and name.
+    /// Writes the start of a field's line: bits and name.
     fn start_of_line(&mut self, item: &Item, indent: usize) {
         self.buffer.spaces(indent);
         if self.offsets {
@@ -338,7 +338,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// The value.
+    /// Writes the rest of a field's line: the value.
     fn rest_of_line(&mut self, item: &Item) {
         if item.value == Value::Nested {
             return self.buffer.text(":\n");
@@ -423,7 +423,7 @@ impl<W: Write> TextWriter<W> {
         if item.unit.is_empty() {
             return;
         }
-        // The text after a semicolon explains other cases.
+        // The text after a semicolon explains the unit in other cases.
         let unit = item.unit.split(';').next().unwrap_or_default();
         if unit.starts_with("log2") || unit.starts_with(|first: char| first.is_ascii_digit()) {
             self.buffer.text(" (");
@@ -435,7 +435,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// A row of a table in one line: columns with several values in parentheses.
+    /// Writes a row of a table in one line; columns with several values have parentheses.
     fn row(&mut self, record: &Record) {
         let mut open = false;
         let mut first = false;
@@ -457,7 +457,8 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Rows of dwords in hexadecimal, also as floats if all of a row look like floats.
+    /// Writes rows of dwords in hexadecimal, and also as floats if all dwords of a row look like
+    /// floats.
     fn data(&mut self, record: &Record, indent: usize) {
         for (number, row) in record.dwords.chunks(8).enumerate() {
             self.buffer.spaces(indent);
@@ -481,7 +482,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Dwords that no field describes, for packets of which the tables have at most the header.
+    /// Writes all dwords of a packet that the tables do not describe.
     fn raw(&mut self, record: &Record, indent: usize) {
         for (dword, value) in record.dwords.iter().enumerate() {
             self.buffer.spaces(indent);
@@ -518,7 +519,7 @@ fn packet_color(name: &str) -> &'static [u8] {
     }
 }
 
-/// True for zero, or a usual magnitude.
+/// True for zero, and for a float of usual magnitude.
 fn looks_like_float(dword: u32) -> bool {
     dword == 0 || (1e-6..1e9).contains(&f32::from_bits(dword).abs())
 }

@@ -106,7 +106,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// A number that is equal for draws that read the same data.
+    /// A hash that is equal for draws that read the same data.
     fn fingerprint(&self, drawn: &Parameters) -> u64 {
         let draw = &self.state.draw;
         let mut hasher = DefaultHasher::new();
@@ -178,8 +178,7 @@ impl Follower<'_> {
         Ok(Some(drawn))
     }
 
-    /// The elements grouped by buffer and step: those of vertices, and those of each step of
-    /// instances.
+    /// The elements, grouped by buffer and by step of instances; elements of vertices have no step.
     fn columns(&self) -> Vec<Columns> {
         let draw = &self.state.draw;
         let mut found: Vec<Columns> = Vec::new();
@@ -203,7 +202,7 @@ impl Follower<'_> {
         found
     }
 
-    /// Emits the indices; returns the vertices that they select.
+    /// Emits the indices and returns the numbers of the vertices that they select.
     fn indices(&mut self, drawn: &Parameters, depth: u32) -> io::Result<Option<Rows>> {
         let Some(buffer) = self.state.draw.index else {
             self.note(
@@ -266,8 +265,8 @@ impl Follower<'_> {
         Ok(Some(Rows::Some(vertices.filter_map(|vertex| u64::try_from(vertex).ok()).collect())))
     }
 
-    /// Emits how many of `wanted` rows are left out and why: `there` are in the buffer, `shown`
-    /// were emitted.
+    /// Emits how many of the `wanted` rows are left out, and why. `there` rows are in the buffer,
+    /// and `shown` rows were emitted.
     fn left_out(
         &mut self,
         depth: u32,

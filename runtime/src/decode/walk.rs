@@ -1,8 +1,8 @@
 //! Walks a batch: packet after packet, through jumps and second-level batches.
 //!
-//! Everything is bounded: a chain of jumps never visits an address twice, levels nest to
-//! [`MAX_DEPTH`], and a budget of dwords per batch ends whatever is left. No address is read that
-//! memory does not have.
+//! The walk always ends: a chain of jumps never visits an address twice, levels nest up to
+//! [`MAX_DEPTH`], and a batch has a budget of dwords. The walk reads only addresses that memory
+//! has.
 
 use super::cursor::Cursor;
 use super::effects::Follow;
@@ -32,18 +32,18 @@ pub(super) struct Walker<'a> {
     pub engine: EngineId,
 }
 
-/// Where a packet leads.
+/// The position where the walk continues after a packet.
 pub(super) enum Next<'a> {
     /// To the packet after it.
     On,
     /// Back to the caller's level.
     Return,
-    /// To another address, of this memory, without return.
+    /// To this address in this memory, without return.
     Jump(u64, &'a dyn Memory),
 }
 
 impl<'a> Walker<'a> {
-    /// A walk that has seen nothing yet.
+    /// A walk that has decoded nothing yet.
     pub fn new(
         tables: &'a Tables,
         options: &'a Options,
@@ -55,12 +55,12 @@ impl<'a> Walker<'a> {
         Walker { follower: Follower::new(tables, options, memory, state, sink), engine }
     }
 
-    /// What was decoded.
+    /// Counts of what was decoded.
     pub fn summary(&self) -> Summary {
         self.follower.out.summary()
     }
 
-    /// Decodes from `start` in `code` on, at most up to `end`, until the level returns.
+    /// Decodes the level that begins at `start` in `code`, until it returns, at most up to `end`.
     pub fn level(
         &mut self,
         start: u64,
@@ -111,8 +111,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Decodes the packet at `at` for the overview, if only its header is needed, and returns its
-    /// length. `record` is the one of the last packet of the level.
+    /// Decodes the packet at `at` for the overview and returns its length; `None` if more than its
+    /// header is needed. `record` is the record of the level's previous packet, for reuse.
     #[inline]
     fn overview(
         &mut self,
@@ -173,7 +173,7 @@ impl<'a> Walker<'a> {
         record.length = length as u32;
         self.follower.out.count_packet(length);
 
-        // In the overview only what is needed to continue is read.
+        // The overview reads only the dwords that it needs to continue.
         let follow = plan.map_or(Follow::Nothing, |plan| plan.follow);
         if !self.follower.options.headers || follow == Follow::BatchStart {
             let want = length.min(room) as usize;
@@ -283,7 +283,7 @@ impl<'a> Walker<'a> {
         let target = target & VA_MASK;
         let second_level = flag("Second Level Batch Buffer");
         let predicated = flag("Predication Enable");
-        // If the jump may not be taken, or returns, the batch continues.
+        // The batch continues after a jump that returns, or that may not be taken.
         let not_followed = if second_level || predicated { Next::On } else { Next::Return };
         if !self.follower.options.follow {
             return Ok(not_followed);
@@ -343,8 +343,8 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// STATE_BASE_ADDRESS and MFX_IND_OBJ_BASE_ADDR_STATE: sets each base; for the former only
-/// those whose modify enable is set.
+/// Stores the bases that STATE_BASE_ADDRESS or MFX_IND_OBJ_BASE_ADDR_STATE sets. STATE_BASE_ADDRESS
+/// sets only the bases whose modify enable is set.
 fn latch_bases(state: &mut State, record: &Record, container: &reflect::Container) {
     use genxml_core::address::SpaceKind::*;
     for (space, base, enable) in [
@@ -383,7 +383,7 @@ fn latch_bases(state: &mut State, record: &Record, container: &reflect::Containe
     }
 }
 
-/// True if the manual allows a shorter packet than described: its length field has a range.
+/// True if the manual allows a shorter packet than described, because its length field has a range.
 fn may_be_shorter(container: &reflect::Container, header: u32) -> bool {
     let reflect::Kind::Instruction { length_field: Some((start, end)), .. } = container.kind else {
         return false;

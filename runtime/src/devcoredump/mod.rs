@@ -13,8 +13,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! xe drives GPUs from Gen12 on and has never supported Broadwell. Commands are decoded with the
-//! tables of Broadwell all the same, or with tables that the user loads; a note reports this.
+//! xe drives GPUs from Gen12 on and has never supported Broadwell. Commands are still decoded with
+//! the tables of Broadwell, or with tables that the user loads. A note reports this.
 //!
 //! Sources: `drivers/gpu/drm/xe` of Linux 6.8 to 6.17 (`xe_devcoredump.c`, `xe_guc_submit.c`,
 //! `xe_lrc.c`, `xe_vm.c`, `xe_hw_engine.c`, `xe_sched_job.c`); Mesa's `error_decode_xe_lib.c` for
@@ -46,7 +46,7 @@ pub struct Devcoredump {
 /// An execution queue: the driver's object for a context.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Queue {
-    /// Its number with the GuC.
+    /// Its number in the GuC, the GPU's scheduling firmware.
     pub id: i64,
     /// The engine that it runs on, `rcs0`.
     pub name: String,
@@ -92,7 +92,7 @@ impl Devcoredump {
     /// Passes the batches of the job to `each`. (xe does not dump rings.)
     ///
     /// # Errors
-    /// Those returned by `each`.
+    /// Errors returned by `each`.
     pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
         let Some(engine) = self.engine() else { return Ok(()) };
         let Some(id) = engine.id() else { return Ok(()) };

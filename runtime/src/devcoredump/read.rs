@@ -45,7 +45,7 @@ struct Reader {
     engine: Option<usize>,
     line: u64,
     room: usize,
-    /// The piece that was announced last: name or address, size, and its line.
+    /// The piece of memory whose length was printed last: name or address, size, and line number.
     announced: Option<(String, u64, u64)>,
 }
 
@@ -172,7 +172,7 @@ impl Reader {
         found.map_or(0, |(descriptor, _)| descriptor / PAGE * PAGE)
     }
 
-    /// Handles a piece of memory that was announced and did not follow.
+    /// Adds a note if the length of a piece of memory was printed and its bytes did not follow.
     fn leave_piece(&mut self) {
         if let Some((name, _, line)) = self.announced.take() {
             self.notes.add(line, format_args!("[{name}] has no bytes in the file"));
@@ -342,7 +342,7 @@ impl Reader {
         let process = state.entry("Process").and_then(parse::process).map(|(name, pid, _)| {
             Process { name: name.to_owned(), pid, context: None, score: None }
         });
-        // Joins registers that are printed as two halves.
+        // Join registers that are printed as two halves.
         for engine in &mut state.engines {
             for (low, high, whole) in [
                 ("RING_ACTHD", "RING_ACTHD_UDW", "ACTHD"),

@@ -1,21 +1,22 @@
-//! The longest common subsequence of two lists, by Myers' method (An O(ND) difference algorithm,
-//! 1986), and the pairing of the elements of two lists: equal ones first, then those of the same
+//! Alignment of two lists: their longest common subsequence, by Myers' method (An O(ND) difference
+//! algorithm, 1986), and the pairing of their elements: equal ones first, then those of the same
 //! kind.
 
 use std::collections::HashMap;
 
-/// Number of differences from which on lists count as unlike: memory grows with its square.
+/// Largest number of differences for Myers' method, whose memory grows with the square of it. Lists
+/// with more differences are cut into parts.
 const MOST: usize = 2000;
 
-/// Largest depth at which unlike lists are cut into parts at elements that occur once in each.
+/// Largest recursion depth for cutting lists into parts, at elements that occur once in each list.
 const MAX_CUTS: u32 = 32;
 
 /// An element of both lists, or of one.
 pub type Pair = (Option<usize>, Option<usize>);
 
-/// Pairs the elements: first those with the same number in `contents`, between them those with the
-/// same number in `kinds`. Both parameters have the numbers of the elements of the first and of the
-/// second list.
+/// Pairs the elements of two lists: first those with the same number in `contents`, then between
+/// them those with the same number in `kinds`. Both parameters hold a number for each element of
+/// the first list and of the second list.
 pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
     let (mut x, mut y) = (0, 0);
     let mut out = Vec::with_capacity(contents.0.len().max(contents.1.len()));
@@ -37,9 +38,8 @@ pub fn pairs(contents: (&[u32], &[u32]), kinds: (&[u32], &[u32])) -> Vec<Pair> {
     out
 }
 
-/// Positions of the elements that the lists have in common, in order; as many as possible. For
-/// lists with more than [`MOST`] differences only those found between elements that occur once in
-/// each list.
+/// Positions of the elements that the lists have in common, in order; as many as possible. If the
+/// lists have more than [`MOST`] differences, the result may have fewer elements than possible.
 pub fn common(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     cut(a, b, MAX_CUTS)
 }
@@ -57,8 +57,8 @@ fn cut(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The common elements of lists, found between the longest ordered sequence of elements that occur
-/// once in each.
+/// Cuts the lists at elements that occur once in each (the longest sequence in the same order), and
+/// returns the common elements of the parts.
 fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let Some(cuts) = cuts.checked_sub(1) else { return Vec::new() };
     // Count and last position of each element in both lists.
@@ -91,10 +91,10 @@ fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     out
 }
 
-/// The longest part of the list in which the second numbers rise too (patience sorting).
+/// The longest subsequence of the list in which the second numbers rise too (patience sorting).
 fn rising(list: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // The last element of the best run of each length; for each element the one before it in its
-    // run.
+    // `ends`: for each length, the last element of the best run of that length. `before`: for each
+    // element, the previous one in its run.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
     for (at, (_, y)) in list.iter().enumerate() {
         let length = ends.partition_point(|end| list[*end].1 < *y);
@@ -119,8 +119,8 @@ fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
     if a.is_empty() || b.is_empty() {
         return Some(Vec::new());
     }
-    // `reached[k + offset]`: the furthest position in `a` on diagonal k = x - y with this number of
-    // differences. Stored for each number.
+    // `reached[k + offset]`: the furthest position in `a` on diagonal k = x - y with the current
+    // number of differences. `kept` stores a copy for each number of differences.
     let most = (a.len() + b.len()).min(MOST);
     let offset = most as isize + 1;
     let mut reached = vec![0usize; 2 * most + 3];
@@ -206,7 +206,7 @@ mod tests {
         assert!(common(&[], &[1]).is_empty());
     }
 
-    /// Lists that differ in many places are still paired where they are the same.
+    /// Lists with many differences are still paired at their equal elements.
     #[test]
     fn long_lists_that_are_unlike() {
         let a: Vec<u32> = (0..20_000).collect();
@@ -215,7 +215,7 @@ mod tests {
         let pairs = common(&a, &b);
         assert_eq!(pairs.len(), 15_000);
         assert!(pairs.iter().all(|(x, y)| x == y));
-        // Without elements that occur once nothing is found, and quickly.
+        // Without elements that occur once nothing is found, but the search ends quickly.
         let (c, d) = ([1, 2, 3].repeat(4000), [3, 2, 2, 4].repeat(4000));
         assert!(common(&c, &d).iter().all(|(x, y)| c[*x] == d[*y]));
     }

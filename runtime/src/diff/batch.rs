@@ -16,16 +16,16 @@ pub struct BatchDiff<'a> {
     pub steps: Vec<Step<'a>>,
 }
 
-/// A packet of either batch, or one of both.
+/// A packet of one batch, or a pair of packets.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step<'a> {
-    /// The same in both.
+    /// The same packet in both batches.
     Same(Place<'a>, Place<'a>),
     /// One packet of the first batch became one of the same kind in the second.
     Changed(Place<'a>, Place<'a>, PacketDiff),
-    /// Only in the first.
+    /// A packet that only the first batch has.
     Removed(Place<'a>),
-    /// Only in the second.
+    /// A packet that only the second batch has.
     Added(Place<'a>),
 }
 
@@ -54,7 +54,7 @@ impl BatchDiff<'_> {
     }
 }
 
-/// Only what differs: `-` removed, `+` added, `~` changed, with offsets in bytes.
+/// Prints only the differences: `-` removed, `+` added, `~` changed, with offsets in bytes.
 impl fmt::Display for BatchDiff<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
@@ -102,7 +102,7 @@ pub fn batches<'a>(engine: EngineId, a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a
 
 fn of<'a, P: EnginePacket<'a>>(a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a> {
     let (old, new) = (places::<P>(a), places::<P>(b));
-    // Equal packets have equal numbers, in the second list packets of equal kind.
+    // Equal packets get equal numbers in `contents`, packets of the same kind in `kinds`.
     let (mut contents, mut kinds) = (HashMap::new(), HashMap::new());
     let mut numbers = |places: &[Place<'a>]| -> (Vec<u32>, Vec<u32>) {
         let numbers = places.iter().map(|place| {

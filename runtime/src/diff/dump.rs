@@ -17,36 +17,36 @@ pub struct DumpDiff<'a> {
     pub(super) steps: Vec<TreeStep>,
 }
 
-/// A submission, a packet, or something that a packet points to, in the first dump, in the second,
-/// or in both.
+/// A submission, a packet, or something that a packet points to. It is in the first dump, in the
+/// second, or in both.
 #[derive(Debug)]
 pub(super) struct TreeStep {
     pub old: Option<usize>,
     pub new: Option<usize>,
-    /// What differs, if it is in both and not equal.
+    /// The differences, if it is in both dumps and not equal.
     pub changed: Option<Box<Changed>>,
 }
 
 /// The differences of something that both dumps have.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
-    /// Fields.
+    /// Changed fields.
     pub fields: Vec<Change>,
-    /// Without fields: lines or dwords that are only in the first (false) or only in the second
-    /// (true).
+    /// If no field differs: lines or dwords that are only in the first dump (false) or only in the
+    /// second (true).
     pub lines: Vec<(bool, String)>,
-    /// What it points to.
+    /// Differences in what it points to.
     pub inner: Vec<TreeStep>,
 }
 
-/// Numbers of packets, structures and so on.
+/// Counts of packets, structures and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// In both, with other contents of their own.
+    /// Number in both dumps whose own contents differ.
     pub changed: u64,
-    /// Only in the first; its parts are not counted.
+    /// Number only in the first dump. What they point to is not counted.
     pub removed: u64,
-    /// Only in the second; its parts are not counted.
+    /// Number only in the second dump. What they point to is not counted.
     pub added: u64,
 }
 
@@ -59,7 +59,7 @@ pub fn dumps<'a>(old: &'a Tree, new: &'a Tree) -> DumpDiff<'a> {
     DumpDiff { old, new, steps }
 }
 
-/// Deeper than any record is nested.
+/// Largest depth that is compared; no record is nested as deep.
 const MAX_DEPTH: u32 = 64;
 
 /// Largest number of different lines or dwords that are listed.
@@ -71,7 +71,7 @@ impl DumpDiff<'_> {
         self.steps.iter().all(TreeStep::is_same)
     }
 
-    /// The number of differences.
+    /// Counts the differences.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         self.steps.iter().for_each(|step| step.count(&mut counts));
@@ -101,7 +101,7 @@ impl TreeStep {
 struct Walk<'a> {
     old: &'a Tree,
     new: &'a Tree,
-    /// Numbers of equal contents, and of equal names.
+    /// `contents` gives equal contents the same number, `kinds` gives equal names the same number.
     contents: HashMap<u64, u32>,
     kinds: HashMap<Name, u32>,
 }
@@ -179,7 +179,7 @@ impl Walk<'_> {
             _ => changed.lines = dwords(old, new),
         }
         if changed.fields.is_empty() && changed.lines.is_empty() {
-            // For truncated packets the dwords that exist.
+            // A truncated packet is compared by its existing dwords.
             changed.lines = dwords(old, new);
         }
     }

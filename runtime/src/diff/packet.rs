@@ -34,7 +34,7 @@ impl fmt::Display for PacketDiff {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
     /// The field's name, after the names of the structures and arrays that hold it: `Entry[3].Color
-    /// Clamp Range`. For bits without a field with a value, their meaning.
+    /// Clamp Range`. For bits that no field describes, a text that says so.
     pub path: String,
     /// The structure that the field belongs to, which may be nested in the packet.
     pub container: &'static str,
@@ -49,9 +49,9 @@ pub struct Change {
 /// One side of a change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Side {
-    /// As stored.
+    /// The stored bits.
     pub stored: u64,
-    /// As meant; `None` for bits without a meaning.
+    /// The decoded value; `None` for bits without a value, such as reserved bits.
     pub value: Option<Value>,
 }
 
@@ -79,8 +79,8 @@ impl fmt::Display for Change {
     }
 }
 
-/// Compares two packets of the kind `info` field by field. Dwords that one of them lacks count as
-/// zero for its fixed part; elements of an array that it lacks are absent.
+/// Compares two packets of the kind `info` field by field. In the fixed part, missing dwords count
+/// as zero. Missing elements of an array count as absent.
 pub fn packets(info: &'static Container, a: &[u32], b: &[u32]) -> PacketDiff {
     let mut changes = Vec::new();
     if a != b {
@@ -119,7 +119,7 @@ struct Leaf {
 /// All fields of a packet, by first bit, last bit and path.
 struct Leaves {
     leaves: BTreeMap<(u32, u32, String), Leaf>,
-    /// Bits that fields cover.
+    /// A mask of the bits that fields cover.
     covered: Vec<u32>,
 }
 
@@ -204,7 +204,7 @@ fn meaningless(
         let inside = |field: &&Field| (field.start..=field.end).contains(&bit);
         let (path, start, end) = match info.fields.iter().find(inside) {
             Some(field) if field.end - field.start < 64 => (field.name, field.start, field.end),
-            // For a wider field, the dword.
+            // Of a wider field, only the part in this dword.
             Some(field) => {
                 (field.name, field.start.max(bit / 32 * 32), field.end.min(bit / 32 * 32 + 31))
             }

@@ -1,8 +1,8 @@
 //! Differences of dumps as text and as JSON.
 //!
-//! Text looks as in other diff programs. The first column has a mark: `-` only in the first dump,
-//! `+` only in the second, `~` in both with different contents, and a blank for equal context.
-//! Differences inside something are indented below it.
+//! The text resembles that of other diff programs. The first column has a mark: `-` only in the
+//! first dump, `+` only in the second, `~` in both with different contents, and a blank for equal
+//! context. The differences inside an entry are indented below it.
 //!
 //! JSON has a line for each difference:
 //!
@@ -11,8 +11,8 @@
 //! | `change` | `changed`, `removed` or `added` |
 //! | `kind` | `submission`, or as the decoder says: `packet`, `struct`, `register`, `data`, `kernel`, `note` |
 //! | `name`, `index` | of the packet, structure and so on |
-//! | `inside` | what it belongs to, outermost first: objects with `kind`, `name`, `index` |
-//! | `old`, `new` | where it is: `{"address": "0x1000"}`; not there if it is in the other dump only |
+//! | `inside` | the entries that hold it, outermost first: objects with `kind`, `name`, `index` |
+//! | `old`, `new` | its position `{"address": "0x1000"}`; missing if only the other dump has it |
 //! | `fields` | of what changed: `field`, `dword`, `bits`, `old` and `new` as text (null: the field does not exist there) |
 //! | `lines` | of kernels and data: `change` (`removed` or `added`) and `text` |
 //!
@@ -200,7 +200,7 @@ fn name(node: &Node) -> String {
     }
 }
 
-/// Its position; remarks and registers have none.
+/// The address of an entry as text; remarks and registers have none.
 fn place(node: &Node) -> Option<String> {
     match node.kind {
         Some(Kind::Note | Kind::Register) => None,

@@ -14,11 +14,11 @@ use std::ops::Range;
 /// What is ignored in a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Ignore {
-    /// Addresses. If the decoder shows the target of an address, the target is compared instead. Of
-    /// other addresses only two properties are compared: whether they are zero, and the offset in
-    /// the page. Offsets from a base are ignored.
+    /// True if addresses are ignored. If the decoder shows the target of an address, the target is
+    /// compared instead. Of other addresses, only two properties are compared: whether they are
+    /// zero, and the offset in the page. Offsets from a base are ignored.
     pub addresses: bool,
-    /// Fields by their names, or as `PACKET.FIELD`.
+    /// Names of ignored fields, `FIELD` or `PACKET.FIELD`.
     pub fields: Vec<Glob>,
 }
 
@@ -40,10 +40,10 @@ pub struct Tree {
     tables: &'static Tables,
     ignore: Ignore,
     pub(super) nodes: Vec<Node>,
-    /// The dwords of all nodes, with the bits that are compared.
+    /// The dwords of all nodes. `compared` is a copy of them without the bits that are ignored.
     dwords: Vec<u32>,
     compared: Vec<u32>,
-    /// Nodes whose end is not reached yet.
+    /// Nodes to which later nodes may still belong.
     open: Vec<Open>,
     /// Contents of the kernels so far, by address: a repeated kernel is only a remark.
     kernels: HashMap<u64, u64>,
@@ -51,7 +51,7 @@ pub struct Tree {
     packet: u32,
 }
 
-/// What is still open for a node.
+/// A node to which later nodes may still belong.
 #[derive(Debug)]
 struct Open {
     node: usize,
@@ -73,7 +73,8 @@ pub(super) struct Node {
     pub text: Box<str>,
     depth: u32,
     dwords: Range<usize>,
-    /// Hash of its own contents, and with everything that it points to.
+    /// Hash of its own contents (`own`), and of its contents with everything that it points to
+    /// (`all`).
     pub own: u64,
     pub all: u64,
     /// The index after the last node that it points to.
@@ -100,7 +101,7 @@ impl Tree {
         &self.dwords[node.dwords.clone()]
     }
 
-    /// The dwords with zeros where nothing is compared.
+    /// The dwords of a node, with zeros in the bits that are not compared.
     pub(super) fn compared(&self, node: &Node) -> &[u32] {
         match self.ignore.nothing() {
             true => self.dwords(node),
@@ -122,7 +123,7 @@ impl Tree {
         all
     }
 
-    /// The nodes at this depth or deeper are complete; `next` is the address of what follows them.
+    /// Completes the open nodes at this depth or deeper. `next` is the address of the next record.
     fn close(&mut self, depth: u32, next: Option<u64>) {
         while let Some(open) = self.open.pop_if(|open| self.nodes[open.node].depth >= depth) {
             self.complete(&open, next);
@@ -253,8 +254,8 @@ impl Sink for Tree {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        // Packets of a called batch count as following the call: so a batch in a ring and the same
-        // batch by itself are equal.
+        // Packets of a called batch are placed after the call, not below it. So a batch that a ring
+        // calls and the same batch by itself are equal.
         if record.kind.is_packet() {
             self.packet = record.depth;
         }

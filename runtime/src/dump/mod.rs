@@ -1,9 +1,9 @@
 //! Dumps of every kind as submissions: the work that engines executed, with memory as it was at
 //! that time.
 //!
-//! [`Dump::open`] detects the kind of a file by its contents, compressed or not; plain dwords have
-//! to be declared. [`Dump::submissions`] passes on the submissions one by one; the decoder, the
-//! rules and everything else that reads dumps works on these.
+//! [`Dump::open`] detects the kind of a file by its contents, compressed or not. The caller must
+//! declare plain dwords ([`How`]). [`Dump::submissions`] passes on the submissions one by one. The
+//! decoder, the rules and all other readers of dumps work on submissions.
 //!
 //! ```no_run
 //! use genxml::dump::{Dump, How};
@@ -51,7 +51,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name for people.
+    /// The name of the kind, for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Capture => "capture",
@@ -159,7 +159,7 @@ impl Dump {
         }
     }
 
-    /// What hung, if it is an error state or a device coredump.
+    /// The summary of the hang, if it is an error state or a device coredump.
     pub fn hang(&self) -> Option<hang::Summary> {
         match &self.content {
             Content::ErrorState(state) => Some(hang::summary(state)),
@@ -168,7 +168,8 @@ impl Dump {
         }
     }
 
-    /// What was left out so far, in order: problems of the file, not of the batches in it.
+    /// Notes about the parts of the file that were left out so far, in order. Problems of the
+    /// batches are not included.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
@@ -177,7 +178,7 @@ impl Dump {
     /// not stored in memory: only the first call passes its submissions.
     ///
     /// # Errors
-    /// Those returned by `each`; the first one ends it. Problems of the dump are in the
+    /// Errors returned by `each`; the first one ends the iteration. Problems of the dump are in the
     /// [`notes`](Self::notes).
     pub fn submissions(&mut self, each: &mut Each<'_>) -> io::Result<()> {
         let Dump { name, content, notes } = self;

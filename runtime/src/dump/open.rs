@@ -1,4 +1,4 @@
-//! Opens dumps: detects what a file holds.
+//! Opens dumps and detects their kind.
 
 use super::{Aub, Content, Dump, Note};
 use crate::aub::decompress;
@@ -10,10 +10,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// What a file does not say about itself.
+/// How to read a file: properties that the file itself does not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct How {
-    /// The file holds only dwords of a batch: their engine, and the GPU address of the first.
+    /// Set if the file holds only the dwords of a batch: their engine, and the GPU address of the
+    /// first dword.
     pub raw: Option<(EngineId, u64)>,
 }
 
@@ -40,19 +41,20 @@ pub enum DumpError {
     Unknown {
         /// The file.
         path: PathBuf,
-        /// What it looks like.
+        /// A description of the contents.
         what: &'static str,
     },
 }
 
-/// Number of bytes that decide what a file holds.
+/// Number of bytes at the start of a file that are used to detect its kind.
 const LOOK: usize = 4096;
 
 impl Dump {
     /// Opens a capture directory, a file, or standard input (`-`), compressed or not.
     ///
     /// # Errors
-    /// [`DumpError`]. A damaged file opens all the same: [`Dump::notes`] lists what was left out.
+    /// [`DumpError`]. A damaged file is not an error: [`Dump::notes`] lists the parts that were
+    /// left out.
     pub fn open(input: &Path, how: &How) -> Result<Dump, DumpError> {
         let failed = |source| DumpError::Io { path: input.to_owned(), source };
         let name = match input.file_name() {
@@ -141,7 +143,7 @@ fn notes_of(state: &ErrorState) -> Vec<Note> {
     other.into_iter().chain(said).collect()
 }
 
-/// What the first bytes of a file look like.
+/// The kind of a file, detected from its first bytes.
 enum Look {
     Aub,
     ErrorState,

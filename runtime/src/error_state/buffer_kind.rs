@@ -8,7 +8,7 @@ pub enum BufferKind {
     Batch,
     /// The ring.
     Ring,
-    /// The ring in the hardware's registers, if it is a different one.
+    /// The ring that the hardware's registers point to, if it is another one.
     HardwareRing,
     /// The image of the context, with the status page first.
     Context,
@@ -34,7 +34,7 @@ impl BufferKind {
         !matches!(self, BufferKind::Batch | BufferKind::User)
     }
 
-    /// A name for people.
+    /// The name for messages.
     pub fn name(&self) -> &str {
         match self {
             BufferKind::Batch => "batch",

@@ -1,5 +1,5 @@
-//! Makes error states from hangs and page faults of programs and models, as the driver would have
-//! written them.
+//! Makes error states from hangs and page faults of programs and models, in the form in which the
+//! driver writes them.
 
 use super::submissions::engine_name;
 use super::{Buffer, BufferKind, Engine, Entry, ErrorState, Process, Register};
@@ -11,8 +11,8 @@ use crate::memory::VA_MASK;
 use genxml_core::reflect::Kind;
 use genxml_core::{Packed, bits};
 
-/// A hang or page fault. Unknown values stay empty. Only a ring is invented if none is given: it
-/// calls the batch.
+/// A hang or page fault. Leave unknown values empty. If `buffers` has no ring, one that calls the
+/// batch is added to the error state.
 ///
 /// ```
 /// use genxml::engine::EngineId;
@@ -50,8 +50,8 @@ pub struct Crash<'a> {
     pub process: Option<(&'a str, i64)>,
     /// GPU address of the first command of the batch.
     pub batch: u64,
-    /// Memory. The buffer that holds `batch` gets the kind batch, whatever its own kind is, unless
-    /// it is global.
+    /// The memory. A buffer that holds the address `batch` gets the kind `Batch` instead of its own
+    /// kind, unless it is global.
     pub buffers: Vec<CrashBuffer<'a>>,
     /// Offsets of head and tail in the ring, if `buffers` has it.
     pub ring: (u64, u64),
@@ -90,7 +90,7 @@ impl Default for Crash<'_> {
 /// A piece of memory.
 #[derive(Debug, Clone)]
 pub struct CrashBuffer<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: BufferKind,
     /// GPU address of the first byte.
     pub address: u64,
@@ -105,16 +105,17 @@ pub struct PageFault {
     pub address: u64,
     /// The address is in the global page table.
     pub global: bool,
-    /// Which table had no entry: 0 the last one (PTE) to 3 the first one (PML4E).
+    /// The level of the table that had no entry: from 0, the last one (PTE), to 3, the first one
+    /// (PML4E).
     pub level: u8,
     /// Number of the unit that made the access; 0 if unknown.
     pub source: u8,
 }
 
-/// An invented ring goes to the first free global address from here on.
+/// First global address that is tried for an added ring; it goes to the first free one.
 const RING: u64 = 0x1000_0000;
 
-/// Size of an invented ring.
+/// Size in bytes of an added ring.
 const RING_SIZE: usize = 4096;
 
 impl Crash<'_> {
@@ -224,7 +225,7 @@ impl Crash<'_> {
         };
         if let Some(ring) = state.buffers.iter().find(|buffer| buffer.kind == BufferKind::Ring) {
             set("START", ring.address, &[]);
-            // The request starts at the start of an invented ring.
+            // In an added ring, the request starts at the start of the ring.
             let made = !self.buffers.iter().any(|buffer| buffer.kind == BufferKind::Ring);
             set("HEAD", pack("RING_HEAD", &[("HEAD_ADDR", head)]), if made { &[0] } else { &[] });
             set("TAIL", pack("RING_TAIL", &[("TAIL_ADDR", tail)]), &[]);
@@ -276,10 +277,10 @@ impl Crash<'_> {
     }
 }
 
-/// The bits of an address in GEN8_FAULT_TLB_DATA0; DATA1 has those above.
+/// Mask of the address bits that GEN8_FAULT_TLB_DATA0 holds; DATA1 holds the bits above.
 pub(crate) const FAULT_LOW: u64 = (1 << 44) - 1;
 
-/// A register with these values, as meant, in its fields.
+/// Packs a register from the values of its fields, before encoding.
 fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
     use genxml_core::reflect::Stored;
     let mut dwords = [0; 2];
@@ -305,8 +306,9 @@ fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
 }
 
 impl ErrorState {
-    /// A submission of a capture as if its batch had just been started: the memory that it sees,
-    /// and a ring that calls the batch. Registers that describe a hang are left out.
+    /// Makes an error state of a submission of a capture, at the time when its batch starts: the
+    /// memory that it sees, and a ring that calls the batch. Registers that describe a hang are
+    /// left out.
     pub fn of_exec(capture: &Capture, exec: &Exec, memory: &ExecMemory<'_>) -> ErrorState {
         let buffers = memory.ranges().iter().map(|(address, data)| CrashBuffer {
             kind: BufferKind::User,

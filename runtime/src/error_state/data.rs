@@ -16,13 +16,13 @@ pub(crate) struct Decoder {
     /// Largest size of `out`.
     limit: usize,
     inflate: Option<Decompress>,
-    /// The zlib stream is at its end.
+    /// True if the zlib stream is at its end.
     ended: bool,
     chunk: Vec<u8>,
     value: u64,
     digits: u32,
     characters: u64,
-    /// Further characters are ignored.
+    /// True if further characters are ignored.
     stopped: bool,
     problem: Option<String>,
 }
@@ -212,7 +212,7 @@ mod tests {
         decoder.finish()
     }
 
-    /// Oracle: the digits worked out by hand, as Linux `include/linux/ascii85.h` says.
+    /// Oracle: digits calculated by hand, by the rules of Linux `include/linux/ascii85.h`.
     #[test]
     fn dwords_are_five_digits() {
         let mut text = Vec::new();

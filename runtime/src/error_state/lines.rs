@@ -1,9 +1,10 @@
-//! Lines of untrusted text: it may have endless lines, be cut, or not be text.
+//! Reads lines of untrusted input, which may have endless lines, be truncated, or not be text.
 
 use super::{MAX_TEXT, Note};
 use std::io::{self, BufRead};
 
-/// Largest number of bytes of a line that are stored as text. The rest of a data line is streamed.
+/// Largest number of bytes of a line that are stored as text. The rest is read with
+/// [`Lines::rest`] without being stored.
 pub(crate) const MAX_LINE: usize = 64 << 10;
 
 /// Largest number of stored notes.
@@ -16,9 +17,9 @@ pub(crate) struct Lines<'a> {
     pub number: u64,
     /// The start of the line, without its end.
     pub text: Vec<u8>,
-    /// The rest of the line is still to be read.
+    /// True if the rest of the line is still unread.
     more: bool,
-    /// The last line ended with a line end.
+    /// True if the last line ended with a line end.
     ended: bool,
     failed: Option<io::Error>,
 }
@@ -122,7 +123,7 @@ fn fill<'a>(input: &'a mut dyn BufRead, failed: &mut Option<io::Error>) -> Optio
     input.fill_buf().ok()
 }
 
-/// A limited number of notes, and the number of bytes of text that may still be stored.
+/// Collects a limited number of notes, and counts the bytes of text that may still be stored.
 pub(crate) struct Notes {
     pub list: Vec<Note>,
     dropped: u64,
@@ -136,7 +137,7 @@ impl Default for Notes {
 }
 
 impl Notes {
-    /// True if so many bytes of text, from `line`, may still be stored.
+    /// True if `bytes` more bytes of text may be stored; otherwise adds a note for `line`.
     pub fn text_fits(&mut self, line: u64, bytes: usize) -> bool {
         let cost = bytes + 64;
         let fits = cost <= self.room;

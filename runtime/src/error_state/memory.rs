@@ -8,7 +8,7 @@ use crate::memory::Memory;
 struct Pieces<'a>(Vec<(u64, &'a [u8])>);
 
 impl<'a> Pieces<'a> {
-    /// Adds those of `bytes` that no piece covers yet.
+    /// Adds the parts of `bytes` that no piece covers yet.
     fn add(&mut self, mut address: u64, mut bytes: &'a [u8]) {
         while !bytes.is_empty() {
             let at = self.0.partition_point(|piece| piece.0 <= address);
@@ -65,8 +65,8 @@ impl Memory for View<'_> {
 
 impl ErrorState {
     /// Memory as this engine sees it. Buffers of other engines are included if both engines have
-    /// the same page tables, or if the file does not report page tables. An engine without page
-    /// tables of its own uses the global ones.
+    /// the same page tables, or if the file does not report page tables. If the file reports no
+    /// page tables of the engine, its context uses the global ones.
     pub fn memory<'a>(&'a self, engine: &str) -> View<'a> {
         let own = self.engine(engine);
         let mut context = Pieces::default();
@@ -89,7 +89,7 @@ impl ErrorState {
             .for_each(|buffer| add(&mut context, buffer));
         let others = all().filter(|buffer| !is_global(buffer) && !of_own(buffer));
         others.filter(of_same).for_each(|buffer| add(&mut context, buffer));
-        // With xe (the file names it) every context has page tables of its own.
+        // With the driver xe, which the file names, every context has page tables of its own.
         if !own.is_some_and(has_page_tables) && self.entry("module") != Some("xe") {
             let (before, after) = (context.clone(), global.clone());
             after.0.iter().for_each(|(address, bytes)| context.add(*address, bytes));

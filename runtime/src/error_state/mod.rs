@@ -1,9 +1,9 @@
 //! Error states: the text with which the kernel's driver i915 describes a GPU that hung.
 //!
 //! `/sys/class/drm/card0/error` holds registers of every engine, the unfinished requests, and the
-//! memory of the rings, batches and contexts. The text has changed often since Linux 2.6.37;
-//! [`ErrorState::read`] reads every spelling into one form; [`write()`] writes that form in any
-//! [`Spelling`].
+//! memory of the rings, batches and contexts. The format of the text has changed often since Linux
+//! 2.6.37; each version of it is called a [`Spelling`]. [`ErrorState::read`] reads all spellings,
+//! and [`write()`] writes any of them.
 //!
 //! ```no_run
 //! use genxml::error_state::ErrorState;
@@ -18,15 +18,15 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Truncated or damaged files are read as far as possible; [`Note`]s report what was skipped and
-//! where. Unknown lines are stored unchanged. Memory use is bounded: see [`MAX_BYTES`] and
+//! Truncated or damaged files are read as far as possible. [`Note`]s report which parts were
+//! skipped. Unknown lines are stored unchanged. Memory use is bounded: see [`MAX_BYTES`] and
 //! [`MAX_TEXT`].
 //!
 //! * [`ErrorState`], [`Engine`], [`Buffer`]: the contents of such a file
 //! * [`ErrorState::submissions`]: the work of the engines, for a decoder
 //! * [`View`]: memory as an engine sees it
 //! * [`write()`], [`Spelling`]: the text of a kernel's version
-//! * [`Crash`]: a hang or page fault of a program or model, made into an error state
+//! * [`Crash`]: a hang or page fault of a program or model, to be converted to an error state
 //!
 //! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for the output; Mesa's
 //! `aubinator_error_decode.c` and intel-gpu-tools' `intel_error_decode.c` for what readers use.
@@ -75,10 +75,10 @@ pub struct ErrorState {
     pub lists: Vec<List>,
     /// Memory.
     pub buffers: Vec<Buffer>,
-    /// Lines that the reader does not parse: about the display, the driver's parameters, or from
-    /// later kernels.
+    /// Lines that the reader does not parse: about the display or the driver's parameters, and
+    /// lines of later kernels.
     pub other: Vec<Line>,
-    /// Notes about what was skipped or is doubtful.
+    /// Notes about parts that were skipped or are doubtful.
     pub notes: Vec<Note>,
 }
 
@@ -112,7 +112,7 @@ pub struct Engine {
     pub name: String,
     /// The process whose request was running.
     pub process: Option<Process>,
-    /// Its registers, and software's numbers about it, in order.
+    /// Its registers, and numbers of the driver about it, in order.
     pub registers: Vec<Register>,
     /// Lines about it that hold no number: `waiting: yes`, `hangcheck: hung [42]`,
     /// `Active context: ...`.
@@ -143,7 +143,7 @@ pub struct Request {
     pub port: Option<u32>,
     /// Process.
     pub pid: Option<i64>,
-    /// Number of the timeline that the sequence number counts on.
+    /// Number of the timeline that the sequence number belongs to.
     pub context: Option<u32>,
     /// Sequence number.
     pub seqno: u32,
@@ -175,7 +175,7 @@ pub struct Listed {
     pub address: u64,
     /// Size in bytes.
     pub size: u64,
-    /// The rest of the line: domains, sequence numbers, flags.
+    /// The rest of the line as text: domains, sequence numbers, flags.
     pub rest: String,
 }
 
@@ -184,13 +184,13 @@ pub struct Listed {
 pub struct Buffer {
     /// Its engine ([`Engine::name`]); `None` if it belongs to the whole device.
     pub engine: Option<String>,
-    /// What it is.
+    /// Its kind.
     pub kind: BufferKind,
     /// GPU address of the first byte.
     pub address: u64,
     /// Its bytes.
     pub data: Vec<u8>,
-    /// Bit set of the sizes of the pages that map it, if not all are 4 KiB.
+    /// Bitwise OR of the sizes in bytes of the pages that map it, if not all are 4 KiB.
     pub page_sizes: Option<u32>,
     /// The line of the file where it begins, from 1; 0 if it is not from a file.
     pub line: u64,
@@ -205,7 +205,7 @@ pub struct Line {
     pub text: String,
 }
 
-/// A note about what the reader skipped or doubts.
+/// A note about a part that the reader skipped or found doubtful.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The line of the file, from 1.
@@ -250,8 +250,8 @@ impl Engine {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
     }
 
-    /// The engine of Broadwell with the same commands; for a compute engine that is the render
-    /// engine. `None` if Broadwell has no such engine.
+    /// The engine of Broadwell with the same commands; the render engine for a compute engine.
+    /// `None` if Broadwell has no such engine.
     pub fn id(&self) -> Option<EngineId> {
         spelling::engine_id(&self.name)
     }
@@ -264,8 +264,8 @@ impl Engine {
 }
 
 impl ErrorState {
-    /// True if a file that starts like this is an error state: some kernel prints one of its first
-    /// lines there.
+    /// True if a file that starts with these bytes is an error state: one of the lines is a first
+    /// line that some kernel prints.
     pub fn starts_like(start: &[u8]) -> bool {
         let start = &start[..start.len().min(4096)];
         start.split(|&byte| byte == b'\n').take(12).any(|line| {
@@ -294,7 +294,7 @@ impl ErrorState {
         self.header.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
     }
 
-    /// The register of this name, of those that do not belong to one engine.
+    /// The register of this name, among those that do not belong to one engine.
     pub fn register(&self, name: &str) -> Option<&Register> {
         self.registers.iter().find(|register| register.name == name)
     }
@@ -315,7 +315,7 @@ impl ErrorState {
         by_id.or_else(|| self.entry("Platform").and_then(Platform::of_name))
     }
 
-    /// The same without what depends on the file's spelling: line numbers and notes.
+    /// The state without line numbers and notes, which depend on the file's spelling.
     #[must_use]
     pub fn without_lines(mut self) -> ErrorState {
         self.notes.clear();

@@ -1,6 +1,7 @@
 //! Numbers and names in lines of text.
 
-/// The hexadecimal digits of a number at the start of `text`, at most 16 of them, and what follows.
+/// Parses a hexadecimal number of at most 16 digits at the start of `text`. Returns it with the
+/// rest of the text.
 pub(crate) fn hex(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
     let value =
@@ -8,13 +9,13 @@ pub(crate) fn hex(text: &str) -> Option<(u64, &str)> {
     Some((value, &text[end..]))
 }
 
-/// As [`hex`], after `0x`.
+/// As [`hex`], for a number that starts with `0x`.
 pub(crate) fn hex_prefixed(text: &str) -> Option<(u64, &str)> {
     hex(text.trim_start().strip_prefix("0x")?)
 }
 
-/// An address: `0x00001234`, `0x123456789000`, or two halves as `0x00000012 3456789a` or
-/// `0x00000012_3456789a`; and what follows.
+/// Parses an address: `0x00001234`, `0x123456789000`, or two halves as `0x00000012 3456789a` or
+/// `0x00000012_3456789a`. Returns it with the rest of the text.
 pub(crate) fn address(text: &str) -> Option<(u64, &str)> {
     halves(text.trim_start().strip_prefix("0x")?)
 }
@@ -33,13 +34,13 @@ pub(crate) fn halves(text: &str) -> Option<(u64, &str)> {
     Some((high, rest))
 }
 
-/// A whole decimal number, signed.
+/// Parses a signed decimal number that is the whole text.
 pub(crate) fn decimal(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
-/// `NAME [PID]` at the start of `text`, and what follows. Names may contain spaces and brackets:
-/// the last bracket with a number is the pid.
+/// Parses `NAME [PID]` at the start of `text`. Returns name, process id and the rest of the text.
+/// Names may contain spaces and brackets: the last number in brackets is the process id.
 pub(crate) fn process(text: &str) -> Option<(&str, i64, &str)> {
     let mut found = None;
     for (open, _) in text.match_indices(" [") {

@@ -13,8 +13,8 @@ pub struct Platform {
     pub device: &'static str,
 }
 
-/// First and last PCI id, name as the kernel prints it, name for people, generation. Coarse: the
-/// ranges include ids that were never sold. (Linux include/drm/intel/pciids.h.) A range that
+/// First and last PCI id, name as the kernel prints it, usual name, generation. The ranges are
+/// coarse: they include ids that were never sold. (Linux include/drm/intel/pciids.h.) A range that
 /// contains others comes after them.
 const PLATFORMS: &[(u32, u32, &str, &str, u32)] = &[
     (0x2e02, 0x2e93, "G45", "G45", 45),

@@ -1,7 +1,7 @@
 //! Reads every spelling into one form.
 //!
-//! A line is recognised by its own form if possible, otherwise by its section. So a file may begin
-//! anywhere, lack parts, and contain lines that no kernel has printed yet.
+//! The reader recognises a line by its own form if possible, otherwise by its section. So a file
+//! may begin anywhere, lack parts, and contain unknown lines.
 
 use super::data::Decoder;
 use super::lines::{Lines, Notes};
@@ -24,11 +24,11 @@ enum Current {
     Header,
     /// Registers of this engine.
     Engine(usize),
-    /// Requests of this engine, and the number still announced.
+    /// Requests of this engine, and the number of requests that are still to come.
     Requests(usize, i64),
     /// Waiters of this engine.
     Waiters(usize),
-    /// This list, and the number of rows still announced.
+    /// This list, and the number of rows that are still to come.
     List(usize, i64),
     /// Memory of this buffer.
     Buffer(usize),
@@ -40,21 +40,21 @@ struct Reader {
     state: ErrorState,
     notes: Notes,
     section: Current,
-    /// The number of the line.
+    /// The number of the current line.
     line: u64,
     /// Bytes of memory that may still be stored.
     room: usize,
     holes_room: usize,
     /// The address space of the following lists.
     vm: Option<u32>,
-    /// Processes of the header, with the names of their engines.
+    /// Processes in the header, each with the name of its engine.
     processes: Vec<(String, Process)>,
     engine_seen: bool,
 }
 
 impl ErrorState {
-    /// Reads an error state. Problems are in [`notes`](Self::notes), also an error that stops the
-    /// reader before the end.
+    /// Reads an error state. Problems are in [`notes`](Self::notes), including an error that stops
+    /// the reader before the end.
     pub fn read(mut input: impl BufRead) -> ErrorState {
         Reader::read(&mut input)
     }
@@ -98,12 +98,12 @@ impl Reader {
         self.notes.add(self.line, text);
     }
 
-    /// True if so many bytes of text may still be stored.
+    /// True if `bytes` more bytes of text may be stored.
     fn text_fits(&mut self, bytes: usize) -> bool {
         self.notes.text_fits(self.line, bytes)
     }
 
-    /// The engine of this name in any spelling.
+    /// Index of the engine of this name in any spelling; a new engine is added.
     fn engine(&mut self, name: &str) -> usize {
         let name = spelling::engine_name(name);
         if let Some(at) = self.state.engines.iter().position(|engine| engine.name == name) {
@@ -113,7 +113,7 @@ impl Reader {
         self.state.engines.len() - 1
     }
 
-    /// A line of memory in base 85.
+    /// Reads a line of memory in base 85.
     fn data(&mut self, lines: &mut Lines<'_>) {
         let at = match self.section {
             Current::Buffer(at) if self.state.buffers[at].data.is_empty() => at,
@@ -194,7 +194,7 @@ impl Reader {
         }
     }
 
-    /// A line that is kept as it is.
+    /// Stores a line unchanged.
     fn keep(&mut self, engine: Option<usize>, text: &str) {
         if !self.text_fits(text.len()) {
             return;
@@ -206,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// A line about the whole device, or an unknown line.
+    /// Reads a line about the whole device, or an unknown line.
     fn of_device(&mut self, text: &str) {
         if !self.text_fits(text.len()) {
             return;
@@ -256,7 +256,7 @@ impl Reader {
         self.section = Current::Engine(at);
     }
 
-    /// A line in the section of an engine.
+    /// Reads a line in the section of an engine.
     fn of_engine(&mut self, at: usize, text: &str) {
         if !self.text_fits(text.len()) {
             return;
@@ -296,7 +296,7 @@ impl Reader {
         }
     }
 
-    /// `NAME --- WHAT`: a buffer, or requests.
+    /// Reads `NAME --- WHAT`, the first line of a buffer or of requests.
     fn section(&mut self, name: &str, what: &str) {
         let (name, process, workaround) = match name.split_once(" (") {
             Some((engine, "w/a)")) => (engine, None, true),
@@ -338,7 +338,7 @@ impl Reader {
         }
     }
 
-    /// The announcement of a buffer: `= ADDRESS` and perhaps more.
+    /// Starts a buffer; `rest` is the end of its first line, `= ADDRESS` and perhaps more.
     fn buffer(&mut self, engine: Option<String>, kind: BufferKind, rest: &str) {
         self.leave();
         if !self.text_fits(rest.len()) {
@@ -360,8 +360,8 @@ impl Reader {
         self.section = Current::Buffer(self.state.buffers.len() - 1);
     }
 
-    /// A line of memory as numbers: `OFFSET :  VALUE`, or `[OFFSET] VALUE VALUE VALUE VALUE`. False
-    /// if the line has another form.
+    /// Reads a line of memory as numbers: `OFFSET :  VALUE`, or `[OFFSET] VALUE VALUE VALUE VALUE`.
+    /// Returns false if the line has another form.
     fn memory_row(&mut self, text: &str) -> bool {
         let row = memory_row(text);
         let Some((offset, dwords, count)) = row else { return false };
@@ -381,7 +381,7 @@ impl Reader {
                 None => return true,
             }
         } else if offset < length {
-            self.note(format_args!("the line is about memory that stood before: it counts"));
+            self.note(format_args!("memory of an earlier line again: the later values are used"));
         }
         let grown = end.saturating_sub(length);
         if grown > self.room {
@@ -399,9 +399,10 @@ impl Reader {
         true
     }
 
-    /// `Active (rcs0) [3]:`, `Pinned [0]:`.
+    /// Reads the first line of a list: `Active (rcs0) [3]:`, `Pinned [0]:`. Returns false if the
+    /// line has another form.
     fn list_begins(&mut self, text: &str) -> bool {
-        // Linux 3.14 to 4.8 indents it, below the address space.
+        // Linux 3.14 to 4.8 indents lists below their address space.
         let Some((name, count)) =
             text.trim_start().strip_suffix("]:").and_then(|rest| rest.rsplit_once(" ["))
         else {
@@ -491,7 +492,8 @@ impl Reader {
             let at = self.engine(&engine);
             let engine = &mut self.state.engines[at];
             match &mut engine.process {
-                // The line before the batch has more details than that of the header.
+                // A buffer's first line has named the same process: merge the details of both
+                // lines.
                 Some(known) if known.name == process.name && known.pid == process.pid => {
                     known.context = process.context.or(known.context);
                     known.score = process.score.or(known.score);
@@ -525,7 +527,7 @@ impl Reader {
         if self.state.platform().is_some_and(|platform| platform.generation < 70) {
             return;
         }
-        // Until Linux 3.12 each engine has them; later the device has them, for the render engine.
+        // Until Linux 3.12 they are printed for each engine, later once, for the render engine.
         for engine in &mut self.state.engines {
             let render = engine.id() == Some(crate::engine::EngineId::Render);
             let known: Vec<String> =
@@ -567,7 +569,7 @@ impl Reader {
     }
 }
 
-/// True if it may follow the name of an engine.
+/// True if `what` can follow the name of an engine and ` --- ` in the first line of a section.
 fn is_section(what: &str) -> bool {
     let buffer = what.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("0x"));
     let counted = what
@@ -589,7 +591,7 @@ fn instdone_index(name: &str) -> Option<usize> {
         .filter(|index| *index < spelling::INSTDONE.len())
 }
 
-/// All numbers of a value: `0x00000001 [0x00000002]`.
+/// Parses all numbers of a register's value: `0x00000001 [0x00000002]`.
 fn numbers(value: &str) -> Option<Register> {
     let mut rest = value;
     let mut found = Vec::new();
@@ -603,7 +605,7 @@ fn numbers(value: &str) -> Option<Register> {
     Some(Register { name: String::new(), value, more: found.collect() })
 }
 
-/// Offset, dwords and their number.
+/// Parses a line of memory: its offset, its dwords, and the number of dwords.
 fn memory_row(text: &str) -> Option<(usize, [u32; 4], usize)> {
     let dword = |text: &str| u32::from_str_radix(text, 16).ok();
     if let Some((offset, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
@@ -623,7 +625,7 @@ fn memory_row(text: &str) -> Option<(usize, [u32; 4], usize)> {
     Some((dword(offset)? as usize, [dword(value.trim())?, 0, 0, 0], 1))
 }
 
-/// `NAME [PID], ctx 1 [2], score 0)`.
+/// Parses a process: `NAME [PID], ctx 1 [2], score 0)`.
 fn process_of(text: &str) -> Option<Process> {
     let (name, pid, rest) = parse::process(text)?;
     let context = rest.find("ctx ").and_then(|at| {
@@ -638,6 +640,7 @@ fn process_of(text: &str) -> Option<Process> {
     })
 }
 
+/// Parses a request:
 /// `pid 1, ban score 0, seqno 5:0000001f, prio 0, emitted 12ms ago, head 00000000, tail 00000060`,
 /// or in old kernels `seqno 0x00000012, emitted 4294967, tail 0x00000060`.
 fn request_of(text: &str) -> Option<Request> {

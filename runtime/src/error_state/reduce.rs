@@ -1,16 +1,15 @@
-//! Reduces an error state to what the spelling of a kernel can express, in the order of that
-//! spelling.
+//! Reduces an error state to the data that a spelling can express, in the order of that spelling.
 
 use super::spelling::{self, ENGINE, ENTRIES, Form, GLOBAL, HEADER, Row};
 use super::{Engine, ErrorState, Register, Request, Spelling};
 use crate::engine::EngineId;
 
 impl ErrorState {
-    /// The state as kernels of this spelling print it, in their order, and a list of what they do
-    /// not print. Writing and reading the reduced state gives the same state.
+    /// Returns the state as kernels of this spelling print it, in their order, and a list of the
+    /// data that they do not print. Writing and reading the reduced state gives the same state.
     ///
-    /// No memory is left out except empty buffers, although old kernels printed less; addresses and
-    /// values keep all their digits.
+    /// Old kernels printed less memory, but no memory is left out except empty buffers. Addresses
+    /// and values keep all their digits.
     pub fn reduced(&self, spelling: Spelling) -> (ErrorState, Vec<String>) {
         let mut left_out = Vec::new();
         let mut state = ErrorState { other: self.other.clone(), ..ErrorState::default() };
@@ -183,7 +182,7 @@ fn reduce_registers(
                 }
                 place
             }
-            // Early kernels have INSTDONE_0 to INSTDONE_3, which the reader renames.
+            // Early kernels print INSTDONE_0 to INSTDONE_3, which the reader renames.
             None if was_numbered(&register.name, engine, spelling) => {
                 table.iter().position(|row| row.0 == "INSTDONE").unwrap_or(0)
             }
@@ -201,7 +200,7 @@ fn reduce_registers(
     kept.into_iter().map(|(_, register)| register).collect()
 }
 
-/// True if kernels of this spelling print it as one of INSTDONE_0 to INSTDONE_3.
+/// True if kernels of this spelling print the register as one of INSTDONE_0 to INSTDONE_3.
 pub(super) fn was_numbered(name: &str, engine: &str, spelling: Spelling) -> bool {
     let index = spelling::INSTDONE.iter().position(|other| *other == name);
     match index {

@@ -4,8 +4,8 @@ use super::buffer_kind::BufferKind;
 use crate::engine::EngineId;
 use std::fmt;
 
-/// A way to write error states. Each covers a range of kernels, as listed; small changes within the
-/// range are as in its last kernel.
+/// A version of the format of error states. Each covers a range of kernels. If details changed
+/// within the range, the writer uses those of its last kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Spelling {
     /// Linux 2.6.37 to 3.13: `render ring --- gtt_offset = 0x01234000`, a line for each dword.
@@ -17,15 +17,15 @@ pub enum Spelling {
     /// Linux 4.9 to 4.11: memory deflated to base 85, one line a buffer; INSTDONE of every
     /// subslice.
     Linux4_10,
-    /// Linux 4.12 to 4.15: `rcs0 --- ringbuffer`, but `render command stream:`; buffers of the
-    /// program.
+    /// Linux 4.12 to 4.15: `rcs0 --- ringbuffer`, but `render command stream:`; also buffers that
+    /// the program asked to have captured.
     Linux4_14,
     /// Linux 4.16 to 5.5: `rcs0 command stream:`.
     Linux5_4,
     /// Linux 5.6 and later: the buffers of an engine follow its registers; `rcs0 --- batch`,
     /// `rcs0 --- ring`.
     Linux6_1,
-    /// As the last, for kernels built without compression: memory in base 85, not deflated.
+    /// As `Linux6_1`, for kernels built without compression: memory in base 85, not deflated.
     Linux6_1Plain,
 }
 
@@ -37,7 +37,7 @@ pub enum Spelling {
 pub struct UnknownSpelling(pub String);
 
 impl Spelling {
-    /// All of them, oldest first.
+    /// All spellings, oldest first.
     pub const ALL: [Spelling; 8] = [
         Spelling::Linux3_10,
         Spelling::Linux3_14,
@@ -49,7 +49,7 @@ impl Spelling {
         Spelling::Linux6_1Plain,
     ];
 
-    /// The version of Linux that it is named after.
+    /// Its name: a version of Linux in its range.
     pub const fn name(self) -> &'static str {
         match self {
             Spelling::Linux3_10 => "3.10",
@@ -63,17 +63,17 @@ impl Spelling {
         }
     }
 
-    /// Memory is printed as lines of hexadecimal numbers.
+    /// True if memory is printed as lines of hexadecimal numbers.
     pub(super) fn is_hex(self) -> bool {
         self < Spelling::Linux4_10
     }
 
-    /// The buffers of an engine follow its registers.
+    /// True if the buffers of an engine follow its registers.
     pub(super) fn is_grouped(self) -> bool {
         self >= Spelling::Linux6_1
     }
 
-    /// Addresses of buffers have two halves.
+    /// True if addresses of buffers are printed as two halves.
     pub(super) fn has_halves(self) -> bool {
         self >= Spelling::Linux4_4
     }
@@ -94,8 +94,8 @@ impl std::str::FromStr for Spelling {
     }
 }
 
-/// Engines: the present name, the name before its registers until Linux 4.15, the name before its
-/// buffers until 4.11, the engine.
+/// Engines: the present name, the name in the line before its registers until Linux 4.15, the name
+/// in the lines before its buffers until 4.11, the engine.
 const ENGINES: &[(&str, &str, &str, EngineId)] = &[
     ("rcs0", "render", "render ring", EngineId::Render),
     ("vcs0", "bsd", "bsd ring", EngineId::Video),
@@ -204,7 +204,7 @@ pub(super) fn buffer_name(kind: &BufferKind, spelling: Spelling) -> &str {
 /// How a number is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// `0x%08x`; more digits if there are.
+    /// `0x%08x`, or with more digits.
     Hex,
     /// `0x%016x`.
     Hex16,

@@ -12,7 +12,7 @@ use std::io;
 /// Largest number of packets of a ring that are searched for jumps: a ring has at most 2 MiB.
 const MAX_PACKETS: usize = 1 << 19;
 
-/// The ring of an engine, and the range of it that is of interest.
+/// The ring of an engine, and the range from the running request to the end of the commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RingAt {
     pub ring: Ring,
@@ -23,11 +23,12 @@ pub(crate) struct RingAt {
 }
 
 impl ErrorState {
-    /// Passes the work of each engine to `each`: its ring, from the request that was running to the
-    /// tail, which calls the batch; then the batches that the ring does not call.
+    /// Passes the work of each engine to `each`. First comes its ring, from the request that was
+    /// running to the tail; this range calls the batch. Then come the batches that the ring does
+    /// not call.
     ///
     /// # Errors
-    /// Those returned by `each`.
+    /// Errors returned by `each`.
     pub fn submissions(&self, each: &mut Each<'_>) -> io::Result<()> {
         let mut number = 0;
         for (index, engine) in self.engines.iter().enumerate() {
@@ -85,7 +86,7 @@ impl ErrorState {
         let tail = field("TAIL", "TAIL_ADDR").unwrap_or(0) % size;
         let ring = Ring { start: buffer.address & VA_MASK, size, head, tail };
         let to_tail = |from: u64| (tail + size - from) % size;
-        // The driver may report where the request starts.
+        // The driver may report the offset at which the request starts.
         let said = engine
             .register("HEAD")
             .and_then(|head| head.more.first().copied())
@@ -101,8 +102,8 @@ impl ErrorState {
         Some(RingAt { ring, from, length: to_tail(from) })
     }
 
-    /// The last jump before the head of a ring into a batch of the engine: the batch that it was
-    /// executing.
+    /// Offset of the last jump before the head of a ring that leads into a batch of the engine. The
+    /// engine was executing that batch.
     fn last_jump(&self, engine: &Engine, ring: &Buffer, head: u64) -> Option<u64> {
         let id = engine.id()?;
         let size = ring.data.len() as u64;

@@ -6,10 +6,10 @@ use super::spelling::{self, ENGINE, Form, GLOBAL, HEADER, PROCESSES};
 use super::{Buffer, BufferKind, Engine, Entry, ErrorState, Process, Register, Request, Spelling};
 use std::io::{self, Write};
 
-/// Writes a state in the spelling of a kernel, and returns what that spelling cannot express; see
-/// [`ErrorState::reduced`]. Readers of that time and later can read it: intel-gpu-tools'
+/// Writes a state in a spelling, and returns a list of the data that the spelling cannot express;
+/// see [`ErrorState::reduced`]. Tools of that time and later can read the text: intel-gpu-tools'
 /// `intel_error_decode` reads all spellings, Mesa's `aubinator_error_decode` those without
-/// hexadecimal memory. (Mesa's reads at most 1024 buffers, 256 in old versions.)
+/// hexadecimal memory. (Mesa's tool reads at most 1024 buffers, 256 in old versions.)
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -122,7 +122,7 @@ impl<W: Write> Writer<'_, W> {
         }
     }
 
-    /// INSTDONE_0 to INSTDONE_3 of an engine.
+    /// Writes INSTDONE_0 to INSTDONE_3 of an engine.
     fn numbered(&mut self, engine: &Engine) -> io::Result<()> {
         for (index, name) in spelling::INSTDONE.iter().enumerate() {
             if let Some(value) = engine.value(name) {
@@ -132,7 +132,7 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    /// The rest of a line with a register.
+    /// Writes the rest of a line with a register.
     fn number(&mut self, form: Form, value: u64, more: &[u64]) -> io::Result<()> {
         let out = &mut self.out;
         let (high, low) = (value >> 32, value as u32);
@@ -177,7 +177,7 @@ impl<W: Write> Writer<'_, W> {
         for register in &engine.registers {
             let name = register.name.as_str();
             if was_numbered(name, &engine.name, spelling) {
-                // From Linux 3.13 on they belong to the device.
+                // From Linux 3.13 on, they are printed once for the device.
                 if spelling == Spelling::Linux3_10
                     && let Some(index) = numbered(name)
                 {
@@ -185,7 +185,7 @@ impl<W: Write> Writer<'_, W> {
                 }
                 continue;
             }
-            // Since Linux 4.0 these are aligned.
+            // Since Linux 4.0 the values of these registers are aligned.
             const ALIGNED: [&str; 11] = [
                 "CCID", "START", "HEAD", "TAIL", "CTL", "MODE", "HWS", "ACTHD", "IPEIR", "IPEHR",
                 "ESR",
@@ -337,8 +337,8 @@ impl<W: Write> Writer<'_, W> {
         self.out.write_all(b"\n")
     }
 
-    /// Memory as lines of numbers: four in a line for status pages, semaphores and contexts (the
-    /// latter only in the oldest spelling), otherwise one.
+    /// Writes memory as lines of numbers: four in a line for status pages, semaphores and contexts
+    /// (contexts only in the oldest spelling), otherwise one.
     fn rows(&mut self, kind: &BufferKind, data: &[u8]) -> io::Result<()> {
         let rows_of_four = match kind {
             BufferKind::Status | BufferKind::WorkaroundContext | BufferKind::Semaphores => true,

@@ -11,11 +11,11 @@ pub struct Fault {
     pub address: Option<u64>,
     /// The address is in the global page table.
     pub global: bool,
-    /// Which table had no entry, by the manual's name.
+    /// The table that had no entry, by the manual's name.
     pub kind: Option<&'static str>,
-    /// Which engine asked, by the manual's name.
+    /// The engine that made the access, by the manual's name.
     pub engine: Option<&'static str>,
-    /// Number of the unit that asked.
+    /// Number of the unit that made the access.
     pub source: Option<u64>,
     /// The buffer that holds the address, or the nearest one on each side.
     pub near: Vec<Near>,
@@ -24,13 +24,13 @@ pub struct Fault {
 /// Memory near an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Near {
-    /// What it is.
+    /// The name of the buffer or of the list that has it.
     pub name: String,
     /// Its first address.
     pub address: u64,
     /// The address after its last byte.
     pub end: u64,
-    /// The file has its bytes; otherwise it is only in a list.
+    /// True if the file has its bytes; otherwise it is only in a list.
     pub has_bytes: bool,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> 
             has_bytes: false,
         })
     });
-    // Buffers with bytes come first: of two equal entries the first one stays.
+    // Buffers with bytes come first, because the first of two equal entries is used.
     let all: Vec<Near> = buffers.chain(listed.filter(|_| !global)).collect();
     if let Some(holds) = all.iter().find(|near| near.holds(address)) {
         return vec![holds.clone()];

@@ -1,4 +1,4 @@
-//! Finds the engines with unfinished work, and collects what the file says of them.
+//! Finds the engines with unfinished work, and collects the information about them.
 
 use super::walk::{self, Submissions};
 use super::{Hang, Summary, fault, registers};
@@ -88,7 +88,7 @@ fn because(state: &ErrorState, engine: &Engine) -> Vec<String> {
     because
 }
 
-/// True if an engine had work, as far as its registers show.
+/// True if an engine had work, as far as its registers and buffers show.
 fn is_at_work(state: &ErrorState, engine: &Engine) -> bool {
     if engine.entry("IDLE?") == Some("yes") {
         return false;

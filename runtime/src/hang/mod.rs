@@ -1,4 +1,4 @@
-//! A summary of a hang: the parts of an error state that people read first.
+//! A summary of a hang: the parts of an error state that matter most for finding the cause.
 //!
 //! For each engine with unfinished work, [`summary`] gives the command that it was executing with
 //! its neighbours, the register bits by name (busy units, wait bits, errors), a page fault with the
@@ -63,7 +63,7 @@ pub struct Hang {
     pub location: Location,
     /// The commands before it, the nearest last.
     pub before: Vec<Quoted>,
-    /// The command that it points into.
+    /// The command that ACTHD points into.
     pub command: Option<Quoted>,
     /// The commands after it.
     pub after: Vec<Quoted>,
@@ -77,15 +77,15 @@ pub struct Hang {
     pub units: Vec<Units>,
     /// Bits of other registers that are relevant for a hang.
     pub flags: Vec<Flags>,
-    /// The semaphore that it waited for.
+    /// The semaphore that the engine waited for.
     pub semaphore: Option<Semaphore>,
     /// The page fault in the engine's register.
     pub fault: Option<Fault>,
-    /// The first violation of a rule of severity error, up to the command.
+    /// The first violation of a rule of severity error, up to the command that was executing.
     pub violation: Option<Violation>,
 }
 
-/// The position of an address.
+/// The location of an address in the buffers of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Location {
     /// In a buffer of the file: its name, its address, and the offset in it.
@@ -104,7 +104,7 @@ pub struct Quoted {
     pub header: u32,
     /// Its name.
     pub name: &'static str,
-    /// How deep it is nested: 0 in the ring.
+    /// Its nesting: 0 in the ring.
     pub depth: u32,
     /// The decoder's lines: all for the command itself, only the first for its neighbours.
     pub text: Vec<String>,
@@ -117,10 +117,10 @@ pub struct Quoted {
 pub struct Header {
     /// The dword.
     pub value: u32,
-    /// The command that it is the header of.
+    /// Name of the command that has this header.
     pub name: Option<&'static str>,
-    /// The number of commands from one with this header to the one that ACTHD points into; 0 if
-    /// that one has it.
+    /// Number of commands from the last one with this header to the one that ACTHD points into; 0
+    /// if that command itself has the header.
     pub back: Option<usize>,
 }
 
@@ -138,7 +138,7 @@ pub struct RingPosition {
 pub struct Semaphore {
     /// GPU address of the dword.
     pub address: u64,
-    /// It is one of the global table.
+    /// True if the address is in the global page table.
     pub global: bool,
     /// The comparison of memory with the data, by the manual's name: SAD is the value in memory,
     /// SDD the data.

@@ -13,7 +13,7 @@ pub struct Units {
     pub register: String,
     /// Its value.
     pub value: u32,
-    /// The units whose bit is not set.
+    /// The units whose done bit is not set.
     pub busy: Vec<&'static str>,
 }
 
@@ -42,7 +42,7 @@ const DONE: &[(&str, &str)] = &[
 const FLAGS: &[(&str, &str)] =
     &[("CTL", "RING_CTL"), ("ESR", "RING_ESR"), ("FAULT_REG", "FAULT_REG")];
 
-/// The same for the device.
+/// Registers of the device of which every set bit is reported.
 const OF_DEVICE: &[(&str, &str)] = &[("EIR", "RING_EIR"), ("ERROR", "GFX_ARB_ERROR_RPT")];
 
 /// The name of an engine in the tables.
@@ -56,8 +56,8 @@ fn table_name(engine: EngineId, instance: u32) -> &'static str {
     }
 }
 
-/// The description of a register; if each engine has one, that of this engine or of the closest
-/// one.
+/// The description of a register. If each engine has a register of this name, the description for
+/// `engine`, or for the first engine if it is unknown.
 fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'static Container> {
     let container = tables.container(name)?;
     let Kind::Register { offset, per_engine: true, .. } = container.kind else {
@@ -144,7 +144,7 @@ fn items(tables: &Tables, container: &Container, value: u64) -> Vec<crate::decod
     items
 }
 
-/// The meant value of a field of a register.
+/// The decoded value of a field of a register.
 pub(super) fn field(tables: &Tables, register: &str, field: &str, value: u64) -> Option<u64> {
     let container = tables.container(register)?;
     let field = container.fields.iter().find(|other| other.name == field)?;

@@ -194,7 +194,7 @@ fn near(fault: &Fault, lines: &mut Lines) {
 }
 
 impl Near {
-    /// Its position relative to an address.
+    /// Describes the position of an address relative to this memory.
     fn text(&self, address: u64) -> String {
         let Near { name, address: start, end, has_bytes } = self;
         let bytes = if *has_bytes { "" } else { " (its bytes are not in the file)" };

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::OnceLock;
 
-/// Passes the submissions of a file on, one by one.
+/// A function that passes on the submissions of a file, one by one.
 pub(super) type Submissions<'a> = dyn FnMut(&mut Each<'_>) -> io::Result<()> + 'a;
 
 /// Number of commands quoted before the one that the engine was executing, and after it.
@@ -49,7 +49,7 @@ pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &
     hang.tail = engine.value("TAIL").map(|_| RingPosition { offset: at.ring.tail, command: last });
 }
 
-/// Fills in everything that is found up to the command that the engine was executing.
+/// Walks up to the command that the engine was executing, and fills in what was found.
 pub(super) fn batches(
     tables: &Tables,
     state: &ErrorState,
@@ -111,7 +111,7 @@ pub(super) fn batches(
     let mut contexts = Contexts::default();
     let options = Options { kernels: false, every_draw: true, ..Options::default() };
     let decoder = Decoder::new(tables, options);
-    // The finder ends the walk with an error, which means nothing.
+    // The finder stops the walk with an error; this is not a failure.
     _ = submissions(&mut |submission: &Submission<'_>| {
         finder.ring = submission.ring;
         finder.before.clear();
@@ -124,7 +124,7 @@ pub(super) fn batches(
     });
     let Finder { before, command, after, .. } = finder;
     (hang.before, hang.command, hang.after) = (before.into(), command, after);
-    // Without the command it is unknown what came before it.
+    // Without the command it is unknown which violations came before it.
     hang.violation = violation.filter(|_| hang.command.is_some() || acthd.is_none());
     if hang.command.is_none() {
         hang.before.clear();
@@ -163,7 +163,7 @@ fn enough() -> io::Error {
 struct Finder<'a> {
     checker: Checker<'a>,
     acthd: Option<u64>,
-    /// The address is in a batch.
+    /// True if the address is in a batch, not in the ring.
     in_batch: bool,
     /// The ring that holds the commands of depth 0.
     ring: Option<Ring>,

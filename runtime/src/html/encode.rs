@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// Integers below this are exact in a double.
 const EXACT: u64 = 1 << 53;
 
-/// Data that are written together.
+/// A piece of the page's data, which is written as one script element.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     strings: Strings,
@@ -21,7 +21,7 @@ pub(super) struct Piece {
     scratch: Vec<u8>,
 }
 
-/// Texts, each once.
+/// A list of texts without duplicates.
 #[derive(Debug, Default)]
 struct Strings {
     known: HashMap<String, u32>,
@@ -111,8 +111,8 @@ impl Piece {
         _ = write!(self.records, "\n[{kind},{},", record.depth);
         integer(&mut self.records, record.address);
         _ = write!(self.records, ",{name}");
-        // Trailing values are often empty and left out; empty values are written only before
-        // others.
+        // Empty values at the end are left out, so an empty value is written only when a value that
+        // is not empty follows.
         let mut skipped: Vec<&str> = Vec::new();
         let mut begin = |out: &mut Vec<u8>, there: bool, empty: &'static str| {
             if !there {
@@ -291,7 +291,8 @@ pub(super) fn escape_html(text: &str) -> String {
     out
 }
 
-/// Characters that change the direction of text: with them a name may look like another one.
+/// True for characters that change the direction of text. With them a name can look like another
+/// one.
 fn is_direction(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,14 +1,14 @@
 //! A decoded dump as one HTML page, for example to attach to a bug report.
 //!
 //! The page is self-contained: style, script and data are inside, and its content security policy
-//! forbids it to fetch anything. It has a tree of submissions, packets and what they point to;
-//! search and filters; links from addresses to their targets and back; the state at every draw;
+//! forbids it to fetch anything. It has a tree of submissions, packets and the data that they point
+//! to; search and filters; links from addresses to their targets and back; the state at every draw;
 //! kernels; and pictures of surfaces.
 //!
-//! [`HtmlWriter`] is a [`Sink`] that writes the page while records come: first the frame with style
-//! and script, then the data in pieces of about 1 MiB, and finally the counts. It stores one piece,
-//! and the pictures so that none is written twice; the size of both is limited. The same records
-//! give the same bytes.
+//! [`HtmlWriter`] is a [`Sink`] that writes the page while it gets records: first the frame with
+//! style and script, then the data in pieces of about 1 MiB, and finally the counts. It stores one
+//! piece. It also stores the pictures, so that none is written twice. The size of both is limited.
+//! The same records give the same bytes.
 //!
 //! ```no_run
 //! use genxml::decode::{Decoder, Options, Sink, Tables};
@@ -28,24 +28,24 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `strings` | texts; numbers elsewhere count in this array, whose first is empty |
-//! | `items` | fields, each one once: `[depth, name, index, start, end, stored, type, value, unit, issue]` |
+//! | `strings` | texts, the first one empty; other values name a string by its index in this array |
+//! | `items` | fields, without duplicates: `[depth, name, index, start, end, stored, type, value, unit, issue]` |
 //! | `pictures` | `[base64 of a PNG, width, height, remark]` |
 //! | `records` | in the order of the decoder, see below |
 //!
-//! Name, unit and issue of a field are numbers of strings, `index` is -1 for none, `start` and
-//! `end` are bits from the start of the record. By `type`, `value` is: 0 none (holds the fields
-//! that follow with a greater depth), 1 an unsigned integer, 2 a signed one, 3 true or false, 4 a
-//! float, 5 the number of a string or -1 (enumeration), 6 `[value, space, absolute, register]`
-//! (address; `absolute` is -1 if unknown), 7 none (reserved bits), 8 none (bits that the tables do
-//! not describe). Integers that a double cannot hold are text, unsigned ones in hexadecimal;
-//! infinities and NaN are text.
+//! Name, unit and issue of a field are indices of strings, `index` is -1 for none, `start` and
+//! `end` are bits from the start of the record. `type` decides what `value` is: 0 nothing (the item
+//! holds the items that follow with a greater depth), 1 an unsigned integer, 2 a signed integer, 3
+//! true or false, 4 a float, 5 the index of a string or -1 (enumeration), 6 `[value, space,
+//! absolute, register]` (address; `absolute` is -1 if unknown), 7 nothing (reserved bits), 8
+//! nothing (bits that the tables do not describe). Integers that a double cannot hold are text,
+//! unsigned ones in hexadecimal; infinities and NaN are text.
 //!
 //! A record is `[kind, depth, address, name, index, length, dwords, items, note, register, lines,
-//! picture]`, without empty values at the end: kind, name, note and register are numbers of
-//! strings, `dwords` is text of eight hexadecimal digits each, `items` are numbers of items of the
-//! same piece, `lines` alternates offsets and strings, `picture` is an index of all pictures of the
-//! page. The start of a submission is `[-1, {...}]` with the object that
+//! picture]`, without empty values at the end: kind, name, note and register are indices of
+//! strings, `dwords` is text of eight hexadecimal digits per dword, `items` are indices of items of
+//! the same piece, `lines` alternates offsets and strings, `picture` is an index into all pictures
+//! of the page. The start of a submission is `[-1, {...}]` with the object that
 //! [`JsonWriter`](crate::decode::JsonWriter) writes for it.
 //!
 //! The last element of class `end` has an object: `input`, `hang`, `remarks`, `counts`. A page
@@ -67,7 +67,7 @@ use std::io::{self, Write};
 
 const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// In the order of their dependencies.
+/// The scripts of the page, in the order of their dependencies.
 const SCRIPTS: [&str; 6] = [
     include_str!("data.js"),
     include_str!("rows.js"),
@@ -83,7 +83,7 @@ const PIECE: usize = 1 << 20;
 const MAX_PICTURES: usize = 200;
 /// Largest total size in bytes of the pictures of a page.
 const MAX_PICTURE_BYTES: usize = 16 << 20;
-/// Largest number of attempts to make a picture: surfaces without memory cost time too.
+/// Largest number of attempts to make a picture, because attempts without memory cost time too.
 const MAX_LOOKS: usize = 2000;
 /// Largest total size in bytes of the remarks.
 const MAX_REMARKS: usize = 256 << 10;
@@ -97,7 +97,8 @@ pub struct Page {
     pub hang: String,
 }
 
-/// Makes pictures of surfaces from memory; this crate has no code for formats and tilings.
+/// A function that makes a picture of a surface from memory. The caller provides it, because this
+/// crate has no code for formats and tilings.
 pub type Pictures<'a> = &'a dyn Fn(&RenderSurfaceState, &dyn Memory) -> Option<Picture>;
 
 /// Counts of the contents of a page.
@@ -124,10 +125,10 @@ pub struct HtmlWriter<'a, W: Write> {
     remarks: Vec<String>,
     remarks_bytes: usize,
     counts: Counts,
-    /// Pictures by content, and their bytes.
+    /// Indices of pictures by content.
     seen: HashMap<Vec<u8>, usize>,
     seen_bytes: usize,
-    /// Pictures of this submission's surfaces by surface state.
+    /// Indices of pictures by surface state, for this submission.
     looked: HashMap<Vec<u32>, Option<usize>>,
     looks: usize,
 }
@@ -187,7 +188,7 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         }
         self.begun = true;
         let mut rest = FRAME;
-        // The frame has no other double braces than placeholders.
+        // Double braces in the frame are always placeholders.
         while let Some((before, (name, after))) =
             rest.split_once("{{").and_then(|(before, tail)| Some((before, tail.split_once("}}")?)))
         {
@@ -235,7 +236,7 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         if self.piece.len() >= PIECE { self.flush_piece() } else { Ok(()) }
     }
 
-    /// The number of the picture of a surface, if there is one.
+    /// The index of the picture of a surface, if there is one.
     fn look(&mut self, record: &Record, memory: &dyn Memory) -> Option<usize> {
         let pictures = self.pictures?;
         if let Some(known) = self.looked.get(&record.dwords) {

@@ -14,12 +14,12 @@ use std::marker::PhantomData;
 
 /// Puts expressions into a batch of engine `E`.
 ///
-/// An operation has emitted all its packets when it returns, so other packets can follow at any
+/// An operation has emitted all its packets when it returns. So other packets can follow at any
 /// time, through [`batch`](Self::batch) or after the builder. If an operation fails, the batch may
-/// hold a part of its packets: it cannot be used any more.
+/// contain some of its packets, and cannot be used any more.
 ///
-/// The builder uses free general registers, and owns them between its first and its last operation;
-/// see [`with_gprs`](Self::with_gprs).
+/// The builder uses free general registers. Other code must not use them between the builder's
+/// first and last operation; see [`with_gprs`](Self::with_gprs).
 #[derive(Debug)]
 pub struct Builder<'b, E: MiEngine, B: Emit<E>> {
     pub(super) batch: &'b mut B,
@@ -49,7 +49,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         &self.gprs
     }
 
-    /// A register of the specification; this engine's, if each engine has one.
+    /// A register of the specification. If each engine has one, returns the register of engine `E`.
     ///
     /// ```
     /// # use genxml::{batch::Batch, engine::Blitter, mi::Builder};
@@ -68,7 +68,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.register_of::<R>(0)
     }
 
-    /// The `index`th of the registers of one kind.
+    /// The register with this index in an array of registers.
     ///
     /// # Errors
     /// [`MiError::NoSuchRegister`] if there is no register with this index.
@@ -146,8 +146,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         lower.predicate(&condition.mask)
     }
 
-    /// From here on, the streamer skips commands as the mode defines. Only few commands are allowed
-    /// there (see the manual).
+    /// Emits MI_SET_PREDICATE: from here on, the streamer skips commands as `mode` defines. The
+    /// manual lists the few commands that are allowed there.
     ///
     /// # Errors
     /// [`MiError::Batch`].
@@ -155,9 +155,9 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
         self.emit(&MiPacket::SetPredicate(MiSetPredicate { predicate_enable: mode }), None)
     }
 
-    /// Writes a value or the time when all earlier work is done. On the render engine caches are
-    /// written back first (render target, depth, data cache), so that results are in memory before
-    /// the value.
+    /// Writes a value or the time when all earlier work is done. The render engine first writes its
+    /// caches back (render target, depth, data cache), so that results are in memory before the
+    /// value.
     ///
     /// # Errors
     /// [`MiError::Range`] if the address is not a multiple of 8.
@@ -170,7 +170,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
 
 /// Operations that use the predicate: only on the render engine.
 impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
-    /// Stores a value in memory if the predicate is set; the value is evaluated in any case.
+    /// Stores a value in memory if the predicate is set. The value is always evaluated.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -208,11 +208,11 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
         }
     }
 
-    /// Emits packets that run only if a condition holds: otherwise the streamer jumps over them.
+    /// Emits packets that run only if a condition holds; otherwise the streamer jumps over them.
     /// Sets the predicate.
     ///
-    /// Nothing is emitted for a condition that is known to be false. Registers that `body` sets are
-    /// undefined after it unless the condition held.
+    /// If the condition is a constant false, nothing is emitted. Registers that `body` sets are
+    /// undefined after the packets if the condition did not hold.
     ///
     /// # Errors
     /// Those returned by `body`, and as [`store`](Self::store).

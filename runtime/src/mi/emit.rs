@@ -20,8 +20,8 @@ pub struct Reference {
     pub access: Access,
 }
 
-/// A sink for consecutive packets of engine `E`: a [`Batch`] in any pipeline, or a wrapper of one.
-/// The packets are valid in every pipeline.
+/// A sink for consecutive packets of engine `E`: a [`Batch`] in any pipeline, or a wrapper around
+/// one. Every pipeline accepts the packets.
 pub trait Emit<E: Engine> {
     /// A target of jumps.
     type Label: Copy;
@@ -77,7 +77,7 @@ impl<E: Engine, P: Pipeline> Emit<E> for Batch<E, P> {
     }
 }
 
-/// What is written when all earlier work is done.
+/// The value that is written when all earlier work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PostSync {
     /// This value.
@@ -122,7 +122,7 @@ macro_rules! packets {
             ) -> Result<(), BatchError>;
         }
 
-        /// Implements an engine: its base and its write after all work.
+        /// Implements an engine: the base of its registers, and its write after all earlier work.
         macro_rules! engine {
             ($engine:ident, $base:ident, $post_sync:ident) => {
                 impl MiEngine for $engine {
@@ -166,8 +166,9 @@ packets! {
     ConditionalBatchBufferEnd: MiConditionalBatchBufferEnd,
 }
 
-/// Two packets, as i915 ends a request (gen8_emit_fini_breadcrumb_rcs): one that writes the caches
-/// back, and one that waits for that and writes the value. A single packet was found to fail.
+/// Emits two packets, as i915 does at the end of a request (gen8_emit_fini_breadcrumb_rcs): one
+/// that writes the caches back, and one that waits for the first and writes the value. A single
+/// packet was found to fail.
 macro_rules! pipe_control {
     ($batch:ident, $to:ident, $reference:ident, $what:ident) => {{
         let flush = PipeControl {
@@ -214,7 +215,7 @@ macro_rules! flush_dw {
 /// commands the bits of MI_STORE_REGISTER_MEM and MI_BATCH_BUFFER_START for it are reserved
 /// (spec-xml/ERRATA.md).
 #[diagnostic::on_unimplemented(
-    message = "commands of the engine `{Self}` do not look at the predicate",
+    message = "commands of the engine `{Self}` ignore the predicate",
     label = "`{Self}` has no predicated stores and jumps",
     note = "`Condition::select` chooses between values on every engine"
 )]

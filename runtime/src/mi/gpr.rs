@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 /// The general registers of one engine: 16 of 64 bits, each free or in use.
 ///
-/// Clones share the registers. A [`Builder`](super::Builder) has registers of its own unless it is
-/// given some; with shared registers, values can pass from one builder to the next.
+/// Clones share the registers. A [`Builder`](super::Builder) has its own set unless
+/// [`with_gprs`](super::Builder::with_gprs) gives it one. With a shared set, values can pass from
+/// one builder to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Gprs {
     /// Bit `n`: register `n` is in use.
@@ -16,13 +17,13 @@ pub struct Gprs {
 }
 
 impl Gprs {
-    /// A set in which all are free.
+    /// A set in which all registers are free.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the register with this number, 0 to 15, for example because another program or command
-    /// uses it too.
+    /// Marks the register with this number, 0 to 15, as in use, for example because another program
+    /// or command uses it.
     ///
     /// # Errors
     /// [`MiError::RegisterInUse`], [`MiError::NoSuchRegister`].
@@ -40,7 +41,7 @@ impl Gprs {
         self.used.get().count_zeros()
     }
 
-    /// The highest free register (atomics use the lowest), outside `others` if possible.
+    /// Takes the highest free register (atomics use the lowest), outside `others` if possible.
     pub(super) fn any(&self, others: u16) -> Result<Gpr, MiError> {
         let free = !self.used.get();
         let best = if free & !others != 0 { free & !others } else { free };
@@ -59,8 +60,8 @@ impl Gprs {
 /// A general register. It is in use until the last clone and the last expression with it are
 /// dropped.
 ///
-/// As a destination of [`Builder::store`](super::Builder::store) and as an operand it is a variable
-/// of 64 bits.
+/// It is a 64-bit variable: a destination of [`Builder::store`](super::Builder::store) and an
+/// operand.
 #[derive(Clone, Debug)]
 pub struct Gpr(Rc<Held>);
 
@@ -82,7 +83,7 @@ impl Gpr {
         self.0.index
     }
 
-    /// A set with this register alone.
+    /// A set with only this register, as a mask.
     pub(super) fn bit(&self) -> u16 {
         1 << self.0.index
     }

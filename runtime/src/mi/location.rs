@@ -60,9 +60,9 @@ pub const fn mem64(address: MemoryAddress) -> Mem<Qword> {
 }
 
 impl<W: Width> Mem<W> {
-    /// Memory `delta` bytes after the start of an object. Packets with it have references to the
-    /// object: they are relocated when it is moved, and a write marks the object as written for the
-    /// kernel.
+    /// Memory `delta` bytes after the start of an object. Packets that use it have references to
+    /// the object. So their addresses are relocated when the object is moved, and a write marks the
+    /// object as written for the kernel.
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer};
@@ -79,7 +79,7 @@ impl<W: Width> Mem<W> {
     /// ```
     ///
     /// # Errors
-    /// [`MiError::Batch`] if it is not inside the object, or the object is at address 0;
+    /// [`MiError::Batch`] if the memory is not inside the object, or the object is at address 0;
     /// [`MiError::Range`] if `delta` is not a multiple of 4.
     pub fn of(object: &(impl Object + ?Sized), delta: u64) -> Result<Self, MiError> {
         let extent = Extent { address: object.address(), size: object.size() };
@@ -101,11 +101,11 @@ impl<W: Width> Mem<W> {
         self.location.address
     }
 
-    /// Memory `bytes` bytes after it.
+    /// Memory `bytes` bytes after this.
     ///
     /// # Errors
-    /// [`MiError::Range`] if that is not a multiple of 4, or the result is beyond 48 bits;
-    /// [`MiError::Batch`] if it is not inside the object.
+    /// [`MiError::Range`] if `bytes` is not a multiple of 4, or the result is beyond 48 bits;
+    /// [`MiError::Batch`] if the result is not inside the object.
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
         Ok(Mem { location: self.location.after(bytes)?, ..self })
     }
@@ -130,14 +130,14 @@ pub(super) struct Extent {
     size: u64,
 }
 
-/// An address, with its object if it is relocated with it.
+/// An address, with its object if it is relocated with that object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Location {
     pub address: MemoryAddress,
     pub object: Option<Extent>,
 }
 
-/// Equal addresses are equal, with or without an object.
+/// Locations are equal if their addresses are equal, with or without an object.
 impl PartialEq for Location {
     fn eq(&self, other: &Self) -> bool {
         self.address == other.address
@@ -217,12 +217,12 @@ impl Mem<Qword> {
 }
 
 impl Reg<Qword> {
-    /// The register of bits 31:0.
+    /// The register with bits 31:0.
     pub const fn low_half(self) -> Reg<Dword> {
         Reg { offset: self.offset, width: PhantomData }
     }
 
-    /// The register of bits 63:32.
+    /// The register with bits 63:32.
     ///
     /// # Errors
     /// [`MiError::Range`] if it is beyond the register space.
@@ -236,7 +236,7 @@ pub(super) fn upper(offset: Offset) -> Result<Offset, MiError> {
     Address::new(offset.get() + 4).map_err(MiError::range("the upper half of a register"))
 }
 
-/// Arrays of one and of two dwords: the packed form of registers.
+/// The packed form of a register: an array of one or two dwords.
 pub trait RegisterDwords {
     /// The register's width.
     type Width: Width;
@@ -249,7 +249,7 @@ impl RegisterDwords for [u32; 2] {
     type Width = Qword;
 }
 
-/// The register `R`, the `index`th of its kind, of an engine.
+/// The register `R` of an engine; `index` selects the element of an array of registers.
 pub(super) fn register<R: Fixed<Dwords: RegisterDwords>>(
     engine: EngineBase,
     index: u32,

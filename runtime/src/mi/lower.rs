@@ -1,7 +1,7 @@
 //! Converts expressions to packets.
 //!
-//! Steps of MI_MATH are collected and emitted as late as possible: loads into registers that they
-//! do not use go before them, so that one packet holds a whole expression.
+//! Steps of MI_MATH are collected and emitted as late as possible. Loads into registers that the
+//! collected steps do not use are emitted before them, so that one packet holds a whole expression.
 
 use super::MiError;
 use super::emit::{Emit, MiEngine, MiPacket, Reference};
@@ -20,8 +20,8 @@ use genxml_core::{Address, U};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-/// Largest number of steps in one MI_MATH: sources disagree on the width of its length field; 6
-/// bits are certain.
+/// Largest number of steps in one MI_MATH. Sources disagree on the width of its length field, but
+/// it has at least 6 bits.
 const MAX_STEPS: usize = 64;
 
 /// One operation of a builder.
@@ -30,9 +30,9 @@ pub(super) struct Lower<'x, E: MiEngine, B: Emit<E>> {
     gprs: &'x Gprs,
     /// Steps of MI_MATH that are not emitted yet.
     steps: Vec<MiMathAluInstruction>,
-    /// General registers that they read or write.
+    /// Mask of the general registers that these steps read or write.
     touched: u16,
-    /// Number of uses of each node that are still to come.
+    /// Number of further uses of each node.
     uses: HashMap<*const Node, u32>,
     /// Evaluated nodes that will be used again.
     done: HashMap<*const Node, Gpr>,
@@ -44,11 +44,8 @@ pub(super) struct Lower<'x, E: MiEngine, B: Emit<E>> {
 enum Source {
     Immediate(u32),
     Memory(Location),
-    /// With the general register that it is part of, if any.
-    Register(
-        Offset,
-        #[expect(dead_code, reason = "held, so that nobody else takes it")] Option<Gpr>,
-    ),
+    /// A register, and the general register that it is part of, if any.
+    Register(Offset, #[expect(dead_code, reason = "held, so that it stays in use")] Option<Gpr>),
 }
 
 /// The destination of a dword.
@@ -151,7 +148,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.flush()
     }
 
-    /// Sets the predicate to a condition whose uses are counted: all ones or zero.
+    /// Sets the predicate to a condition, a mask of all ones or zero. The uses of its nodes must be
+    /// counted.
     pub fn predicate(&mut self, mask: &Link) -> Result<(), MiError> {
         let (below, inverted) = peel(mask);
         let compare_operation = match &below.kind {
@@ -178,8 +176,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
             }
             _ => {
                 let to = register::<MiPredicateResult>(E::BASE, 0)?.mmio();
-                // The bit is a node of this operation too: the uses of its parts are counted
-                // already, but not its own.
+                // The uses of the mask's nodes are counted already. The bit is a new node, and is
+                // used once.
                 let bit = node::bit(mask);
                 let (low, _) = self.halves(&bit)?;
                 self.put(To::Register(to), &low, false)?;
@@ -197,7 +195,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.emit(&MiPacket::Predicate(packet), None)
     }
 
-    /// Stores an expression whose uses are counted in memory, if the predicate is set.
+    /// Stores an expression in memory if the predicate is set. The uses of its nodes must be
+    /// counted.
     pub fn store_predicated(
         &mut self,
         to: Location,
@@ -303,7 +302,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// A register for a load, if possible one that no waiting step uses.
+    /// A free register for a load, if possible one that no waiting step uses.
     fn fresh(&mut self) -> Result<Gpr, MiError> {
         self.gprs.any(self.touched)
     }
@@ -328,7 +327,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.parts(node)
     }
 
-    /// The same for expressions that do not need MI_MATH.
+    /// As [`halves`](Self::halves), for expressions that do not need MI_MATH.
     fn parts(&mut self, node: &Link) -> Result<(Source, Source), MiError> {
         let zero = Source::Immediate(0);
         Ok(match &node.kind {
@@ -435,7 +434,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// True if a node is evaluated already, or is used elsewhere too.
+    /// True if a node is already evaluated, or has more than one further use.
     fn wanted_again(&self, node: &Link) -> bool {
         let key = std::ptr::from_ref(&**node);
         self.done.contains_key(&key) || self.uses.get(&key).is_some_and(|uses| *uses > 1)
@@ -475,7 +474,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
         let (load_a, load_b) = (a.load(MiMathOperand::SRCA), b.load(MiMathOperand::SRCB));
         self.touched |= a.bit() | b.bit();
-        // The register of an operand without further uses is free for the result.
+        // An operand without further uses frees its register for the result.
         drop((a, b));
         let to = match outcome.to {
             Some(gpr) => gpr,
@@ -546,7 +545,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// A constant of 64 bits: one packet if possible.
+    /// Moves a constant of 64 bits, with one packet if possible.
     fn put_immediate(
         &mut self,
         to_low: To,

@@ -17,11 +17,11 @@ use crate::gen8::mi::{
 use genxml_core::address::Graphics;
 use genxml_core::{Address, U};
 
-/// Dwords of one MI_STORE_DATA_IMM of [`Builder::fill`].
+/// Number of dwords that one MI_STORE_DATA_IMM of [`Builder::fill`] stores.
 const FILL: u64 = 64;
 
-/// The condition on memory, an unsigned comparison with a constant, on which a semaphore lets the
-/// engine continue.
+/// The condition under which a semaphore lets the engine continue: an unsigned comparison of memory
+/// with a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
     /// Memory is equal.
@@ -87,7 +87,7 @@ impl Atomic {
 }
 
 impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
-    /// Copies dwords, also between ranges that overlap. Needs 5 dwords of batch for each.
+    /// Copies dwords, also between ranges that overlap. Takes 5 dwords of the batch for each dword.
     ///
     /// # Errors
     /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not completely
@@ -117,7 +117,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         Ok(())
     }
 
-    /// Fills dwords with a constant. Needs about one dword of batch for each.
+    /// Fills dwords with a constant. Takes about one dword of the batch for each dword.
     ///
     /// # Errors
     /// [`MiError::Range`] if memory ends beyond 48 bits, [`MiError::Batch`] if it is not completely
@@ -224,8 +224,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit_atomic(memory, opcode, [Some(operand.storable()), None], false)
     }
 
-    /// The same; returns the previous value of memory. Uses general registers 4 and 5, which must
-    /// be free; 4 stays in use as with [`keep`](Self::keep).
+    /// As [`atomic`](Self::atomic), and returns the previous value of memory. Uses general
+    /// registers 4 and 5, which must be free; 4 stays in use as with [`keep`](Self::keep).
     ///
     /// # Errors
     /// As [`atomic`](Self::atomic).
@@ -239,9 +239,9 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.returned(|mi| mi.emit_atomic(memory, opcode, [Some(operand.storable()), None], true))
     }
 
-    /// Stores `new` if memory holds `expected`, and returns the previous value. Operands and the
-    /// result are in registers as for [`atomic_fetch`](Self::atomic_fetch); `new` uses 2 and 3,
-    /// unless both operands are constants.
+    /// Stores `new` if memory holds `expected`, and returns the previous value. Uses the same
+    /// registers as [`atomic_fetch`](Self::atomic_fetch). Unless both operands are constants, `new`
+    /// uses registers 2 and 3, which must be free.
     ///
     /// # Errors
     /// As [`atomic`](Self::atomic).

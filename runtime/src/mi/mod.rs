@@ -1,15 +1,16 @@
-//! Arithmetic, predicates and synchronisation on the command streamer: to use a result of the GPU
-//! in the same batch, without the CPU.
+//! Arithmetic, predicates and synchronisation on the command streamer. They let a batch use results
+//! of the GPU without the CPU.
 //!
 //! Every engine's command streamer has 16 general registers of 64 bits and a small ALU, MI_MATH,
 //! that adds, subtracts and combines them. Commands move dwords between memory, registers and
 //! constants. A [`Builder`] turns expressions into such commands: it allocates registers, loads
 //! operands, groups steps in few MI_MATH packets and removes unnecessary work.
 //!
-//! # From nothing to a result
+//! # Example
 //!
-//! Example: a query has left two counters in memory, begin and end. The difference plus a bias, cut
-//! to 40 bits, is stored after them, but only if anything was counted:
+//! A query has written two counters to memory, begin and end. The batch adds a bias to their
+//! difference, cuts the sum to 40 bits and stores it after the counters, but only if the difference
+//! is not 0:
 //!
 //! ```
 //! use genxml::batch::{Batch, Buffer};
@@ -27,7 +28,8 @@
 //! let sum = (&counted + 17) & 0xff_ffff_ffff;
 //! mi.store_if(&counted.is_nonzero(), result, sum)?;
 //!
-//! // What that took: loads, the difference, the predicate, constants, the sum, and stores that look at the predicate.
+//! // The emitted packets: loads, the difference, the predicate, constants, the sum, and predicated
+//! // stores.
 //! let (mut dwords, mut names) = (batch.dwords(), Vec::new());
 //! while !dwords.is_empty() {
 //!     let (packet, length) = RenderPacket::parse(dwords)?;
@@ -42,7 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What can be written
+//! # Operands and operations
 //!
 //! * Operands: memory of an object ([`Mem::of`]) or at a fixed address ([`mem32`], [`mem64`]),
 //!   registers by their generated type ([`Builder::register`]) or offset ([`Reg::at`]), `u64`
@@ -57,11 +59,11 @@
 //!   ends of batches; on the render engine, whose commands can use a predicate ([`Predication`]),
 //!   conditional stores, jumps over packets, and loops.
 //!
-//! # When things happen
+//! # Time of evaluation
 //!
 //! An expression is only a description. It is evaluated each time that the batch stores it, with
-//! the values of memory and registers at that point. To evaluate it once and now, use
-//! [`keep`](Builder::keep):
+//! the values of memory and registers at that point. [`keep`](Builder::keep) evaluates it once, at
+//! the current point of the batch:
 //!
 //! ```
 //! # use genxml::{batch::Batch, core::Address, engine::Blitter, mi::{Builder, Operand, mem32, mem64}};
@@ -74,14 +76,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What it costs
+//! # Costs
 //!
-//! Costs, in dwords of the batch: an operation of the ALU takes 4. A load of 64 bits takes 8 from
-//! memory, 6 from registers, 5 for a constant other than 0 and -1, which cost nothing. Narrower is
-//! cheaper: `mem64(a).low()` loads 32 bits only. There is no shifter and no multiplier; [`Operand`]
-//! documents the replacements and their costs. Constant parts of expressions are folded.
+//! The costs, in dwords of the batch: an operation of the ALU takes 4. A load of 64 bits takes 8
+//! from memory, 6 from registers and 5 for a constant. The constants 0 and -1 cost nothing. A load
+//! of 32 bits costs less: `mem64(a).low()` loads 32 bits only. There is no shifter and no
+//! multiplier; [`Operand`] documents the replacements and their costs. Constant parts of
+//! expressions are evaluated when the expression is built.
 //!
-//! # What goes wrong
+//! # Errors
 //!
 //! A wrong width does not compile: convert 64 bits to 32 with [`low`](Operand::low) or
 //! [`high`](Operand::high), a condition with [`mask`](Condition::mask) or

@@ -1,8 +1,8 @@
 //! Expressions as trees with shared parts, simplified while they are built.
 //!
-//! Each node records which of its bits may be set. So halves that are zero cost nothing,
-//! comparisons with constants out of range are removed, and divisions need only 32 bits where that
-//! is enough.
+//! Each node records which of its bits may be set. So halves that are always zero cost nothing,
+//! comparisons with constants out of range are removed, and a division of a 32-bit value needs only
+//! 32 bits.
 
 use super::MiError;
 use super::gpr::Gpr;
@@ -18,7 +18,7 @@ pub(super) type Link = Rc<Node>;
 #[derive(Debug)]
 pub(super) struct Node {
     pub kind: Kind,
-    /// Bits that may be set; as a number also the upper bound of the value.
+    /// Mask of the bits that may be set. As a number, it is also an upper bound of the value.
     pub bits: u64,
     /// Approximate number of general registers for the evaluation: the operand that needs more goes
     /// first.
@@ -48,11 +48,11 @@ pub(super) enum Kind {
     Join(Link, Link),
     Not(Link),
     Binary(Binary, Link, Link),
-    /// To the left by 1 to 31 bits.
+    /// A shift to the left by 1 to 31 bits.
     Shift(Link, u32),
-    /// All ones or zero.
+    /// All ones if the flag is set, else zero.
     Flag(Flag, Link, Link),
-    /// An error when the expression was built.
+    /// An error that occurred when the expression was built.
     Failed(MiError),
 }
 
@@ -68,9 +68,9 @@ pub(super) enum Binary {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flag {
     Equal,
-    /// Unsigned.
+    /// The first operand is less, unsigned.
     Less,
-    /// Of the sum.
+    /// The sum of the operands has a carry.
     Carry,
 }
 
@@ -204,7 +204,7 @@ pub(super) fn not(x: &Link) -> Link {
     }
 }
 
-/// `x` as `y + c`.
+/// Splits `x` into `y + c` with a constant `c`, which may be 0.
 fn addend(x: &Link) -> (&Link, u64) {
     if let Kind::Binary(op, y, z) = &x.kind
         && let Some(value) = z.constant()
@@ -218,7 +218,7 @@ fn addend(x: &Link) -> (&Link, u64) {
     (x, 0)
 }
 
-/// `x + value`. 1 and -1 use the ALU's own constants: plus 1 is minus all ones.
+/// `x + value`. For 1 and -1 it uses the ALU's constant all ones: `x + 1` is `x` minus all ones.
 fn add_constant(x: &Link, value: u64) -> Link {
     let (x, before) = addend(x);
     let value = value.wrapping_add(before);
@@ -263,7 +263,7 @@ pub(super) fn binary(op: Binary, a: &Link, b: &Link) -> Link {
     }
 }
 
-/// `x` with the information that at most `bits` are set, which its operation does not show.
+/// Records that at most `bits` are set in `x`, if this does not follow from its operation.
 fn known(x: Link, bits: u64) -> Link {
     match &x.kind {
         Kind::Binary(op, a, b) if x.bits & !bits != 0 => {
@@ -361,14 +361,14 @@ fn shift_right_low(x: &Link, by: u64) -> Link {
     if by == 0 { x.clone() } else { high(&shift_left(x, 32 - by)) }
 }
 
-/// `x >> by` with copies of bit 63 from above; only those if `by` is 64 or more.
+/// `x >> by` with copies of bit 63 from above. If `by` is 64 or more, all bits are copies of it.
 pub(super) fn shift_right_signed(x: &Link, by: &Link) -> Link {
     let sign = flag(Flag::Carry, x, x);
     xor(&shift(x, by, shift_right, &sign), &sign)
 }
 
-/// `x` shifted by a value, one binary digit of the value after the other; `invert` is applied
-/// before and after.
+/// `x` shifted by `by`. For a `by` that is not a constant, it shifts by one binary digit of `by`
+/// after the other. `invert` is a mask: `x` is combined with it by exclusive-or before the shift.
 fn shift(x: &Link, by: &Link, way: fn(&Link, u64) -> Link, invert: &Link) -> Link {
     let mut x = xor(x, invert);
     if let Some(by) = by.constant() {
@@ -403,11 +403,11 @@ pub(super) fn multiply(a: &Link, b: &Link) -> Link {
     }
 }
 
-/// Multiplies by doubling, adding and subtracting, one digit of the factor after the other, the
-/// highest first.
+/// Multiplies by doubling, adding and subtracting: one digit of the factor at a time, the highest
+/// first.
 fn multiply_constant(x: &Link, factor: u64) -> Link {
-    // Binary digits, or digits 1, 0 and -1 of which no two neighbours are nonzero: whichever needs
-    // fewer steps.
+    // The digits are 0 and 1, or -1, 0 and 1 without adjacent nonzero digits; the form that needs
+    // fewer steps is used.
     let (mut digits, mut signed) = (Vec::new(), Vec::new());
     let (mut rest, mut signed_rest) = (factor, u128::from(factor));
     while rest != 0 {
@@ -442,12 +442,12 @@ fn multiply_constant(x: &Link, factor: u64) -> Link {
     shift_left(&product, places)
 }
 
-/// Steps of a long multiplication or division: the digits that `x` may have.
+/// Number of steps of a long multiplication or division: the largest number of digits of `x`.
 fn steps(x: &Link) -> u64 {
     (64 - x.bits.leading_zeros()).into()
 }
 
-/// Multiplies by one digit of `a` after the other, the highest first.
+/// Multiplies by one digit of `a` at a time, the highest first.
 fn long_multiply(a: &Link, b: &Link) -> Link {
     let steps = steps(a);
     let mut digits = shift_left(a, 64 - steps);
@@ -478,10 +478,11 @@ pub(super) fn divide(a: &Link, b: &Link) -> (Link, Link) {
     }
 }
 
-/// Divides by a multiplication with 2^(32+s) / divisor, where 2^s is the largest power of two below
-/// the divisor. One of the two integers next to that fraction gives the right quotient for all
-/// 32-bit numbers (the lower one after 1 was added to them): the smaller of the two errors is at
-/// most half the divisor, so at most 2^s.
+/// Divides a 32-bit number by a constant: multiplies it by the fraction 2^(32+s) / divisor, where
+/// 2^s is the largest power of two below the divisor. The factor is one of the two integers next to
+/// the fraction. The upper one gives the right quotient if its error is at most 2^s. Otherwise the
+/// lower one does, for the number plus 1. The smaller error is at most half the divisor, so at most
+/// 2^s.
 fn divide_low(x: &Link, divisor: u64) -> Link {
     let s = u64::from(divisor.ilog2());
     let (factor, rest) = ((1u64 << (32 + s)) / divisor, (1u64 << (32 + s)) % divisor);
@@ -493,8 +494,8 @@ fn divide_low(x: &Link, divisor: u64) -> Link {
     known(shift_right(&high(&product), s), ones(x.bits / divisor))
 }
 
-/// Divides one digit of the dividend after the other, the highest first. The quotient's digits
-/// enter at the bottom while the dividend's leave at the top.
+/// Divides one digit of the dividend at a time, the highest first. In `digits`, the quotient's
+/// digits enter at the bottom while the dividend's leave at the top.
 fn long_divide(a: &Link, b: &Link) -> (Link, Link) {
     let steps = steps(a);
     let mut digits = shift_left(a, 64 - steps);
@@ -503,7 +504,7 @@ fn long_divide(a: &Link, b: &Link) -> (Link, Link) {
     let mut greatest = 0u64;
     for _ in 0..steps {
         let digit = flag(Flag::Carry, &digits, &digits);
-        // A bit that leaves at the top: `rest` is then larger than any divisor.
+        // The bit that leaves `rest` at the top. If it is set, the rest is larger than any divisor.
         let over = if greatest >> 63 == 0 { constant(0) } else { flag(Flag::Carry, &rest, &rest) };
         greatest = greatest.checked_mul(2).map_or(u64::MAX, |twice| twice + 1);
         rest = known(sub(&add(&rest, &rest), &digit), ones(greatest));

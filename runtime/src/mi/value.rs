@@ -6,13 +6,13 @@ use super::node::{self, Binary, Flag, Link};
 use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
-/// An expression with a value at run time of the batch: 64 bits ([`Qword`]), or 32 bits extended
-/// with zeros ([`Dword`]).
+/// An expression whose value is computed when the batch runs: 64 bits ([`Qword`]), or 32 bits
+/// extended with zeros ([`Dword`]).
 ///
-/// Building it emits nothing. A [`Builder`](super::Builder) emits it each time that it is stored,
-/// and memory and registers are read at that point of the batch;
-/// [`Builder::keep`](super::Builder::keep) evaluates it once. Clones are the same value: one
-/// operation of the builder evaluates them once.
+/// Building an expression emits nothing. A [`Builder`](super::Builder) emits packets for it each
+/// time that it is stored. They read memory and registers at that point of the batch.
+/// [`Builder::keep`](super::Builder::keep) evaluates an expression once. Clones are the same
+/// expression: an operation of the builder that uses several clones evaluates them once.
 #[derive(Clone, Debug)]
 pub struct Value<W: Width = Qword> {
     pub(super) node: Link,
@@ -30,7 +30,7 @@ impl<W: Width> Value<W> {
     }
 }
 
-/// An expression that is true or false at run time of the batch. It is evaluated like a [`Value`].
+/// An expression that is true or false when the batch runs. It is evaluated like a [`Value`].
 #[derive(Clone, Debug)]
 pub struct Condition {
     /// All ones or zero.
@@ -38,7 +38,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Always or never true.
+    /// A condition that is always true or always false.
     pub fn constant(truth: bool) -> Self {
         Condition { mask: node::constant(if truth { u64::MAX } else { 0 }) }
     }
@@ -82,20 +82,21 @@ pub trait Operand {
         Value::new(node::sub(&node::xor(&self.low().node, &sign), &sign))
     }
 
-    /// Shifted to the left; 64 and more give 0. A constant shift needs one addition for each bit
-    /// (32 bits are free), any other shift 500 dwords of batch.
+    /// Shifted to the left; a shift by 64 or more gives 0. A constant shift takes one addition for
+    /// each bit, except that 32 bits are free. Any other shift takes 500 dwords of the batch.
     fn shift_left(&self, by: impl Operand) -> Value {
         Value::new(node::shift_left_by(&self.value().node, &by.value().node))
     }
 
-    /// Shifted to the right with zeros from above; 64 and more give 0. A constant shift needs up to
-    /// 62 additions (few if the constant is a little below 32 or 64), any other shift 1500 dwords
-    /// of batch.
+    /// Shifted to the right with zeros from above; a shift by 64 or more gives 0. A constant shift
+    /// takes up to 62 additions, few if the constant is a little below 32 or 64. Any other shift
+    /// takes 1500 dwords of the batch.
     fn shift_right(&self, by: impl Operand) -> Value {
         Value::new(node::shift_right_by(&self.value().node, &by.value().node))
     }
 
-    /// Shifted to the right with copies of bit 63 from above; 64 and more give only those.
+    /// Shifted to the right with copies of bit 63 from above. A shift by 64 or more gives only
+    /// copies of bit 63.
     fn shift_right_signed(&self, by: impl Operand) -> Value {
         Value::new(node::shift_right_signed(&self.value().node, &by.value().node))
     }
@@ -112,7 +113,7 @@ pub trait Operand {
         a.less_than(&b).select(b, a)
     }
 
-    /// Quotient and remainder together: cheaper than one by one.
+    /// Quotient and remainder. This costs less than two separate operations.
     fn divide(&self, by: impl Operand) -> (Value, Value) {
         let (quotient, remainder) = node::divide(&self.value().node, &by.value().node);
         (Value::new(quotient), Value::new(remainder))
@@ -138,7 +139,7 @@ pub trait Operand {
         !self.equal_to(0)
     }
 
-    /// True if bit `index` is set; there are none beyond 63.
+    /// True if bit `index` is set; false for an index above 63.
     fn has_bit(&self, index: u32) -> Condition {
         (self.value() & 1u64.checked_shl(index).unwrap_or(0)).is_nonzero()
     }
@@ -192,7 +193,8 @@ impl<T: Operand + ?Sized> Operand for &T {
     }
 }
 
-/// A value that can be stored to a destination of width `W`: 32 bits to any, 64 bits only to 64.
+/// A value that can be stored in a destination of width `W`: a 32-bit value in any, a 64-bit value
+/// only in a 64-bit destination.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored as a `{W}`",
     label = "not a value of this width",

@@ -32,7 +32,7 @@ impl DrawCounter {
         self.draws + u64::from(!draw)
     }
 
-    /// Draws so far.
+    /// Number of draws so far.
     pub fn draws(self) -> u64 {
         self.draws
     }
@@ -100,7 +100,7 @@ pub struct Draws<'a> {
     submission: u64,
     at: (u32, EngineId),
     contexts: HashMap<(u32, EngineId), Context>,
-    /// The following interface descriptors belong to a load.
+    /// True if the next interface descriptors belong to a load packet.
     loading: bool,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// The addresses of the kernels that a stage's packet enables, where they are known.
+/// Adds the addresses of the kernels that a stage's packet enables, as far as they are known.
 fn kernels(record: &Record, out: &mut Vec<u64>) {
     out.clear();
     let on = |name| record.item(name).is_some_and(|item| item.stored == 1);
@@ -206,7 +206,7 @@ impl Sink for Draws<'_> {
         let size = |name: &&'static str| {
             let item = record.item(name)?;
             let value = if let Value::Uint(value) = item.value { value } else { item.stored };
-            // For an enumeration the number is shown: SIMD8 is 0.
+            // The SIMD size is an enumeration. Convert its stored value to a number: SIMD8 is 0.
             Some(match (item.value, *name) {
                 (Value::Enum { .. }, "SIMD Size") => ("SIMD Size", 8 << item.stored.min(3)),
                 _ => (*name, value),

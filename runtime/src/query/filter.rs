@@ -1,4 +1,4 @@
-//! Filters for dumps: a sink that passes on part of what it gets to another sink.
+//! Filters for dumps: a sink that passes the selected records to another sink.
 
 use super::draws::DrawCounter;
 use super::glob::Glob;
@@ -15,8 +15,8 @@ use std::str::FromStr;
 pub struct Filter {
     /// Names of packets, structures, registers or data. Everything that they point to is shown too.
     pub packets: Vec<Glob>,
-    /// Fields. A record is shown if it has them itself. If a test has no value, only the named
-    /// fields are shown.
+    /// Tests of fields. A record is shown if its own fields match. If a test has no value, only the
+    /// fields that tests without a value name are shown.
     pub fields: Vec<FieldTest>,
     /// Address ranges of packets and of structures and data in memory. Everything that such a
     /// packet points to is shown too.
@@ -34,7 +34,7 @@ pub struct Filter {
 pub struct FieldTest {
     /// The name.
     pub name: Glob,
-    /// The value to compare with, if the value matters.
+    /// The comparison and the value; `None` if the field only has to exist.
     pub value: Option<(Compare, String)>,
 }
 
@@ -83,16 +83,16 @@ impl FromStr for FieldTest {
 }
 
 impl Filter {
-    /// True if the filter lets everything through.
+    /// True if the filter selects everything.
     pub fn is_empty(&self) -> bool {
         *self == Filter::default()
     }
 
-    /// Decodes what the filter lets through of every submission of a dump into a sink. The caller
+    /// Decodes every submission of a dump and passes the selected records to a sink. The caller
     /// calls [`Sink::finish`].
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn decode(
         &self,
         decoder: &Decoder<'_>,
@@ -116,7 +116,7 @@ impl Filter {
         named && (self.ranges.is_empty() || self.ranges.iter().any(|range| lies_in(record, range)))
     }
 
-    /// True if the fields match; `shown` gets the positions of those to show.
+    /// True if the fields match. Stores the positions of the fields to show in `shown`.
     fn fields(&self, items: &[Item], shown: &mut Vec<usize>) -> bool {
         shown.clear();
         let mut paths = Paths::default();
@@ -199,8 +199,8 @@ impl Paths {
     }
 }
 
-/// True if `text` is the value of the item: the stored or meant number, its name, or the absolute
-/// address.
+/// True if `text` is the value of the item: the decoded number, the stored number, the name of the
+/// value or register, or the absolute address.
 fn has_value(item: &Item, text: &str) -> bool {
     let number = parse(text);
     let float = || text.parse::<f64>().ok();
@@ -242,27 +242,27 @@ fn parse(text: &str) -> Option<u64> {
     }
 }
 
-/// Passes on what a [`Filter`] lets through to another sink. Depths are renumbered, so that the
-/// remaining records form a tree.
+/// A sink that passes the records selected by a [`Filter`] to another sink. It renumbers the
+/// depths, so that the remaining records form a tree.
 pub struct Filtered<'a> {
     filter: &'a Filter,
     inner: &'a mut dyn Sink,
     counter: DrawCounter,
-    /// The filter selects the submission.
+    /// True if the filter selects the current submission.
     section: bool,
-    /// The filter selects the packets up to the next draw.
+    /// True if the filter selects the packets up to the next draw.
     draw: bool,
     /// Depth of the record that is shown with everything that it points to.
     whole: Option<u32>,
     /// Depths of the shown records that hold the next one.
     around: Vec<u32>,
-    /// The record as it is shown.
+    /// A copy of the record with its new depth and the selected fields.
     copy: Record,
     shown: Vec<usize>,
 }
 
 impl<'a> Filtered<'a> {
-    /// A sink that passes on to `inner` what `filter` lets through.
+    /// A sink that passes the records selected by `filter` to `inner`.
     pub fn new(filter: &'a Filter, inner: &'a mut dyn Sink) -> Filtered<'a> {
         Filtered {
             filter,
@@ -331,7 +331,8 @@ impl Sink for Filtered<'_> {
 }
 
 impl Filtered<'_> {
-    /// Passes the record on if it is shown; a structure with the memory that holds it.
+    /// Passes the record on if it is selected. For a structure, `memory` is the memory that holds
+    /// it.
     fn pass(&mut self, record: &Record, memory: Option<&dyn Memory>) -> io::Result<()> {
         if !self.asked_for(record) {
             return Ok(());
@@ -366,7 +367,7 @@ fn give(sink: &mut dyn Sink, record: &Record, memory: Option<&dyn Memory>) -> io
     }
 }
 
-/// Retains the items at these positions, the items in them, and the items that hold them.
+/// Retains the items at these positions, their nested items, and the items that hold them.
 fn keep(items: &mut Vec<Item>, shown: &[usize]) {
     let mut kept = vec![false; items.len()];
     for &at in shown {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A pattern of a name: `*` stands for any text, `?` for any character; case is ignored.
+/// A pattern for names: `*` matches any text, `?` any character; case is ignored.
 ///
 /// ```
 /// use genxml::query::Glob;
@@ -23,7 +23,7 @@ impl Glob {
         &self.0
     }
 
-    /// True if it matches more than one name.
+    /// True if the pattern has a `*` or `?`, so that it can match more than one name.
     pub fn is_wild(&self) -> bool {
         self.0.contains(['*', '?'])
     }
@@ -32,7 +32,8 @@ impl Glob {
     pub fn matches(&self, name: &str) -> bool {
         let (pattern, name) = (self.0.as_bytes(), name.as_bytes());
         let (mut p, mut n) = (0, 0);
-        // The last star: the position after it, and where the text that it stands for ends so far.
+        // The last star: the position after it in the pattern, and the end of the text that it
+        // matches so far.
         let mut star: Option<(usize, usize)> = None;
         while n < name.len() {
             match (pattern.get(p), star) {

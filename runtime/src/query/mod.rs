@@ -3,11 +3,11 @@
 //! All queries work on the records of a [decoder](crate::decode), so they work for every kind of
 //! dump.
 //!
-//! * [`Filter`]: selects packets, fields, addresses, draws or submissions; it sits between decoder
-//!   and output
+//! * [`Filter`]: selects packets, fields, addresses, draws or submissions; it is a sink between
+//!   decoder and output
 //! * [`Draws`]: every draw and dispatch, with its sizes and kernels
-//! * [`Writes`]: every write of a packet's state, a structure or a register, and what is in effect
-//!   at a draw
+//! * [`Writes`]: every write of a packet's state, a structure or a register; [`in_effect`]: the
+//!   writes in effect at a draw
 //! * [`Glob`]: patterns of names
 
 mod draws;

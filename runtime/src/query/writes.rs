@@ -62,7 +62,7 @@ pub struct Write {
     pub record: Record,
 }
 
-/// The position in the dump.
+/// The position in the dump: submission, draw and packet.
 struct Place {
     submission: u64,
     context: u32,
@@ -114,7 +114,7 @@ impl<'a> Writes<'a> {
         Writes { what, each, place: Place::new() }
     }
 
-    /// Draws so far.
+    /// Number of draws so far.
     pub fn draws(&self) -> u64 {
         self.place.counter.draws()
     }
@@ -172,8 +172,8 @@ fn is_state(record: &Record) -> bool {
     }
 }
 
-/// A sink that collects the last writes before a draw, in the context of that draw. It ignores
-/// later records.
+/// A sink that collects the last writes of state before a draw, in the context of that draw. It
+/// ignores records after the draw.
 pub struct InEffect<'a> {
     what: Option<&'a What>,
     draw: u64,
@@ -183,8 +183,8 @@ pub struct InEffect<'a> {
     found: Option<Vec<Write>>,
 }
 
-/// A sink for the state that is in effect at the draw of this number: `what`, or all state. Pass it
-/// to a decoder, then call [`InEffect::writes`].
+/// A sink that collects the state in effect at the draw with this number: only `what`, or all
+/// state. Pass the sink to a decoder, then call [`InEffect::writes`].
 pub fn in_effect(what: Option<&What>, draw: u64) -> InEffect<'_> {
     InEffect { what, draw, place: Place::new(), seen: HashMap::new(), count: 0, found: None }
 }

@@ -1,5 +1,5 @@
-//! The reader of AUB files. Oracles: the description of the format, which `file` follows on its
-//! own; the files of Mesa's writer in the corpus; other programs' compressed data.
+//! The reader of AUB files. Oracles: the description of the format, from which [`AubFile`] is
+//! written independently; files of Mesa's writer in the corpus; data compressed by other programs.
 
 mod submissions;
 mod writer;
@@ -103,7 +103,7 @@ fn memory_trace() {
             Owned::Header(Kind::MemoryTrace, Some(0x1616), "a test".into(), Some(true)),
             Owned::Entries(5, vec![0x1_2345_6001, 0x1_2345_7001]),
             Owned::Memory(Space::Physical, 0x12_3456_7890, b"12345".to_vec()),
-            // Sign-extended addresses of the global space lose what is above bit 47.
+            // Bits above bit 47 of sign-extended global addresses are dropped.
             Owned::Memory(Space::Global, 0x8000_0000_5000, vec![7; 8]),
             Owned::Memory(Space::Local, 0x40, vec![]),
             Owned::Write(0x229c, u32::MAX, 0x8000_8000),
@@ -136,7 +136,7 @@ fn classic_file() {
             Owned::Other("bitmap"),
         ]
     );
-    // The head has one dword less before Gen8, and entries are dwords.
+    // Before Gen8 the head has one dword less, and entries are dwords.
     let mut old = AubFile::classic("");
     old.dwords(&[0xe0c1_0003, 1 | 4 << 16, 0, 8, 8, 0x1003, 0x2003]);
     assert_eq!(
@@ -148,8 +148,8 @@ fn classic_file() {
     );
 }
 
-/// A block of megabytes comes in pieces that add up to it, and never needs the memory that it
-/// claims.
+/// A block of megabytes is returned in pieces, which together equal the block. The reader never
+/// allocates the size that the block claims.
 #[test]
 fn large_blocks_come_in_pieces() {
     let bytes: Vec<u8> = (0..3 * CHUNK as u32 / 4 + 5).flat_map(u32::to_le_bytes).collect();
@@ -175,8 +175,8 @@ fn large_blocks_come_in_pieces() {
         (0..CHUNK as u64 / 4 + 1).map(|index| (2 * index) | (2 * index + 1) << 32).collect();
     assert!(entries == expected);
 
-    // Four gigabytes are promised, eight bytes are there: the reader says so and takes no memory
-    // for them.
+    // The block claims four gigabytes, but only eight bytes follow: the reader reports that, and
+    // does not allocate memory for them.
     let mut file = AubFile::classic("");
     let start = file.0.len() as u64;
     file.dwords(&[0xe0c1_0004, 1, 0, 0, 0xffff_fffc, 0, 1, 2]);
@@ -194,7 +194,7 @@ fn large_blocks_come_in_pieces() {
     assert!(error.contains("Size bytes = 0x200004") && error.contains("2 MiB"), "{error}");
 }
 
-/// Oracle: what cutting does to a sequence of whole blocks.
+/// Oracle: a file cut within a block has the events of the whole blocks before it.
 #[test]
 fn cut_at_every_byte() {
     for file in [trace(), classic()] {
@@ -204,7 +204,7 @@ fn cut_at_every_byte() {
             assert_eq!(events, whole[..events.len()], "cut at {cut}");
             let position = match &error {
                 None => {
-                    // Only between blocks.
+                    // Only between two blocks.
                     assert!(
                         whole.iter().any(|(position, _)| *position == cut as u64),
                         "cut at {cut}"
@@ -224,8 +224,8 @@ fn cut_at_every_byte() {
                 }
                 Some(other) => panic!("cut at {cut}: {other:?}"),
             };
-            // All blocks before the one that is cut are there, register by register of those that
-            // have several.
+            // All blocks before the truncated one are returned. Blocks with several registers are
+            // returned register by register.
             let complete = whole.iter().filter(|(at, _)| *at < position).count();
             assert!(events.len() >= complete, "cut at {cut}");
             assert!(events.iter().all(|(at, _)| *at <= position));
@@ -280,7 +280,7 @@ fn errors_say_where_and_what() {
     has(error.to_string(), &["no/such.aub"]);
 }
 
-/// A number that no source names is passed on, not dropped.
+/// Blocks with an unknown number are passed on, not dropped.
 #[test]
 fn unknown_blocks_are_passed_on() {
     let mut file = AubFile::memory_trace();
@@ -313,7 +313,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
-/// A reader that gives a byte at a time.
+/// A reader that returns one byte at a time.
 struct Trickle<'a>(&'a [u8]);
 
 impl Read for Trickle<'_> {
@@ -340,7 +340,7 @@ fn compressed_files() {
         assert_eq!(Reader::new(&packed[..]).unwrap().compression(), compression);
         let (events, error) = read(&packed);
         assert!(events == plain && error.is_none(), "{compression:?}: {error:?}");
-        // Files put one behind the other are one file, as for the programs of these formats.
+        // Concatenated compressed files are one file, as in the programs of these formats.
         let (events, error) = read(&[compress(halves.0), compress(halves.1)].concat());
         assert!(events == plain && error.is_none(), "{compression:?}: {error:?}");
         let mut reader = Reader::new(Trickle(&packed)).unwrap();
@@ -349,7 +349,7 @@ fn compressed_files() {
             count += 1;
         }
         assert_eq!((count, reader.position()), (plain.len(), file.0.len() as u64));
-        // Cut or damaged, it ends with an error; what came before is right.
+        // A truncated or damaged file ends with an error, and the events before it are right.
         for cut in 0..packed.len() {
             let (events, error) = read(&packed[..cut]);
             assert!(error.is_some(), "{compression:?} cut at {cut}");
@@ -364,7 +364,7 @@ fn compressed_files() {
 }
 
 /// Oracle: Mesa's writer, and the xz program. A Vulkan program with two submissions: each writes
-/// ELSP four times and polls the status.
+/// ELSP four times and polls the status register.
 #[test]
 fn files_of_mesa() {
     for name in ["vk_saxpy.aub.xz", "vk_triangle.aub.xz"] {
@@ -393,7 +393,7 @@ fn files_of_mesa() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever is in the file, the reader ends, and every position lies in it.
+    /// With arbitrary changes the reader ends, and every position lies in the file.
     #[test]
     fn changed_bytes(
         which in 0..2,
@@ -422,7 +422,7 @@ proptest! {
         }
     }
 
-    /// Bytes without any order.
+    /// Random bytes.
     #[test]
     fn noise(bytes in prop::collection::vec(any::<u8>(), 0..300), head in 0..3usize) {
         let head = [&[][..], &[0xff, 0, 0x0e, 0xf7], &[8, 0, 0x85, 0xe0]][head];

@@ -15,7 +15,8 @@ use std::io::Read;
 /// A packet or structure: its name, and its dwords.
 type Found = (String, Vec<u32>);
 
-/// The commands of a submission, read dword by dword: of a ring from its head on, across its end.
+/// The commands of a submission, read dword by dword. A ring is read from its head on, across its
+/// end.
 fn commands(submission: &Submission<'_>) -> Vec<u32> {
     let global = submission.memory.global().expect("AUB files have global memory");
     let Some(ring) = submission.ring else {
@@ -35,7 +36,7 @@ fn commands(submission: &Submission<'_>) -> Vec<u32> {
     (0..submission.length / 4).map(dword).collect()
 }
 
-/// Decodes a batch as the decoder does for everybody.
+/// Decodes a batch with the public decoder.
 fn decode(
     states: &mut HashMap<u32, State>,
     submission: &Submission<'_>,
@@ -83,7 +84,7 @@ fn corpus() {
         })
         .unwrap();
         assert_eq!(dump.notes(), []);
-        // From the ring on, as genx decode shows it.
+        // Starting at the ring, as genx decode shows the file.
         let mut text = Vec::new();
         let summary =
             Decoder::new(Tables::gen8(), Options::default()).dump(&mut dump, &mut text).unwrap();
@@ -93,9 +94,9 @@ fn corpus() {
             assert!(!text.contains(problem), "{name}: {problem}:\n{text}");
         }
         assert_eq!(of_aub.len(), of_capture.len(), "{name}");
-        // The first submission sets the context up. In the capture it also loads INSTPM, which the
-        // driver does only where the kernel isolates contexts; the recording tool answered that it
-        // does not. All else is the same, dword by dword.
+        // The first submission sets up the context. In the capture it also loads INSTPM. The driver
+        // does that only if the kernel isolates contexts, and the recording tool reported that it
+        // does not. All other dwords are the same.
         let (aub, capture) = (&of_aub[0], &of_capture[0]);
         let end = aub.len() - 1;
         assert_eq!(aub[..end], capture[..end], "{name}");
@@ -108,10 +109,10 @@ fn corpus() {
     }
 }
 
-/// What was submitted: context, engine, where in global memory, and the commands.
+/// A submission: context, engine, global address, and commands.
 type Seen = (u32, EngineId, u64, Vec<u32>);
 
-/// The submissions of a file, with dwords of each one's memory at these addresses.
+/// The submissions of a file. For each one, also the dwords of its memory at `addresses`.
 fn submitted(file: &[u8], addresses: &[u64]) -> (Vec<Seen>, Vec<Vec<Option<u32>>>, Vec<Note>) {
     let (mut seen, mut memory, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let reader = aub::Reader::new(file).unwrap();
@@ -142,8 +143,8 @@ fn image(start: u32, size: u32, head: u32, tail: u32, roots: [u64; 4]) -> Vec<u3
     image
 }
 
-/// A file with a ring of two pages at 0x1000 of global memory, of which the second page lies before
-/// the first, and a context at 0x4000.
+/// A file with a ring of two pages at 0x1000 of global memory, whose second page is physically
+/// before the first one, and with a context at 0x4000.
 fn with_ring(roots: [u64; 4], head: u32, tail: u32) -> AubFile {
     let mut file = AubFile::memory_trace();
     file.map_global(0x1000, 0x9000, 1).map_global(0x2000, 0x8000, 1).map_global(0x4000, 0xa000, 2);
@@ -162,7 +163,7 @@ const NARROW: u32 = 0x4000 | 0x329 & !0x10;
 
 #[test]
 fn contexts() {
-    // The ring wraps; the entry of a 4 KiB page, and one of 2 MiB.
+    // The ring wraps. The page tables have an entry for a 4 KiB page, and one for a 2 MiB page.
     let mut file = with_ring([0x10_0000, 0, 0, 0], 0x1ff8, 0x10);
     let far = 0x8080_8060_1000; // entries 257, 2, 3, 1
     file.memory_u64(space::PHYSICAL, 0x10_0000 + 8 * 257, &[0x10_1003])
@@ -172,10 +173,10 @@ fn contexts() {
         .memory_u32(space::PHYSICAL, 0x1_2345_6ffc, &[0x1111])
         .memory_u32(space::PHYSICAL, 0x40_0004, &[0x2222]);
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
-    // A second list: the ring goes on where it ended.
+    // A second list: the ring continues where it ended.
     file.memory_u32(space::GGTT, 0x501c, &[0x18]);
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
-    // Nothing new; another engine; nothing valid.
+    // A list without new commands; a list of another engine; a list without a valid element.
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
     file.memory_u32(space::GGTT, 0x5014, &[0]);
     submit(&mut file, 0x1_c000, [0, WIDE, 0, 0x7000]);
@@ -189,7 +190,7 @@ fn contexts() {
             (4, EngineId::Video, 0x1000, vec![0, 1, 2, 3, 4, 5]),
         ]
     );
-    // What is mapped and was never written reads 0.
+    // Mapped memory that was never written reads 0.
     assert_eq!(memory[0], [Some(0x1111), Some(0), Some(0x2222), None, None, None]);
     let notes: Vec<String> = notes.iter().map(Note::to_string).collect();
     assert!(matches!(&notes[..], [note] if note.contains("not valid")), "{notes:?}");
@@ -205,7 +206,7 @@ fn contexts() {
     assert_eq!((&memory[0][..], notes), (&[Some(0x3333), None, None][..], vec![]));
 }
 
-/// What later generations do: eight elements, and a register that submits them.
+/// Submissions of later generations: eight elements, and a register that submits them.
 #[test]
 fn submission_queue() {
     let mut file = with_ring([0; 4], 0, 8);
@@ -213,7 +214,7 @@ fn submission_queue() {
     assert_eq!(submitted(&file.0, &[]).0, [(4, EngineId::Render, 0x1000, vec![0, 1])]);
 }
 
-/// Rings that registers name, with page tables if the mode says so.
+/// Rings in registers, with page tables if the mode register enables them.
 #[test]
 fn rings() {
     let mut file = with_ring([0; 4], 0, 0);
@@ -237,7 +238,7 @@ fn rings() {
 #[test]
 fn classic() {
     let mut file = AubFile::classic("PCI-ID=0x1616");
-    // The first page has an entry of the table, the second has none.
+    // The table has an entry for the first page, but none for the second.
     file.trace([1, 0, 4], 8 * 0x10, &[1, 0x50, 0, 0, 0, 0, 0, 0])
         .trace([1, 0, 0], 0x1_0ffc, b"1234abcd")
         .trace([2, 2, 0], 0x1_2000, &[1, 0, 0, 0, 2, 0, 0, 0])
@@ -275,7 +276,7 @@ fn what_cannot_be_used_is_noted() {
     has(notes(&|file| _ = file.version(12, "PCI-ID=0x1912 x")), &["another GPU", "0x1912"]);
 }
 
-/// More than 4 GiB of file, as a stream: what is written over and over is kept once.
+/// A stream of more than 4 GiB: memory that is written repeatedly is stored once.
 #[test]
 fn large() {
     const BYTES: usize = 0xfffb * 4;
@@ -291,7 +292,7 @@ fn large() {
     let mut end = AubFile::default();
     submit(&mut end, 0x2000, [0, 0, 0, WIDE]);
 
-    /// Blocks, so many times.
+    /// The blocks, repeated this many times.
     struct Again<'a>(&'a [u8], usize, u32);
     impl Read for Again<'_> {
         fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
@@ -330,14 +331,14 @@ fn large() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Damaged files end in time, without a panic, and their memory can be read.
+    /// Damaged files are read in limited time without a panic, and their memory can be read.
     #[test]
     fn damaged(changes in prop::collection::vec((0usize..4096, any::<u8>()), 1..12), cut in 0usize..6000) {
         let mut file = with_ring([0x10_0000, 0, 0, 0], 0x1ff8, 0x10);
         file.memory_u64(space::PHYSICAL, 0x10_0000, &[0x10_0003, 0x10_0003]);
         submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
         let mut bytes = file.0;
-        // Mostly what is not data.
+        // Mostly change bytes that are not data.
         let length = bytes.len();
         for (at, value) in changes {
             let at = if at < 400 { at } else { length - 1 - at % 500 };

@@ -1,5 +1,5 @@
-//! What is written, read back. Oracles: what was given to the writer; captures, which come back as
-//! they were; Mesa's file of the same program.
+//! Written AUB files, read back. Oracles: the input of the writer; captures, which must convert
+//! back unchanged; Mesa's file of the same program.
 
 use crate::aub::{Owned, read};
 use genxml::aub::{self, Kind, Reader, Recorder, Space, Writer};
@@ -9,7 +9,7 @@ use genxml::engine::EngineId;
 use genxml_testkit::corpus;
 use std::collections::BTreeMap;
 
-/// All events that were read, which must be without an error.
+/// All events of a file. Reading must not cause an error.
 fn events(file: &[u8]) -> Vec<Owned> {
     let (events, error) = read(file);
     assert!(error.is_none(), "{error:?}");
@@ -33,13 +33,13 @@ fn blocks() {
     assert_eq!(
         events(&file),
         [
-            // 32 bytes with the id, and a zero at the end.
+            // 32 bytes including the id and a final zero.
             Owned::Header(Kind::MemoryTrace, Some(0x1616), "a test with a nam".into(), Some(true)),
             Owned::Entries(5, vec![0x1_2345_6001, 0x1_2345_7001]),
             Owned::Entries(0, vec![7; 512]),
             Owned::Entries(512, vec![7]),
             Owned::Memory(Space::Physical, 0x12_3456_7890, b"12345".to_vec()),
-            // Blocks end with their page.
+            // A block ends at the end of its page.
             Owned::Memory(Space::Global, 0x5ffc, vec![7; 4]),
             Owned::Memory(Space::Global, 0x6000, vec![7; 4]),
             Owned::Write(0x229c, u32::MAX, 0x8000_8000),
@@ -48,16 +48,16 @@ fn blocks() {
     );
 }
 
-/// A context, its engine, the batch and every page that is mapped.
+/// A context's engine, the batch address, and every mapped page.
 type Seen = (EngineId, u64, BTreeMap<u64, Vec<u8>>);
 
-/// The pages of memory, from where objects are known to be.
+/// The pages of memory for known objects.
 fn pages(memory: &dyn Memory, objects: &[(u64, u64)]) -> BTreeMap<u64, Vec<u8>> {
     let mut pages = BTreeMap::new();
     for &(address, size) in objects {
         for page in (address..address + size).step_by(4096) {
             let mut bytes = vec![0; 4096];
-            // The bytes behind the end of an object are there too, and 0.
+            // The bytes after the end of an object are mapped too, and 0.
             let there = memory.bytes(page, &mut bytes);
             assert!(there as u64 >= (address + size - page).min(4096), "{page:#x}");
             pages.insert(page, bytes);
@@ -70,7 +70,7 @@ fn pages(memory: &dyn Memory, objects: &[(u64, u64)]) -> BTreeMap<u64, Vec<u8>> 
     pages
 }
 
-/// What the submissions of a capture run with.
+/// The submissions of a capture with their memory.
 fn of_capture(capture: &Capture) -> Vec<Seen> {
     let mut playback = Playback::new(capture);
     let mut seen = Vec::new();
@@ -95,7 +95,7 @@ fn compare(capture: &Capture, file: &[u8]) {
     let mut count = 0;
     let mut notes = Vec::new();
     aub::submissions(Reader::new(file).unwrap(), capture.name(), &mut notes, &mut |submission| {
-        let exec = execs.next().expect("as many as the capture has");
+        let exec = execs.next().expect("as many submissions as in the capture");
         let (engine, address, memory) = &expected[count];
         count += 1;
         assert_eq!(submission.engine, *engine);
@@ -117,7 +117,7 @@ fn compare(capture: &Capture, file: &[u8]) {
     assert_eq!((count, notes), (expected.len(), vec![]), "{}", capture.name());
 }
 
-/// Every capture of the corpus as a file, and back.
+/// Every capture of the corpus, converted to a file and back.
 #[test]
 fn captures() {
     for path in corpus::captures() {
@@ -148,7 +148,8 @@ fn captures() {
     }
 }
 
-/// Mesa's file as a capture: the same memory for the batches that the drivers' capture has.
+/// Mesa's file converted to a capture: the batches that the drivers' capture has use the same
+/// memory.
 #[test]
 fn files_of_mesa() {
     let Some(corpus) = corpus::folder() else { return };
@@ -177,13 +178,14 @@ fn files_of_mesa() {
         };
         assert_eq!((exec.batch_address, exec.engine), (last.batch_address, last.engine));
         let (ours, theirs) = (ours.memory(exec), theirs.memory(last));
-        // The object of the batch, which the drivers' capture has alone.
+        // The object of the batch, which is the only one in the drivers' capture.
         let (ours, theirs) = (ours.tail(last.batch_address), theirs.tail(last.batch_address));
         assert!(theirs.len() >= 4096 && ours[..theirs.len()] == *theirs, "{name}");
     }
 }
 
-/// Objects that come, go and are mapped elsewhere; two contexts and engines that share one.
+/// Objects that are created, freed and mapped at other addresses; two contexts, and engines that
+/// share one.
 #[test]
 fn objects_move() {
     let batch = [0, 0, 0, 5u8];

@@ -1,4 +1,4 @@
-//! Batches that grow.
+//! Batches that grow into several buffers.
 
 use genxml::batch::{Arena, Batch, BatchError, Buffer, Position};
 use genxml::core::U;
@@ -26,7 +26,7 @@ fn a_full_buffer_jumps_to_the_next() {
     let jump = MiBatchBufferStart::unpack(jump.try_into().unwrap()).unwrap();
     assert_eq!(jump.batch_buffer_start_address.get(), finished.chained[0].address());
 
-    // The decoder finds all of them, and the jumps.
+    // The decoder finds all packets and the jumps.
     let submission = finished.submit([]).unwrap();
     let mut names = Vec::new();
     Decoder::new(Tables::gen8(), Options::default())

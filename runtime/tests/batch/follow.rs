@@ -1,5 +1,5 @@
-//! What `submit` follows: jumps, calls and loops, with the bases that are in force there; state
-//! behind offsets.
+//! The references that `submit` follows: jumps, calls and loops with the current bases; state at
+//! offsets.
 
 use genxml::batch::{Arena, Batch, BatchError, Buffer, Heap};
 use genxml::core::address::{DynamicState, Instruction, SurfaceState};
@@ -39,7 +39,7 @@ fn dynamic_base(batch: &mut Batch<Render, ThreeD>, heap: &Heap<DynamicState>) {
     batch.emit(&base).unwrap();
 }
 
-/// A routine whose buffers jump to each other round and round.
+/// A routine whose buffers jump to each other in a loop.
 #[test]
 fn a_loop_in_a_routine_that_grew_ends() {
     let routine = Batch::<Render>::growing(Arena::new("routine", 0x10_0000, 0x10_0000, 4096))
@@ -59,7 +59,7 @@ fn a_loop_in_a_routine_that_grew_ends() {
     batch.finish().unwrap().submit(routine.into_buffers()).unwrap();
 }
 
-/// The first thing in a heap has an offset too: a base that was forgotten is found.
+/// The first structure of a heap has an offset other than 0, so a missing base is detected.
 #[test]
 fn the_first_thing_of_a_heap_is_no_null_pointer() {
     let mut kernels = Heap::<Instruction>::new("kernels", 0x4000, 4096).unwrap();
@@ -71,7 +71,7 @@ fn the_first_thing_of_a_heap_is_no_null_pointer() {
     assert!(matches!(error, BatchError::NoBase { space: "instruction", .. }), "{error}");
 }
 
-/// A packet of the program's own does not hide those behind it.
+/// A packet that the program defines does not hide the packets after it.
 #[test]
 fn packets_that_no_table_knows_are_skipped() {
     let mut batch = batch();
@@ -83,7 +83,7 @@ fn packets_that_no_table_knows_are_skipped() {
     assert!(matches!(error, BatchError::NoBase { .. }), "{error}");
 }
 
-/// A 3D command that the specification does not have.
+/// A 3D command that is not in the specification.
 #[derive(Clone, Copy, genxml::Packet)]
 #[packet(
     name = "OWN",
@@ -99,7 +99,7 @@ struct Own {
     value: genxml::core::U<32>,
 }
 
-/// Batches that others jump to run with the bases of those.
+/// A batch that another one jumps to runs with the other one's bases.
 #[test]
 fn jumps_to_other_batches_are_followed() {
     let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x8000, 4096).unwrap();
@@ -128,13 +128,13 @@ fn jumps_to_other_batches_are_followed() {
     assert!(matches!(submit(lit!(0x800), true), Err(BatchError::Dangling { .. })));
 }
 
-/// Two heaps in turn, each with its own table.
+/// Two heaps used alternately, each with its own table.
 #[test]
 fn state_is_checked_with_the_bases_of_its_packet() {
     let mut heaps: Vec<Heap<SurfaceState>> = (1..3u64)
         .map(|n| Heap::<SurfaceState>::new(format!("surfaces {n}"), n << 16, 4096).unwrap())
         .collect();
-    // So that offsets differ.
+    // Make the offsets of the two heaps differ.
     heaps[1].put_dwords::<64, 32>("filler", &[0; 64]).unwrap();
     let mut batch = batch();
     for heap in &mut heaps {
@@ -148,14 +148,15 @@ fn state_is_checked_with_the_bases_of_its_packet() {
     batch.finish().unwrap().submit(heaps.into_iter().map(Heap::finish)).unwrap();
 }
 
-/// The wrong heap is found where a packet leads to the table, though a right base follows.
+/// A wrong heap is detected at the packet that uses the table, although the right base is set
+/// later.
 #[test]
 fn state_of_the_wrong_base_is_found() {
     let mut one = Heap::<SurfaceState>::new("one", 0x1_0000, 4096).unwrap();
     let mut two = Heap::<SurfaceState>::new("two", 0x2_0000, 4096).unwrap();
     one.put_dwords::<64, 32>("filler", &[0; 64]).unwrap();
     let surface = one.put(&RenderSurfaceState::new()).unwrap();
-    // A table in heap two of a surface in heap one.
+    // A table in heap two that refers to a surface in heap one.
     let table = two.binding_table(&[surface]).unwrap();
     let mut batch = batch();
     surface_base(&mut batch, &two);
@@ -164,12 +165,12 @@ fn state_of_the_wrong_base_is_found() {
     let error = batch.finish().unwrap().submit([one.finish(), two.finish()]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "BINDING_TABLE_STATE at +0x40 of two: Surface State Pointer is +0x140 of two, where nothing was put: is the offset \
-         of another heap than the base?"
+        "BINDING_TABLE_STATE at +0x40 of two: Surface State Pointer is +0x140 of two, but nothing was put there: does the \
+         offset belong to another heap?"
     );
 }
 
-/// A heap with nothing in it is known to have nothing.
+/// Any offset into an empty heap is wrong.
 #[test]
 fn offsets_into_an_empty_heap_are_found() {
     let mut one = Heap::<SurfaceState>::new("one", 0x1_0000, 4096).unwrap();
@@ -183,7 +184,7 @@ fn offsets_into_an_empty_heap_are_found() {
     assert!(matches!(error, BatchError::Dangling { .. }), "{error}");
 }
 
-/// Kinds of state that stand behind the same pointer.
+/// Different kinds of state for the same pointer.
 #[test]
 fn all_kinds_of_samplers_go_behind_a_sampler_pointer() {
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 16384).unwrap();
@@ -206,7 +207,7 @@ fn all_kinds_of_samplers_go_behind_a_sampler_pointer() {
     batch.finish().unwrap().submit([dynamic.finish()]).unwrap();
 }
 
-/// Nothing lies behind an empty table, and nothing is expected there.
+/// An empty table needs no state.
 #[test]
 fn empty_arrays_may_be_pointed_to() {
     for filler in [false, true] {
@@ -230,7 +231,7 @@ fn empty_arrays_may_be_pointed_to() {
     }
 }
 
-/// What a routine assumes holds where it is called, unless the caller has set it.
+/// The bases that a routine assumes must hold at each call, unless the caller sets them.
 #[test]
 fn routines_keep_what_they_assume() {
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096).unwrap();
@@ -263,7 +264,7 @@ fn routines_keep_what_they_assume() {
     };
     let submit = |base, own| submit_at(samplers, base, own);
     submit(0x8000, false).unwrap();
-    // The caller's own base is the one that counts; a plain buffer says nothing of its contents.
+    // The caller's own base is used. The contents of a plain buffer are not checked.
     submit(0x6000, true).unwrap();
     submit(0x6000, false).unwrap();
     let error = submit_at(lit!(0x400), 0x8000, false).unwrap_err();

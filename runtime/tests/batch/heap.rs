@@ -54,14 +54,14 @@ fn kernels_constants_samplers_and_descriptors() {
     let mut kernels = Heap::<Instruction>::new("kernels", 0x4000, 4096).unwrap();
     let first: Address<Instruction, 64, 48> = kernels.kernel(&[1; 4]).unwrap();
     let second: Address<Instruction, 64, 48> = kernels.kernel(&[2; 4]).unwrap();
-    // Behind each are at least 128 zero bytes.
+    // At least 128 zero bytes follow each kernel.
     assert_eq!((first.get(), second.get()), (64, 256));
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 8192).unwrap();
     let samplers: Address<DynamicState, 32, 32> =
         dynamic.samplers(&[state::SamplerState::new(); 3]).unwrap();
     let load = dynamic.curbe(&[7; 17]).unwrap();
     assert_eq!((samplers.get(), load.curbe_data_start_address.get()), (64, 128));
-    // 17 dwords are two times 64 bytes.
+    // 17 dwords are padded to two times 64 bytes.
     assert_eq!(load.curbe_total_data_length.get(), 128);
     let load = dynamic.interface_descriptors(&[state::InterfaceDescriptorData::new(); 2]).unwrap();
     assert_eq!(load.interface_descriptor_data_start_address.get(), 256);
@@ -81,7 +81,7 @@ fn kernels_constants_samplers_and_descriptors() {
     );
 }
 
-/// Addresses taken for several structures are found in each of them.
+/// Addresses taken for several structures are recorded in each of them.
 #[test]
 fn references_of_all_elements_are_placed() {
     let buffers: Vec<Buffer> =
@@ -100,7 +100,7 @@ fn references_of_all_elements_are_placed() {
     let buffer = surfaces.clone().finish();
     let found: Vec<_> = buffer.relocations().iter().map(|one| (one.offset, one.target)).collect();
     assert_eq!(found, places);
-    // What no element holds is an error, and nothing was put.
+    // An address that no element contains is an error, and no element is put.
     let used = surfaces.used();
     surfaces.writes::<4, 64>(&buffers[0], 64).unwrap();
     let error = surfaces.put_all::<_, 64, 32>(&states[..2]).unwrap_err();
@@ -113,7 +113,7 @@ fn references_of_all_elements_are_placed() {
     assert_eq!(surfaces.finish(), buffer);
 }
 
-/// Offset 0 is what a pointer holds that is not used.
+/// Offset 0 is reserved: a pointer of 0 means unused.
 #[test]
 fn the_first_line_of_a_heap_stays_free() {
     for size in [1, 63, 64, 65] {

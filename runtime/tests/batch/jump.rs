@@ -65,7 +65,7 @@ fn labels_are_checked() {
     let label = one.here();
     assert_eq!(
         two.jump(label).unwrap_err().to_string(),
-        "the label is of another batch, not of two: `target` of that batch gives what `jump_to` takes"
+        "the label belongs to another batch, not to two: call `target` of that batch, then `jump_to`"
     );
     assert_eq!(one.bind(label).unwrap_err().to_string(), "label 0 of one is at 0x1000 already");
     let open = one.label();
@@ -79,10 +79,10 @@ fn labels_are_checked() {
         one.finish().unwrap_err().to_string(),
         "label 1 of one is not bound, but the MI_BATCH_BUFFER_START at +0x4 of one jumps to it: `bind` it"
     );
-    // A label that nothing jumps to may stay open.
+    // A label without jumps to it may stay unbound.
     two.label();
     two.finish().unwrap();
-    // Batches are told apart even if they are at one address.
+    // Batches at one address are still distinct.
     let (mut three, mut four) = (batch("three", 0x1000), batch("four", 0x1000));
     let label = three.here();
     four.label();
@@ -125,7 +125,7 @@ fn second_level_batches_are_called() {
     assert_eq!(packet.batch_buffer_start_address.get(), routine.address());
     assert_eq!(packet.second_level_batch_buffer, Level::SECOND_LEVEL_BATCH);
     let buffers: Vec<_> = routine.into_buffers().collect();
-    // A jump inside stays at the second level.
+    // A jump in a second-level batch stays at the second level.
     let jump = start(&super::dwords(&buffers[0]), 0);
     assert_eq!(jump.second_level_batch_buffer, Level::SECOND_LEVEL_BATCH);
     let error = gpgpu.finish().unwrap().submit([]).unwrap_err();
@@ -141,7 +141,7 @@ fn second_level_batches_are_called() {
     );
 }
 
-/// The buffer that the jump is in, of a batch that grew.
+/// The error names the buffer of a grown batch that contains the jump.
 #[test]
 fn an_open_jump_is_where_it_is_said_to_be() {
     let mut batch =

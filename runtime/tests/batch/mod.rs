@@ -1,4 +1,4 @@
-//! Batches and heaps: what is put in comes out where it was said to be, and what is wrong is said.
+//! Batches and heaps: their contents are at the expected positions, and errors are reported.
 
 mod chain;
 mod follow;

@@ -18,7 +18,7 @@ fn packets_stand_one_after_the_other_and_the_end_is_padded() {
     assert_eq!((first.offset(), second.offset(), batch.address()), (0, 4, 0x3020));
     assert_eq!(batch.dwords()[1..8], blit.pack());
     let batch = batch.finish().unwrap();
-    // Eight dwords, the end, a filler.
+    // Eight dwords, the batch end, and padding.
     assert_eq!(batch.length, 40);
     assert_eq!(batch.buffer.bytes()[32..40], [0, 0, 0, 5, 0, 0, 0, 0]);
     assert_eq!(batch.buffer.address(), 0x3000);
@@ -46,7 +46,7 @@ fn a_full_batch_says_so_and_still_ends() {
     );
 }
 
-/// A tail that its length field cannot say is refused, and what follows is as if it had not come.
+/// A tail that is too long for its length field is refused and leaves nothing in the batch.
 #[test]
 fn a_packet_that_is_too_long_leaves_nothing_behind() {
     let mut batch = Batch::<Render>::new("batch", 0, 1 << 20).unwrap();
@@ -152,14 +152,14 @@ fn a_buffer_too_small_for_the_end_is_refused() {
     assert_eq!(batch.finish().unwrap().chained.len(), 2);
 }
 
-/// What fails leaves neither a packet nor an address that waits.
+/// A failed call leaves neither a packet nor a pending address in the batch.
 #[test]
 fn packets_that_fail_leave_nothing() {
     let target = Buffer::new("target", 0x10000, 4096).unwrap();
     let mut batch = Batch::<Render>::new("batch", 0x1000, 64).unwrap();
     let noop = batch.emit(&mi::MiNoop::new()).unwrap();
     let before = batch.dwords().to_vec();
-    // An address that the packet does not hold.
+    // An address that is not in the packet.
     batch.writes::<4, 64>(&target, 8).unwrap();
     let error = batch.emit(&mi::PipeControl::new()).unwrap_err();
     assert!(matches!(error, BatchError::Unplaced { .. }), "{error}");
@@ -171,7 +171,7 @@ fn packets_that_fail_leave_nothing() {
         mi::MiStoreDataImm { data_dword: (&values).into(), ..mi::MiStoreDataImm::new(address) };
     assert!(matches!(batch.emit(&long), Err(BatchError::Full { .. })));
     batch.emit(&mi::MiNoop::new()).unwrap();
-    // A patch over another packet, and one that does not hold the address.
+    // A patch over another packet, and a patch that does not contain the address.
     batch.writes::<4, 64>(&target, 8).unwrap();
     assert!(matches!(batch.patch(noop, &mi::PipeControl::new()), Err(BatchError::Patch { .. })));
     let position = batch.emit(&mi::PipeControl::new()).unwrap();

@@ -1,4 +1,4 @@
-//! References to buffer objects, and what the kernel gets.
+//! References to buffer objects, and the structures for the kernel.
 
 use genxml::batch::{
     Access, Batch, Buffer, EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE,
@@ -13,8 +13,8 @@ use genxml::gen8::state::{
     MemoryObjectControlState, RenderSurfaceState, StateBaseAddress, StatePrefetch,
 };
 
-/// A submission with references of all kinds: in packets with flags below the address, in a group
-/// of a packet, in state, jumps, a call, a chain.
+/// A submission with all kinds of references: packets with flags below the address, a group of a
+/// packet, state, jumps, a call, a chain.
 fn submission(places: [u64; 6]) -> Submission {
     let [first, second, routine, heap, kernels, target] = places;
     let target = Buffer::new("target", target, 8192).unwrap().with_handle(9);
@@ -75,7 +75,8 @@ fn submission(places: [u64; 6]) -> Submission {
 }
 
 const HERE: [u64; 6] = [0x10_0000, 0x20_0000, 0x30_0000, 0x40_0000, 0x50_0000, 0x60_0000];
-/// The same objects elsewhere; the last beyond 2^47, where canonical addresses are negative.
+/// The same objects at other addresses. The last one is above 2^47, where canonical addresses are
+/// negative.
 const THERE: [u64; 6] =
     [0x7_0000_0000, 0x1000, 0x1234_5000, 0x9_8765_4000, 0x2000, 0xffff_0000_0000];
 
@@ -126,7 +127,8 @@ fn the_kernel_gets_objects_with_their_flags() {
         EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS | EXEC_OBJECT_WRITE
     );
     assert_eq!(pinned.objects[0].flags, EXEC_OBJECT_PINNED | EXEC_OBJECT_SUPPORTS_48B_ADDRESS);
-    // Instructions stay below 4 GiB, unless the program pins them higher.
+    // Kernels and other instruction-base objects stay below 4 GiB, unless the program pins them
+    // higher.
     assert_eq!(pinned.objects[4].flags, EXEC_OBJECT_PINNED);
     // Ring 1 (render), NO_RELOC, HANDLE_LUT, BATCH_FIRST; lengths in qwords.
     assert_eq!(pinned.flags, 1 | 0x800 | 0x1000 | 0x4_0000);
@@ -147,7 +149,7 @@ fn the_kernel_gets_objects_with_their_flags() {
     assert_eq!(size_of::<RelocationEntry>(), 32);
 }
 
-/// Flags that share the dword of an address are part of the delta.
+/// Flags in the low bits of an address are part of the delta.
 #[test]
 fn deltas_carry_the_flags_below_the_address() {
     let here = submission(HERE);
@@ -159,7 +161,7 @@ fn deltas_carry_the_flags_below_the_address() {
         (surfaces.packet, surfaces.field),
         ("STATE_BASE_ADDRESS", "Surface State Base Address")
     );
-    // Modify Enable, and the age in bits 5:4 (of MOCS in 10:4).
+    // Modify Enable in bit 0; the age in bits 5:4 (part of MOCS in 10:4).
     assert_eq!((surfaces.delta, kernels.delta), (1 | 3 << 4, 1));
     assert_eq!((surfaces.access, surfaces.address), (Access::Read, HERE[3]));
 }
@@ -175,9 +177,9 @@ fn references_follow_patches() {
     };
     let packet = write(&batch, &one);
     let position = batch.emit(&packet).unwrap();
-    // Another field: the reference stays.
+    // Changing another field keeps the reference.
     batch.edit(position, |flush: &mut PipeControl| flush.notify_enable = true).unwrap();
-    // Another object.
+    // The reference changes to another object.
     let address = batch.writes(&two, 8).unwrap();
     batch.edit(position, |flush: &mut PipeControl| flush.address = address).unwrap();
     let same = batch.reads(&two, 8).unwrap();
@@ -187,7 +189,7 @@ fn references_follow_patches() {
     let buffer = batch.finish().unwrap().buffer;
     let found: Vec<_> =
         buffer.relocations().iter().map(|one| (one.offset, one.target, one.delta)).collect();
-    // The second packet has the number only.
+    // The second packet contains the number, but no reference.
     assert_eq!(found, [(8, 0x2000, 8)]);
 }
 
@@ -210,10 +212,10 @@ fn wrong_references_are_refused() {
         "MI_NOOP does not hold the address 0x1008 of target that was taken for it: \
          take an address right before the packet that uses it"
     );
-    // The error is over with that packet.
+    // The next packet is emitted without an error.
     batch.emit(&MiNoop::new()).unwrap();
 
-    // A pointer of 32 bits: fine if the object is pinned.
+    // A 32-bit pointer is allowed if the object is pinned.
     let prefetch = StatePrefetch {
         prefetch_pointer: batch.reads(&target, 0).unwrap(),
         ..StatePrefetch::new()
@@ -228,7 +230,7 @@ fn wrong_references_are_refused() {
     );
 }
 
-/// A field that is 0 points nowhere, so nothing can be said of one that points to address 0.
+/// A field that is 0 means unused, so address 0 cannot be referenced.
 #[test]
 fn references_to_address_0_are_refused() {
     let zero = Buffer::new("zero", 0, 4096).unwrap();
@@ -241,7 +243,7 @@ fn references_to_address_0_are_refused() {
     batch.reads::<4, 64>(&zero, 4).unwrap();
 }
 
-/// References are matched by value: which field is meant must be clear.
+/// References are matched by value, so the field must be unique.
 #[test]
 fn an_address_in_more_fields_than_it_was_taken_for_is_refused() {
     let target = Buffer::new("target", 0x1000, 4096).unwrap();
@@ -259,7 +261,7 @@ fn an_address_in_more_fields_than_it_was_taken_for_is_refused() {
     );
     let (one, two) = (batch.reads(&target, 8).unwrap(), batch.reads(&target, 8).unwrap());
     let position = batch.emit(&copy(one, two)).unwrap();
-    // One field of a packet that is known to hold the address in both.
+    // This packet is known to contain the address in both fields.
     let other = batch.reads(&target, 16).unwrap();
     batch.edit(position, |copy: &mut MiCopyMemMem| copy.source_memory_address = other).unwrap();
     let same = batch.reads(&target, 8).unwrap();

@@ -1,4 +1,4 @@
-//! PIPELINE_SELECT as a type.
+//! The pipeline as a type parameter (PIPELINE_SELECT).
 
 use genxml::batch::Batch;
 use genxml::engine::{EngineId, Render};
@@ -43,8 +43,8 @@ fn each_pipeline_takes_its_commands() {
     assert_eq!(selections, [Selection::_3D, Selection::MEDIA, Selection::GPGPU]);
 }
 
-/// Oracle: what hasvk emits before it changes to GPGPU (corpus/drivers/vk_saxpy), less its
-/// post-sync write and VF invalidation.
+/// Oracle: the packets that hasvk emits before it selects GPGPU (corpus/drivers/vk_saxpy), without
+/// its post-sync write and VF invalidation.
 #[test]
 fn caches_are_flushed_and_invalidated_before_the_choice() {
     let batch = batch().select_gpgpu().unwrap();
@@ -82,7 +82,8 @@ fn choosing_again_and_assuming_emit_nothing() {
     assert!(!batch().assume::<Media>().select_gpgpu().unwrap().dwords().is_empty());
 }
 
-/// The specification says it of every command of a 3D or media opcode, and of nothing else.
+/// The specification names pipelines for every command with a 3D or media opcode, and for no other
+/// command.
 #[test]
 fn every_render_command_has_its_pipelines() {
     use genxml::core::reflect::{Kind, Pipelines};

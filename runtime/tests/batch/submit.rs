@@ -1,4 +1,4 @@
-//! What `submit` finds.
+//! Errors that `submit` detects.
 
 use genxml::batch::{Batch, BatchError, Buffer, FinishedBatch, Heap};
 use genxml::core::address::{DynamicState, Instruction, SurfaceState};
@@ -49,11 +49,11 @@ fn error(batch: FinishedBatch<Render>, others: impl IntoIterator<Item = Buffer>)
 
 #[test]
 fn good_offsets_pass() {
-    // Not used; the array, its second element, one alone, untyped dwords.
+    // Offset 0 (unused); the array, its second element, a single sampler, untyped dwords.
     for offset in [0, 64, 96, 128, 192] {
         samplers(0x8000, offset).submit([heap().finish()]).unwrap();
     }
-    // A plain buffer says nothing of its contents.
+    // The contents of a plain buffer are not checked.
     samplers(0x8000, 0x500).submit([Buffer::new("plain", 0x8000, 4096).unwrap()]).unwrap();
 }
 
@@ -61,15 +61,15 @@ fn good_offsets_pass() {
 fn offsets_of_other_heaps_are_found() {
     let place =
         "3DSTATE_SAMPLER_STATE_POINTERS_PS at +0x40 of batch: Pointer to PS Sampler State is";
-    let ask = "is the offset of another heap than the base?";
+    let ask = "does the offset belong to another heap?";
     for (offset, found) in [
-        (0x140, "nothing was put"),
-        (0x100, "INTERFACE_DESCRIPTOR_DATA is instead of SAMPLER_STATE"),
-        (0x1000, "only 4096 bytes are"),
+        (0x140, "nothing was put there"),
+        (0x100, "INTERFACE_DESCRIPTOR_DATA is there, not SAMPLER_STATE"),
+        (0x1000, "it has only 4096 bytes"),
     ] {
         assert_eq!(
             error(samplers(0x8000, offset), [heap().finish()]),
-            format!("{place} +{offset:#x} of dynamic, where {found}: {ask}")
+            format!("{place} +{offset:#x} of dynamic, but {found}: {ask}")
         );
     }
 }
@@ -94,11 +94,11 @@ fn bases_are_there_and_come_first() {
     assert_eq!(
         error(finish(batch()), [heap().finish()]),
         "3DSTATE_BLEND_STATE_POINTERS at +0x0 of batch: Blend State Pointer is an offset of dynamic-state space, whose base \
-         was not set before: emit STATE_BASE_ADDRESS, or say `assume_base`"
+         was not set before: emit STATE_BASE_ADDRESS, or call `assume_base`"
     );
     let buffer = Buffer::new("plain", 0x8000, 4096).unwrap();
     finish(batch().assume_base::<DynamicState>(0x8000)).submit([buffer]).unwrap();
-    // A base of an earlier batch does not hide a wrong offset.
+    // A base in an earlier batch does not hide a wrong offset.
     assert!(matches!(
         finish(batch().assume_base::<DynamicState>(0x8000)).submit([heap().finish()]),
         Err(BatchError::Dangling { .. })
@@ -129,8 +129,8 @@ fn state_in_heaps_is_checked_too() {
     batch.emit(&load).unwrap();
     assert_eq!(
         error(batch.finish().unwrap(), [kernels.finish(), dynamic.finish(), surfaces.finish()]),
-        "INTERFACE_DESCRIPTOR_DATA at +0x40 of dynamic: Kernel Start Pointer is +0x800 of kernels, where nothing was put: \
-         is the offset of another heap than the base?"
+        "INTERFACE_DESCRIPTOR_DATA at +0x40 of dynamic: Kernel Start Pointer is +0x800 of kernels, but nothing was put there: \
+         does the offset belong to another heap?"
     );
 }
 
@@ -153,8 +153,8 @@ fn second_level_batches_are_looked_into() {
     let others = routine.into_buffers().chain([heap().finish()]);
     assert_eq!(
         error(finish(batch), others),
-        "3DSTATE_SAMPLER_STATE_POINTERS_PS at +0x0 of routine: Pointer to PS Sampler State is +0x200 of dynamic, where \
-         nothing was put: is the offset of another heap than the base?"
+        "3DSTATE_SAMPLER_STATE_POINTERS_PS at +0x0 of routine: Pointer to PS Sampler State is +0x200 of dynamic, but \
+         nothing was put there: does the offset belong to another heap?"
     );
 }
 

@@ -1,5 +1,5 @@
-//! What is remembered of packets before changes nothing: text, problems and findings are those of
-//! sinks that read every field of every packet.
+//! The cache of packets that were seen before must not change results: text, problems and findings
+//! equal those of sinks that read every field of every packet.
 
 use genxml::capture::{Capture, Event, Playback};
 use genxml::check::{Checker, Rules};
@@ -8,7 +8,7 @@ use genxml::engine::EngineId;
 use genxml_testkit::{Random, corpus, draws};
 use std::io;
 
-/// Hands on records only, so that the fields of every packet are read.
+/// Passes on records only, so that the fields of every packet are read.
 struct Plain<'a>(&'a mut dyn Sink);
 
 impl Sink for Plain<'_> {
@@ -21,7 +21,7 @@ impl Sink for Plain<'_> {
     }
 }
 
-/// What `decode` gives a sink, by itself or behind [`Plain`].
+/// Runs with the sink itself and with [`Plain`] around it, and compares the results.
 fn both<T: PartialEq>(what: &str, run: impl Fn(bool) -> T) -> T {
     let (quick, plain) = (run(false), run(true));
     assert!(quick == plain, "{what} differs from what reading every field gives");
@@ -65,8 +65,8 @@ fn findings(decode: Decode<'_>, rules: &Rules, engine: EngineId) -> Vec<String> 
     })
 }
 
-/// Packets that come again with some bits changed: of draws, whose flips add up, so that packets
-/// differ from the last of their kind in little, and of one kind of everything that there is.
+/// Repeated packets with some bits changed. The changes accumulate, so each packet differs little
+/// from the previous one of its type.
 #[test]
 fn flipped_bits() {
     let rules = Rules::gen8();
@@ -87,7 +87,7 @@ fn flipped_bits() {
         let (text, summary) = text(&decode, &options);
         assert!(text.len() > 20 * dwords.len() && (round == 0 || summary.problems > 0));
         broken += findings(&decode, &rules, EngineId::Render).len();
-        // More and more of them, seldom in headers.
+        // Flip more bits in each round, and none in headers of 3D packets.
         for _ in 0..dwords.len() >> (7 - round) {
             let (at, bit) = (random.index(dwords.len()), random.below(32));
             let header = dwords[at] >> 27 & 3 == 3 && dwords[at] >> 29 == 3;
@@ -99,7 +99,7 @@ fn flipped_bits() {
     assert!(broken > 100, "{broken} findings");
 }
 
-/// One packet of every kind, three times: as it is described, and with bits changed.
+/// One packet of every type, three times: unchanged, and with bits changed.
 #[test]
 fn every_packet() {
     use genxml::core::reflect::Kind;
@@ -142,7 +142,7 @@ fn every_packet() {
     }
 }
 
-/// What real drivers emit, with all that it points to.
+/// Batches of real drivers, with everything that they refer to.
 #[test]
 fn real_captures() {
     let Some(corpus) = corpus::folder() else { return };

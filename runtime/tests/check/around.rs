@@ -1,5 +1,5 @@
-//! What is said around findings: identifiers that stay, quotes, undefined state; and batches that
-//! are checked while they are built.
+//! Parts of findings other than the rule: stable identifiers, quoted packets, undefined state. Also
+//! batches that are checked while they are built.
 
 use super::{findings, make, packet};
 use genxml::batch::{Arena, Batch, BatchError};
@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Scripts and settings name rules: an identifier that was there once stays. With `GENXML_BLESS`
-/// set, new ones are added.
+/// Scripts and settings name rules, so an identifier must never disappear. With `GENXML_BLESS` set,
+/// new identifiers are added.
 #[test]
 fn identifiers_stay() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/ids.txt");
@@ -25,7 +25,7 @@ fn identifiers_stay() {
         .chain(Rules::of_fields().iter().chain(Rules::of_draws()).map(|rule| rule.id))
         .collect();
     let gone: Vec<_> = known.difference(&all).collect();
-    assert!(gone.is_empty(), "rules that were there are not: {gone:?}");
+    assert!(gone.is_empty(), "rules that have disappeared: {gone:?}");
     if std::env::var_os("GENXML_BLESS").is_some() {
         let lines: Vec<&str> = all.iter().copied().collect();
         fs::write(&path, lines.join("\n") + "\n").unwrap();
@@ -64,7 +64,7 @@ fn packets_around_are_quoted() {
     let before: Vec<u32> = quote.before.iter().map(|line| line.header & 0x3f_ffff).collect();
     assert_eq!(before, [3, 4, 5]);
     assert_eq!(quote.after.map(|line| line.name), Some("MI_BATCH_BUFFER_END"));
-    // The last packet of all has nothing behind it; kernels alone are in no batch.
+    // The last packet has no packet after it. A kernel alone is in no batch.
     let mut all = Vec::new();
     check::raw(EngineId::Render, 0, &packets[0], &Rules::gen8(), &mut |finding| {
         all.push(finding.clone())
@@ -75,7 +75,7 @@ fn packets_around_are_quoted() {
     assert!(!all.is_empty() && all.iter().all(|finding| finding.quote.is_none()));
 }
 
-/// What a capture of these batches, all of one context, is found to lack.
+/// The state that is missing in a capture of these batches, which have one context.
 fn lacking(batches: &[&[Vec<u32>]]) -> Vec<Vec<String>> {
     let mut writer = CaptureWriter::new("lacking");
     for packets in batches {
@@ -121,7 +121,8 @@ fn draws_with_state_that_nothing_has_set() {
     for name in needed {
         assert_eq!(lacking(&[&state(name)]), [vec![name.clone()]], "{name}");
     }
-    // An earlier batch of the context counts; the same is told once; dwords alone tell nothing.
+    // State from an earlier batch of the context counts. The same missing state is reported once.
+    // Raw dwords are not checked for it.
     assert!(lacking(&[&state(""), &[draw(), draw()]]).is_empty());
     assert_eq!(lacking(&[&state("3DSTATE_PS"), &[draw(), draw()]]).len(), 1);
     let found = findings(EngineId::Render, &[draw()]);
@@ -131,7 +132,7 @@ fn draws_with_state_that_nothing_has_set() {
     assert_eq!(all, [["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"]]);
 }
 
-/// A batch that is checked holds the same packets as one that is not, over any number of buffers.
+/// A checked batch contains the same packets as an unchecked one, over any number of buffers.
 #[test]
 fn batches_are_checked_as_they_are_built() -> Result<(), BatchError> {
     let wrong = PipeControl { command_streamer_stall_enable: true, ..PipeControl::new() };
@@ -144,7 +145,7 @@ fn batches_are_checked_as_they_are_built() -> Result<(), BatchError> {
         for at in 0..3000 {
             if at % 1000 == 7 {
                 batch.emit(&wrong)?;
-                // The packet is told of at once.
+                // The finding is available at once.
                 let newest = batch.findings().last().map(|finding| finding.packet.1);
                 assert_eq!(newest, checked.then(|| batch.address() - 24));
                 places.extend(newest);
@@ -162,7 +163,8 @@ fn batches_are_checked_as_they_are_built() -> Result<(), BatchError> {
     assert!(plain.len() > 2 && plain == checked);
     assert_eq!((none.len(), places.len()), (0, 3));
 
-    // One buffer: full is full, checked or not; and rules count as they are told to.
+    // In a single buffer, the checked batch is full after the same number of packets. Levels of
+    // rules apply.
     let mut rules = Rules::gen8();
     rules.set("PC-*", Level::Allow).expect("there are such rules");
     let mut batch = Batch::<Render>::new("batch", 0x1000, 4096)?.checked(rules);

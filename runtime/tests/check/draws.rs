@@ -1,5 +1,5 @@
-//! What draws and descriptors lead to: which kernels, surfaces, samplers and blend states are
-//! looked at, and when.
+//! State that draws and descriptors use: which kernels, surfaces, samplers and blend states are
+//! checked, and when.
 
 use super::{findings, make, packet};
 use genxml::check::{self, Rules};
@@ -10,10 +10,10 @@ use genxml::eu::instruction::SharedFunction;
 use genxml::eu::surface;
 use std::collections::BTreeSet;
 
-/// Where the batch lies, and what all bases are unless a test says otherwise.
+/// Address of the batch, and value of all bases unless a test sets another one.
 const BASE: u64 = 0x10000;
 
-/// A batch and what it points to, at offsets from [`BASE`].
+/// A batch and its structures, at offsets from [`BASE`].
 #[derive(Clone, Default)]
 struct Scene {
     packets: Vec<Vec<u32>>,
@@ -45,7 +45,7 @@ impl Scene {
         all
     }
 
-    /// How often each rule fires.
+    /// Number of findings of the rule.
     fn fires(&self, rule: &str) -> usize {
         assert!(Rules::gen8().find(rule).is_some(), "no rule {rule}");
         let mut count = 0;
@@ -55,7 +55,7 @@ impl Scene {
         count
     }
 
-    /// Name, kind and address of everything that is shown, notes by their text.
+    /// Name and address of everything that the decoder shows; notes by their text.
     fn shown(&self) -> Vec<(String, u64)> {
         let bytes: Vec<u8> = self.dwords().iter().flat_map(|dword| dword.to_le_bytes()).collect();
         let mut shown = Vec::new();
@@ -89,7 +89,7 @@ impl Scene {
     }
 }
 
-/// All bases.
+/// STATE_BASE_ADDRESS with all bases set to `base`.
 fn bases(base: u64) -> Vec<u32> {
     let names = ["Surface State", "Dynamic State", "Instruction"];
     let fields: Vec<(String, u64)> = names
@@ -129,8 +129,7 @@ const SAMPLER: u32 = 2;
 const RENDER: u32 = 5;
 const DATA_PORT_0: u32 = 10;
 
-/// Message types of the sampler in bits 16:12, its number in 11:8, the surface in 7:0, SIMD8 in
-/// 18:17.
+/// A sampler message: message type in bits 16:12, sampler in 11:8, surface in 7:0, SIMD8 in 18:17.
 pub fn sampler(message_type: u32, sampler: u32, surface: u32) -> (u32, u32) {
     (SAMPLER, 1 << 17 | message_type << 12 | sampler << 8 | surface)
 }
@@ -140,7 +139,7 @@ fn target(surface: u32) -> (u32, u32) {
     (RENDER, 12 << 14 | surface)
 }
 
-/// Pixel shader of width 8 with these offsets.
+/// A pixel shader of width 8 whose kernel is at this offset.
 fn pixel(kernel: u64) -> Vec<u32> {
     packet("3DSTATE_PS", &[("Kernel Start Pointer 0", kernel >> 6), ("8 Pixel Dispatch Enable", 1)])
 }
@@ -171,8 +170,8 @@ fn surface(fields: &[(&str, u64)]) -> Vec<u32> {
 #[test]
 fn messages_name_only_what_they_use() {
     let port = |descriptor| surface::binding_table_index(SharedFunction::DataPort0, descriptor);
-    assert_eq!(port(1 << 18 | 0x21), None, "a scratch block has an offset there");
-    assert_eq!(port(7 << 14), None, "a fence has nothing there");
+    assert_eq!(port(1 << 18 | 0x21), None, "a scratch block has an offset in these bits");
+    assert_eq!(port(7 << 14), None, "a fence does not use these bits");
     assert_eq!(port(8 << 14 | 3), Some(3));
     assert_eq!(port(8 << 14 | 255), None, "stateless");
     let index = |message_type: u32, mode: u32| {
@@ -192,7 +191,7 @@ fn messages_name_only_what_they_use() {
     assert_eq!(index(0x0b, 3), Some(5), "sample_8x8");
     assert_eq!(surface::sampler_index(SharedFunction::DataPort1, 5 << 8), None);
 
-    // So garbage that nothing points to is not followed.
+    // Offsets that no message uses are not followed.
     let messages = [(DATA_PORT_0, 1 << 18 | 0x9), (DATA_PORT_0, 7 << 14), sampler(0x07, 0, 1)];
     let scene = Scene::new(vec![pixel(0x400), table(0x600), samplers(0x700), draw()])
         .with(0x400, kernel(&messages))
@@ -237,8 +236,8 @@ fn every_draw_is_held_against_the_state_before_it() {
     assert_eq!(scene(&[0, 0]).fires(rule), 0);
     assert_eq!(scene(&[2]).fires(rule), 1);
     assert_eq!(scene(&[0, 2]).fires(rule), 1, "the second draw");
-    assert_eq!(scene(&[2, 2, 2]).fires(rule), 1, "told once");
-    // For a reader once is enough.
+    assert_eq!(scene(&[2, 2, 2]).fires(rule), 1, "reported once");
+    // The decoder shows each surface once.
     assert_eq!(scene(&[0, 2]).places("RENDER_SURFACE_STATE"), [0x800]);
 }
 
@@ -261,7 +260,7 @@ fn a_surface_that_no_message_uses_may_have_samples() {
     assert_eq!(scene((DATA_PORT_0, 1)).fires("RSS-MS-USE"), 1);
 }
 
-/// Drivers allocate one dword and two for each target.
+/// Drivers allocate one dword, and two more dwords for each target.
 #[test]
 fn blend_states_are_as_long_as_there_are_targets() {
     let entry = |both| {
@@ -274,7 +273,7 @@ fn blend_states_are_as_long_as_there_are_targets() {
         "3DSTATE_BLEND_STATE_POINTERS",
         &[("Blend State Pointer", 0xa00 >> 6), ("Blend State Pointer Valid", 1)],
     );
-    // One entry after another: the third is wrong.
+    // Entries follow each other: the third is wrong.
     let state = [vec![0], entry(0), entry(0), entry(1)].concat();
     let scene = |targets: u32| {
         let messages: Vec<_> = (0..targets).map(target).collect();
@@ -294,12 +293,12 @@ fn blend_states_are_as_long_as_there_are_targets() {
         [0xa00, 0xa00],
         "the first entry with the pointer, both with the draw"
     );
-    // Without a draw there is the first entry.
+    // Without a draw, only the first entry is checked.
     let alone = Scene::new(vec![pointer]).with(0xa00, [vec![0], entry(1), entry(1)].concat());
     assert_eq!(alone.fires(rule), 1);
 }
 
-/// Oracle: which kernel runs at which width, Mesa's `intel_fs_simd_width_for_ksp`.
+/// Oracle: Mesa's `intel_fs_simd_width_for_ksp`, for the kernel of each width.
 #[test]
 fn kernels_that_a_pixel_shader_does_not_have_are_left_out() {
     let shown = |widths: [u64; 3], pointers: [u64; 3]| {
@@ -327,7 +326,7 @@ fn kernels_that_a_pixel_shader_does_not_have_are_left_out() {
     assert_eq!(shown([1, 0, 1], all), [0x400, 0x440]);
     assert_eq!(shown([0, 1, 1], all), [0x440, 0x480]);
     assert_eq!(shown([1, 1, 1], all), all);
-    // Zero is where the batch is: no kernel.
+    // Offset 0 is the batch itself, so it is not shown as a kernel.
     assert_eq!(shown([1, 0, 0], [0x400, 0, 0]), [0x400]);
 }
 
@@ -345,7 +344,7 @@ fn samplers_are_held_against_the_surface_that_they_meet() {
     assert_eq!(scene(sampler(0, 0, 1), [1, 1]).fires(rule), 1);
     assert_eq!(scene(sampler(0, 0, 1), [1, 0]).fires(rule), 0);
     assert_eq!(scene(sampler(0, 0, 1), [0, 1]).fires(rule), 0);
-    // The one before is not the one that it meets.
+    // A sampler of another stage is not combined with this surface.
     let mut two = scene(sampler(0, 0, 1), [0, 1]);
     let vertex = [
         packet("3DSTATE_VS", &[("Function Enable", 1), ("Kernel Start Pointer", 0x500 >> 6)]),
@@ -360,13 +359,13 @@ fn samplers_are_held_against_the_surface_that_they_meet() {
         .with(0x720, sampler_state(1));
     assert_eq!(two.places("SAMPLER_STATE"), [0x720, 0x700]);
     assert_eq!(two.fires(rule), 0);
-    // Nor is a render target.
+    // A render target is not combined with a sampler.
     let written = scene(sampler(0, 0, 0), [1, 1]);
     let written = Scene { structures: written.structures[1..].to_vec(), ..written };
     let written = written.with(0x400, kernel(&[sampler(0, 0, 0), target(1)]));
     assert_eq!(written.fires(rule), 0);
 
-    // Interface descriptors: two of them, one after the other.
+    // Two interface descriptors, one after the other.
     let descriptor = |table: u64, samplers: u64| {
         let fields = [
             ("Kernel Start Pointer", 0x400 >> 6),
@@ -427,7 +426,7 @@ fn an_area_of_interest_that_is_not_used_is_no_error() {
     assert_eq!(holds(&state(&[("AOI Min X", 4)])), Some(0));
 }
 
-/// Fields of elements that lie where the header of the packet has its opcode are shown.
+/// Fields of elements are shown, also if they lie where the packet's header has its opcode.
 #[test]
 fn fields_of_elements_are_all_there() {
     let dwords = [0x7834_0002, 0x0001_0000, 0, 0x0002_0001, 0x0500_0000];

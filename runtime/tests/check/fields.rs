@@ -7,7 +7,7 @@ use genxml::core::bits;
 use genxml::core::rule::Severity;
 use genxml::engine::EngineId;
 
-/// What is found of single fields: rule, severity, container, field with value.
+/// The findings about single fields: rule, severity, container, field with value.
 fn told(found: &[Finding]) -> Vec<(&'static str, Severity, &'static str, String)> {
     found
         .iter()
@@ -100,7 +100,7 @@ fn messages_of_kernels_are_looked_at() {
     let name = "Message Descriptor - Sampling Engine";
     assert_eq!(told(&wrong), [("FIELD-MBZ", Severity::Error, name, field)]);
     assert_eq!(wrong[0].instruction.as_ref().unwrap().kernel, 0x4000);
-    // What a rule says of the same field is not said again.
+    // If a rule reports the same field, the field check does not report it again.
     let (function, mut descriptor) = sampler(0, 0, 1);
     bits::put(std::slice::from_mut(&mut descriptor), 20, 24, 31);
     let wrong = found((function, descriptor));

@@ -56,8 +56,8 @@ fn specified() -> Rules {
     Rules::new(Tables::gen8(), genxml::gen8::CONTAINERS, genxml::gen8::LASTS, gen8::CONTAINERS)
 }
 
-/// Instructions that say little: general registers or null wherever a register stands, a message of
-/// one register to where nothing is asked for.
+/// A plain instruction for each opcode: operands are general registers or null, and messages have
+/// one register and request nothing.
 fn plain() -> Vec<(&'static Container, [u32; 4])> {
     let mut all = Vec::new();
     for op in OPS {
@@ -87,7 +87,7 @@ fn plain() -> Vec<(&'static Container, [u32; 4])> {
             _ => {}
         }
         match op.name {
-            // Without a surface, as 64-bit addresses are; `send` has number 0.
+            // 255 means no surface, as for 64-bit addresses. In `send` the index is 0.
             "sendc" => set(&mut words, root, "Data Port 1 Message/Binding Table Index", 255),
             "cmp" | "cmpn" => set(&mut words, root, "Header/Control/CondModifier", 5),
             "addc" | "subb" => set(&mut words, root, "Header/Control/Controls B/AccWrCtrl", 1),
@@ -104,8 +104,8 @@ fn plain() -> Vec<(&'static Container, [u32; 4])> {
     all
 }
 
-/// A rule where it applies: the conditions of the views that lead to its structure, each with where
-/// that starts.
+/// A rule at a place where it applies. `needs` are the conditions of the views that lead to its
+/// structure, each with the start of the view's container.
 struct Applied {
     root: &'static Container,
     needs: Vec<(&'static Cond, u32)>,
@@ -138,7 +138,7 @@ fn collect(
     }
 }
 
-/// Every rule wherever it applies.
+/// Every rule at all places where it applies.
 fn applied() -> Vec<Applied> {
     let roots: BTreeMap<&str, &'static Container> =
         OPS.iter().map(|op| native::container(op.opcode)).map(|root| (root.name, root)).collect();
@@ -149,9 +149,9 @@ fn applied() -> Vec<Applied> {
     all
 }
 
-/// Looks for an instruction to which the rule applies and that it allows, with no finding at all,
-/// or that it does not allow, with this finding alone: from `from` on by changing fields that the
-/// rule and the way to it look at.
+/// Searches for an instruction to which the rule applies. If `allowed`, it must have no finding;
+/// otherwise this must be its only finding. The search starts at `from` and changes only fields
+/// that the rule or its conditions read.
 fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Option<[u32; 4]> {
     let (mut ranges, mut numbers) = (Vec::new(), vec![0, 1, 2, 3, u64::MAX]);
     for (condition, base) in one.needs.iter().copied().chain([(&one.rule.require, one.base)]) {
@@ -203,13 +203,14 @@ fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Optio
     None
 }
 
-/// Structures that messages carry in registers: their rules cannot be held against an instruction.
+/// Structures that messages carry in registers: their rules cannot be checked in an instruction.
 fn in_registers(container: &Container) -> bool {
     ["MH_", "MHC_", "MACD_"].iter().any(|start| container.name.starts_with(start))
 }
 
-/// Every rule of instructions and descriptors has an instruction that it alone is violated by, and
-/// a legal one that differs from it only in what the rule and the choice of the structure look at.
+/// For every rule of instructions and descriptors there is an instruction that violates only this
+/// rule, and a legal instruction that differs from it only in fields that the rule or its
+/// conditions read.
 #[test]
 fn every_rule_of_an_instruction_finds_what_breaks_it_and_nothing_else() {
     let rules = specified();
@@ -279,7 +280,7 @@ fn real_kernels_break_no_rule_of_severity_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `cmp` without a condition, the thread's end behind it.
+/// `cmp` without a condition, then the end of the thread.
 fn broken_kernel() -> Vec<u32> {
     let all = plain();
     let instruction = |name: &str| {
@@ -330,7 +331,7 @@ fn packets_lead_to_kernels_which_are_checked_once() {
         ["[Header.Opcode] = 16 (cmp)", "[Header.Control.CondModifier] = 0 (None)"]
     );
 
-    // Without an end it may be anything.
+    // Without an end of the thread, the data may be anything.
     dwords.truncate(dwords.len() - 4);
     let summary = check::raw(EngineId::Render, 0x10000, &dwords, &Rules::gen8(), &mut |_| ());
     assert_eq!((summary.kernels, summary.unfinished), (0, 1));
@@ -353,7 +354,7 @@ fn compact_instructions_are_checked_expanded() {
     assert!(findings(&words, &rules).is_empty());
 }
 
-/// What stands in registers is not looked at, and is all that is left out.
+/// Rules of structures in registers are the only ones that are not checked.
 #[test]
 fn rules_that_no_instruction_can_break_are_those_of_registers() {
     let shown: BTreeSet<&str> = applied().iter().map(|one| one.rule.id).collect();
@@ -364,9 +365,9 @@ fn rules_that_no_instruction_can_break_are_those_of_registers() {
     }
 }
 
-/// A restriction that the specification and the validator both know is told once, with the
-/// specification's values; what the validator alone knows is told with its own; levels hold for
-/// both.
+/// A restriction of both the specification and the validator is reported once, with the
+/// specification's values. A restriction of the validator alone is reported with the validator's
+/// values. Levels apply to both.
 #[test]
 fn the_validator_looks_at_kernels_too() {
     let source = "cmp (8|M0) (lt)f0.0 null:d r5.0<8;8,1>:d r6.0<8;8,1>:d
@@ -392,7 +393,8 @@ fn the_validator_looks_at_kernels_too() {
     assert!(findings(&words, &rules).is_empty());
 }
 
-/// An immediate as first of two sources cannot be decoded; the rule that says so is enough.
+/// An instruction with an immediate as the first of two sources cannot be decoded. Only the rule
+/// that says so is reported.
 #[test]
 fn what_cannot_be_decoded_is_told_once() {
     let source = "add (8|M0) r4.0<1>:d r5.0<8;8,1>:d r6.0<8;8,1>:d
@@ -427,6 +429,6 @@ fn ids_of_the_validator_are_those_of_the_specification() {
     let alone: Vec<&str> = specified
         .filter(|id| id.starts_with("EU-") && genxml::eu::validate::rule(id).is_none())
         .collect();
-    // What a message says and what the encoding of operands that do not count says.
+    // Restrictions of messages, and of the encoding of unused operands.
     assert_eq!(alone, ["EU-DST-FILE", "EU-MATH-ONE-SOURCE", "EU-LAST-RENDER-TARGET"]);
 }

@@ -1,5 +1,5 @@
-//! The rules engine: rules against their own words in Rust, sequences of packets by hand, and what
-//! real drivers do.
+//! The rules engine. Tests compare rules with the same conditions written in Rust, sequences of
+//! packets with hand-written results, and real drivers' batches.
 
 mod again;
 mod around;
@@ -18,7 +18,7 @@ use genxml::engine::EngineId;
 use genxml_testkit::{Random, corpus};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A packet or structure of these stored values; opcode and length are filled in.
+/// A packet or structure with these stored values. Opcode and length are set.
 fn make(name: &str, dwords: usize, fields: &[(&str, u64)]) -> Vec<u32> {
     let container = Tables::gen8().container(name).unwrap_or_else(|| panic!("no {name}"));
     let mut out = vec![0; dwords.max(container.dwords())];
@@ -59,7 +59,7 @@ fn find(fields: &[Field], groups: &[Group], path: &str) -> Option<(u32, u32)> {
     find(group.fields, group.groups, rest).map(|(start, end)| (at + start, at + end))
 }
 
-/// What is found in packets at 0x10000.
+/// The findings for packets at 0x10000.
 fn findings(engine: EngineId, packets: &[Vec<u32>]) -> Vec<Finding> {
     let mut dwords = packets.concat();
     dwords.extend(packet("MI_BATCH_BUFFER_END", &[]));
@@ -70,7 +70,7 @@ fn findings(engine: EngineId, packets: &[Vec<u32>]) -> Vec<Finding> {
     found
 }
 
-/// How often the rule fires on each packet of the batch.
+/// Number of findings of the rule for each packet of the batch.
 fn fires(rule: &str, packets: &[Vec<u32>]) -> Vec<usize> {
     assert!(Rules::gen8().find(rule).is_some(), "no rule {rule}");
     let found = findings(EngineId::Render, packets);
@@ -89,7 +89,7 @@ fn fires(rule: &str, packets: &[Vec<u32>]) -> Vec<usize> {
         .collect()
 }
 
-/// Oracle: drivers that work on hardware do nothing that is undefined or hangs.
+/// Oracle: the batches of drivers that work on hardware do nothing that is undefined or hangs.
 #[test]
 fn real_drivers_break_no_rule_of_severity_error() {
     let Some(corpus) = corpus::folder() else { return };
@@ -130,7 +130,7 @@ fn real_drivers_break_no_rule_of_severity_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Oracle: the rule once more, in Rust, over bits read off the manual's tables.
+/// Oracle: the rule written again in Rust, with bits from the manual's tables.
 #[test]
 fn rules_mean_what_they_say() {
     type Holds = fn(&dyn Fn(usize, u32, u32) -> u64) -> bool;
@@ -175,7 +175,7 @@ fn rules_mean_what_they_say() {
         let (_, rule) = rules.find(id).unwrap_or_else(|| panic!("no rule {id}"));
         let (mut kept, mut broken) = (0, 0);
         for _ in 0..4000 {
-            // Few bits set, all bits, or none: conditions ask for zeros and for small numbers.
+            // Few bits set, all bits, or none: rules compare with zeros and with small numbers.
             let mask = [
                 0,
                 0x0101_0101 << random.below(8),
@@ -204,22 +204,23 @@ fn what_came_before_counts() {
     let draw = || packet("3DPRIMITIVE", &[]);
     let pipe_control = |stall| packet("PIPE_CONTROL", &[("Command Streamer Stall Enable", stall)]);
 
-    // Last packets: constants again after their space was moved, if the stage is on.
+    // Order of packets: if the stage is enabled, constants must be set again after their space was
+    // moved.
     let rule = "PUSH-GS-AGAIN";
     let gs = |on| packet("3DSTATE_GS", &[("Enable", on)]);
     let moved = || packet("3DSTATE_PUSH_CONSTANT_ALLOC_GS", &[]);
     let constants = || packet("3DSTATE_CONSTANT_GS", &[]);
-    assert_eq!(fires(rule, &[moved(), draw()]), [0, 0], "nothing is known of the stage");
+    assert_eq!(fires(rule, &[moved(), draw()]), [0, 0], "the state of the stage is unknown");
     assert_eq!(fires(rule, &[gs(1), constants(), moved(), draw()]), [0, 0, 0, 1]);
     assert_eq!(fires(rule, &[gs(0), constants(), moved(), draw()]), [0, 0, 0, 0]);
     assert_eq!(fires(rule, &[gs(1), moved(), constants(), draw()]), [0, 0, 0, 0]);
 
-    // Itself left out: elements once for a draw.
+    // A packet's own earlier occurrence: elements may be set once for each draw.
     let elements = || make("3DSTATE_VERTEX_ELEMENTS", 3, &[]);
     let rule = "VE-ONCE";
     assert_eq!(fires(rule, &[elements(), draw(), elements(), elements(), draw()]), [0, 0, 0, 1, 0]);
 
-    // Conditional last: only a PIPE_CONTROL that stalls counts.
+    // Condition on the earlier packet: only a PIPE_CONTROL that stalls counts.
     let rule = "PUSH-DS-STALL";
     let moved = || packet("3DSTATE_PUSH_CONSTANT_ALLOC_DS", &[]);
     assert_eq!(fires(rule, &[moved(), pipe_control(0), draw()]), [0, 0, 1]);
@@ -227,14 +228,14 @@ fn what_came_before_counts() {
     assert_eq!(fires(rule, &[pipe_control(1), moved(), draw()]), [0, 0, 1]);
     assert_eq!(fires(rule, &[draw()]), [0]);
 
-    // State of several packets; the newest counts.
+    // State of several packets: the newest one counts.
     let rule = "3DPRIM-TESS-GROUP";
     let hs = |on| packet("3DSTATE_HS", &[("Enable", on)]);
     let te = |on| packet("3DSTATE_TE", &[("TE Enable", on)]);
     let ds = |on| packet("3DSTATE_DS", &[("Function Enable", on)]);
     assert_eq!(fires(rule, &[hs(1), draw()]), [0, 0], "unknown");
     assert_eq!(fires(rule, &[hs(1), te(1), ds(0), draw()]), [0, 0, 0, 1]);
-    assert_eq!(fires(rule, &[hs(1), te(0), draw()]), [0, 0, 1], "whatever the third is");
+    assert_eq!(fires(rule, &[hs(1), te(0), draw()]), [0, 0, 1], "for any third state");
     assert_eq!(fires(rule, &[hs(1), te(1), ds(0), ds(1), draw()]), [0; 5]);
 
     let rule = "3DPRIM-DEPTH-BUFFER";
@@ -247,7 +248,7 @@ fn what_came_before_counts() {
     assert_eq!(fires(rule, &[writes(1), buffer(7, 0), draw()]), [0, 0, 0]);
     assert_eq!(fires(rule, &[writes(0), buffer(7, 1), draw()]), [0, 0, 0]);
 
-    // The group of another packet.
+    // A group in another packet.
     let rule = "URB-VS-INPUT";
     let urb = |rows| packet("3DSTATE_URB_VS", &[("VS URB Entry Allocation Size", rows)]);
     let many = |count: usize| make("3DSTATE_VERTEX_ELEMENTS", 1 + 2 * count, &[]);
@@ -269,7 +270,7 @@ fn threads_and_their_state() {
     let walker = || packet("GPGPU_WALKER", &[]);
     let pipe_control = |stall| packet("PIPE_CONTROL", &[("Command Streamer Stall Enable", stall)]);
 
-    // The one before of the same kind.
+    // The previous packet of the same type.
     let rule = "VFE-STALL";
     assert_eq!(fires(rule, &[vfe(5), vfe(6)]), [0, 0], "no thread ran");
     assert_eq!(fires(rule, &[vfe(5), walker(), vfe(6)]), [0, 0, 1]);
@@ -320,7 +321,7 @@ fn structures_that_packets_lead_to() {
     assert_eq!(batch(0, 2), [0, 0, 0]);
 }
 
-/// A masked register: bits that were never written are not known.
+/// A masked register: bits that were never written are unknown.
 #[test]
 fn registers_as_commands_wrote_them() {
     let register = Tables::gen8().container("BCS_SWCTRL").unwrap();
@@ -355,7 +356,7 @@ fn registers_as_commands_wrote_them() {
     }
 }
 
-/// What a finding says.
+/// The contents of a finding.
 #[test]
 fn findings_name_place_and_values() {
     let packets = [
@@ -419,7 +420,7 @@ fn rules_can_count_differently() {
     assert!(Rules::gen8().set("3DPRIM-NOTHING", Level::Deny).is_err());
 }
 
-/// The pixel shaders of a real program write a render target, and one copies it by sampling; none
+/// Some pixel shaders of a real program write a render target, and one copies it by sampling. None
 /// does both.
 #[test]
 fn kernels_tell_how_surfaces_are_used() {

@@ -1,6 +1,6 @@
-//! Values for which a rule holds, and for which it does not, found by trying: the container's own
-//! fields, and what was seen before it, which stands in a stub of the tracked state. What was found
-//! for packets is then put into a batch, in which the checker has to say the same.
+//! Searches for values for which a rule holds, and for which it does not hold. The search changes
+//! the container's own fields and a stub of the tracked state. If the container is a packet, the
+//! values are then put into a batch, for which the checker must give the same result.
 
 use super::findings;
 use genxml::core::bits;
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 /// Elements of variable groups that are tried.
 const ELEMENTS: u32 = 6;
-/// Attempts for each of the two.
+/// Attempts for each of the two results.
 const STEPS: usize = 200_000;
-/// Attempts before all begins from zero again.
+/// Attempts before the search restarts at zero.
 const RESTART: usize = 2048;
 
-/// Something that a condition looks at.
+/// Something that a condition reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// Bits of the container.
@@ -26,7 +26,7 @@ enum Place {
     State(u16, u32, u32),
     /// An entry of `LASTS`.
     Last(u16),
-    /// Whether the surface is used so; the number of the role.
+    /// Whether the surface is used in this role, by index in `ROLES`.
     Role(usize),
 }
 
@@ -43,7 +43,7 @@ const ROLES: [Role; 10] = [
     Role::Written,
 ];
 
-/// A container and what came before it. Everything is known.
+/// A container and the state before it. Nothing is unknown.
 #[derive(Clone)]
 pub struct World {
     own: Vec<u32>,
@@ -103,8 +103,8 @@ pub fn replace(words: &mut [u32], start: u32, end: u32, value: u64) {
     }
 }
 
-/// What the condition looks at, and the numbers that it compares with. `at` are the elements
-/// around, each with the container that it is in.
+/// Collects the places that the condition reads, and the numbers that it compares with. `at` has
+/// the enclosing elements, each with its container.
 fn collect(
     cond: &Cond,
     at: &[(Option<u16>, u32)],
@@ -156,8 +156,8 @@ fn collect(
     }
 }
 
-/// Bits of its own container, which starts at `base`, that a condition looks at, and the numbers
-/// that it compares with; false if it looks elsewhere.
+/// Collects the bits of the condition's own container, which starts at `base`, and the numbers that
+/// it compares with. Returns false if the condition reads anything else.
 pub fn own(cond: &Cond, base: u32, ranges: &mut Vec<(u32, u32)>, numbers: &mut Vec<u64>) -> bool {
     let mut places = Vec::new();
     collect(cond, &[(None, base)], &mut places, numbers);
@@ -170,14 +170,14 @@ pub fn own(cond: &Cond, base: u32, ranges: &mut Vec<(u32, u32)>, numbers: &mut V
     })
 }
 
-/// Dwords of a container with all the elements that are tried.
+/// Number of dwords of a container with all the elements that are tried.
 fn dwords(container: &Container, most: u32) -> usize {
     let tails = container.groups.iter().filter(|group| group.count == 0);
     let tail: u32 = tails.map(|group| group.bits * ELEMENTS / 32).sum();
     (container.dwords() + tail as usize).max(most as usize)
 }
 
-/// Values for which the rule holds, and for which it is known not to hold.
+/// Values for which the rule holds, and values for which it does not hold.
 pub fn both_ways(container: &Container, rule: &Rule) -> (Option<World>, Option<World>) {
     let (mut places, mut numbers) = (Vec::new(), vec![0, 1, u64::MAX]);
     collect(&rule.require, &[(None, 0)], &mut places, &mut numbers);
@@ -214,14 +214,14 @@ pub fn both_ways(container: &Container, rule: &Rule) -> (Option<World>, Option<W
     (search(true), search(false))
 }
 
-/// The packet with these dwords, but for its opcode and length; of a register, the command that
-/// writes it.
+/// The packet with these dwords, and with its opcode and length set. For a register, the command
+/// that writes it.
 fn as_packet(container: &Container, dwords: &[u32]) -> Option<Vec<u32>> {
     let mut out = dwords.to_vec();
     match container.kind {
         Kind::Struct { .. } => return None,
         Kind::Register { offset, per_engine, masked, .. } => {
-            // The render engine's.
+            // The register of the render engine.
             let offset = if per_engine { offset + 0x2000 } else { offset };
             let enable = if masked { 0xffff_0000 } else { 0 };
             out = vec![0x1100_0001, offset, dwords[0] | enable];
@@ -236,10 +236,10 @@ fn as_packet(container: &Container, dwords: &[u32]) -> Option<Vec<u32>> {
     Some(out)
 }
 
-/// What the checker says of the packet in this world, if it can be put into a batch and means the
-/// same there: whether the rule is violated.
+/// Whether the checker finds the rule violated for the packet in this world. `None` if the packet
+/// cannot be put into a batch, or means something else there.
 fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -> Option<bool> {
-    // What kernels do, and the order of earlier packets, have tests of their own.
+    // Other tests check roles of kernels and the order of earlier packets.
     if !world.lasts.is_empty() || world.looks_at_roles {
         return None;
     }
@@ -261,7 +261,7 @@ fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -
     let engine = EngineId::ALL
         .into_iter()
         .find(|engine| all().all(|one| engines(one).intersects(engine.set())))?;
-    // Opcode and length may be what the rule looks at.
+    // The rule may read the opcode and the length.
     let mut real = world.clone();
     real.own.clone_from(&own);
     let packet = |state: &Container, dwords: &Vec<u32>| match state.kind {
@@ -280,8 +280,8 @@ fn in_a_batch(container: &Container, rule: &Rule, world: &World, broken: bool) -
     same.then_some(fires)
 }
 
-/// Changes values until the condition is what is wanted; never for the worse, but from zero again
-/// from time to time.
+/// Changes values at random until the condition has the wanted result. Changes that increase the
+/// distance are undone. The search restarts at zero from time to time.
 fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &mut World) -> bool {
     let mut random = Random::new(7);
     let mut best = u64::MAX;
@@ -294,7 +294,7 @@ fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &m
         for _ in 0..=random.index(3).min(places.len()) {
             let Some(&place) = places.get(random.index(places.len().max(1))) else { continue };
             let number = numbers[random.index(numbers.len())];
-            // Products: a part of a field is asked for by dividing it.
+            // Multiply by a factor, because some conditions divide a field to read a part of it.
             let factor = numbers[random.index(numbers.len())];
             let value = match (place, random.below(9)) {
                 (Place::Last(_), _) => random.below(4),
@@ -302,7 +302,7 @@ fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &m
                 (_, 1) => number.wrapping_add(1),
                 (_, 2) => number.wrapping_sub(1),
                 (_, 3 | 4) => world.get(place) ^ number.wrapping_mul(factor),
-                // What another field has: many rules compare two.
+                // The value of another field, because many rules compare two fields.
                 (_, 5) => world.get(places[random.index(places.len())]),
                 _ => number,
             };
@@ -323,8 +323,7 @@ fn reached(cond: &Cond, want: bool, places: &[Place], numbers: &[u64], world: &m
     false
 }
 
-/// How many comparisons would have to come out differently for the condition to be what is wanted,
-/// at least.
+/// The least number of comparisons that must change for the condition to have the wanted result.
 pub fn distance(cond: &Cond, want: bool, frame: &Frame<'_>, facts: &impl Facts) -> u64 {
     let both =
         |left, right| (distance(left, want, frame, facts), distance(right, want, frame, facts));
@@ -340,8 +339,8 @@ pub fn distance(cond: &Cond, want: bool, frame: &Frame<'_>, facts: &impl Facts) 
     }
 }
 
-/// A rule that cannot be violated says nothing, one that cannot be kept is wrong; and of packets
-/// the checker says which of the two it is.
+/// A rule that cannot be violated is useless, and a rule that cannot be satisfied is wrong. For
+/// packets, the checker must give the same result.
 #[test]
 fn every_rule_can_be_kept_and_broken() {
     let all = genxml::gen8::CONTAINERS.iter().chain(genxml::eu::gen8::CONTAINERS);

@@ -1,14 +1,14 @@
-//! Files that are cut, damaged or no error states at all.
+//! Files that are truncated, damaged or not error states.
 
 use crate::error_state::spellings::{linux_3_10, linux_6_1, read};
 use genxml::error_state::{ErrorState, MAX_TEXT, Spelling, write};
 use genxml_testkit::Random;
 
-/// Every cut is read, and what ends in the middle of something is told.
+/// Every truncated file is read, and a truncated part is reported.
 #[test]
 fn cuts_are_told() {
     let small = |text: String| -> String {
-        // Buffers of 16 dwords instead of a page.
+        // Keep 16 dwords of each buffer instead of a page.
         let keep = |line: &&str| !line.contains(" :  ") || *line < "00000040";
         text.lines().filter(keep).flat_map(|line| [line, "\n"]).collect()
     };
@@ -21,7 +21,7 @@ fn cuts_are_told() {
             let rest_is_end = text.as_bytes()[cut..] == *b"\n";
             assert!(
                 told || at_line_end || rest_is_end,
-                "cut at byte {cut} and not told: {:?}",
+                "cut at byte {cut} and not reported: {:?}",
                 &text[..cut]
             );
             assert!(state.buffers.len() <= whole.buffers.len());
@@ -55,7 +55,7 @@ fn announced_things_that_are_missing_are_told() {
     );
 }
 
-/// Numbers in a file ask for no memory.
+/// Numbers in a file must not cause large allocations.
 #[test]
 fn numbers_ask_for_no_memory() {
     let state = read(
@@ -64,7 +64,7 @@ fn numbers_ask_for_no_memory() {
     assert!(state.buffers[0].data.is_empty());
     let state = read("Active [99999999999]:\nrcs0 --- 99999999999 requests\n");
     assert_eq!(state.lists[0].rows.len(), 0);
-    // Text is bounded too.
+    // The amount of text is limited too.
     let line = format!("  a: {}\n", "b".repeat(4000));
     let text = format!("rcs0 command stream:\n{}", line.repeat(MAX_TEXT / line.len() + 1));
     let state = read(&text);
@@ -72,7 +72,7 @@ fn numbers_ask_for_no_memory() {
     assert!(state.notes[0].text.contains("bytes of text"));
 }
 
-/// Bytes changed at random: never a panic, never more memory than the file can hold.
+/// Random damage never causes a panic, nor more memory than the file can hold.
 #[test]
 fn random_damage_is_read() {
     let texts: Vec<Vec<u8>> = [linux_3_10(), linux_6_1()].map(String::into_bytes).into();

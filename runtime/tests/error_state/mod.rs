@@ -1,7 +1,7 @@
-//! Error states of i915: every spelling read, written and read again; damage.
+//! Error states of i915: every format is read, written and read again; damaged files.
 //!
-//! Oracles: texts written by hand after the formats of `drivers/gpu/drm/i915/i915_gpu_error.c` of
-//! each kernel, and for what is written, captures of real drivers.
+//! Oracles: texts written by hand in the formats of `drivers/gpu/drm/i915/i915_gpu_error.c` of each
+//! kernel; for the writer, captures of real drivers.
 
 mod damage;
 mod opened;

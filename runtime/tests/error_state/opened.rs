@@ -1,4 +1,4 @@
-//! Error states as dumps: compressed or not, of other GPUs too.
+//! Error states opened as dumps: compressed or plain, also from other GPUs.
 
 use crate::error_state::spellings::{linux_3_10, linux_6_1};
 use genxml::dump::{Dump, How, Kind};
@@ -8,7 +8,7 @@ fn open(bytes: Vec<u8>) -> Dump {
     Dump::read("hang", Cursor::new(bytes), &How::default()).unwrap()
 }
 
-/// Names of the submissions, and where they begin.
+/// Names and addresses of the submissions.
 fn names(dump: &mut Dump) -> Vec<(String, u64)> {
     let mut names = Vec::new();
     dump.submissions(&mut |submission| {
@@ -35,7 +35,7 @@ fn compressed_or_not() {
         assert_eq!(dump.notes(), []);
         assert_eq!(names(&mut dump), plain);
         assert!(dump.hang().is_some());
-        // A file that was cut is read as far as it goes.
+        // A truncated file is read up to the cut.
         let cut = open(bytes[..bytes.len() - 20].to_vec());
         assert_eq!(cut.kind(), Kind::ErrorState);
         assert!(!cut.notes().is_empty());

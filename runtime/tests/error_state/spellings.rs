@@ -1,4 +1,4 @@
-//! Texts as kernels of each time print them.
+//! Texts in the format of each kernel version.
 
 use genxml::engine::EngineId;
 use genxml::error_state::{BufferKind, ErrorState};
@@ -12,8 +12,8 @@ pub fn batch() -> Vec<u32> {
     dwords
 }
 
-/// A ring of a page in which the request goes from byte 0xff0 over the end to byte 0x10: MI_NOOP,
-/// MI_NOOP, MI_NOOP, MI_BATCH_BUFFER_START to `target`, MI_NOOP, MI_NOOP.
+/// A ring of one page. The request wraps: it goes from byte 0xff0 to byte 0x10. It contains
+/// MI_NOOP, MI_NOOP, MI_NOOP, MI_BATCH_BUFFER_START to `target`, MI_NOOP, MI_NOOP.
 pub fn ring(target: u64) -> Vec<u32> {
     let mut dwords = vec![0; 1024];
     dwords[1023] = 0x1880_0101;
@@ -30,7 +30,7 @@ pub fn rows(dwords: &[u32]) -> String {
     text
 }
 
-/// To base 85, one digit after the other as the kernel's loop does it.
+/// Encodes in base 85, digit by digit as the kernel's loop does.
 pub fn base85(bytes: &[u8]) -> String {
     let mut text = String::new();
     for dword in bytes.chunks(4) {
@@ -53,7 +53,7 @@ pub fn bytes(dwords: &[u32]) -> Vec<u8> {
     dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect()
 }
 
-/// A line of memory, deflated.
+/// A line of compressed memory (deflate).
 pub fn deflated(dwords: &[u32]) -> String {
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     zlib.write_all(&bytes(dwords)).unwrap();
@@ -143,7 +143,7 @@ fn linux_3_10_is_read() {
     assert_eq!(state.platform().unwrap().to_string(), "Haswell (Gen7.5)");
     assert_eq!(state.register("ERROR").unwrap().value, 0x107);
     assert_eq!(state.register("fence[0]").unwrap().value, 0x03bf_0000_0380_0001);
-    assert_eq!(state.register("INSTDONE_00").unwrap().value, 0xffdf_bffb, "kept under its name");
+    assert_eq!(state.register("INSTDONE_00").unwrap().value, 0xffdf_bffb, "under its own name");
 
     let names: Vec<_> = state.engines.iter().map(|engine| engine.name.as_str()).collect();
     assert_eq!(names, ["rcs0", "bcs0"]);
@@ -173,7 +173,7 @@ fn linux_3_10_is_read() {
     assert_eq!(other, ["Num Pipes: 1", "Pipe [0]:", "  Power: on", "  SRC: 063f0383"]);
 }
 
-/// Linux 3.14 on Broadwell: names the process and the ring registers' 64 bits.
+/// Linux 3.14 on Broadwell prints the process, and 64 bits of the ring registers.
 #[test]
 fn linux_3_14_is_read() {
     let state = read(&format!(
@@ -231,7 +231,7 @@ Semaphore page = 0x00006000
     assert_eq!(state.engine("vecs0").unwrap().process.as_ref().unwrap().name, "mpv --- [2]");
     assert_eq!(engine.value("ACTHD"), Some(0x0123_5008));
     assert_eq!(engine.value("SC_INSTDONE"), Some(0xffff_fffe), "the device's INSTDONE_1");
-    assert_eq!(state.register("INSTDONE_0"), None, "it is what the engine has");
+    assert_eq!(state.register("INSTDONE_0"), None, "it belongs to the engine");
     assert_eq!(engine.entry("hangcheck"), Some("hung [42]"));
     assert_eq!((state.lists[1].vm, state.lists[1].rows.len()), (Some(1), 1));
     let kinds: Vec<_> = state.buffers.iter().map(|buffer| buffer.kind.clone()).collect();
@@ -241,8 +241,8 @@ Semaphore page = 0x00006000
     assert_eq!(state.buffers[3].data[4], 2);
 }
 
-/// Linux 4.14: memory to base 85, deflated; old names of engines before the registers, new ones
-/// before the buffers.
+/// Linux 4.14: memory is compressed and encoded in base 85. Old names of engines are before the
+/// registers, new ones before the buffers.
 #[test]
 fn linux_4_14_is_read() {
     let state = read(&format!(
@@ -320,7 +320,7 @@ i915.modeset=-1
     assert_eq!((engine.requests[1].port, engine.requests[1].seqno), (None, 0x20));
     assert!(
         engine.other.iter().any(|line| line.text.contains("for glxgears [99]")),
-        "waiters are kept"
+        "waiters are stored"
     );
     assert_eq!(state.lists[0].rows[0].address, 0xffff_0123_5000);
     assert_eq!(state.buffers[0].data, bytes(&batch()));
@@ -394,7 +394,7 @@ fn linux_6_1_is_read() {
     assert_eq!(state.notes, []);
 }
 
-/// A ring that wraps leads to the batch; the workaround batch is by itself.
+/// A ring that wraps starts the batch. The workaround batch is a separate submission.
 #[test]
 fn engines_executed_rings_and_batches() {
     let state = read(&linux_6_1());
@@ -403,9 +403,7 @@ fn engines_executed_rings_and_batches() {
         .submissions(&mut |submission| {
             let mut first = Vec::new();
             let memory = match submission.global {
-                true => {
-                    submission.memory.global().expect("an error state tells the global table apart")
-                }
+                true => submission.memory.global().expect("an error state has global memory"),
                 false => submission.memory,
             };
             memory.dwords(submission.address, 1, &mut first);
@@ -429,7 +427,8 @@ fn engines_executed_rings_and_batches() {
     );
 }
 
-/// Without a word where the request starts, the jump into the batch is looked for before the head.
+/// If the file does not say where the request starts, the reader searches for the jump to the batch
+/// before the head.
 #[test]
 fn old_rings_start_with_their_jump() {
     let text = linux_3_10().replace("PCI ID: 0x0a16", "PCI ID: 0x1616");

@@ -1,4 +1,4 @@
-//! What is written comes back.
+//! Written error states, read back.
 
 use crate::error_state::spellings::{linux_3_10, linux_6_1, read};
 use genxml::capture::{Capture, Event, Playback};
@@ -15,7 +15,7 @@ fn text(state: &ErrorState, spelling: Spelling) -> (Vec<u8>, Vec<String>) {
     (text, left_out)
 }
 
-/// Written and read again it is what the spelling can say of it.
+/// Writes and reads an error state. The result must equal the part that the format can hold.
 fn comes_back(state: &ErrorState, spelling: Spelling) {
     let (text, left_out) = text(state, spelling);
     let (expected, said) = state.reduced(spelling);
@@ -46,7 +46,7 @@ fn comes_back(state: &ErrorState, spelling: Spelling) {
     }
 }
 
-/// All that an error state can hold.
+/// An error state with every kind of information.
 fn full() -> ErrorState {
     let register =
         |name: &str, value, more: &[u64]| Register { name: name.into(), value, more: more.into() };
@@ -174,9 +174,9 @@ fn every_spelling_comes_back() {
     for spelling in Spelling::ALL {
         comes_back(&state, spelling);
         let (reduced, left_out) = state.reduced(spelling);
-        assert_eq!(reduced.buffers.len(), state.buffers.len(), "{spelling}: no memory is left out");
+        assert_eq!(reduced.buffers.len(), state.buffers.len(), "{spelling}: all memory is written");
         assert!(!left_out.is_empty(), "{spelling}: some lines belong to other versions");
-        assert_eq!(reduced.reduced(spelling).0, reduced, "{spelling}: what is left stays");
+        assert_eq!(reduced.reduced(spelling).0, reduced, "{spelling}: idempotent");
     }
     for text in [linux_3_10(), linux_6_1()] {
         let state = read(&text);
@@ -184,7 +184,7 @@ fn every_spelling_comes_back() {
     }
 }
 
-/// Marks by which readers of each time know the parts.
+/// Text by which readers recognise the format of each kernel.
 #[test]
 fn spellings_look_like_their_kernels() {
     let state = full();
@@ -197,7 +197,7 @@ fn spellings_look_like_their_kernels() {
     has(Linux3_10, "render command stream:");
     has(Linux3_10, "  ACTHD: 0xffff12345678");
     has(Linux3_10, "  INSTDONE_1: 0xfffffffd");
-    // More than 32 bits, which those kernels did not know, as readers take them from later ones.
+    // Values above 32 bits, which those kernels do not print, in the form that later kernels use.
     has(Linux3_10, "bsd2 ring --- ringbuffer = 0x0000ffff 00020000");
     has(Linux3_10, "00000004 :  00000001");
     has(Linux3_14, "render ring (submitted by a (b) [c] [77]) --- gtt_offset = ");
@@ -279,14 +279,15 @@ fn captures_come_back_from_every_spelling() {
         while let Some(event) = playback.step() {
             let Event::Exec(exec) = event else { continue };
             let bytes: u64 = exec.objects.iter().map(|object| object.size).sum();
-            // Text of large memory takes long; the first and small submissions do.
+            // Large memory takes long as text, so only the first and small submissions are written.
             if execs >= 2 || bytes > 3 << 20 {
                 continue;
             }
             execs += 1;
             let memory = playback.memory(exec);
             let state = ErrorState::of_exec(&capture, exec, &memory);
-            // Lines of numbers are long: the first submission of a capture tells enough.
+            // Formats with one number per line are long, so only the first submission of a capture
+            // is written.
             let first = if execs == 1 { 0 } else { 3 };
             for spelling in &Spelling::ALL[first..] {
                 comes_back(&state, *spelling);
@@ -297,7 +298,7 @@ fn captures_come_back_from_every_spelling() {
                 assert_eq!(
                     view.tail(*address),
                     *bytes,
-                    "{}: what the submission saw",
+                    "{}: the memory of the submission",
                     path.display()
                 );
             }

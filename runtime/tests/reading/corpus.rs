@@ -1,23 +1,22 @@
-//! Real captures: nothing unknown, and of what is wrong with fields only what the programs really
-//! wrote.
+//! Real captures: no packet is unknown, and the only problems with fields are values that the
+//! programs really wrote.
 
 use genxml::decode::{Decoder, Kind, Options, Record, Tables};
 use genxml::dump::{Dump, How};
 use genxml_testkit::corpus;
 use std::collections::BTreeSet;
 
-/// What programs wrote that the manual does not allow: packet or structure, field, and why it is
-/// so.
+/// Values of real programs that the manual does not allow: packet or structure, field, and the
+/// reason.
 const REAL: [(&str, &str); 2] = [
-    // intel-gpu-tools put the modify bit of addresses into the dword that has none (stateless data
-    // port, dword 3).
+    // intel-gpu-tools set the modify bit in a dword that has none (stateless data port, dword 3).
     ("STATE_BASE_ADDRESS", "Reserved"),
-    // NEO sets bit 8 of the L3 configuration, which the manual has as reserved.
+    // NEO sets bit 8 of the L3 configuration, which is reserved in the manual.
     ("L3CNTLREG", "Reserved"),
 ];
 
-/// Oracle: the drivers and tests of intel-gpu-tools, which ran on hardware or its model as they
-/// are.
+/// Oracle: the drivers and tests of intel-gpu-tools, which ran unchanged on hardware or on a model
+/// of it.
 #[test]
 fn captures_have_nothing_that_is_unknown_or_wrongly_called_wrong() {
     let mut found = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! What packets lead to: vertices, constants, viewports, registers, rings, context images,
-//! messages.
+//! The data that packets refer to: vertices, constants, viewports, registers, rings, context
+//! images, messages.
 
 use crate::reading::{Buffers, END, Seen, bytes, decode, of_dwords, seen, with};
 use genxml::decode::{self, Decoder, Kind, Memory, Options, State, Tables, Value};
@@ -8,8 +8,8 @@ use genxml::engine::EngineId;
 
 const NOOP: u32 = 0;
 
-/// STATE_BASE_ADDRESS: surface, dynamic and instruction base in dwords 4, 6 and 10; bit 0 lets each
-/// take effect.
+/// STATE_BASE_ADDRESS: surface, dynamic and instruction base in dwords 4, 6 and 10. Bit 0 of each
+/// enables the change.
 fn bases(surface: u32, dynamic: u32, instruction: u32) -> Vec<u32> {
     let mut dwords = vec![0x6101_000e];
     dwords.extend([0; 15]);
@@ -17,7 +17,7 @@ fn bases(surface: u32, dynamic: u32, instruction: u32) -> Vec<u32> {
     dwords
 }
 
-/// A row as people read it: its number, and the values of its columns.
+/// A row of the output: its number, and the values of its columns.
 fn row(record: &Seen) -> (Option<u32>, Vec<Value>) {
     let values = record.items.iter().map(|item| item.value).filter(|value| *value != Value::Nested);
     (record.index, values.collect())
@@ -39,7 +39,8 @@ fn notes(seen: &[Seen]) -> Vec<&str> {
 /// and 0x0c7 2b p.36).
 fn vertex_state(size: u32) -> Vec<u32> {
     let mut dwords = vec![0x7808_0003, 2 << 26 | 1 << 14 | 12, 0x2_0000, 0, size];
-    // x and y of the buffer, 0 and 1.0 of the hardware; then a colour of four components.
+    // x and y come from the buffer; z and w are generated as 0 and 1.0. Then a colour of four
+    // components.
     dwords.extend([
         0x7809_0003,
         2 << 26 | 1 << 25 | 0x085 << 16,
@@ -90,7 +91,7 @@ fn a_draw_shows_as_many_vertices_as_it_takes() {
 }
 
 /// 3DSTATE_INDEX_BUFFER (2a p.136): format in dword 1 9:8, 1 for 16 bits. The base vertex is added
-/// to each index, the cut index (3DSTATE_VF, 2a p.247) is none.
+/// to each index. The cut index (3DSTATE_VF, 2a p.247) is not an index.
 #[test]
 fn indices_lead_to_vertices() {
     let mut batch = vertex_state(120);
@@ -111,7 +112,7 @@ fn indices_lead_to_vertices() {
 
 #[test]
 fn what_vertices_and_indices_lack_is_said() {
-    // Two vertices are in the buffer, four are drawn; then from a buffer that is nowhere.
+    // Four vertices are drawn, but the buffer has two; then the buffer's address is unmapped.
     let mut batch = vertex_state(24);
     batch.extend([0x7b00_0005, 4, 4, 0, 1, 0, 0, END]);
     let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x2_0000, vertices(4))]);
@@ -124,7 +125,7 @@ fn what_vertices_and_indices_lack_is_said() {
         "{:?}",
         notes(&seen)
     );
-    // Parameters in registers that nothing has loaded.
+    // Parameters in registers that no command has loaded.
     let mut batch = vertex_state(24);
     batch.extend([0x7b00_0405, 4, 0, 0, 0, 0, 0, END]);
     let seen = of_dwords(EngineId::Render, &batch);
@@ -235,12 +236,13 @@ fn arithmetic_is_an_expression() {
     assert_eq!(notes(&seen), ["R2 = R0 - R1", "R3 = borrow(R0 - R1)"]);
 }
 
-/// MI_LOAD_REGISTER_REG (0x2a) and MI_STORE_REGISTER_MEM (0x24) show what the register holds, if a
-/// command has said it.
+/// MI_LOAD_REGISTER_REG (0x2a) and MI_STORE_REGISTER_MEM (0x24) show the register's value, if an
+/// earlier command has loaded it.
 #[test]
 fn registers_that_are_moved_have_their_fields() {
     let mut batch = vec![0x1100_0001, 0x20c0, 0xffff_0040];
-    // INSTPM is known in its low half alone; CS_GPR 1 is known in full, and is copied to CS_GPR 2.
+    // Only the low half of INSTPM is known. CS_GPR 1 is completely known, and is copied to CS_GPR
+    // 2.
     batch.extend([0x1200_0002, 0x20c0, 0x9000, 0]);
     batch.extend([0x1100_0001, 0x2608, 77]);
     batch.extend([0x1500_0001, 0x2608, 0x2610]);
@@ -262,7 +264,7 @@ fn registers_that_are_moved_have_their_fields() {
     );
 }
 
-/// Memory that has a global page table too.
+/// Memory that also has a global page table.
 struct Both {
     context: Buffers,
     global: Buffers,
@@ -282,14 +284,14 @@ impl Memory for Both {
 #[test]
 fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
     let start = 0x1880_0001 | 1 << 8;
-    // A ring of 64 bytes at 0x9000: the head at 0x34, the packet there goes on at the start, the
-    // tail at 0xc.
+    // A ring of 64 bytes at 0x9000. The head is 0x34, the packet there continues at the start, and
+    // the tail is 0xc.
     let mut ring = vec![0x7fff_ffff; 16];
     (ring[13], ring[14], ring[15], ring[0]) = (NOOP, start, 0x1000, 0);
     (ring[1], ring[2]) = (NOOP, 0x0280_0000);
     let batch = [0x0280_0000, END];
     let memory = Both {
-        // The same address means other things in the two spaces.
+        // The same address has different contents in the two address spaces.
         context: Buffers(vec![(0x1000, bytes(&batch)), (0x9000, bytes(&[END; 16]))]),
         global: Buffers(vec![(0x9000, bytes(&ring))]),
     };
@@ -340,7 +342,7 @@ fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
     );
 }
 
-/// What a ring says that cannot be: it ends all the same, and says so.
+/// Rings with invalid registers: the reader stops and reports that.
 #[test]
 fn rings_that_make_no_sense_end() {
     let memory = Buffers(vec![(0x9000, bytes(&[NOOP; 16]))]);
@@ -412,7 +414,7 @@ fn context_images_show_registers_by_name() {
     assert_eq!(seen.last().unwrap().name, "MI_BATCH_BUFFER_END");
     assert_eq!(summary.unknown, 0);
 
-    // Cut in the middle, and not there at all.
+    // A truncated image, and one that is not in memory.
     for (length, said) in [(4096 + 16, "cut short"), (0, "nothing is mapped there")] {
         let memory = Buffers(vec![(0x20_0000, bytes(&image)[..length].to_vec())]);
         let (seen, _) = crate::reading::seen(|sink| {
@@ -433,8 +435,8 @@ fn context_images_show_registers_by_name() {
     }
 }
 
-/// A send with its message: 0x27 is the thread spawner, descriptor 0x02000010 one register,
-/// resource kept, end of thread (2d p.495).
+/// A send with its message: function 0x27 is the thread spawner with end of thread; descriptor
+/// 0x02000010 has one register and keeps the resource (2d p.495).
 #[test]
 fn sends_are_followed_by_their_messages() {
     let mut batch = bases(0, 0x5_0000, 0x6_0000);
@@ -453,8 +455,8 @@ fn sends_are_followed_by_their_messages() {
     }
 }
 
-/// The three reasons why a pointer is not followed are told apart: nothing is there, its base is
-/// not known, there is none.
+/// Notes distinguish the reasons why a pointer is not followed: nothing is mapped at the address,
+/// or the base is not known.
 #[test]
 fn pointers_that_lead_nowhere_say_why() {
     let colour_calculator = |pointer: u32| [0x780e_0000, pointer | 1, END];
@@ -471,9 +473,9 @@ fn pointers_that_lead_nowhere_say_why() {
     assert_eq!(notes(&with_base(0)), [""; 0]);
 }
 
-/// A sampler whose coordinates never leave the surface has no border colour; a pointer of 0 is none
-/// then, whatever is at the dynamic state base (2d p.396-407: TCX, TCY and TCZ in dword 3 8:6, 5:3
-/// and 2:0, 4 is CLAMP_BORDER).
+/// A sampler needs a border colour only if coordinates can leave the surface. Otherwise a pointer
+/// of 0 is not followed (2d p.396-407: TCX, TCY and TCZ in dword 3 8:6, 5:3 and 2:0; 4 is
+/// CLAMP_BORDER).
 #[test]
 fn borders_are_followed_where_there_are_some() {
     let of = |modes: u32| {
@@ -505,10 +507,10 @@ fn coded_data_are_shown() {
     assert_eq!((data.name, data.address, data.there), ("coded data", 0x4_0010, 5));
 }
 
-/// What packets say of surfaces is told in one line. 3DSTATE_DEPTH_BUFFER (2a p.55): type in dword
-/// 1 31:29, format in 20:18, pitch less one in 17:0, height and width less one in dword 4 31:18 and
-/// 17:4. 3DSTATE_SO_BUFFER (2a p.216): index in dword 1 30:29, dwords less one in dword 4; the
-/// pitch of buffer 1 is in dword 3 27:16 of 3DSTATE_STREAMOUT (2a p.225).
+/// A surface that a packet describes is shown in one line. 3DSTATE_DEPTH_BUFFER (2a p.55): type in
+/// dword 1 31:29, format in 20:18, pitch minus one in 17:0, height and width minus one in dword 4
+/// 31:18 and 17:4. 3DSTATE_SO_BUFFER (2a p.216): index in dword 1 30:29, dwords minus one in dword
+/// 4; the pitch of buffer 1 is in dword 3 27:16 of 3DSTATE_STREAMOUT (2a p.225).
 #[test]
 fn surfaces_that_packets_describe() {
     let depth = [0x7805_0006, 1 << 29 | 1 << 18 | 255, 0x1000, 0, 63 << 18 | 31 << 4, 0, 0, 0];

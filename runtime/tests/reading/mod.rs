@@ -1,10 +1,10 @@
-//! Reading dumps, against dwords that are put together by hand from the manual's layouts: nothing
-//! of ours packs them.
+//! Reading dumps, compared with dwords written by hand from the manual's layouts. No code of this
+//! project packs them.
 //!
-//! * `peers`: what the public decoders read wrong
+//! * `peers`: data that the public decoders read wrong
 //! * `corpus`: real captures
-//! * `follow`: what packets lead to
-//! * `values`: what the bits of each class of field mean
+//! * `follow`: the data that packets refer to
+//! * `values`: the meaning of the bits of each class of field
 
 mod corpus;
 mod follow;
@@ -62,7 +62,7 @@ impl Seen {
     }
 }
 
-/// Everything that `run` decodes into the sink that it gets.
+/// Everything that `run` decodes into its sink.
 fn seen<T>(run: impl FnOnce(&mut dyn Sink) -> std::io::Result<T>) -> (Vec<Seen>, T) {
     let mut seen = Vec::new();
     let mut sink = |record: &Record| {

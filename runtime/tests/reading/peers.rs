@@ -1,8 +1,8 @@
-//! What the public decoders read wrong, read right here: one test for each defect that is known of
-//! them.
+//! Data that the public decoders read wrong and this one reads right: one test for each of their
+//! known defects.
 //!
-//! Oracle: the layouts of the manual. Every dword below is put together by hand from the page that
-//! is named.
+//! Oracle: the layouts of the manual. Every dword below is written by hand from the page that is
+//! named.
 
 use crate::reading::{Buffers, END, bytes, decode, of_dwords};
 use genxml::decode::{Kind, Memory, Tables, Value};
@@ -42,7 +42,7 @@ fn several_registers_are_loaded_each_with_its_own_value() {
 
 /// XY_SRC_COPY_BLT (blitter, opcode 0x53): dword 1 has the raster operation in 23:16 and the pitch
 /// in 15:0, dwords 2 and 3 the corners with Y in 31:16, 4 and 5 the destination, 6 the source's
-/// corner, 7 its pitch, 8 and 9 its address. Mesa knows no blitter command at all.
+/// corner, 7 its pitch, 8 and 9 its address. Mesa has no blitter command at all.
 #[test]
 fn commands_of_the_blitter_are_known() {
     let dwords = [
@@ -84,7 +84,7 @@ fn commands_of_the_blitter_are_known() {
 }
 
 /// The video enhancement engine has commands as others have, and MI_BATCH_BUFFER_END ends its
-/// batches. Mesa knows none.
+/// batches. Mesa has none of them.
 #[test]
 fn the_video_enhancement_engine_is_known() {
     let seen = of_dwords(EngineId::VideoEnhance, &[0, END, 0x0280_0000]);
@@ -92,7 +92,7 @@ fn the_video_enhancement_engine_is_known() {
     assert_eq!(names, ["MI_NOOP", "MI_BATCH_BUFFER_END"]);
 }
 
-/// A batch that is cut anywhere is read to the cut and no further: Mesa reads on behind the buffer.
+/// A truncated batch is read up to the cut and no further. Mesa reads beyond the end of the buffer.
 #[test]
 fn nothing_is_read_behind_a_cut() {
     struct Guarded(Vec<u8>);
@@ -115,8 +115,8 @@ fn nothing_is_read_behind_a_cut() {
     }
 }
 
-/// Lengths that drivers send (facts: length_observed), for packets that Mesa's tables have with
-/// other ones. Each is taken as a whole, and what comes behind it is found.
+/// Packets with lengths that drivers use (facts: length_observed), and that differ in Mesa's
+/// tables. Each is read as a whole, and the packet after it is found.
 #[test]
 fn packets_are_as_long_as_drivers_send_them() {
     for (name, length) in [
@@ -168,7 +168,7 @@ fn flushes_of_all_engines_are_known() {
 }
 
 /// STATE_BASE_ADDRESS: general, surface, dynamic, indirect and instruction base in dwords 1, 4, 6,
-/// 8 and 10; bit 0 lets each take effect (2a STATE_BASE_ADDRESS).
+/// 8 and 10. Bit 0 of each enables the change (2a STATE_BASE_ADDRESS).
 fn bases(surface: u32, dynamic: u32, instruction: u32) -> Vec<u32> {
     let mut dwords = vec![0x6101_000e];
     dwords.extend([0; 15]);
@@ -176,8 +176,8 @@ fn bases(surface: u32, dynamic: u32, instruction: u32) -> Vec<u32> {
     dwords
 }
 
-/// MEDIA_INTERFACE_DESCRIPTOR_LOAD (2a p.487): dword 2 the length in bytes, dword 3 where the
-/// descriptors start.
+/// MEDIA_INTERFACE_DESCRIPTOR_LOAD (2a p.487): dword 2 has the length in bytes, dword 3 the start
+/// of the descriptors.
 fn load_descriptors(bytes: u32, start: u32) -> [u32; 4] {
     [0x7002_0002, 0, bytes, start]
 }
@@ -189,7 +189,7 @@ fn descriptor(kernel: u32, samplers: u32, table: u32) -> [u32; 8] {
     [kernel, 0, 0, samplers, table, 0, 0, 0]
 }
 
-/// Interface descriptors follow each other every 32 bytes. Mesa reads the second one 8 bytes behind
+/// Interface descriptors follow each other every 32 bytes. Mesa reads the second one 8 bytes after
 /// the first.
 #[test]
 fn the_second_interface_descriptor_is_behind_the_first() {
@@ -217,7 +217,7 @@ fn the_second_interface_descriptor_is_behind_the_first() {
     }
 }
 
-/// What ends exactly where its buffer ends is there. Mesa refuses it.
+/// A structure may end exactly at the end of its buffer. Mesa refuses it.
 #[test]
 fn state_at_the_end_of_its_buffer_is_read() {
     // The descriptor has 4 samplers at 0x40 and a binding table of 2 entries at 0x60.
@@ -248,7 +248,7 @@ fn state_at_the_end_of_its_buffer_is_read() {
     assert_eq!(of("SAMPLER_STATE"), [Some(0), Some(1), Some(2), Some(3)]);
     let last = seen.iter().rfind(|record| record.name == "SAMPLER_STATE").unwrap();
     assert_eq!((last.address, last.there, last.note.as_str()), (0x5_0070, 4, ""));
-    // Zeros are no kernel, but they are there.
+    // Zeros are not a kernel, but they are in the dump.
     assert!(seen.iter().any(|record| record.note == "kernel at 0x60000: there is no instruction"));
     let mapped: Vec<_> = seen.iter().filter(|record| record.note.contains("mapped")).collect();
     assert!(mapped.is_empty(), "{mapped:#?}");
@@ -268,7 +268,7 @@ fn the_dispatch_mode_of_geometry_shaders_has_its_name() {
     }
 }
 
-/// As many entries of a binding table as the descriptor says (dword 4 4:0), not eight.
+/// A binding table has as many entries as the descriptor says (dword 4 4:0), not eight.
 #[test]
 fn binding_tables_are_as_long_as_the_state_says() {
     let mut batch = bases(0x4_0000, 0x5_0000, 0x6_0000);

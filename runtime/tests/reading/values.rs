@@ -1,4 +1,4 @@
-//! Each class of field: what its bits mean, computed by hand.
+//! The meaning of the bits of each class of field, computed by hand.
 
 use crate::reading::{END, of_dwords};
 use genxml::decode::{Options, Value};
@@ -37,8 +37,8 @@ fn floats() {
     assert_eq!(seen[0].value("Global Depth Offset Scale"), Value::Float(2.5));
 }
 
-/// One less than meant: 3DSTATE_SO_BUFFER (2a p.216-218) has its size in dwords less one in dword 4
-/// 29:0. An address of bits 47:2 stands at its own place.
+/// Stored minus one: 3DSTATE_SO_BUFFER (2a p.216-218) has its size in dwords minus one in dword 4
+/// 29:0. Bits 47:2 of an address are at their own positions.
 #[test]
 fn counts_that_are_stored_less_one() {
     let dwords = [0x7918_0006, 1 << 31 | 2 << 29, 0x0012_3454, 0x7fff, 255, 0, 0, 0, END];
@@ -53,8 +53,8 @@ fn counts_that_are_stored_less_one() {
     assert!(text(EngineId::Render, &dwords).contains("Surface Size: 256 dwords\n"));
 }
 
-/// Divided by a power of two: 3DSTATE_GATHER_CONSTANT_VS (2a p.108-110) has bits 22:6 of an offset
-/// in bytes.
+/// Stored divided by a power of two: 3DSTATE_GATHER_CONSTANT_VS (2a p.108-110) has bits 22:6 of an
+/// offset in bytes.
 #[test]
 fn numbers_that_are_stored_shifted() {
     let seen = of_dwords(EngineId::Render, &[0x7834_0001, 0, 5 << 6, END]);
@@ -62,9 +62,8 @@ fn numbers_that_are_stored_shifted() {
     assert_eq!(seen[0].value("Gather Buffer Offset"), Value::Uint(320));
 }
 
-/// Two's complement: 3DPRIMITIVE's base vertex, and of three bits the scoreboard's deltas of
-/// MEDIA_VFE_STATE (2a p.509-516: dword 7 has X in 3:0 and Y in 7:4, four bits each, for the first
-/// of eight).
+/// Two's complement: 3DPRIMITIVE's base vertex, and the scoreboard's deltas of four bits in
+/// MEDIA_VFE_STATE (2a p.509-516: dword 7 has X in 3:0 and Y in 7:4 for the first of eight).
 #[test]
 fn signed_integers() {
     let seen = of_dwords(EngineId::Render, &[0x7b00_0005, 0, 0, 0, 0, 0, 0x8000_0000, END]);
@@ -74,8 +73,8 @@ fn signed_integers() {
     assert_eq!(seen[0].value("Scoreboard 0 Delta Y"), Value::Int(-8));
 }
 
-/// Names, switches, and bits that should not be set: 3DSTATE_INDEX_BUFFER (2a p.136) has the format
-/// in dword 1 9:8, where 3 means nothing, and bits 31:10 must be zero.
+/// Names, booleans, and bits that should not be set: 3DSTATE_INDEX_BUFFER (2a p.136) has the format
+/// in dword 1 9:8, where 3 is undefined, and bits 31:10 must be zero.
 #[test]
 fn names_and_what_has_none() {
     use genxml::decode::Issue;
@@ -88,7 +87,7 @@ fn names_and_what_has_none() {
     assert_eq!(issue("Reserved"), Some(Issue::MustBeZero));
 }
 
-/// Offsets count from the base that is set: 3DSTATE_CC_STATE_POINTERS (2a p.32) has bits 31:6 of an
+/// Offsets count from the current base: 3DSTATE_CC_STATE_POINTERS (2a p.32) has bits 31:6 of an
 /// offset from the dynamic state base (STATE_BASE_ADDRESS dword 6).
 #[test]
 fn offsets_count_from_their_base() {
@@ -103,9 +102,9 @@ fn offsets_count_from_their_base() {
     assert_eq!((value, absolute), (0x1240, Some(0x0030_1240)));
 }
 
-/// Pitches of the blitter count bytes, of tiled surfaces dwords (2d p.49, p.54): XY_SRC_COPY_BLT
-/// has the flag of the destination in dword 0 bit 11, that of the source in bit 15, and the pitches
-/// in dwords 1 and 7.
+/// Blitter pitches count bytes, but dwords for tiled surfaces (2d p.49, p.54). XY_SRC_COPY_BLT has
+/// the tiling flag of the destination in dword 0 bit 11, that of the source in bit 15, and the
+/// pitches in dwords 1 and 7.
 #[test]
 fn pitches_of_tiled_surfaces_are_in_dwords() {
     let units = |flags: u32| {

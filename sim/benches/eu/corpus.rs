@@ -8,8 +8,8 @@ use genxml_sim::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{EngineId, Fault, Place};
 
-/// Kernels of mixed integer code that run long or through most of their instructions: bytes, words
-/// and dwords, all shapes of regions, indirect operands, saturation, flags, predicates and
+/// Kernels of mixed integer code that run for long or execute most of their instructions: bytes,
+/// words and dwords, all shapes of regions, indirect operands, saturation, flags, predicates and
 /// branches.
 pub const INTEGERS: [&str; 12] = [
     "vaapi/vp8_tpu_genx_0",
@@ -33,13 +33,13 @@ pub const FLOATS: [&str; 3] = [
     "ocloc_beignet_cl/bench_copy_image__bench_filter_image",
 ];
 
-/// Bytes of a kernel; none without the corpus.
+/// Bytes of a kernel; `None` without the corpus.
 pub fn bytes(name: &str) -> Option<Vec<u8>> {
     let folder = genxml_testkit::corpus::folder()?.join("eu/kernels");
     std::fs::read(folder.join(name).with_extension("bin")).ok()
 }
 
-/// The kernel of these bytes.
+/// Decodes these bytes to a kernel.
 pub fn decoded(bytes: &[u8]) -> Kernel {
     kernel(0, 0, |offset| {
         let rest =
@@ -52,7 +52,7 @@ pub fn decoded(bytes: &[u8]) -> Kernel {
         match genxml_eu::decode::length(dwords.first().copied().unwrap_or(0)) {
             8 if dwords.len() >= 2 => read(&dwords[..2]),
             16 if dwords.len() == 4 => read(&dwords),
-            _ => Fetched::Garbage("behind the end".into()),
+            _ => Fetched::Garbage("after the end".into()),
         }
     })
 }
@@ -64,10 +64,11 @@ fn read(dwords: &[u32]) -> Fetched {
     }
 }
 
-/// Most instructions of a thread: zeros for answers keep some kernels in a loop.
+/// Maximum number of instructions of a thread. Responses of zeros keep some kernels in a loop.
 const LIMIT: u64 = 20_000;
 
-/// A world that answers every message with zeros and stops a thread after [`LIMIT`] instructions.
+/// An environment that answers every message with zeros and stops a thread after [`LIMIT`]
+/// instructions.
 #[derive(Default)]
 pub struct Zeros {
     /// Instructions so far.
@@ -101,7 +102,7 @@ fn stopped() -> Fault {
     Fault::Hang { limit: LIMIT, at: Place::new(EngineId::Render, "", 0, 0) }
 }
 
-/// The same, which counts enabled channels too.
+/// As [`Zeros`], and counts enabled channels.
 #[derive(Default)]
 struct Counting {
     world: Zeros,
@@ -124,7 +125,7 @@ impl Environment for Counting {
     }
 }
 
-/// What a thread starts with: all channels, and registers that are neither zero nor regular.
+/// Initial state of a thread: all channels, and registers that are neither zero nor regular.
 fn launch() -> Launch {
     let payload = (0..GRF_BYTES).map(|n| (n * 7 + n / 256) as u8).collect();
     Launch { dispatch_mask: u32::MAX, vector_mask: u32::MAX, payload, ..Launch::default() }
@@ -133,17 +134,17 @@ fn launch() -> Launch {
 /// Runs one thread and returns its number of instructions.
 pub fn run(kernel: &Kernel) -> u64 {
     let mut world = Zeros::default();
-    // A thread in an endless loop has worked as much as any other.
+    // The error of a thread that was stopped does not matter: its instructions count too.
     let _ = Thread::new(&launch()).run(kernel, &mut world);
     world.instructions
 }
 
-/// Prints what the kernels are like: instructions of a thread, channels of an instruction, and how
-/// much of the kernel takes a short cut.
+/// Prints properties of the kernels: instructions of a thread, channels of an instruction, and how
+/// many instructions of the kernel have a fast path.
 pub fn describe() {
     for name in INTEGERS.into_iter().chain(FLOATS) {
         let Some(bytes) = bytes(name) else {
-            println!("{name}: skipped, ../shared/corpus is not there");
+            println!("{name}: skipped, ../shared/corpus does not exist");
             continue;
         };
         let kernel = decoded(&bytes);
@@ -151,7 +152,7 @@ pub fn describe() {
         let end = Thread::new(&launch()).run(&kernel, &mut world);
         let short = kernel.uops.iter().filter(|u| u.plan.operation != Operation::NONE).count();
         println!(
-            "{name}: {} instructions a thread{}, {:.1} enabled channels an instruction, short cuts for {short} of {}",
+            "{name}: {} instructions a thread{}, {:.1} enabled channels an instruction, fast path for {short} of {}",
             world.world.instructions,
             if end.is_ok() { "" } else { " until it was stopped" },
             world.channels as f64 / world.world.instructions as f64,

@@ -1,6 +1,6 @@
 //! EU instructions per second, without memory: run with `cargo bench -p genxml-sim --bench eu`.
-//! Items are instructions; lane operations per second are these times the channels of an
-//! instruction, which the lines before the results state for real kernels.
+//! Items are instructions. Lane operations per second are items per second times the channels of an
+//! instruction, which the lines before the results give for real kernels.
 
 mod corpus;
 
@@ -21,7 +21,7 @@ fn main() {
     divan::main();
 }
 
-/// A world in which nothing happens.
+/// An environment that does nothing.
 struct Nowhere;
 
 impl Environment for Nowhere {
@@ -56,7 +56,7 @@ fn alu(opcode: Opcode, size: u8, ty: DataType, dst: u8, sources: [Operand; 3]) -
     }
 }
 
-/// `body`, repeated until a counter has gone through `count` rounds, for `size` channels.
+/// A kernel that repeats `body` `count` times, for `size` channels.
 fn spin(size: u8, mut body: Vec<Instruction>, count: u64) -> Kernel {
     use DataType::{D, Ud};
     body.push(alu(Opcode::Add, 1, D, 100, [grf(100, D, 1), immediate(D, 1), Operand::None]));
@@ -106,7 +106,7 @@ fn scalar_loop(bencher: Bencher<'_, '_>) {
     bench(bencher, 1, &spin(1, Vec::new(), 100_000));
 }
 
-/// Multiply, add, mad and compare on `SIZE` single floats, with the loop around.
+/// Multiply, add, mad and compare on `SIZE` single floats, in a loop.
 #[divan::bench(consts = [8, 16])]
 fn floats<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     use DataType::F;
@@ -171,7 +171,7 @@ fn general_path(bencher: Bencher<'_, '_>, name: &str) {
     bencher.counter(ItemsCount::new(corpus::run(&kernel))).bench(|| corpus::run(&kernel));
 }
 
-/// Instructions into uops.
+/// Decodes instructions to uops.
 #[divan::bench(args = corpus::INTEGERS)]
 fn decode(bencher: Bencher<'_, '_>, name: &str) {
     let Some(bytes) = corpus::bytes(name) else { return };

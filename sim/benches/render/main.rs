@@ -5,12 +5,12 @@
 //! * `mesh`: 10,082 triangles on 1024 x 768 pixels, with a vertex shader, a colour of each vertex
 //!   and a depth buffer;
 //! * `overdraw`: 16 layers of 512 x 512 pixels, blended;
-//! * `dense`: 180,000 triangles on 320 x 240 pixels: what comes before pixels.
+//! * `dense`: 180,000 triangles on 320 x 240 pixels, for the stages before pixels.
 //!
-//! Each runs on one host thread and on two, in turns. Printed are the fastest run of each, what
-//! that is in pixels that the pixel shader saw, triangles and EU instructions a second, and the
-//! median of the ratios of neighbours. Arguments: the number of turns, then names, then a number of
-//! threads to do only that, for profiles.
+//! Each scene runs on one host thread and on two, in turns. The bench prints the fastest run of
+//! each, its shaded pixels, triangles and EU instructions per second, and the median of the ratios
+//! of neighbouring runs. Arguments: the number of turns, then names, then a number of threads to
+//! run only with that number, for profiles.
 
 mod scene;
 
@@ -20,7 +20,7 @@ use genxml_sim::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
 use scene::Scene;
 use std::time::{Duration, Instant};
 
-/// Turns unless told.
+/// Default number of turns.
 const TURNS: usize = 20;
 
 type Make = fn() -> Scene;
@@ -64,7 +64,7 @@ fn compare(name: &str, turns: usize, scene: &mut Scene) {
     let memory = scene.memory();
     let pairs: Vec<(Duration, Duration)> =
         (0..turns).map(|_| (time(scene, 1).0, time(scene, 2).0)).collect();
-    assert!(scene.memory() == memory, "{name}: two threads draw something else");
+    assert!(scene.memory() == memory, "{name}: two threads draw another picture");
     let shaded = scene.register(PsInvocationCount::OFFSET) / PS_INVOCATIONS_OF_A_PIXEL;
     assert_eq!(shaded % scene.pixels, 0, "{name}: pixels that were not counted");
     let mut ratios: Vec<f64> =
@@ -84,7 +84,7 @@ fn compare(name: &str, turns: usize, scene: &mut Scene) {
     }
     let speculation = scene.speculation();
     println!(
-        "{name:10} median of the ratios {:.2}; {} parts on two threads, {} of them again in order",
+        "{name:10} median of the ratios {:.2}; on two threads {} parts committed, {} aborted",
         ratios[ratios.len() / 2],
         speculation.committed,
         speculation.aborted

@@ -1,5 +1,5 @@
-//! Scenes for the bench, and for a test. Each has run on one host thread when it is made, and its
-//! picture was compared with scalar Rust.
+//! Scenes for the bench and for a test. When a scene is made, it runs on one host thread, and its
+//! picture is compared with scalar Rust.
 
 use genxml::core::{Address, Instruction, MinusOne, U, UFix};
 use genxml::engine::EngineId;
@@ -62,7 +62,8 @@ const RANGE: u64 = 0x280;
 const BLEND: u64 = 0x2c0;
 const CONSTANTS: u64 = 0x340;
 
-/// Position (r4 to r7) times a matrix (r2, r3, column by column), attribute (r8 to r11) as it is.
+/// Vertex shader: multiplies the position (r4 to r7) by a matrix (r2, r3, column by column), and
+/// copies the attribute (r8 to r11).
 const VERTEX: &str = "
     mul (8|M0) r124.0<1>:f r4.0<8;8,1>:f r2.0<0;1,0>:f
     mul (8|M0) r125.0<1>:f r4.0<8;8,1>:f r2.1<0;1,0>:f
@@ -94,7 +95,7 @@ const VERTEX: &str = "
     send (8|M0) null r112 0x26 0x0A080027 {EOT}     // the attribute
 ";
 
-/// The attribute is a place in the texture.
+/// Pixel shader: the attribute is a position in the texture.
 const TEXTURED: &str = "
     pln (16|M0) r16.0<1>:f r6.0<0;1,0>:f r2.0<8;8,1>:f
     pln (16|M0) r18.0<1>:f r6.4<0;1,0>:f r2.0<8;8,1>:f
@@ -102,7 +103,7 @@ const TEXTURED: &str = "
     sendc (16|M0) null r119 0x25 0x10031000 {EOT}
 ";
 
-/// The attribute is the colour.
+/// Pixel shader: the attribute is the colour.
 const COLOURED: &str = "
     pln (16|M0) r119.0<1>:f r6.0<0;1,0>:f r2.0<8;8,1>:f
     pln (16|M0) r121.0<1>:f r6.4<0;1,0>:f r2.0<8;8,1>:f
@@ -122,12 +123,12 @@ fn minus_one<const N: u32>(value: u64) -> MinusOne<N> {
     MinusOne::new(value).unwrap()
 }
 
-/// Pixels of a buffer in whole tiles.
+/// Number of pixels of a buffer that has whole tiles.
 fn buffer([width, height]: [u64; 2]) -> usize {
     (width * height.next_multiple_of(32)) as usize
 }
 
-/// Where a pixel of 4 bytes lies in a Y-tiled surface: tiles of 32 x 32 pixels, columns of 4
+/// Byte offset of a pixel of 4 bytes in a Y-tiled surface: tiles of 32 x 32 pixels, columns of 4
 /// (gen8_facts 10.1).
 fn tiled(pitch: u64, x: usize, y: usize) -> usize {
     let tile = y / 32 * (pitch as usize / 128) + x / 32;
@@ -139,13 +140,13 @@ pub struct Scene {
     gpu: Gpu,
     context: ContextId,
     size: [u64; 2],
-    /// Pixels that the pixel shader sees.
+    /// Number of pixels that the pixel shader shades.
     pub pixels: u64,
-    /// Triangles.
+    /// Number of triangles.
     pub triangles: u64,
 }
 
-/// What scenes differ in.
+/// The parts of a scene that differ between scenes.
 struct Parts<'a> {
     size: [u64; 2],
     topology: Topology,
@@ -211,7 +212,7 @@ impl Scene {
         scene
     }
 
-    /// Draws on so many threads of the host.
+    /// Draws on `threads` host threads.
     pub fn run(&mut self, threads: usize) -> Stats {
         self.gpu.set_threads(threads);
         match self.gpu.submit(self.context, EngineId::Render, BATCH, 0) {
@@ -220,7 +221,7 @@ impl Scene {
         }
     }
 
-    /// Target and depth buffer.
+    /// The bytes of render target and depth buffer.
     pub fn memory(&mut self) -> Vec<u8> {
         let bytes = 4 * buffer(self.size);
         let mut memory = vec![0; 2 * bytes];
@@ -235,13 +236,13 @@ impl Scene {
         self.gpu.context(self.context).state.registers.read_u64(offset)
     }
 
-    /// How often tiles were drawn on trial.
+    /// Counts of speculative execution of tiles.
     pub fn speculation(&self) -> Speculation {
         self.gpu.context(self.context).state.speculation
     }
 
-    /// Compares every pixel with `expected`, red to alpha from 0 to 255; a difference of `within`
-    /// is right.
+    /// Compares every pixel with `expected`, red to alpha from 0 to 255. The difference may be up
+    /// to `within`.
     fn check(&mut self, within: f64, expected: impl Fn(usize, usize) -> Option<[f64; 4]>) {
         let [width, height] = self.size;
         let mut bytes = vec![0; 4 * buffer(self.size)];
@@ -259,7 +260,7 @@ impl Scene {
     }
 }
 
-/// Surfaces, sampler, viewports, blending, constants.
+/// Memory with surface states, sampler, viewports, blend state and constants.
 fn state(parts: &Parts<'_>) -> Vec<u8> {
     let [width, height] = parts.size;
     let mut state = vec![0u8; 0x1000];
@@ -485,8 +486,8 @@ fn at<S: genxml::core::Space, const ALIGN: u64, const BITS: u32>(
     Address::new(offset).unwrap()
 }
 
-/// A quad over the whole screen, so many pixels wide and high, whose upper edge is twice as far
-/// away as the lower one.
+/// A quad over the whole screen of `size` x `size` pixels. Its upper edge is twice as far away as
+/// its lower edge.
 pub fn textured(size: u64) -> Scene {
     const SIDE: u64 = 512;
     let texel = |x: usize, y: usize| {
@@ -524,7 +525,7 @@ pub fn textured(size: u64) -> Scene {
     // Values between texels have 8 bits of a fraction, and blue jumps by 191.
     scene.check(3.0, |x, y| {
         let up = 1.0 - (y as f64 + 0.5) / size as f64;
-        // Linear on the screen is 1/w; places in the texture are linear in the plane.
+        // 1/w is linear on the screen; positions in the texture are linear in the plane.
         let w = 1.0 / (1.0 - up / 2.0);
         let across = 0.5 + ((2 * x + 1) as f64 / size as f64 - 1.0) * w / 4.0;
         let at = |place: f64| {
@@ -544,8 +545,7 @@ pub fn textured(size: u64) -> Scene {
     scene
 }
 
-/// A landscape of squares, so many each way, that is looked at from above, on a screen of some
-/// size.
+/// A landscape of `squares` x `squares` squares, viewed from above, on a screen of `size` pixels.
 pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
     let side = squares + 1;
     let mut vertices = Vec::new();
@@ -577,7 +577,7 @@ pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
         pixels: size[0] * size[1],
         triangles: u64::from(2 * squares * squares),
     });
-    // Positions snap to 1/256 of a pixel, and a square has 14.
+    // Positions snap to 1/256 of a pixel; a square of the scene `mesh` is 14 pixels wide.
     scene.check(1.0, |x, y| {
         let u = (x as f64 + 0.5) / size[0] as f64;
         let v = 1.0 - (y as f64 + 0.5) / size[1] as f64;
@@ -586,7 +586,7 @@ pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
     scene
 }
 
-/// Layers of one quad each with half of their colour, so many pixels wide and high.
+/// 16 layers of `size` x `size` pixels, one quad each, blended with half of their colour.
 pub fn overdraw(size: u64) -> Scene {
     const LAYERS: u32 = 16;
     let colour =

@@ -1,6 +1,7 @@
-//! What does not depend on the number of host threads; captures that run threads. Oracle of those:
-//! the memory that the captures expect: intel-gpu-tools' own assertion for gem_gpgpu_fill, another
-//! model's result for the same programs with other sizes, positions and tilings.
+//! Tests that results do not depend on the number of host threads, and captures that run EU
+//! threads. Oracle of the captures: the memory that they expect, which is intel-gpu-tools' own
+//! assertion for gem_gpgpu_fill, and another model's result for the same programs with other sizes,
+//! positions and tilings.
 
 mod scene;
 
@@ -51,8 +52,8 @@ fn media_spin() {
     run("syn_mediaspin_", 3);
 }
 
-/// Pictures, depth, counts and counters are the same on one, two and five host threads, and tiles
-/// were drawn side by side.
+/// Pictures, depth, counts and counters are the same on one, two and five host threads. Tiles are
+/// drawn in parallel.
 #[test]
 fn draws_on_several_threads() {
     type Make = fn() -> Scene;
@@ -90,7 +91,7 @@ fn draws_on_several_threads() {
     }
 }
 
-/// What a capture leaves behind after each submission: counts, and what its objects hold.
+/// The counts of each submission of a capture, and a hash of its objects after it.
 fn left_behind(capture: &Capture, threads: usize) -> Vec<(Stats, u64)> {
     let mut replay = Replay::new(capture);
     replay.gpu().set_threads(threads);

@@ -1,4 +1,4 @@
-//! Walkers for the benches. Each has run once when it is made, and its result was compared with
+//! Walkers for the benches. When a walker is made, it runs once, and its result is compared with
 //! scalar Rust.
 
 use genxml::core::{Address, Instruction, MinusOne, U};
@@ -23,11 +23,11 @@ const STATE: u64 = 0x20_0000;
 const CURBE: u64 = 0x1000;
 const KERNEL: u64 = 0x21_0000;
 const BUFFERS: [u64; 3] = [0x1000_0000, 0x2000_0000, 0x3000_0000];
-/// Where surface states and binding table lie, from [`STATE`] on.
+/// Offset of the binding table and the surface states from [`STATE`].
 const SURFACES: u64 = 0x4000;
-/// The same for the sampler.
+/// Offset of the sampler state from [`STATE`].
 const SAMPLERS: u64 = 0x6000;
-/// Where the texture lies.
+/// Address of the texture.
 const TEXTURE: u64 = 0x4000_0000;
 
 /// End of a kernel.
@@ -51,7 +51,8 @@ const SAXPY: &str = "
     send (16|M0) null r10 0xC 0x08025e01    // y
 ";
 
-/// r2.0 is the thread's row in its tile. Tile of A at byte 0 of local memory, of B at 1024.
+/// r2.0 is the thread's row in its tile. The tile of A is at byte 0 of local memory, that of B at
+/// 1024.
 const MATRIX: &str = "
     (W) mov (8|M0) r4.0<1>:uw 0x76543210:uv
     (W) add (8|M0) r4.8<1>:uw r4.0<8;8,1>:uw 8:uw
@@ -160,13 +161,13 @@ pub struct Walker {
 }
 
 impl Walker {
-    /// `buffers` are bound from entry 0 on; the thread's number times `step` is in r2.0, `shared`
-    /// in r1.0.
+    /// `buffers` are bound from binding table entry 0 on. r1.0 has `shared`, r2.0 the thread's
+    /// number times `step`.
     fn new(kernel: &str, buffers: &[Vec<f32>], groups: [u64; 2], step: u32, shared: u32) -> Walker {
         Walker::with_texture(kernel, buffers, None, groups, step, shared)
     }
 
-    /// The same with a surface behind the buffers, and a sampler.
+    /// As [`new`](Self::new), with a surface bound after the buffers, and a sampler.
     fn with_texture(
         kernel: &str,
         buffers: &[Vec<f32>],
@@ -272,7 +273,7 @@ impl Walker {
         Walker { gpu, context }
     }
 
-    /// Runs it on `threads` host threads; returns how many instructions it had.
+    /// Runs the walker on `threads` host threads. Returns the number of EU instructions.
     pub fn run(&mut self, threads: usize) -> u64 {
         self.gpu.set_threads(threads);
         match self.gpu.submit(self.context, EngineId::Render, BATCH, 0) {
@@ -294,7 +295,7 @@ fn numbers(count: usize, seed: usize) -> Vec<f32> {
     (0..count).map(|n| ((n * 31 + n / 256 * 7 + seed) % 17) as f32 - 8.0).collect()
 }
 
-/// y = a x + y on 1024 x 1024 floats: groups of 16 threads of 16 channels, untyped surface
+/// y = a x + y on 1024 x 1024 floats, with groups of 16 threads of 16 channels and untyped surface
 /// messages.
 pub fn saxpy() -> Walker {
     const COUNT: usize = 1 << 20;
@@ -307,8 +308,8 @@ pub fn saxpy() -> Walker {
     walker
 }
 
-/// A product of matrices of 256 x 256 floats by tiles of 16 x 16 in shared local memory, two
-/// barriers a tile.
+/// A product of matrices of 256 x 256 floats, with tiles of 16 x 16 in shared local memory and two
+/// barriers for each tile.
 pub fn matrix_product() -> Walker {
     const SIDE: usize = 256;
     let (a, b) = (numbers(SIDE * SIDE, 1), numbers(SIDE * SIDE, 9));
@@ -322,7 +323,7 @@ pub fn matrix_product() -> Walker {
     walker
 }
 
-/// Groups that count in one dword, so that they run in order.
+/// Groups that all increment one dword, so that they have to run in order.
 pub fn serial() -> Walker {
     let mut walker = Walker::new(SERIAL, &[vec![0.0; 64]], [1024, 1], 0, 0);
     walker.run(2);
@@ -330,8 +331,8 @@ pub fn serial() -> Walker {
     walker
 }
 
-/// A picture of 1024 x 1024 pixels, 8 samples for each, of a texture of 256 x 256 texels in Y tiles
-/// that repeats.
+/// A picture of 1024 x 1024 pixels with 8 samples for each pixel, from a repeated texture of 256 x
+/// 256 texels in Y tiles.
 pub fn textured(format: SurfaceFormat, linear: bool) -> Walker {
     const SIDE: usize = 256;
     let texel = |x: usize, y: usize| [x as u8, (x * 7 + y * 3) as u8, y as u8, 255];
@@ -369,7 +370,7 @@ pub fn textured(format: SurfaceFormat, linear: bool) -> Walker {
         ..SamplerState::new()
     };
     let pixels = vec![0.0; 1 << 20];
-    // Three eighths of a texel from pixel to pixel.
+    // The distance from pixel to pixel is three eighths of a texel.
     let step = 1.5f32 / 1024.0;
     let mut walker = Walker::with_texture(
         TEXTURED,

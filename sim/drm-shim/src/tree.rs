@@ -5,8 +5,8 @@ use crate::device::config::{Config, Topology};
 use crate::device::{PRIMARY, RENDER};
 use std::collections::BTreeMap;
 
-/// Paths that the tree replaces. What the machine itself has there is hidden. The one that ends in
-/// a colon covers all names that start with it.
+/// Paths that the tree replaces. The machine's own files at these paths are hidden. The path that
+/// ends in a colon covers all names that start with it.
 const OURS: [&str; 7] = [
     "/dev/dri",
     "/sys/class/drm",
@@ -156,7 +156,7 @@ impl Tree {
     }
 
     /// The file that a path leads to. A link at the end of the path is followed only if `follow`.
-    /// None for paths that do not concern the tree, and for relative ones.
+    /// Returns `None` for paths outside the tree, and for relative ones.
     pub fn find(&self, path: &str, follow: bool) -> Option<Found<'_>> {
         if !Tree::covers(path) {
             return None;

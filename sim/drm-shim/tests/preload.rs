@@ -1,5 +1,5 @@
-//! The library as programs use it: each test starts itself again with the library preloaded. The
-//! child finds a device, opens it and computes on it, through libc only.
+//! Tests of the library as programs use it. Each test starts itself again with the library
+//! preloaded. The child opens the device and computes with it, through libc only.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
 use genxml::core::{Address, U};
@@ -170,14 +170,14 @@ fn device() {
         ioctl(&file, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap();
         assert_eq!(CStr::from_bytes_until_nul(&name).unwrap(), c"i915");
         compute(&file, 1234);
-        // A duplicate of a descriptor is the same file.
+        // A duplicate of a descriptor refers to the same file.
         let copy = file.try_clone().unwrap();
         drop(file);
         compute(&copy, 77);
         let error = ioctl(&copy, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut [0u64; 1])
             .unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
-        // A descriptor that is not the device's has no DRM ioctls.
+        // Other descriptors have no DRM ioctls.
         let null = File::open("/dev/null").unwrap();
         let error =
             ioctl(&null, Request::of::<drm::Version>(drm::nr::VERSION), &mut version).unwrap_err();
@@ -207,7 +207,7 @@ fn children() {
         // SAFETY: `status` can be written until the call returns.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(status, 0);
-        // Both processes see shared memory, and the child's objects are separate.
+        // Both processes see shared memory, but the child has its own objects.
         assert_eq!([0, 1].map(|index: usize| numbers[index].load(Ordering::Relaxed)), [1, 2]);
         compute(&file, 6);
         let (_, fresh) = object(&file, 4096);
@@ -282,8 +282,8 @@ fn pages_that_go() {
     });
 }
 
-/// The GPU must not write pages that the client itself cannot write: the submission fails, and
-/// the process does not crash.
+/// The GPU must not write pages that the client itself cannot write: the submission fails without a
+/// crash of the process.
 #[test]
 fn pages_that_are_not_writable() {
     preloaded("pages_that_are_not_writable", || {

@@ -24,13 +24,13 @@ assumptions! {
             tables.";
 
     const ARITHMETIC_NAN: u32 = 0x7fc0_0000;
-        question "Which bit pattern has a NaN that arithmetic makes?";
+        question "Which bit pattern does arithmetic use for a NaN?";
         choice "One pattern for all operations.";
         reason "The manual leaves it open (004:1336). One pattern makes results independent of the \
             machine that the model runs on.";
 
     const ACCUMULATOR_WORD_BITS: u32 = 33;
-        question "How many bits has an accumulator element in word mode?";
+        question "How many bits does an accumulator element have in word mode?";
         choice "33 bits in two's complement, with bit 32 as the sign. Dword mode has 64.";
         reason "004:2634-2819 says 33 for words. Its example of a sum of dwords reads as if dwords \
             had 33 as well, but its table and text give them 64, which the product macro needs.";
@@ -90,7 +90,7 @@ assumptions! {
     const SMOV_MOVES_THE_CHANNELS_OF_A_MASK: bool = true;
         question "What does `smov` do?";
         choice "It moves the channels whose bits are set in the immediate second source. A mask in \
-            a register was not seen.";
+            a register was not seen in any kernel.";
         reason "The instruction has an opcode (000:459) and no page. Intel's OpenCL compiler (IGC \
             1.0.12504) writes elements of private arrays in registers with it, one `smov` for each \
             channel. Its address is the address of the array's row, without the offset of the \
@@ -172,5 +172,5 @@ assumptions! {
         question "Which fixed function identifiers does `sr0.0` have in threads of the vertex, \
             hull, domain, geometry and pixel shader?";
         choice "1 to 5, in this order.";
-        reason "No seed has the codes. Only a kernel that reads its own `sr0` can see them.";
+        reason "No source has the codes. Only a kernel that reads its own `sr0` can see them.";
 }

@@ -4,13 +4,13 @@ assumptions! {
     area GEOMETRY = "geometry";
 
     const VERTICES_BEHIND_THE_BUFFER_ARE_ZERO: bool = true;
-        question "What do the elements of a vertex read that is not wholly inside its buffer?";
+        question "What is read for the elements of a vertex that is not wholly inside its buffer?";
         choice "Zeros.";
         reason "Direct3D and Vulkan's robust access want zeros. Hardware checks the size of the \
             buffer, and gen8_facts 5.1 infers zeros for all components.";
 
     const INDICES_BEHIND_THE_BUFFER_ARE_ZERO: bool = true;
-        question "What do indices read that are after the end of the index buffer?";
+        question "What is read for indices after the end of the index buffer?";
         choice "Zeros.";
         reason "As for VERTICES_BEHIND_THE_BUFFER_ARE_ZERO.";
 

@@ -19,7 +19,7 @@ assumptions! {
 
     const MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE: bool = true;
         question "May media block messages have more registers than their width and height need?";
-        choice "Yes, also in their answers. The other registers are left alone.";
+        choice "Yes, and so may their responses. The other registers are neither read nor written.";
         reason "Payloads that are too long are errors like those that are too short (G45 vol 4, \
             2.6.11), and compilers send exact lengths. But the block's size is in the header, \
             which checks of the descriptor do not see, and gem_gpgpu_fill, which runs on hardware, \

@@ -2,8 +2,8 @@
 //!
 //! [`AREAS`] is the table of all assumptions. There are two kinds:
 //! * A *value* is a constant that the model reads. Another value makes the model choose otherwise.
-//! * A *documentation* entry has no constant. Its choice shapes the code, and no switch could turn
-//!   it over. Comments in the code refer to the entry by its name.
+//! * A *documentation* entry has no constant. Its choice is part of the code's structure, and no
+//!   constant could change it. Comments in the code refer to the entry by its name.
 
 /// An open question of the manuals and what the model does about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

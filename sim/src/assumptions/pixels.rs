@@ -37,8 +37,8 @@ assumptions! {
         reason "2d p.35 says only \"monotonically increases\".";
 
     const ALPHA_TO_COVERAGE_DITHER: [[f32; 2]; 2] = [[0.125, 0.625], [0.875, 0.375]];
-        question "What does dither add to alpha times the number of samples, before it is cut, by \
-            row and column of a 2 x 2 block of pixels?";
+        question "What does dither add to alpha times the number of samples, before it is \
+            rounded down, by row and column of a 2 x 2 block of pixels?";
         choice "These values, which are even over the block.";
         reason "No source describes the pattern.";
 

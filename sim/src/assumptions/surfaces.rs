@@ -38,8 +38,8 @@ assumptions! {
             block of BC1, BC2, BC3 or FXT1?";
         choice "To bytes. Ends are widened to bytes by repeating their highest bits. The colours \
             between are rounded to the nearest byte, halves up. `false`: rounded down.";
-        reason "Ends have 5 or 6 bits a channel, and no seed has the chapter about the colours \
-            between (003:2977). The documents of Direct3D 9 (DXT1) compute them so, and the sRGB \
+        reason "Ends have 5 or 6 bits a channel, and no source has the chapter about the colours \
+            between (003:2977). Direct3D 9's documents (DXT1) compute them so, and the sRGB \
             formats need bytes. Direct3D 10 allows this difference from exact colours.";
 
     const ENDS_OF_SIGNED_BLOCKS_ARE_CLAMPED_FIRST: bool = true;
@@ -49,8 +49,8 @@ assumptions! {
         reason "Direct3D does so. OpenGL leaves it open (ARB_texture_compression_rgtc).";
 
     const ETC1_IS_READ_AS_ETC2: bool = true;
-        question "What do ETC1 blocks contain whose second colour leaves its range?";
-        choice "They are read as ETC2. `false`: the second colour wraps.";
+        question "How are ETC1 blocks decoded whose second colour leaves its range?";
+        choice "As ETC2. `false`: the second colour wraps.";
         reason "These blocks have no meaning in ETC1, and ETC2 uses them for other modes. A unit \
             that reads both formats most likely reads them as ETC2.";
 

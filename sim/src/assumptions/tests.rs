@@ -1,4 +1,4 @@
-//! The table against the code: what the tokens of the crate say, not its comments.
+//! Compares the table with the code: the tokens of the crate, without its comments.
 
 use super::{AREAS, Assumption, Kind};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -11,7 +11,7 @@ fn all() -> impl Iterator<Item = &'static Assumption> {
 }
 
 /// Collects the identifiers of the code below a module, as the compiler would: it follows `mod`
-/// items. Left out are items for tests, `use` items, and this table.
+/// items. It skips items for tests, `use` items, and this table.
 struct Identifiers {
     seen: BTreeSet<String>,
     files: usize,
@@ -23,7 +23,7 @@ impl Identifiers {
         let text = fs::read_to_string(file)
             .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
         let tokens: TokenStream =
-            text.parse().unwrap_or_else(|error| panic!("no Rust in {}: {error}", file.display()));
+            text.parse().unwrap_or_else(|error| panic!("cannot parse {}: {error}", file.display()));
         self.files += 1;
         self.stream(tokens, folder);
     }
@@ -54,7 +54,7 @@ impl Identifiers {
         }
     }
 
-    /// The module of a folder's path without extension.
+    /// Reads the module at `path`, which has no extension: `path.rs` or `path/mod.rs`.
     fn module(&mut self, path: &Path) {
         let alone = path.with_extension("rs");
         let file = if alone.exists() { alone } else { path.join("mod.rs") };
@@ -62,7 +62,7 @@ impl Identifiers {
     }
 }
 
-/// Is this the inside of `#[cfg(test)]`, or of another condition that has `test`?
+/// True if this is the inside of `#[cfg(test)]`.
 fn is_test_only(attribute: &TokenStream) -> bool {
     let mut tokens = attribute.clone().into_iter();
     let is_cfg = matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "cfg");
@@ -107,10 +107,10 @@ fn values_are_read_by_code_and_documentation_is_not() {
 fn entries_are_complete() {
     let mut names = BTreeSet::new();
     for entry in all() {
-        assert!(names.insert(entry.name), "{} is there twice", entry.name);
-        assert!(entry.question.contains('?'), "{} asks nothing", entry.name);
+        assert!(names.insert(entry.name), "{} occurs twice", entry.name);
+        assert!(entry.question.contains('?'), "{} has no question", entry.name);
         for text in [entry.choice, entry.reason] {
-            assert!(text.ends_with('.'), "{}: {text}", entry.name);
+            assert!(text.ends_with('.'), "{}: no full stop at the end: {text}", entry.name);
         }
     }
     assert!(names.len() > 100, "{}", names.len());

@@ -8,17 +8,17 @@ use crate::mem::{PageFault, Vm};
 /// A monochrome source. In each byte, the highest bit is the leftmost pixel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bitmap {
-    /// Where the bits are.
+    /// The memory or packet that holds the bits.
     pub bits: Bits,
     /// Bits in a row's first byte before its first pixel: 0 to 7 (Monochrome Source Start).
     pub start: u8,
-    /// Where the next row begins.
+    /// The alignment of rows.
     pub packing: Packing,
     /// The colours of zeros and ones.
     pub expansion: Expansion,
 }
 
-/// Where the bits of a bitmap are stored.
+/// The storage of the bits of a bitmap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bits {
     /// In memory, from this graphics address on.
@@ -27,7 +27,7 @@ pub enum Bits {
     Immediate(Vec<u8>),
 }
 
-/// Where rows of a bitmap begin.
+/// Alignment of the rows of a bitmap: where each row begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packing {
     /// At a multiple of 16 bits: all bitmaps except text (BR00, 2d p.43).

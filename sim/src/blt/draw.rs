@@ -17,12 +17,12 @@ use crate::machine::fault::Fault;
 use crate::machine::watchdog;
 
 impl Operation {
-    /// Draws it.
+    /// Draws the blit.
     ///
     /// # Errors
-    /// [`Fault::Page`] at the first byte without memory; all rows before are written.
+    /// [`Fault::Page`] at the first byte that is not mapped; the rows processed before are written.
     ///
-    /// [`Fault::Hang`] if the rectangle is more than the budget allows.
+    /// [`Fault::Hang`] if the rectangle needs more work than the budget allows.
     pub fn run(&self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let part = self.part();
         if part.is_empty() {
@@ -36,7 +36,7 @@ impl Operation {
         }
     }
 
-    /// Draws rows that depend on the pattern alone. Each of its rows is computed once.
+    /// Draws rows that depend on the pattern alone. Each row of the pattern is computed once.
     fn fill(&self, exec: &mut Exec<'_>, part: &Rectangle) -> Result<(), Fault> {
         let bytes = self.bytes(part);
         let mut patterns = PatternRows::new(self, part, true);
@@ -54,7 +54,7 @@ impl Operation {
         Ok(())
     }
 
-    /// Draws all other rows.
+    /// Draws rows that depend on the source or the destination.
     fn combine(&self, exec: &mut Exec<'_>, part: &Rectangle, needs: Needs) -> Result<(), Fault> {
         let bytes = self.bytes(part);
         let left = part.left * self.depth.bytes() as i64;

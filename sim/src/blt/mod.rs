@@ -1,4 +1,4 @@
-//! The blitter: rectangles of pixels.
+//! The blitter: copies and fills rectangles of pixels.
 //!
 //! * [`packets`]: a table that translates each packet to an [`Operation`]; `operands` makes
 //!   operands from a packet's fields; [`mod@setup`]: setup packets, and the packets that use their

@@ -55,7 +55,7 @@ macro_rules! source {
     (mono, $exec:expr, $packet:expr, $operation:expr) => {{
         let address = $packet.source_address_mono.va48();
         if address % 64 != 0 {
-            let why = "a monochrome source starts at a multiple of 64";
+            let why = "the address of a monochrome source must be a multiple of 64";
             return Err($exec.bad_field("Source Address (mono)", address, why));
         }
         bitmap!($packet, Bits::Memory(address))
@@ -143,11 +143,11 @@ pub(super) fn byte_rectangle(
 ) -> Result<Rectangle, Fault> {
     let size = depth.bytes() as u64;
     if !bytes.is_multiple_of(size) {
-        let why = format!("a row is whole pixels of {size} bytes");
+        let why = format!("a row must consist of whole pixels of {size} bytes");
         return Err(exec.bad_field("Destination Byte Width", bytes, why));
     }
     if clipped {
-        let why = "the command has no coordinates that a clip rectangle could cut";
+        let why = "the command cannot be clipped: it has no coordinates";
         return Err(exec.bad_field("Clipping Enable", 1, why));
     }
     Ok(Rectangle { left: 0, top: 0, right: (bytes / size) as i64, bottom: rows as i64 })
@@ -180,7 +180,7 @@ pub(super) fn clip(exec: &Exec<'_>, enabled: bool) -> Result<Option<Rectangle>, 
     Ok(clip.filter(|_| enabled))
 }
 
-/// Refuses operations that need an operand that the packet does not have.
+/// Refuses a raster operation that needs an operand that the packet does not have.
 pub(super) fn check_operands(
     exec: &Exec<'_>,
     rop: Rop,
@@ -217,7 +217,8 @@ pub(super) fn pattern_in_memory(
     }
     let mut bytes = vec![0; Pattern::color_bytes(operation.depth)];
     if !address.is_multiple_of(bytes.len() as u64) {
-        let why = format!("a pattern starts at a multiple of its {} bytes", bytes.len());
+        let why =
+            format!("the address of the pattern must be a multiple of its {} bytes", bytes.len());
         return Err(exec.bad_field("Pattern Base Address", address, why));
     }
     exec.vm.read(address, &mut bytes).map_err(|fault| exec.page(fault, "pattern"))?;
@@ -265,8 +266,8 @@ pub(super) fn with_immediate_data(
     Ok(Source::Mono(bitmap))
 }
 
-/// The immediate data of a command. The engine waits for exactly as many qwords as it needs. It
-/// hangs if fewer or more come (BR14, 2d p.59).
+/// The immediate data of a command. Hardware waits for exactly as many qwords as the command needs,
+/// and hangs if there are fewer or more (BR14, 2d p.59).
 fn immediate(
     exec: &Exec<'_>,
     field: &'static str,
@@ -275,7 +276,7 @@ fn immediate(
 ) -> Result<Vec<u8>, Fault> {
     let needed = bytes.div_ceil(8) * 2;
     if data.len() as u64 != needed {
-        let why = format!("this many dwords of data follow, the rectangle needs {needed}");
+        let why = format!("the packet has this many dwords of data, the rectangle needs {needed}");
         return Err(exec.bad_field(field, data.len() as u64, why));
     }
     Ok(data.iter().flat_map(|dword| (dword.get() as u32).to_le_bytes()).collect())

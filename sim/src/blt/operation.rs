@@ -52,7 +52,7 @@ impl Rectangle {
 /// The source operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// There is none.
+    /// The operation has no source.
     None,
     /// Pixels of a surface, from column `x` of row `y` on.
     Color {
@@ -80,7 +80,7 @@ pub struct Operation {
     pub destination: Plane,
     /// The pixels of the destination.
     pub rectangle: Rectangle,
-    /// Pixels outside are not written.
+    /// The clip rectangle; pixels outside it are not written.
     pub clip: Option<Rectangle>,
     /// The source.
     pub source: Source,

@@ -102,7 +102,7 @@ impl Draw for ColorBlt {
     }
 }
 
-/// SRC_COPY_BLT: the same with a source.
+/// SRC_COPY_BLT: the same as COLOR_BLT, with a source instead of a colour.
 impl Draw for SrcCopyBlt {
     fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
         let depth = Depth::new(self.color_depth);
@@ -125,10 +125,10 @@ impl Draw for SrcCopyBlt {
     }
 }
 
-/// XY_MONO_PAT_FIXED_BLT: no document at hand describes its patterns.
+/// XY_MONO_PAT_FIXED_BLT: not implemented, because no available manual describes its patterns.
 impl Draw for XyMonoPatFixedBlt {
     fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault> {
-        let page = "no manual at hand shows the patterns, or the field that chooses one";
+        let page = "no available manual describes the patterns or the field that selects one";
         Err(exec.unimplemented("the fixed patterns of XY_MONO_PAT_FIXED_BLT", page))
     }
 }

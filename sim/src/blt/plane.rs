@@ -52,12 +52,12 @@ impl PlaneFields {
         };
         let pitch = self.pitch * 4;
         if !self.base.is_multiple_of(PAGE) {
-            let why = "a tiled surface starts at a multiple of 4096";
+            let why = "the address of a tiled surface must be a multiple of 4096";
             return Err(exec.bad_field(self.names[0], self.base, why));
         }
         if pitch <= 0 || pitch % i64::from(tile_mode.width()) != 0 {
             let why = format!(
-                "a tiled surface's pitch is a multiple of {} dwords",
+                "the pitch of a tiled surface must be a multiple of {} dwords",
                 tile_mode.width() / 4
             );
             return Err(exec.bad_field(self.names[1], self.pitch as u64, why));
@@ -208,7 +208,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// No saved pages yet. `source` is the address range of the source.
+    /// A shadow without saved pages. `source` is the address range of the source.
     pub(super) fn new(source: RangeInclusive<u64>) -> Self {
         Shadow { source, pages: BTreeMap::new() }
     }

@@ -1,8 +1,8 @@
 //! Setup packets, and the short packets that draw with the state that they set.
 //!
 //! A setup packet is stored unchanged. It sets the raster operation, masks, colours, pattern, clip
-//! rectangle and destination (BR01 to BR09, 2d p.47 to 53). The short packet contains what these
-//! registers do not hold: the tiling and the seeds of the pattern.
+//! rectangle and destination (BR01 to BR09, 2d p.47 to 53). The short packet contains the fields
+//! that these registers do not hold, such as the tiling and the seeds of the pattern.
 
 use super::bitmap::{Bitmap, Bits};
 use super::depth::Depth;
@@ -34,14 +34,14 @@ macro_rules! clip_rectangle {
     };
 }
 
-/// XY_SETUP_BLT.
+/// XY_SETUP_BLT: stores the packet and its clip rectangle.
 pub fn setup(exec: &mut Exec<'_>, packet: &XySetupBlt) -> Result<(), Fault> {
     *exec.state.slots.get_mut::<SetupState>() =
         SetupState { setup: Some(Setup::Color(*packet)), clip: clip_rectangle!(packet) };
     Ok(())
 }
 
-/// XY_SETUP_MONO_PATTERN_SL_BLT.
+/// XY_SETUP_MONO_PATTERN_SL_BLT: stores the packet and its clip rectangle.
 pub fn setup_mono_pattern(
     exec: &mut Exec<'_>,
     packet: &XySetupMonoPatternSlBlt,
@@ -51,7 +51,7 @@ pub fn setup_mono_pattern(
     Ok(())
 }
 
-/// XY_SETUP_CLIP_BLT.
+/// XY_SETUP_CLIP_BLT: replaces the clip rectangle.
 pub fn setup_clip(exec: &mut Exec<'_>, packet: &XySetupClipBlt) -> Result<(), Fault> {
     exec.state.slots.get_mut::<SetupState>().clip = clip_rectangle!(packet);
     Ok(())
@@ -70,7 +70,7 @@ macro_rules! both {
 impl Setup {
     /// The latest setup packet.
     fn get(exec: &Exec<'_>) -> Result<Self, Fault> {
-        let why = "there was no XY_SETUP_BLT or XY_SETUP_MONO_PATTERN_SL_BLT that says where and how to draw";
+        let why = "no XY_SETUP_BLT or XY_SETUP_MONO_PATTERN_SL_BLT was executed before the packet";
         exec.state
             .slots
             .with(|state: &SetupState| state.setup)

@@ -1,4 +1,4 @@
-//! What setup packets leave behind for later packets.
+//! State that setup packets set for later packets.
 
 use super::operation::Rectangle;
 use crate::machine::slots::UnitState;
@@ -6,7 +6,7 @@ use genxml::gen8::blitter::{XySetupBlt, XySetupMonoPatternSlBlt};
 
 impl UnitState for SetupState {}
 
-/// State that setup packets set for later packets.
+/// The state of setup packets in a context.
 #[derive(Clone, Debug, Default)]
 pub struct SetupState {
     /// The latest setup packet.

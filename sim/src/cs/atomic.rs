@@ -12,16 +12,16 @@ use genxml::gen8::mi::{
 };
 use genxml_eu::gen8::eu_messages::MdcAop;
 
-/// The general registers that operands 1 and 2 come from, and that the result goes to. 16 bytes go
-/// on in the next one.
+/// The general registers of operands 1 and 2. The upper half of 16 bytes is in the next register.
 const OPERANDS: [u32; 2] = [0, 2];
+/// The general register of the result. The upper half of 16 bytes is in the next register.
 const RESULT: u32 = 4;
 
-/// The field that faults name.
+/// The field that page faults and address faults name.
 const FIELD: &str = "Memory Address";
 
-/// MI_ATOMIC on 4, 8 or 16 bytes. In a batch without privilege it is always about the context's own
-/// memory: Memory Type is ignored (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// MI_ATOMIC on 4, 8 or 16 bytes. In a batch without privilege it ignores Memory Type and always
+/// uses the context's address space (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn atomic(exec: &mut Exec<'_>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
     let global =
         global_if_allowed(exec, packet.memory_type == MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS);
@@ -29,11 +29,11 @@ pub fn atomic(exec: &mut Exec<'_>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
         MiAtomicDataSize::DWORD => 4,
         MiAtomicDataSize::QWORD => 8,
         MiAtomicDataSize::OCTWORD => 16,
-        other => return Err(exec.bad_field("Data Size", other.bits(), "there is no such size")),
+        other => return Err(exec.bad_field("Data Size", other.bits(), "the size is reserved")),
     };
     let address = packet.memory_address.va48();
     if !address.is_multiple_of(bytes) {
-        let why = "data of 8 or 16 bytes are at a multiple of their size";
+        let why = "the address must be a multiple of the data size";
         return Err(exec.bad_field(FIELD, address, why));
     }
     let [one, two] = operands(exec, packet, bytes)?;
@@ -43,7 +43,7 @@ pub fn atomic(exec: &mut Exec<'_>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
         _ => return compare_and_write_16(exec, packet, global, one, two),
     };
     let Some(operation) = operation(packet.atomic_opcode, width) else {
-        let why = "there is no such operation, or not on this Data Size";
+        let why = "the operation does not exist for this Data Size";
         return Err(exec.bad_field("ATOMIC OPCODE", packet.atomic_opcode.bits(), why));
     };
     let old = match width {
@@ -65,8 +65,8 @@ pub fn atomic(exec: &mut Exec<'_>, packet: &MiAtomic<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The only operation on 16 bytes that a source has: memory becomes operand 2 if it equals operand
-/// 1.
+/// Compare and Write, the only operation on 16 bytes that a source describes: replaces memory by
+/// operand 2 if memory equals operand 1.
 fn compare_and_write_16(
     exec: &mut Exec<'_>,
     packet: &MiAtomic<'_>,
@@ -77,7 +77,7 @@ fn compare_and_write_16(
     if packet.atomic_opcode != Opcode::ATOMIC_16B_COMPARE_AND_WRITE {
         return Err(exec.unimplemented(
             format!("ATOMIC OPCODE = {:#x} on 16 bytes", packet.atomic_opcode.bits()),
-            "of operations on 16 bytes sources have Compare and Write only",
+            "sources describe only Compare and Write on 16 bytes",
         ));
     }
     let address = packet.memory_address.va48();
@@ -103,8 +103,9 @@ fn gpr(exec: &Exec<'_>, index: u32) -> u32 {
     exec.base() + CsGpr::OFFSET + 8 * index
 }
 
-/// Both operands, from the packet, which has dwords of both in turn for as many as `bytes` are, or
-/// from general registers; bits beyond the size are not looked at.
+/// Both operands of `bytes` bytes. Inline data of the packet alternate between dwords of operand 1
+/// and operand 2. Without inline data, the operands come from general registers; they may then
+/// contain more bits than `bytes`, which callers ignore.
 fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128; 2], Fault> {
     if packet.inline_data.get() == 0 {
         let read = |index| u128::from(exec.state.registers.read_u64(gpr(exec, index)));
@@ -124,7 +125,7 @@ fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128;
     Ok(operands)
 }
 
-/// The operation; none if the opcode has no such one, or not on this size.
+/// The operation of an opcode; `None` if it does not exist for this size.
 fn operation(opcode: Opcode, width: Width) -> Option<MdcAop> {
     macro_rules! operations {
         ($($dword:ident $qword:ident => $operation:ident,)*) => {

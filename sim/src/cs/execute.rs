@@ -1,4 +1,4 @@
-//! From dwords to the function that executes a packet.
+//! Selects the function that executes a packet.
 
 use super::flow::Flow;
 use super::latch::LatchPacket;
@@ -11,7 +11,7 @@ use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 
-/// The packet of a header and its length in dwords.
+/// The packet type that a header selects, and its length in dwords.
 pub(super) fn find(engine: EngineId, header: u32) -> Option<(&'static Container, usize)> {
     match engine {
         EngineId::Render => RenderPacket::find(header).zip(RenderPacket::length(header)),
@@ -29,8 +29,9 @@ impl From<()> for Flow {
     }
 }
 
-/// Packets of an engine: those of the command streamer and the ones listed, after `quiet` those
-/// without effect; all others are not implemented.
+/// Matches a packet of an engine and executes it. To the listed packets the macro adds those of the
+/// command streamer. Packets after `quiet` have no effect. All other packets must be latched state;
+/// otherwise they are not implemented.
 macro_rules! packets {
     ($exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
         packets!(@arms $exec, $dwords: $packet {
@@ -72,10 +73,10 @@ macro_rules! packets {
     };
 }
 
-/// Executes one packet.
+/// Executes one packet, unless MI_SET_PREDICATE skips it.
 ///
 /// # Errors
-/// Its [`Fault`].
+/// The [`Fault`] of the packet.
 pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
     if predicate::skips(exec) {
         return Ok(Flow::Next);
@@ -140,14 +141,14 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
     }
 }
 
-/// A packet that the tables know and the model does not.
+/// The fault for a packet that the specification has and the model does not implement.
 #[cold]
 fn not_implemented(exec: &Exec<'_>, header: u32) -> Fault {
     let source = find(exec.engine, header).map_or("", |(container, _)| container.source);
     exec.unimplemented(exec.at.packet, source)
 }
 
-/// A packet whose dwords are not in order.
+/// The fault for a packet whose dwords cannot be parsed.
 #[cold]
 fn malformed(exec: &Exec<'_>, error: &ParseError) -> Fault {
     Fault::Malformed { why: error.to_string().into(), at: exec.at }

@@ -1,4 +1,4 @@
-//! Latched state: packets are kept as they are until a draw reads them.
+//! Latched state: packets are stored unchanged until a draw reads them.
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -10,12 +10,12 @@ use genxml_core::latch::Latch;
 
 /// A packet that may be latched state.
 pub trait LatchPacket {
-    /// Keeps the packet at `exec.at` if it is latched state (attribute `latch` of the
-    /// specification); `dwords` are its own. False if the packet is something else.
+    /// Stores the packet if it is latched state (attribute `latch` of the specification). `dwords`
+    /// are the packet's dwords. False if the packet is not latched state.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for what only the resource streamer does; [`Fault::Page`] if a
-    /// 3DSTATE_SO_BUFFER loads its offset from an address without memory.
+    /// [`Fault::Unimplemented`] for functions of the resource streamer; [`Fault::Page`] if a
+    /// 3DSTATE_SO_BUFFER loads its offset from an unmapped address.
     fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)

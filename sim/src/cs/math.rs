@@ -7,7 +7,7 @@ use crate::machine::registers::Registers;
 use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{MiMath, MiMathAluOpcode, MiMathOperand};
 
-/// What lasts for one MI_MATH.
+/// Registers of the ALU. They last for one MI_MATH.
 #[derive(Default)]
 struct Alu {
     a: u64,
@@ -17,7 +17,7 @@ struct Alu {
     carry: bool,
 }
 
-/// MI_MATH: its instructions in order.
+/// MI_MATH: executes its ALU instructions in order.
 pub fn math(exec: &mut Exec<'_>, packet: &MiMath<'_>) -> Result<(), Fault> {
     let mut alu = Alu::default();
     let base = exec.base() + CsGpr::OFFSET;
@@ -57,7 +57,11 @@ impl Alu {
         match operand {
             MiMathOperand::SRCA => Ok(&mut self.a),
             MiMathOperand::SRCB => Ok(&mut self.b),
-            other => Err(exec.bad_field("Operand 1", other.bits(), "a load goes to SRCA or SRCB")),
+            other => Err(exec.bad_field(
+                "Operand 1",
+                other.bits(),
+                "the target of a load must be SRCA or SRCB",
+            )),
         }
     }
 
@@ -67,7 +71,11 @@ impl Alu {
             MiMathOperand::ACCU => Ok(self.accumulator),
             MiMathOperand::ZF => Ok(flag(self.zero)),
             MiMathOperand::CF => Ok(flag(self.carry)),
-            other => Err(exec.bad_field("Operand 2", other.bits(), "a store takes ACCU, ZF or CF")),
+            other => Err(exec.bad_field(
+                "Operand 2",
+                other.bits(),
+                "the source of a store must be ACCU, ZF or CF",
+            )),
         }
     }
 }
@@ -75,7 +83,9 @@ impl Alu {
 fn number(exec: &Exec<'_>, field: &'static str, operand: MiMathOperand) -> Result<u32, Fault> {
     match operand.bits() {
         number @ 0..16 => Ok(number as u32),
-        other => Err(exec.bad_field(field, other, "a general register, 0 to 15, is needed")),
+        other => {
+            Err(exec.bad_field(field, other, "the operand must be a general register, 0 to 15"))
+        }
     }
 }
 

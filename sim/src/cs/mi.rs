@@ -1,5 +1,5 @@
-//! MI commands: the command streamer's own, those that move data between packets, registers and
-//! memory.
+//! MI commands, which the command streamer executes itself: they move data between packets,
+//! registers and memory, and start and end batches.
 
 use super::flow::Flow;
 use super::{predicate, status};
@@ -22,7 +22,7 @@ use genxml::gen8::mi::{
     MiUserInterrupt,
 };
 
-/// MI_NOOP: may leave a number in NOPID.
+/// MI_NOOP: writes its number to NOPID if the packet enables that.
 pub fn noop(exec: &mut Exec<'_>, packet: &MiNoop) -> Result<(), Fault> {
     if packet.identification_number_register_write_enable {
         let value = packet.identification_number.get() as u32;
@@ -31,8 +31,8 @@ pub fn noop(exec: &mut Exec<'_>, packet: &MiNoop) -> Result<(), Fault> {
     Ok(())
 }
 
-/// MI_BATCH_BUFFER_START. A batch in the per-process space starts batches in that space, whatever
-/// the packet's Address Space Indicator says (gen8_facts 1.1).
+/// MI_BATCH_BUFFER_START. A batch in the per-process space can start batches only in that space:
+/// the packet's Address Space Indicator is ignored there (gen8_facts 1.1).
 pub fn batch_buffer_start(exec: &mut Exec<'_>, packet: &MiBatchBufferStart) -> Result<Flow, Fault> {
     if packet.predication_enable && !predicate::result(exec) {
         return Ok(Flow::Next);
@@ -51,7 +51,7 @@ pub fn batch_buffer_start(exec: &mut Exec<'_>, packet: &MiBatchBufferStart) -> R
     })
 }
 
-/// MI_STORE_DATA_IMM: dwords or qwords, one behind the other.
+/// MI_STORE_DATA_IMM: writes consecutive dwords or qwords.
 pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiStoreDataImm<'_>) -> Result<(), Fault> {
     if packet.core_mode_enable {
         return Err(exec.unimplemented("Core Mode Enable", "MI_STORE_DATA_IMM"));
@@ -60,7 +60,7 @@ pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiStoreDataImm<'_>) -> Resul
     let data = packet.data_dword;
     if data.is_empty() {
         let length = packet.dwords() as u64 - 2;
-        return Err(exec.bad_field("DWord Length", length, "there must be data"));
+        return Err(exec.bad_field("DWord Length", length, "the packet has no data"));
     }
     if packet.store_qword == MiStoreDataImmStoreQword::STORE_QWORD {
         if !data.len().is_multiple_of(2) {
@@ -68,11 +68,15 @@ pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiStoreDataImm<'_>) -> Resul
             return Err(exec.bad_field(
                 "DWord Length",
                 length,
-                "qwords take an even number of data dwords",
+                "qwords need an even number of data dwords",
             ));
         }
         if !address.is_multiple_of(8) {
-            return Err(exec.bad_field("Address", address, "qwords go to a multiple of 8"));
+            return Err(exec.bad_field(
+                "Address",
+                address,
+                "the address of qwords must be a multiple of 8",
+            ));
         }
     }
     if exec.allowed(packet.use_global_gtt) {
@@ -84,8 +88,8 @@ pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiStoreDataImm<'_>) -> Resul
     Ok(())
 }
 
-/// MI_LOAD_REGISTER_IMM: registers keep the bytes that the packet disables; masked registers and
-/// read-only ones do what [`Exec::write_register`] says.
+/// MI_LOAD_REGISTER_IMM: writes registers, except for the bytes that the packet disables.
+/// [`Exec::write_register`] handles masked and read-only registers.
 pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) -> Result<(), Fault> {
     let keep = (0..4).fold(0, |mask, byte| {
         mask | if packet.byte_write_disables.get() >> byte & 1 != 0 {
@@ -126,34 +130,34 @@ pub fn load_register_reg(exec: &mut Exec<'_>, packet: &MiLoadRegisterReg) -> Res
     exec.write_register(packet.destination_register_address.get() as u32, value, !0)
 }
 
-/// MI_UPDATE_GTT: entries of the global table, one behind the other, 64 bits each
+/// MI_UPDATE_GTT: writes consecutive entries of the global table, 64 bits each
 /// (assumptions::UPDATE_GTT_ENTRIES_HAVE_64_BITS). It needs privilege.
 pub fn update_gtt(exec: &mut Exec<'_>, packet: &MiUpdateGtt<'_>) -> Result<(), Fault> {
     let data = packet.entry_data;
     if !data.len().is_multiple_of(2) {
         let length = packet.dwords() as u64 - 2;
-        return Err(exec.bad_field("DWord Length", length, "entries take two dwords each"));
+        return Err(exec.bad_field("DWord Length", length, "each entry needs two dwords"));
     }
     let first = packet.entry_address.get() / PAGE;
     if first + data.len() as u64 / 2 > GLOBAL_ENTRIES {
-        let why = format!("the global table ends behind entry {:#x}", GLOBAL_ENTRIES - 1);
+        let why = format!("the last entry of the global table is {:#x}", GLOBAL_ENTRIES - 1);
         return Err(exec.bad_field("Entry Address", packet.entry_address.get(), why));
     }
     if !exec.allowed(true) {
         return Ok(());
     }
-    // Without tables of its own the context's are the global ones.
+    // For a context without page tables, `vm.space` is the global table.
     let table = if exec.mode.global_only { &mut *exec.vm.space } else { &mut *exec.ggtt };
     let mut entries = data.iter();
     for index in first.. {
         let Some((low, high)) = entries.next().zip(entries.next()) else { break };
         let written = table.write_global_entry(index, low.get() | high.get() << 32);
-        debug_assert!(written.is_ok(), "all of them are in the table");
+        debug_assert!(written.is_ok(), "the indices were checked above");
     }
     Ok(())
 }
 
-/// MI_COPY_MEM_MEM: one dword.
+/// MI_COPY_MEM_MEM: copies one dword.
 pub fn copy_mem_mem(exec: &mut Exec<'_>, packet: &MiCopyMemMem) -> Result<(), Fault> {
     let (from, to) = (packet.use_global_gtt_source, packet.use_global_gtt_destination);
     if exec.allowed(from || to) {
@@ -164,8 +168,8 @@ pub fn copy_mem_mem(exec: &mut Exec<'_>, packet: &MiCopyMemMem) -> Result<(), Fa
     Ok(())
 }
 
-/// MI_FLUSH_DW: everything before it is complete, which leaves the post-sync operation. Immediate
-/// data are a qword if the packet is long enough, else a dword (gen8_facts 2.6).
+/// MI_FLUSH_DW: records the flush, then does the post-sync operation. Earlier commands are complete
+/// already. Immediate data are a qword if the packet is long enough, else a dword (gen8_facts 2.6).
 pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
     flushed(exec, Cache::Pipeline);
     if packet.video_pipeline_cache_invalidate.get() != 0 {
@@ -211,8 +215,8 @@ pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault
     let data = &data[..dwords];
     if !data.is_empty() && exec.allowed(global) {
         if packet.store_data_index.get() != 0 {
-            // An offset in the status page: of the engine, or of the context (Linux i915
-            // gen8_emit_flush_xcs).
+            // The address is an offset in the status page of the engine or of the context (Linux
+            // i915 gen8_emit_flush_xcs).
             status::write(exec, !global, address, data, "Address")?;
         } else {
             for (index, dword) in data.iter().enumerate() {
@@ -226,20 +230,20 @@ pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault
     Ok(())
 }
 
-/// A command flushes a cache.
+/// Records that a command flushes a cache.
 pub fn flushed(exec: &mut Exec<'_>, cache: Cache) {
     exec.device.coherence.flushed(exec.engine, cache);
     exec.emit(&Event::Flush { cache, invalidates: false });
 }
 
-/// A command invalidates a cache.
+/// Records that a command invalidates a cache.
 pub fn invalidated(exec: &mut Exec<'_>, cache: Cache) {
     exec.device.coherence.invalidated(exec.engine, cache);
     exec.emit(&Event::Flush { cache, invalidates: true });
 }
 
 /// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore it ends the batch unless memory is
-/// greater than the packet's data. Without, nothing is compared
+/// greater than the packet's data. Without it, nothing is compared
 /// (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
 pub fn conditional_batch_buffer_end(
     exec: &mut Exec<'_>,
@@ -266,13 +270,13 @@ pub fn batch_buffer_end(_: &mut Exec<'_>, _: &MiBatchBufferEnd) -> Result<Flow, 
     Ok(Flow::Return)
 }
 
-/// MI_ARB_CHECK: another context may take over here.
+/// MI_ARB_CHECK: a waiting context may preempt this one here.
 pub fn arb_check(exec: &mut Exec<'_>, _: &MiArbCheck) -> Result<Flow, Fault> {
     let preempted = exec.mode.preempt && !exec.state.arbitration_off;
     Ok(if preempted { Flow::Preempted } else { Flow::Next })
 }
 
-/// MI_ARB_ON_OFF.
+/// MI_ARB_ON_OFF: enables or disables preemption.
 pub fn arb_on_off(exec: &mut Exec<'_>, packet: &MiArbOnOff) -> Result<(), Fault> {
     exec.state.arbitration_off = !packet.arbitration_enable;
     Ok(())
@@ -284,14 +288,14 @@ pub fn user_interrupt(exec: &mut Exec<'_>, _: &MiUserInterrupt) -> Result<(), Fa
     Ok(())
 }
 
-/// A command interrupts the host.
+/// Interrupts the host for a command.
 pub fn interrupt(exec: &mut Exec<'_>, why: Interrupt) {
     exec.stats.interrupts += 1;
     exec.device.interrupt(exec.engine, why);
     exec.emit(&Event::Interrupt { engine: exec.engine, why });
 }
 
-/// MI_SET_CONTEXT: the ring goes on with the state of another context.
+/// MI_SET_CONTEXT: the ring continues with the state of another context.
 pub fn set_context(exec: &mut Exec<'_>, packet: &MiSetContext) -> Result<Flow, Fault> {
     if packet.core_mode_enable {
         return Err(exec.unimplemented("Core Mode Enable", "MI_SET_CONTEXT"));
@@ -301,7 +305,7 @@ pub fn set_context(exec: &mut Exec<'_>, packet: &MiSetContext) -> Result<Flow, F
         return Err(exec.bad_field(
             "Logical Context Address",
             address,
-            "only a ring without execution lists has such contexts",
+            "the packet is only for rings without execution lists",
         ));
     }
     Ok(Flow::Context {

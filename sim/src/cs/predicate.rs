@@ -1,4 +1,4 @@
-//! The predicate that later commands look at (gen8_facts 2.4).
+//! The predicate, which conditional commands test (gen8_facts 2.4).
 
 use crate::assumptions::{BATCHES_END_WHILE_SKIPPING, DELTAS_ARE_OF_THE_SOURCES, SLICES};
 use crate::machine::exec::Exec;
@@ -12,13 +12,13 @@ use genxml::gen8::mi::{
 };
 use genxml::gen8::registers::HswMiPredicateResult2;
 
-/// The predicate that conditional commands look at: bit 0 of MI_PREDICATE_RESULT.
+/// The predicate that conditional commands test: bit 0 of MI_PREDICATE_RESULT.
 pub fn result(exec: &Exec<'_>) -> bool {
     let register = exec.state.registers.read(exec.base() + MiPredicateResult::OFFSET);
     MiPredicateResult::unpack_lossy(&[register]).result
 }
 
-/// MI_PREDICATE: a comparison, combined with the predicate so far.
+/// MI_PREDICATE: compares, combines the result with the old predicate, and writes the new one.
 pub fn predicate(exec: &mut Exec<'_>, packet: &MiPredicate) -> Result<(), Fault> {
     let old = result(exec);
     let register = |offset| exec.state.registers.read_u64(exec.base() + offset);
@@ -57,8 +57,8 @@ pub fn predicate(exec: &mut Exec<'_>, packet: &MiPredicate) -> Result<(), Fault>
     Ok(())
 }
 
-/// MI_SET_PREDICATE: whether the commands behind it are skipped, until the next one. It looks at
-/// the predicate now.
+/// MI_SET_PREDICATE: sets whether the commands after it are skipped, up to the next
+/// MI_SET_PREDICATE. The condition is evaluated once, by this command.
 pub fn set_predicate(exec: &mut Exec<'_>, packet: &MiSetPredicate) -> Result<(), Fault> {
     let registers = &exec.state.registers;
     let second = registers.read(exec.base() + MiPredicateResult2::OFFSET)
@@ -85,7 +85,8 @@ pub fn set_predicate(exec: &mut Exec<'_>, packet: &MiSetPredicate) -> Result<(),
     Ok(())
 }
 
-/// True if the packet is skipped because of MI_SET_PREDICATE. That command itself never is.
+/// True if the packet is skipped because of MI_SET_PREDICATE; counts it. MI_SET_PREDICATE is never
+/// skipped, and neither is MI_BATCH_BUFFER_END (assumptions::BATCHES_END_WHILE_SKIPPING).
 #[inline]
 pub fn skips(exec: &mut Exec<'_>) -> bool {
     let skips = exec.state.skips

@@ -18,9 +18,10 @@ use genxml::gen8::registers::PsDepthCount;
 use genxml::gen8::render3d_fetch::ThreeDPrimitive;
 use genxml::gen8::state::{InterfaceDescriptorData, StateBaseAddress, StatePrefetch, StateSip};
 
-/// PIPE_CONTROL. Packets are executed in order and caches are not modelled, so only the post-sync
-/// operation is left, the TLB and the media state. Bit 2 of the address is ignored (a corpus batch
-/// has it set).
+/// PIPE_CONTROL: waits for media threads, then resets counters, invalidates the TLB, clears media
+/// state, does the post-sync operation and interrupts, as the packet asks. Caches are not modelled:
+/// flushes and invalidations are only recorded. Bit 2 of the address is ignored (a corpus batch has
+/// it set).
 pub fn pipe_control(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     media::drain(exec)?;
     if packet.global_snapshot_count_reset {
@@ -64,8 +65,9 @@ pub fn pipe_control(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fau
     Ok(())
 }
 
-/// What PIPE_CONTROL writes. An offset into the status page (Store Data Index) is one of the
-/// engine's page with a global address, else of the context's (Linux i915 gen8_emit_flush_rcs).
+/// The post-sync operation of PIPE_CONTROL. With Store Data Index the address is an offset in a
+/// status page: the engine's page if the address type is global, else the context's (Linux i915
+/// gen8_emit_flush_rcs).
 fn post_sync(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     if packet.lri_post_sync_operation == PipeControlLriPostSyncOperation::MMIO_WRITE_IMMEDIATE_DATA
     {
@@ -99,7 +101,7 @@ fn post_sync(exec: &mut Exec<'_>, packet: &PipeControl) -> Result<(), Fault> {
     Ok(())
 }
 
-/// PIPELINE_SELECT.
+/// PIPELINE_SELECT: waits for media threads, then selects the pipeline.
 pub fn pipeline_select(exec: &mut Exec<'_>, packet: &PipelineSelect) -> Result<(), Fault> {
     media::drain(exec)?;
     let selection = packet.pipeline_selection;
@@ -107,15 +109,15 @@ pub fn pipeline_select(exec: &mut Exec<'_>, packet: &PipelineSelect) -> Result<(
         return Err(exec.bad_field(
             "Pipeline Selection",
             selection.bits(),
-            "there are 3D, media and GPGPU",
+            "the pipelines are 3D, media and GPGPU",
         ));
     }
     exec.state.pipeline = selection;
     Ok(())
 }
 
-/// STATE_BASE_ADDRESS: bases whose modify enable is set are replaced, and so is the size of General
-/// State.
+/// STATE_BASE_ADDRESS: replaces the base addresses, and the size of General State, whose modify
+/// enable is set.
 pub fn state_base_address(exec: &mut Exec<'_>, packet: &StateBaseAddress) -> Result<(), Fault> {
     let base = &mut exec.state.base;
     for (enabled, to, from) in [
@@ -155,7 +157,7 @@ pub fn state_base_address(exec: &mut Exec<'_>, packet: &StateBaseAddress) -> Res
     Ok(())
 }
 
-/// STATE_SIP: latched; only exceptions look at it.
+/// STATE_SIP: stores the address of the system routine, which only exceptions use.
 pub fn state_sip(exec: &mut Exec<'_>, packet: &StateSip) -> Result<(), Fault> {
     exec.state.sip = Some(*packet);
     Ok(())
@@ -166,7 +168,7 @@ pub fn state_prefetch(_: &mut Exec<'_>, _: &StatePrefetch) -> Result<(), Fault> 
     Ok(())
 }
 
-/// MEDIA_CURBE_LOAD: constants go to the start of the CURBE; what lies behind them stays.
+/// MEDIA_CURBE_LOAD: reads constants to the start of the CURBE; bytes after them keep their value.
 pub fn media_curbe_load(exec: &mut Exec<'_>, packet: &MediaCurbeLoad) -> Result<(), Fault> {
     let address = exec.state.base.dynamic.wrapping_add(packet.curbe_data_start_address.get());
     let mut data = vec![0; packet.curbe_total_data_length.get() as usize];
@@ -207,7 +209,7 @@ pub fn media_interface_descriptor_load(
     Ok(())
 }
 
-/// 3DPRIMITIVE, unless the predicate forbids it.
+/// 3DPRIMITIVE, unless the predicate or a filter skips it.
 pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
     let predicated = packet.predicate_enable && !predicate::result(exec);
     if predicated || crate::render::geometry::is_filtered(exec) {
@@ -217,7 +219,7 @@ pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fa
     crate::render::primitive(exec, packet)
 }
 
-/// GPGPU_WALKER, unless the predicate forbids it.
+/// GPGPU_WALKER, unless the predicate skips it.
 pub fn gpgpu_walker(exec: &mut Exec<'_>, packet: &GpgpuWalker) -> Result<(), Fault> {
     if packet.predicate_enable && !predicate::result(exec) {
         return Ok(());

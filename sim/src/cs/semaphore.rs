@@ -1,8 +1,8 @@
 //! Semaphores: dwords in memory that a streamer waits for (gen8_facts 2.2).
 //!
-//! MI_SEMAPHORE_MBOX, which kernels' parsers still list, is one of older hardware: here these two
-//! commands have taken its place (Intel media-driver, mhw_mi_hwcmd_g8_X.h), and the model refuses
-//! it.
+//! The model refuses MI_SEMAPHORE_MBOX, a command of older hardware that command parsers in kernels
+//! still list. On Gen8, MI_SEMAPHORE_WAIT and MI_SEMAPHORE_SIGNAL replace it (Intel media-driver,
+//! mhw_mi_hwcmd_g8_X.h).
 
 use super::flow::Flow;
 use crate::machine::device;
@@ -16,8 +16,8 @@ use genxml::gen8::mi::{
     MiSemaphoreSignal, MiSemaphoreWait, MiSemaphoreWaitMemoryType, MiSemaphoreWaitWaitMode,
 };
 
-/// MI_SEMAPHORE_WAIT: passes if memory compares true with the packet's data. Memory Type is ignored
-/// in a batch without privilege (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// MI_SEMAPHORE_WAIT: waits until the comparison of memory with the packet's data is true. Memory
+/// Type is ignored in a batch without privilege (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn semaphore_wait(exec: &mut Exec<'_>, packet: &MiSemaphoreWait) -> Result<Flow, Fault> {
     let wanted = packet.memory_type == MiSemaphoreWaitMemoryType::GLOBAL_GRAPHICS_ADDRESS;
     let global = memory::global_if_allowed(exec, wanted);
@@ -41,17 +41,17 @@ pub fn semaphore_wait(exec: &mut Exec<'_>, packet: &MiSemaphoreWait) -> Result<F
         None => Err(exec.bad_field(
             "Compare Operation",
             comparison.bits(),
-            "there is no such comparison",
+            "the comparison is reserved",
         )),
     }
 }
 
-/// MI_SEMAPHORE_SIGNAL: a context of another engine that waits for a signal looks at its semaphore
-/// again.
+/// MI_SEMAPHORE_SIGNAL: makes the target context compare its semaphore again, if it waits on the
+/// target engine.
 pub fn semaphore_signal(exec: &mut Exec<'_>, packet: &MiSemaphoreSignal) -> Result<(), Fault> {
     let target = packet.target_engine_select;
     let Some(engine) = device::target(target) else {
-        let name = target.name().unwrap_or("an engine that is not there");
+        let name = target.name().unwrap_or("an engine that does not exist");
         return Err(exec.unimplemented(
             format!("a signal to {name}"),
             "MI_SEMAPHORE_SIGNAL: Target Engine Select",

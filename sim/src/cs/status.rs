@@ -1,7 +1,7 @@
-//! Status pages: where an engine, and a context, leave numbers for the driver.
+//! Hardware status pages: memory in which an engine or a context reports values to the driver.
 //!
-//! The engine's page is where RING_HWS_PGA says, in the global table; the page of a context is the
-//! first one of its image.
+//! RING_HWS_PGA holds the global address of an engine's page. The page of a context is the first
+//! page of its image.
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -16,30 +16,30 @@ use std::sync::LazyLock;
 
 /// Byte offsets in status pages.
 pub(crate) struct Places {
-    /// Where the head pointer goes; the same in both kinds of page.
+    /// The ring's head pointer; the same offset in both kinds of page.
     pub head: u64,
-    /// In an engine's page: the first entry of the context status, 8 bytes each.
+    /// In an engine's page: the first context status entry; entries have 8 bytes.
     context_status: u64,
-    /// In an engine's page: the number of the newest entry.
+    /// In an engine's page: the index of the newest context status entry.
     pub last_written: u64,
-    /// In a context's page: how long it ran.
+    /// In a context's page: the time that it ran.
     pub run_time: u64,
-    /// In a context's page: when its restore was complete.
+    /// In a context's page: the time when its restore was complete.
     pub restored: u64,
-    /// In a context's page: when its save was complete.
+    /// In a context's page: the time when its save was complete.
     pub saved: u64,
-    /// In a context's page: the command that it waits at.
+    /// In a context's page: the MI_SEMAPHORE_WAIT that it waits for.
     pub semaphore: u64,
 }
 
 impl Places {
-    /// Where the context status of entry `index` goes.
+    /// Byte offset of context status entry `index`.
     pub fn context_status(&self, index: u32) -> u64 {
         self.context_status + 8 * u64::from(index)
     }
 }
 
-/// The layouts of the specification, looked up once.
+/// The offsets in the layouts of the specification, looked up once.
 pub(crate) static PLACES: LazyLock<Places> = LazyLock::new(|| {
     let (engine, context) = (HardwareStatusPageLayout::INFO, PphwspLayout::INFO);
     Places {
@@ -56,7 +56,7 @@ pub(crate) static PLACES: LazyLock<Places> = LazyLock::new(|| {
 /// Byte offset in a structure of a field or an array.
 ///
 /// # Panics
-/// If the specification has no such field: a test looks at all that are used.
+/// If the specification has no such field. A test checks all names that are used.
 fn offset(structure: &Container, name: &str) -> u64 {
     let field = structure.fields.iter().find(|field| field.name == name).map(|field| field.start);
     let start = field.or_else(|| {
@@ -65,7 +65,7 @@ fn offset(structure: &Container, name: &str) -> u64 {
     u64::from(start.expect("a field of the structure") / 8)
 }
 
-/// The address of a status page in the global table.
+/// The global address of a status page: the context's if `of_context`, else the engine's.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] if there is no page: nothing was written to RING_HWS_PGA, or the context
@@ -86,13 +86,13 @@ pub fn page(exec: &Exec<'_>, of_context: bool) -> Result<u64, Fault> {
     }
 }
 
-/// Writes dwords to a status page, from a byte offset on that `field` of the packet holds. What
-/// lies behind the page is not the packet's: batches without privilege may write to the page of
-/// their context (Linux i915 gvt/cmd_parser.c checks the same).
+/// Writes dwords to a status page, starting at byte offset `offset`. `field` is the packet's field
+/// that holds the offset, for faults. Writes beyond the page are refused, because a batch without
+/// privilege may write to the page of its context (Linux i915 gvt/cmd_parser.c has the same check).
 ///
 /// # Errors
-/// As [`page`], [`Fault::BadPacket`] if the dwords do not lie in the page, [`Fault::Page`] if it is
-/// not mapped.
+/// As [`page`]; [`Fault::BadPacket`] if the dwords are not all in the page; [`Fault::Page`] if the
+/// page is not mapped.
 pub fn write(
     exec: &mut Exec<'_>,
     of_context: bool,
@@ -116,7 +116,7 @@ pub fn write(
     Ok(())
 }
 
-/// MI_STORE_DATA_INDEX: dwords from an offset of a status page on, the engine's or the context's.
+/// MI_STORE_DATA_INDEX: writes dwords at an offset in the status page of the engine or context.
 pub fn store_data_index(exec: &mut Exec<'_>, packet: &MiStoreDataIndex<'_>) -> Result<(), Fault> {
     let of_context = packet.use_per_process_hardware_status_page.get() != 0;
     let offset = packet.offset.get();
@@ -125,13 +125,13 @@ pub fn store_data_index(exec: &mut Exec<'_>, packet: &MiStoreDataIndex<'_>) -> R
         return Err(exec.bad_field(
             "DWord Length",
             packet.dwords() as u64 - 2,
-            "there must be data",
+            "the packet has no data",
         ));
     }
     if offset + bytes > PAGE {
         return Err(exec.bad_field("Offset", offset, "a status page has 4096 bytes"));
     }
-    // The engine's page is not the context's own (gen8_facts 1.1).
+    // The engine's page does not belong to the context, so it needs privilege (gen8_facts 1.1).
     if exec.allowed(!of_context) {
         for (index, dword) in packet.data_dword.iter().enumerate() {
             write(exec, of_context, offset + 4 * index as u64, &[dword.get() as u32], "Offset")?;
@@ -140,7 +140,8 @@ pub fn store_data_index(exec: &mut Exec<'_>, packet: &MiStoreDataIndex<'_>) -> R
     Ok(())
 }
 
-/// MI_REPORT_HEAD: RING_HEAD to the status page, the context's if it has one (2d p.199, p.305).
+/// MI_REPORT_HEAD: writes RING_HEAD to the status page of the context, or of the engine if the
+/// context has no image (2d p.199, p.305).
 pub fn report_head(exec: &mut Exec<'_>, _: &MiReportHead) -> Result<(), Fault> {
     let register = exec.device.engine(exec.engine, RingHead::OFFSET);
     write(exec, exec.mode.image.is_some(), PLACES.head, &[register], "Ring Head Pointer Storage")

@@ -1,10 +1,10 @@
-//! Where a command streamer stands, and its step from packet to packet.
+//! The position of a command streamer, and its step from packet to packet.
 //!
-//! Levels (gen8_facts 2.1): commands come from a ring or from a batch. MI_BATCH_BUFFER_START in the
-//! ring enters a batch of the first level; there it replaces that batch, or calls one of the second
-//! level, and there is no deeper level: inside a second-level batch it is a jump that still returns
-//! to the first level. MI_BATCH_BUFFER_END goes back one level. A batch that was given without a
-//! ring ends with its first level.
+//! Commands come from a ring or from a batch. Batches have two levels (gen8_facts 2.1).
+//! MI_BATCH_BUFFER_START enters the first level from the ring. In a first-level batch it replaces
+//! that batch or calls a second-level batch. There is no third level: in a second-level batch it is
+//! a jump, and the target still returns to the first level. MI_BATCH_BUFFER_END goes back one
+//! level. A batch that was submitted without a ring ends with its first level.
 
 use super::execute;
 use super::flow::Flow;
@@ -32,14 +32,15 @@ pub struct Batch {
     pub start: u64,
     /// Address of the next packet.
     pub next: u64,
-    /// Where it ends even without MI_BATCH_BUFFER_END.
+    /// Address at which it ends even without MI_BATCH_BUFFER_END.
     pub end: Option<u64>,
-    /// True if it lies in the global table, and may do what needs privilege.
+    /// True if it is read through the global table. Its commands are then privileged.
     pub global: bool,
 }
 
 impl Batch {
-    /// A batch at `address`, through the global table or the context's.
+    /// A batch at `address`. It is read through the global table if `global`, else through the
+    /// context's page tables.
     pub fn new(address: u64, global: bool) -> Self {
         let address = address & ADDRESS_MASK & !3;
         Batch { start: address, next: address, end: None, global }
@@ -55,11 +56,11 @@ pub struct Ring {
     pub size: u32,
     /// Byte offset of the next packet.
     pub head: u32,
-    /// Byte offset behind the last packet.
+    /// Byte offset of the end of the last packet.
     pub tail: u32,
-    /// Times that the head went back to the start, 11 bits.
+    /// Number of times that the head wrapped to the start, modulo 2^11.
     pub wraps: u32,
-    /// After how many bytes the head is reported in the status page; 0 for never.
+    /// Interval in bytes at which the head is written to the status page; 0 for never.
     pub report: u32,
 }
 
@@ -84,7 +85,7 @@ impl Ring {
         }
     }
 
-    /// What RING_HEAD shows.
+    /// The value of RING_HEAD.
     pub fn head_register(&self) -> u32 {
         let [register] = RingHead {
             head_addr: Shifted::new(self.head.into()).unwrap_or_default(),
@@ -103,7 +104,7 @@ impl Ring {
         }
     }
 
-    /// Moves the head. True if it is to be reported.
+    /// Moves the head by `bytes`. True if it must be written to the status page.
     fn advance(&mut self, bytes: u32) -> bool {
         let from = self.head;
         self.head = from + bytes;
@@ -117,27 +118,27 @@ impl Ring {
     }
 }
 
-/// Byte offset behind the last packet of the ring, by RING_TAIL.
+/// Byte offset of the end of the last packet in the ring, from RING_TAIL.
 pub(crate) fn tail(device: &Device, engine: EngineId) -> u32 {
     RingTail::unpack_lossy(&[device.engine(engine, RingTail::OFFSET)]).tail_addr.get() as u32
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// A packet was executed, or a level left.
+    /// A packet was executed, or the end of a batch was reached.
     Done,
     /// The packet cannot be passed yet; see [`Streamer::wait`].
     Waits,
-    /// The same, but media threads go on meanwhile, and what it waits for may come from them.
+    /// As `Waits`, but media threads made progress. They may end the wait.
     Moves,
-    /// Another context may take over here, and wants to.
+    /// Another context preempts this one here.
     Preempted,
-    /// The ring goes on with the state of another context.
+    /// The ring continues with the state of another context.
     Context {
-        /// Address of its image.
+        /// Address of the context's image.
         address: u32,
-        /// Its state is not restored.
+        /// True if its state is not restored.
         inhibit: bool,
     },
     /// There is nothing more to execute.
@@ -147,22 +148,22 @@ pub enum Step {
 /// The position of a command streamer.
 #[derive(Clone, Debug, Default)]
 pub struct Streamer {
-    /// The listener knows that it runs.
+    /// [`Event::Submission`] was emitted.
     told: bool,
     ring: Option<Ring>,
     /// Batches that run before anything else.
     prologue: VecDeque<Batch>,
-    /// Where it goes on once those that come with a restore of its context are done.
+    /// Position at which it continues after the batches that run when its context is restored.
     behind_restore: Option<Box<Position>>,
     first: Option<Batch>,
     second: Option<Batch>,
     wait: Option<Wait>,
-    /// Media threads go on while it waits.
+    /// Media threads make progress while it waits.
     moves: bool,
     dwords: Vec<u32>,
 }
 
-/// A place in batches; in the ring if there are none.
+/// A position in batches; without a batch, the position is the head of the ring.
 #[derive(Clone, Debug, Default)]
 struct Position {
     first: Option<Batch>,
@@ -171,25 +172,25 @@ struct Position {
 }
 
 impl Streamer {
-    /// At the start of a batch that comes without a ring.
+    /// A streamer at the start of a batch without a ring.
     ///
-    /// `length` in bytes is what the driver told the kernel. Hardware never sees it: a batch ends
-    /// at its MI_BATCH_BUFFER_END, and that is the rule here as well; 0 says nothing more. Another
-    /// length is a promise that the batch does not go on behind it, and ends a batch that has no
-    /// MI_BATCH_BUFFER_END by then. It holds for this batch, not for those that it starts.
+    /// A batch ends at its MI_BATCH_BUFFER_END, as on hardware. `length` is the length in bytes
+    /// that the driver passed to the kernel; hardware never gets it. A batch that has no
+    /// MI_BATCH_BUFFER_END before `length` ends there; 0 means no limit. The limit does not apply
+    /// to batches that this batch starts.
     pub fn batch(address: u64, length: u64) -> Self {
         let mut batch = Batch::new(address, false);
         batch.end = (length != 0).then(|| (batch.start + (length & !3)).min(ADDRESS_MASK + 1));
         Streamer { prologue: [batch].into(), ..Streamer::default() }
     }
 
-    /// At the head of a ring.
+    /// A streamer at the head of a ring.
     pub fn ring(ring: Ring) -> Self {
         Streamer { ring: Some(ring), ..Streamer::default() }
     }
 
-    /// The context was restored: `batches` are executed first. If it was switched out within such
-    /// batches, all of them are.
+    /// The streamer after a restore of its context: it executes `batches` first. If the context was
+    /// switched out within such batches, they start again from the first one.
     #[must_use]
     pub fn restored(mut self, batches: Vec<Batch>) -> Self {
         let position = Position {
@@ -208,8 +209,8 @@ impl Streamer {
         self.ring.as_mut()
     }
 
-    /// Goes on where it was switched out, if the head of its ring is still there. What it waited
-    /// for is looked at again.
+    /// The streamer at the position where it was switched out; `None` if the head of its ring has
+    /// changed since then. A semaphore that it waited for is compared again.
     pub fn resume(mut self, ring: Ring) -> Option<Self> {
         if self.ring.is_none_or(|old| old.head != ring.head) {
             return None;
@@ -220,8 +221,7 @@ impl Streamer {
         Some(self)
     }
 
-    /// True if it stands in a batch, or before something it waits for: not between commands of its
-    /// ring.
+    /// True if its position is more than the head of its ring: it is in a batch, or it waits.
     pub fn is_within(&self) -> bool {
         let within = |first: &Option<Batch>, wait: &Option<Wait>| first.is_some() || wait.is_some();
         let behind = self.behind_restore.as_ref().is_some_and(|at| within(&at.first, &at.wait));
@@ -235,12 +235,12 @@ impl Streamer {
         batch.map_or_else(ring, |batch| batch.next)
     }
 
-    /// What the last step could not pass, and media threads do nothing about.
+    /// The wait that the last step could not pass; `None` while media threads make progress.
     pub fn wait(&self) -> Option<&Wait> {
         self.wait.as_ref().filter(|_| !self.moves)
     }
 
-    /// A signal came for what the last step could not pass.
+    /// Delivers a signal to a wait that has not passed.
     pub fn signal(&mut self) {
         let behind = self.behind_restore.as_mut().and_then(|position| position.wait.as_mut());
         for wait in self.wait.as_mut().into_iter().chain(behind) {
@@ -248,7 +248,7 @@ impl Streamer {
         }
     }
 
-    /// The batch that the next packet comes from; of a ring, the part up to the tail.
+    /// The batch that contains the next packet; for a ring, the part from head to tail.
     fn current(&mut self, exec: &mut Exec<'_>) -> Option<Batch> {
         if self.second.is_none()
             && self.first.is_none()
@@ -271,10 +271,10 @@ impl Streamer {
         self.second.or(self.first).or_else(ring)
     }
 
-    /// Executes the next packet, or looks again at what could not be passed.
+    /// Executes the next packet, or checks again whether the current wait has ended.
     ///
     /// # Errors
-    /// The [`Fault`] of the packet, or of fetching it.
+    /// The [`Fault`] of the packet, of its fetch, or of a media thread.
     pub fn step(&mut self, exec: &mut Exec<'_>) -> Result<Step, Fault> {
         if !std::mem::replace(&mut self.told, true) {
             let ring = self.ring.is_some();
@@ -289,7 +289,8 @@ impl Streamer {
         }
         if let Some(wait) = &mut self.wait {
             exec.at = wait.at;
-            // One more step moves when threads stop: only then the wait is one that others see.
+            // The step in which threads stop still reports `Moves`, so its turn counts as work.
+            // From this step on, `wait` returns the wait.
             let moved = std::mem::replace(&mut self.moves, media::go_on(exec)?);
             if !wait.passes(exec)? {
                 return Ok(if moved || self.moves { Step::Moves } else { Step::Waits });
@@ -318,7 +319,7 @@ impl Streamer {
         match flow {
             Flow::Next => {}
             Flow::Start { address, global, second } => {
-                // From the ring, both enter the first level.
+                // A start in the ring always enters the first level.
                 let second = second && self.first.is_some();
                 if self.second.is_some() && (second || FIRST_LEVEL_START_LEAVES_SECOND_LEVEL) {
                     self.leave(exec);
@@ -349,7 +350,7 @@ impl Streamer {
                 ));
             }
             Flow::Return => self.leave(exec),
-            // From the second level it ends the first as well (gen8_facts 2.1).
+            // In the second level this ends the first level as well (gen8_facts 2.1).
             Flow::End => {
                 if self.second.is_some() {
                     self.leave(exec);
@@ -367,7 +368,7 @@ impl Streamer {
         Ok(Step::Done)
     }
 
-    /// Moves on behind the packet that was executed.
+    /// Moves to the end of the packet that was executed.
     fn advance(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let bytes = 4 * self.dwords.len() as u64;
         if let Some(batch) = self.second.as_mut().or(self.first.as_mut()) {
@@ -392,7 +393,7 @@ impl Streamer {
         exec.emit(&Event::BatchEnd { level });
     }
 
-    /// Leaves in the registers where it stands.
+    /// Writes its position to the registers.
     pub fn publish(&self, device: &mut Device, engine: EngineId) {
         let address = |level: &Option<Batch>| level.map_or(0, |batch| batch.next);
         device.batches(engine, address(&self.first), address(&self.second));
@@ -404,7 +405,7 @@ impl Streamer {
         }
     }
 
-    /// Reads the next packet of `batch`, and says in `exec.at` which one it is.
+    /// Reads the next packet of `batch` and records it in `exec.at`.
     fn fetch(&mut self, exec: &mut Exec<'_>, batch: &Batch) -> Result<(), Fault> {
         let engine = exec.engine;
         exec.at = Place::new(engine, "batch", batch.next, batch.start);
@@ -428,7 +429,7 @@ impl Streamer {
         dwords.clear();
         dwords.resize(length, 0);
         dwords[0] = header;
-        // A packet may go on at the start of its ring.
+        // A packet at the end of its ring may continue at the start.
         let edge = match self.ring {
             Some(ring) if self.first.is_none() => ((ring.size - ring.head) / 4) as usize,
             _ => length,

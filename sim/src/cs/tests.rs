@@ -57,7 +57,7 @@ fn store_data() {
         Err(Fault::BadPacket { field: "DWord Length", .. })
     ));
     let global = MiStoreDataImm { use_global_gtt: true, ..store(DATA, &one) };
-    // The global table is not for batches in the context's space: the command does nothing.
+    // A batch in the context's space must not use the global table: the command does nothing.
     let stats = bench.render(&batch![MiNoop::new(), global, END]).unwrap();
     assert_eq!((stats.packets, stats.violations, stats.bytes_written), (3, 1, 0));
     let fault = bench.render(&batch![store(0x1234_0000_0000, &[u(1)])]).unwrap_err();
@@ -68,7 +68,7 @@ fn store_data() {
     );
 }
 
-/// Canonical addresses: bits 63:48 of the command repeat bit 47 and are not looked at.
+/// Canonical addresses: bits 63:48 of the command repeat bit 47 and are ignored.
 #[test]
 fn high_addresses() {
     let mut bench = Bench::new();
@@ -121,12 +121,12 @@ fn levels_of_batches() {
         END
     ];
     let stats = bench.render(&first).unwrap();
-    // A second-level batch that starts another leaves for good; its caller goes on.
+    // A second-level batch that starts another one is not resumed; its caller is.
     assert_eq!(bench.get(DATA), [1, 2, 0, 3, 4, 5, 0]);
     assert_eq!(stats.batches, 4);
 
     bench.put(second, &batch![start(chained, false)]);
-    // Its level takes the place of the one that called: the packet behind the call is not reached.
+    // The first-level batch replaces the calling one: the packet after the call is not executed.
     let stats = bench.render(&batch![start(second, true), store(DATA + 24, &[u(98)])]).unwrap();
     assert_eq!(stats.batches, 3);
     assert_eq!(bench.get(DATA), [1, 2, 0, 3, 4, 5, 0]);
@@ -141,7 +141,7 @@ fn lengths_and_ends() {
     assert_eq!(submit(8).unwrap().packets, 2);
     assert_eq!(submit(24).unwrap().packets, 3);
     assert!(matches!(submit(12), Err(Fault::Truncated { needed: 4, available: 1, .. })));
-    // Zeros are MI_NOOPs: the batch runs off its object.
+    // Zeros are MI_NOOPs: the batch runs beyond the end of its buffer.
     assert!(matches!(submit(0), Err(Fault::Page { fault, .. }) if fault.address == BATCH + 0x4000));
     let address = 0x7000_0000;
     let result = bench.gpu.submit(bench.context, EngineId::Render, address, 0);
@@ -448,7 +448,7 @@ proptest! {
         }
     }
 
-    /// Whatever the dwords, a submission ends with a result.
+    /// For any dwords, a submission ends with a result.
     #[test]
     fn anything_ends(dwords in prop::collection::vec(any::<u32>(), 1..64), masked in any::<bool>(), render in any::<bool>()) {
         let mut bench = Bench::new();
@@ -473,7 +473,7 @@ fn semaphore(address: u64, data: u64) -> MiSemaphoreWait {
     }
 }
 
-/// Two engines that hand a token to each other, whichever was given its batch first.
+/// Two engines pass a token to each other, in both orders of submission.
 #[test]
 fn engines_wait_for_each_other() {
     for order in [[EngineId::Render, EngineId::Blitter], [EngineId::Blitter, EngineId::Render]] {
@@ -509,8 +509,8 @@ fn batches_of_an_engine_run_in_order() {
     assert_eq!(bench.get(DATA), [3]);
 }
 
-/// The fault names each engine that waits, where, and for what; what did not wait is done, and
-/// later batches run.
+/// The fault names each engine that waits, the packet, and the semaphore. Batches that did not wait
+/// are executed, and later batches run.
 #[test]
 fn deadlock() {
     let mut bench = Bench::new();

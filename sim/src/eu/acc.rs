@@ -11,7 +11,7 @@ use super::soft::Extension;
 use super::uop::{MAX_CHANNELS, Type};
 use crate::assumptions::ACCUMULATOR_WORD_BITS;
 
-/// Most elements that the two registers can have: words.
+/// Maximum number of elements of the two registers: when they are words.
 const ELEMENTS: usize = ACC_FILE / 2;
 
 /// `acc0` and `acc1`, and the extensions that are addressed as `acc2` to `acc9`.
@@ -21,12 +21,12 @@ pub struct Accumulators {
     elements: [i64; ELEMENTS],
     /// Size of an element in bytes.
     size: usize,
-    /// The elements are integers with all their bits, not patterns.
+    /// True if the elements are complete integers, false if they are bit patterns.
     whole: bool,
     /// `mme0` to `mme7`: for each channel, the part of a result that its register cannot hold. No
     /// source describes the bits of hardware; these are the model's own.
     extensions: [[Extension; MAX_CHANNELS]; 8],
-    /// Something was written since the last reset.
+    /// True if an element or an extension was written since the last reset.
     touched: bool,
 }
 
@@ -43,16 +43,16 @@ impl Default for Accumulators {
 }
 
 impl Accumulators {
-    /// Clears everything, for a new thread. Most threads do not write accumulators, and clearing is
-    /// costly: it is left out where nothing was written.
+    /// Clears everything, for a new thread. Clearing is costly and most threads do not write
+    /// accumulators, so this does nothing if nothing was written.
     pub fn reset(&mut self) {
         if self.touched {
             *self = Accumulators::default();
         }
     }
 
-    /// The integer at byte `offset` in type `ty`. It has its extra bits if integers of that size
-    /// were written last; otherwise it is made of the bytes of the register.
+    /// The integer of type `ty` at byte `offset`. If the last write was of integers of the same
+    /// size, the result includes the extra bits. Otherwise it is read from the register's bytes.
     pub fn integer(&self, offset: usize, ty: Type) -> i128 {
         let size = ty.size();
         if self.whole && size == self.size && offset.is_multiple_of(size) {
@@ -94,7 +94,7 @@ impl Accumulators {
             for (element, bytes) in self.elements.iter_mut().zip(bytes.chunks_exact(size)) {
                 let mut low = [0; 8];
                 low[..size].copy_from_slice(bytes);
-                // The extra bits of the old elements are lost. They become copies of the sign.
+                // The extra bits of the old elements are lost: they become copies of the sign bit.
                 let shift = 64 - 8 * size;
                 *element = i64::from_le_bytes(low) << shift >> shift;
             }
@@ -112,14 +112,16 @@ impl Accumulators {
         bytes
     }
 
-    /// The extension that was written for `channel` to `mme<selector>`; none without a selector.
+    /// The extension of `channel` in `mme<selector>`. The default extension if `selector` is not
+    /// below 8: then the operand has no extension.
     pub fn extension(&self, selector: u8, channel: usize) -> Extension {
         self.extensions
             .get(usize::from(selector))
             .map_or(Extension::default(), |channels| channels[channel])
     }
 
-    /// Replaces the extension. Does nothing without a selector.
+    /// Replaces the extension of `channel` in `mme<selector>`. Does nothing if `selector` is not
+    /// below 8.
     pub fn set_extension(&mut self, selector: u8, channel: usize, extension: Extension) {
         if let Some(channels) = self.extensions.get_mut(usize::from(selector)) {
             channels[channel] = extension;

@@ -1,4 +1,5 @@
-//! Control flow instructions: which channels go where ([`Flow`](super::flow::Flow)).
+//! Control flow instructions. They decide where each channel continues
+//! ([`Flow`](super::flow::Flow)).
 
 use super::kernel::Kernel;
 use super::stop::{Interrupt, Stop};
@@ -8,8 +9,8 @@ use crate::assumptions::{BREAK_MARKS_ITS_CHANNELS, JOIN_KEEPS_CHANNELS_WITHOUT_P
 use crate::machine::fault::Refusal;
 
 impl Thread {
-    /// Executes a control flow instruction; `mask` are its enabled channels by execution mask and
-    /// predicate.
+    /// Executes a control flow instruction. `mask` has the channels that the execution mask and the
+    /// predicate enable.
     pub(super) fn branch(
         &mut self,
         u: &Uop,
@@ -36,7 +37,7 @@ impl Thread {
         self.diverge(u, opcode, channels, (jip, uip), kernel)
     }
 
-    /// Each channel goes its own way.
+    /// Executes a branch outside single program flow: each channel can go to its own target.
     fn diverge(
         &mut self,
         u: &Uop,
@@ -67,7 +68,7 @@ impl Thread {
                 flow.proceed(u.next, jip);
             }
             Opcode::While => {
-                // Channels that left the loop waited here. Their mark is not needed any more.
+                // Channels that left the loop by `break` waited at this `while`. Clear their marks.
                 let again = taken & !flow.broken;
                 flow.broken &= !flow.active;
                 if again == 0 {
@@ -126,9 +127,10 @@ impl Thread {
         Ok(())
     }
 
-    /// The targets of a branch. A target in a register is an offset from the branch, or an address
-    /// for `calla` and `ret`; it is read only if the branch `goes`. If the target is not decoded
-    /// yet, the thread stops before the branch has any effect.
+    /// The targets of a branch, JIP and UIP. A target in a register is an offset from the branch,
+    /// or an address for `calla` and `ret`. The register is read only if `goes` is true: the branch
+    /// goes to a target. If the target is not decoded yet, the thread stops before the branch has
+    /// any effect.
     fn targets(
         &mut self,
         u: &Uop,

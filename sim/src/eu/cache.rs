@@ -9,29 +9,30 @@ use crate::mem::{PageFault, Vm};
 use genxml::eu::decode::{decode as decode_instruction, length};
 use std::sync::Arc;
 
-/// Kernels that a context has decoded. Only speed depends on it: an entry is used only while the
-/// memory that it was read from holds the same bytes.
+/// Kernels that a context has decoded. The cache changes the speed, not the results: an entry is
+/// used only while the memory that it was read from holds the same bytes.
 #[derive(Clone, Debug, Default)]
 pub struct KernelCache(Vec<Entry>);
 
 impl UnitState for KernelCache {
-    /// Workers do not look at the kernels of other packets.
+    /// A worker starts with an empty cache: it does not use kernels of other packets.
     fn for_worker(&self) -> Self {
         KernelCache::default()
     }
 }
 
-/// Most kernels in the cache. The oldest is dropped first.
+/// Maximum number of kernels in the cache. The oldest is dropped first.
 const CAPACITY: usize = 64;
 
 #[derive(Clone, Debug)]
 struct Entry {
     kernel: Arc<Kernel>,
-    /// The bytes that were read, in the order of the reads.
+    /// Byte offset and result of each instruction fetch, in the order of the fetches.
     source: Vec<(i32, Fetch)>,
 }
 
-/// The bytes of the instruction at an address.
+/// Result of an instruction fetch: the dwords, and true if the instruction is compacted. Then the
+/// upper two dwords are zero.
 type Fetch = Result<([u32; 4], bool), PageFault>;
 
 fn fetch(vm: &Vm<'_>, address: u64, offset: i32) -> Fetch {
@@ -70,7 +71,7 @@ pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
     exec.vm.keep_order();
     let cache = &mut exec.state.slots.get_mut::<KernelCache>().0;
     let known = cache.iter().position(|entry| Arc::ptr_eq(&entry.kernel, kernel));
-    // The caller gives its kernel away, so that nothing has to be copied.
+    // Take the caller's reference away, so that `Arc::make_mut` does not have to copy the kernel.
     let own = std::mem::take(kernel);
     let mut entry = match known {
         Some(at) => {
@@ -81,7 +82,7 @@ pub fn extend(exec: &mut Exec<'_>, kernel: &mut Arc<Kernel>, offset: i32) {
     };
     grow(&exec.vm, &mut entry, offset);
     *kernel = entry.kernel.clone();
-    // What was not in the cache has no complete list of what it was read from.
+    // A kernel that was not in the cache has an incomplete `source`. It must not be cached.
     if known.is_some() {
         keep(cache, entry);
     }

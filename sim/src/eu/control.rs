@@ -1,7 +1,8 @@
-//! Registers that belong to the machine (`sr0`, `cr0`, `n0`, `tdr0`, `tm0`, `ce0`), and exceptions.
+//! Machine registers, whose writes have side effects (`sr0`, `cr0`, `n0`, `tdr0`, `tm0`, `ce0`),
+//! and exceptions.
 //!
-//! An exception stores the address of the program in `cr0.2` and continues in the system routine,
-//! which returns by clearing the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12).
+//! An exception stores the return address in `cr0.2` and continues in the system routine, which
+//! returns by clearing the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12).
 //! Exceptions do not nest: an exception in the routine only sets its bit in `cr0.1`.
 
 use super::execute;
@@ -38,8 +39,8 @@ impl Thread {
         self.pending.watch = true;
     }
 
-    /// A notification arrives in subregister `register` (0, 1 or 2) of `n0`. The counts have 16
-    /// bits, the one of the host has one bit.
+    /// Adds a notification to subregister `register` (0, 1 or 2) of `n0`. The counts 0 and 2 have
+    /// 16 bits and saturate. The host notification, 1, has one bit.
     pub fn notify(&mut self, register: u8) {
         let mut counts = NotificationRegister::unpack_lossy(&self.regs.dwords(N0));
         let more = |count: U<16>| U::new((count.get() + 1).min(0xffff)).unwrap_or(count);
@@ -51,7 +52,7 @@ impl Thread {
         self.regs.set_dwords(N0, counts.pack());
     }
 
-    /// The thread with this FFTID has ended. A `sendc` does not wait for it any more.
+    /// Call when the thread with this FFTID has ended: a `sendc` no longer waits for it.
     pub fn retired(&mut self, fftid: u8) {
         for n in 0..8 {
             let dependency = self.dependency(n);
@@ -72,23 +73,23 @@ impl Thread {
         self.regs.set_u16(TDR0 + 2 * (n & 7), bits as u16);
     }
 
-    /// A thread that a `sendc` has to wait for.
+    /// FFTID of a thread that a `sendc` has to wait for, if there is one.
     pub(super) fn awaited(&self) -> Option<u8> {
         (0..8).map(|n| self.dependency(n)).find(|d| d.valid).map(|d| d.fftid.get() as u8)
     }
 
-    /// Updates the registers that change by themselves.
+    /// Updates the registers that change without a write: `ip`, `tm0` and `ce0`.
     pub(super) fn refresh(&mut self, u: &Uop, kernel: &Kernel, timestamp: Option<u64>) {
         self.regs.set_u32(IP, kernel.ip_base.wrapping_add(u.offset));
         if let Some(timestamp) = timestamp {
             let clock = TimestampRegister { time: U64::from_bits(timestamp), event: false };
             self.regs.set_dwords(TM0, clock.pack());
         }
-        // ce0 is already moved down to the instruction's own channels (gen8_facts 3.8).
+        // Bit 0 of ce0 is the first channel of the instruction (gen8_facts 3.8).
         self.regs.set_u32(CE0, self.flow.active >> u.first);
     }
 
-    /// Executes an instruction whose destination is a register of the machine, with the effects of
+    /// Executes an instruction whose destination is a machine register, with the side effects of
     /// the write.
     pub(super) fn write_machine(
         &mut self,
@@ -136,7 +137,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Applies what an instruction wrote to `cr0`.
+    /// Applies the effects of a write to `cr0`, whose value was `before`.
     fn control_written(
         &mut self,
         before: &ControlRegister,
@@ -145,7 +146,7 @@ impl Thread {
     ) -> Result<(), Interrupt> {
         let mut control = self.control();
         let returns = before.master_exception_state && !control.master_exception_state;
-        // Software cannot set the bit.
+        // Software can clear the master bit, but cannot set it.
         control.master_exception_state &= before.master_exception_state;
         self.set_control(&control);
         let next = u.offset.wrapping_add(u32::from(u.length));
@@ -167,7 +168,8 @@ impl Thread {
         if self.pending.any() { Err(Interrupt::Pause) } else { Ok(()) }
     }
 
-    /// An illegal opcode.
+    /// Handles an illegal opcode: raises the exception if it is enabled, else stops the thread or
+    /// skips the instruction.
     pub(super) fn illegal_opcode(&mut self, u: &Uop, kernel: &Kernel) -> Result<(), Interrupt> {
         let mut control = self.control();
         control.illegal_opcode_status = true;
@@ -183,8 +185,9 @@ impl Thread {
         Err(Interrupt::Pause)
     }
 
-    /// True if an exception is raised before the instruction at `offset`; the thread then goes to
-    /// the system routine. `breakpoint`: the instruction has a breakpoint.
+    /// Raises an exception before the instruction at `offset` if there is a reason. Returns true if
+    /// it did: the thread then goes to the system routine. `breakpoint` is true if the instruction
+    /// has a breakpoint.
     pub(super) fn interrupted(
         &mut self,
         breakpoint: bool,
@@ -260,7 +263,7 @@ impl Thread {
     }
 }
 
-/// True if a file offset is in a register of the machine: writes to it have side effects.
+/// True if the byte `offset` of the file is in a machine register: writes to it have side effects.
 pub fn belongs_to_machine(offset: usize) -> bool {
     offset >= GRF_BYTES && matches!(offset - offset % REGISTER, CR0 | SR0 | TDR0 | N0 | TM0 | CE0)
 }

@@ -107,7 +107,7 @@ pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
     }
 }
 
-/// The pattern of a double float result in type `ty`, by the same rules.
+/// The pattern of a double float result in type `ty`, by the rules of [`from_single`].
 #[inline(always)]
 pub fn from_double(ty: Type, value: f64, rounding: Rounding) -> u64 {
     match ty {
@@ -142,7 +142,7 @@ pub fn from_integer(ty: Type, value: i128, rounding: Rounding) -> Packed {
 }
 
 /// The restricted 8-bit float of packed immediates: sign, 3 bits of exponent with bias 3, 4 bits of
-/// fraction; always normal but for the two zeros (004:1123-1222).
+/// fraction. All values are normal except the two zeros (004:1123-1222).
 pub fn restricted_float(bits: u8) -> f32 {
     let sign = u32::from(bits & 0x80) << 24;
     if bits & 0x7f == 0 {
@@ -156,8 +156,8 @@ pub fn restricted_float(bits: u8) -> f32 {
 mod tests {
     use super::*;
 
-    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration: every half survives the way to
-    /// single and back, and every midpoint of two neighbours goes to the even one.
+    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration. Every half converts to single
+    /// and back unchanged, and every midpoint of two neighbours rounds to the even one.
     #[test]
     fn halves_round_to_nearest_even() {
         for bits in 0..0x7c00u16 {

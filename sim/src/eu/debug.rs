@@ -1,4 +1,4 @@
-//! A thread under control, for tests and tools: load registers, run or step, stop at breakpoints,
+//! Debugger for one thread, for tests and tools: load registers, run or step, stop at breakpoints,
 //! read all state.
 //!
 //! ```
@@ -48,7 +48,7 @@ pub struct Session<F> {
 pub enum Halt {
     /// The thread has ended.
     End,
-    /// It reached a breakpoint of the session. The instruction at this offset is the next one.
+    /// The thread reached a breakpoint of the session. The instruction at this offset is next.
     Breakpoint(u32),
     /// The requested number of instructions was executed.
     Limit,
@@ -84,19 +84,20 @@ pub struct Executed<'a> {
     pub offset: u32,
     /// The instruction.
     pub uop: &'a Uop,
-    /// Its enabled channels; bit 0 is the first channel of the instruction, [`Uop::first`] of the
-    /// thread.
+    /// Its enabled channels. Bit 0 is the first channel of the instruction, which is channel
+    /// [`Uop::first`] of the thread.
     pub mask: u32,
-    /// What it wrote: results in the order of the channels, then flags and accumulators.
+    /// Elements it wrote: results in the order of the channels, then the response of a message,
+    /// flags and accumulators.
     pub writes: &'a [Write],
-    /// What it sent.
+    /// The message it sent.
     pub message: Option<&'a Message>,
 }
 
 /// An element that an instruction wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Write {
-    /// Where.
+    /// Where the element is.
     pub location: Location,
     /// The channel of the thread, if the element belongs to one.
     pub channel: Option<u8>,
@@ -116,7 +117,8 @@ pub enum Location {
 }
 
 impl Location {
-    /// The assembler's name of the element of `size` bytes here: `r10.3`, `acc1.0`, `f0.1`.
+    /// The assembler's name of the element of `size` bytes at this location: `r10.3`, `acc1.0`,
+    /// `f0.1`.
     pub fn name(self, size: usize) -> String {
         let (name, byte) = match self {
             Location::Accumulator(byte) => {
@@ -148,8 +150,9 @@ impl Location {
 }
 
 impl<F: FnMut(i32) -> Fetched> Session<F> {
-    /// A thread before its first instruction. `ip_base` is what `ip` holds there, `fetch` reads the
-    /// instruction at a byte offset from there ([`decode8::fetch_from`]).
+    /// A session with a thread before its first instruction. `ip_base` is the value of `ip` at that
+    /// instruction. `fetch` reads the instruction at a byte offset from it
+    /// ([`decode8::fetch_from`]).
     pub fn new(launch: &Launch, ip_base: u32, fetch: F) -> Self {
         Session {
             thread: Thread::new(launch),
@@ -178,7 +181,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
     /// Executes up to `limit` instructions.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` gives or that an instruction runs into; the thread stays at that
+    /// Any [`Fault`] that `world` returns or that an instruction causes; the thread stays at that
     /// instruction.
     pub fn run<E: Environment, W: Watch>(
         &mut self,
@@ -192,7 +195,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         let mut writes = Vec::new();
         for executed in 0..limit {
             let position = self.position();
-            // A breakpoint does not stop the session where it starts.
+            // A breakpoint at the instruction where this call starts does not stop it.
             if executed > 0 && self.breakpoints.contains(&position) {
                 return Ok(Halt::Breakpoint(position));
             }
@@ -207,7 +210,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         })
     }
 
-    /// Executes one instruction. Returns none if the thread is at the next one.
+    /// Executes one instruction. Returns `None` if the thread can continue with the next one.
     fn step<E: Environment, W: Watch>(
         &mut self,
         world: &mut E,
@@ -278,7 +281,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
     }
 }
 
-/// An environment that records what passes through it.
+/// An environment that forwards to `world` and records the last mask and message.
 struct Tap<'a, E> {
     world: &'a mut E,
     mask: u32,
@@ -312,7 +315,7 @@ impl<E: Environment> Environment for Tap<'_, E> {
     }
 }
 
-/// The locations that the next instruction writes, by channel of the instruction.
+/// The locations that the next instruction writes, one for each of its channels.
 fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
     if u.op == Op::Isa(Opcode::Send) {
         return Vec::new();
@@ -333,7 +336,7 @@ fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
     }
 }
 
-/// What an instruction has written.
+/// Collects the elements that an instruction has written. `flags` are the flags before it.
 fn collect(
     writes: &mut Vec<Write>,
     u: &Uop,
@@ -447,7 +450,7 @@ const NOWHERE: Place = Place::new(EngineId::Render, "EU thread", 0, 0);
 pub struct Alone {
     /// Instructions executed.
     pub clock: u64,
-    /// What was sent, with the payload registers, a dword each.
+    /// The messages sent, with the dwords of their payload.
     pub messages: Vec<(Message, Vec<u32>)>,
 }
 

@@ -28,7 +28,7 @@ use genxml_eu::ops::{Format, Opcode, Traits};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What is at an instruction address.
+/// Result of an instruction fetch.
 #[derive(Clone, Debug)]
 pub enum Fetched {
     /// An instruction.
@@ -135,19 +135,20 @@ pub fn fetch_from(bytes: &[u8], offset: i32) -> Fetched {
 
 type Decoded<T> = Result<T, Refusal>;
 
-/// What the model lacks. [`uop`] adds the operation and its page.
+/// The error for something that the model does not implement. [`uop`] adds the operation and its
+/// page.
 #[cold]
 fn missing(what: impl Into<Cow<'static, str>>) -> Refusal {
     Refusal::missing(what, "")
 }
 
-/// What the manual forbids. [`uop`] adds the operation.
+/// The error for something that the manual forbids. [`uop`] adds the operation.
 #[cold]
 fn illegal(why: impl Into<Cow<'static, str>>) -> Refusal {
     Refusal::illegal(why)
 }
 
-/// One instruction as a uop, without the indices of other uops.
+/// Converts one instruction to a uop. The indices of other uops are not set.
 pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
     let opcode = instruction.opcode;
     let uop = if opcode == Opcode::Illegal {
@@ -235,8 +236,8 @@ fn controls(i: &Instruction, opcode: Opcode, offset: u32) -> Uop {
 fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
     let n = usize::from(u.size);
     if let Some(destination) = &i.destination {
-        // Of the destination of a call only the first two elements are written, whatever the size
-        // (2a call).
+        // A call writes only the first two elements of its destination, whatever its size (2a
+        // call). `check_jump` checks that they fit.
         let written = if matches!(opcode, Opcode::Call | Opcode::Calla) { 1 } else { n };
         u.dst = target(i, destination, written, &mut u.lanes)?;
         u.accumulator = accumulator_start(&u.dst);
@@ -246,8 +247,7 @@ fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
     for (slot, operand) in u.src.iter_mut().zip(&sources) {
         *slot = source(i, operand, n)?;
         if slot.abs && logic {
-            // In logic neither the absolute value nor both modifiers together do anything (2b
-            // SrcMod).
+            // In logic operations, `abs` has no effect, with or without `negate` (2b SrcMod).
             (slot.abs, slot.negate) = (false, false);
         }
     }
@@ -302,8 +302,8 @@ fn extended(i: &Instruction) -> [u8; 4] {
     ]
 }
 
-/// Converts word immediates to dwords where another source is a dword. The instruction computes the
-/// same with them.
+/// Converts word immediates to dwords where another source is a dword. This does not change the
+/// result.
 fn widen_immediates(sources: &mut [Src]) {
     for src in sources {
         if let Shape::Immediate(bits) = src.shape {
@@ -325,11 +325,11 @@ fn widen_immediates(sources: &mut [Src]) {
     }
 }
 
-/// The operation that an instruction does.
+/// The operation that executes an instruction: `sendc` becomes `send`, `smov` becomes `mov`.
 fn operation(i: &Instruction) -> Decoded<Opcode> {
     Ok(match i.opcode {
         Opcode::Sendc => Opcode::Send,
-        // Its immediate mask enables the channels.
+        // The immediate mask of `smov` enables the channels.
         Opcode::Smov if SMOV_MOVES_THE_CHANNELS_OF_A_MASK => Opcode::Mov,
         Opcode::Smov => return Err(missing("(no source says what it does)")),
         opcode => opcode,
@@ -338,8 +338,8 @@ fn operation(i: &Instruction) -> Decoded<Opcode> {
 
 /// First flag bit of the instruction. 32 channels use a whole flag register; fewer channels use the
 /// bits that the channel group selects. 2b p.26 describes halves of a subregister, as if channels
-/// 16 to 31 needed subregister 1. Kernels of compilers write f1.0 with two instructions of 16
-/// channels each and read it as 32 channels. In both cases the upper channels have the upper bits.
+/// 16 to 31 needed subregister 1. Compiled kernels write f1.0 with two instructions of 16 channels
+/// each and read it as 32 channels. In both cases the upper channels have the upper bits.
 fn flag(i: &Instruction) -> u8 {
     let register = 32 * (i.flag.register & 1);
     if i.exec_size >= 32 {
@@ -349,9 +349,9 @@ fn flag(i: &Instruction) -> u8 {
     }
 }
 
-/// The element of the accumulator that belongs to channel 0 if the instruction does not name one.
-/// It has the same offset as the destination's first element in its register (004, region of the
-/// accumulator).
+/// Index of the accumulator element of channel 0, for instructions that use the accumulator without
+/// naming it. Its offset is that of the destination's first element in its register (004, region of
+/// the accumulator).
 fn accumulator_start(dst: &Dst) -> u8 {
     let (offset, pitch) = match &dst.target {
         Target::File { offset, stride } => (usize::from(*offset) % REGISTER, usize::from(*stride)),

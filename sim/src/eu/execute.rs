@@ -1,5 +1,5 @@
-//! The general path of arithmetic and logic: picks the arithmetic that an instruction is done in
-//! and runs the body of its operation ([`super::ops`]).
+//! The general path of arithmetic and logic: picks the number type and the rounding that an
+//! instruction computes with, and runs the body of its operation ([`super::ops`]).
 //!
 //! [`super::fast`] has the fast path.
 

@@ -63,8 +63,8 @@ pub fn math(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     }
 }
 
-/// Integer division: the quotient, the remainder, or both. The remainder is then in the register
-/// after the quotient.
+/// Integer division: the quotient, the remainder, or both. If both, the remainder is in the
+/// register after the quotient.
 fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: MathFunction) -> Done {
     let n = usize::from(u.size);
     let load = |index: usize| ints::<i64>(thread, &u.src[index], n, false);
@@ -98,8 +98,8 @@ fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: MathFunction) -> Do
 }
 
 /// `invm` and `rsqtm`. For special operands: the final value, and the flag set. For others: an
-/// approximation, and the flag cleared. The approximation is as good as its type allows; that of
-/// hardware is not published.
+/// approximation, and the flag cleared. The approximation is as good as its type allows. The
+/// accuracy of hardware is not published.
 fn begin_macro<T: Operand>(
     thread: &mut Thread,
     u: &Uop,
@@ -208,7 +208,7 @@ fn begin_root(format: Format, a: u64) -> Begun {
     }
 }
 
-/// A value for a register and, if one is named, its accumulator.
+/// Packs a value for a register, and its extension for accumulator `extended` if one is named.
 fn pack(value: Exact, format: Format, extended: u8) -> (u64, Extension) {
     if usize::from(extended) < 8 {
         value.pack_extended(format, Rounding::Nearest)
@@ -217,7 +217,8 @@ fn pack(value: Exact, format: Format, extended: u8) -> (u64, Extension) {
     }
 }
 
-/// Runs a `madm`: source 0 plus the product of the others, rounded once, extended by accumulators.
+/// Runs a `madm`: source 0 plus the product of the others, rounded once. The extensions of operands
+/// and result are in accumulators.
 ///
 /// # Errors
 /// [`Refusal::Illegal`](crate::machine::fault::Refusal) for types other than single and double.

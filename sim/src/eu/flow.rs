@@ -32,7 +32,7 @@ impl Flow {
         Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], awaited: 0, broken: 0 }
     }
 
-    /// All active channels go to uop `index`. Channels that wait there become active.
+    /// Moves all active channels to uop `index`. Channels that wait there become active.
     #[inline(always)]
     pub fn advance(&mut self, index: u32) {
         self.ip = index;
@@ -41,7 +41,7 @@ impl Flow {
         }
     }
 
-    /// The same, as the end of a jump.
+    /// As [`advance`](Self::advance), for the target of a jump.
     #[inline(always)]
     pub fn arrive(&mut self, index: u32) {
         self.advance(index);

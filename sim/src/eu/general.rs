@@ -1,7 +1,7 @@
-//! What the general bodies of operations work on: the operands of one instruction, as lanes.
+//! The interface of the general bodies: the operands of one instruction, as lanes.
 //!
 //! [`Ints`] and [`Floats`] fetch the sources, call a function for each channel, and finish the
-//! results. What happens to operands on the way is in [`super::operands`].
+//! results. [`super::operands`] has the steps of both.
 
 use super::convert::format;
 use super::operands::{
@@ -16,10 +16,10 @@ use super::uop::{Condition, Op, Uop};
 use crate::assumptions::SELECTION_FLUSHES_SUBNORMALS;
 use crate::machine::fault::Refusal;
 
-/// The end of an instruction on the general path.
+/// The result of executing an instruction on the general path.
 pub type Done = Result<(), Refusal>;
 
-/// What the manual does not allow.
+/// The error for an instruction that the manual does not allow. `how` follows its name.
 #[cold]
 pub fn illegal(u: &Uop, how: &str) -> Refusal {
     let name = match (u.op, u.function) {
@@ -136,7 +136,7 @@ pub struct Floats<'a, T, A> {
     pub mask: u32,
     /// How sums and products are rounded.
     pub m: &'a A,
-    /// Results are sources, as they are.
+    /// Results are unchanged sources.
     selects: bool,
     lanes: std::marker::PhantomData<T>,
 }
@@ -148,7 +148,7 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
         Floats { thread, u, mask, m, selects: false, lanes: std::marker::PhantomData }
     }
 
-    /// The same for an operation whose results are sources: NaNs and infinities stay as they are.
+    /// Operands of an operation whose results are sources: NaNs and infinities stay unchanged.
     #[inline(always)]
     pub fn selecting(self) -> Self {
         Floats { selects: true, ..self }

@@ -3,7 +3,7 @@
 use super::fast::Plan;
 use super::uop::{Op, Uop};
 
-/// Most instructions of a kernel; the largest known has about 10,000.
+/// Maximum number of instructions of a kernel. The largest kernel known has about 10,000.
 pub const MAX_INSTRUCTIONS: usize = 1 << 17;
 
 /// A kernel as uops.
@@ -14,7 +14,7 @@ pub const MAX_INSTRUCTIONS: usize = 1 << 17;
 pub struct Kernel {
     /// Graphics address of the first instruction.
     pub address: u64,
-    /// What `ip` holds at the first instruction: its offset from Instruction Base Address.
+    /// Value of `ip` at the first instruction: its offset from Instruction Base Address.
     pub ip_base: u32,
     /// Instructions. Their offsets are signed: a branch may go to before the first instruction.
     pub uops: Vec<Uop>,
@@ -25,7 +25,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Nothing decoded yet.
+    /// A kernel without decoded instructions.
     pub fn new(address: u64, ip_base: u32) -> Kernel {
         Kernel { address, ip_base, ..Kernel::default() }
     }

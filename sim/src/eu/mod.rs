@@ -1,15 +1,16 @@
 //! Execution units: threads, decoded kernels, operations.
 //!
 //! Reading order: [`uop`] defines a decoded instruction, [`types`] the types of its operands.
-//! [`decode8`] makes uops from Gen8 instructions, a [`kernel`] is many of them. A [`thread`] executes
-//! them: [`regions`] and [`acc`] are its registers, [`modes`] its modes, [`flow`] where its channels
-//! are, [`stop`] why it does not go on. [`run`] is its loop. [`branch`] has the control flow
-//! instructions, [`control`] the machine's registers and exceptions.
+//! [`decode8`] makes uops from Gen8 instructions, a [`kernel`] holds the uops of one program. A
+//! [`thread`] executes them: [`regions`] and [`acc`] are its registers, [`modes`] its modes,
+//! [`flow`] the instruction pointers of its channels, [`stop`] the reasons to stop. [`run`] is its
+//! loop. [`branch`] has the control flow instructions, [`control`] the machine registers and
+//! exceptions.
 //!
 //! [`ops`] are the operations, a table for each family. [`execute`] is the general path of an
-//! operation: [`general`] and [`operands`] bring the operands to its body and the results back.
+//! operation: [`general`] and [`operands`] fetch the operands for its body and write the results.
 //! [`fast`] is the fast path. [`math`] and [`extended`] are the extended math unit, [`convert`] and
-//! [`soft`] convert between types. [`debug`] runs a thread under control.
+//! [`soft`] convert between types. [`debug`] is a debugger for one thread.
 
 pub mod acc;
 pub mod branch;

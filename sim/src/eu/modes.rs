@@ -19,7 +19,7 @@ pub struct Modes {
     pub keep_double: bool,
     /// Subnormal half floats are kept.
     pub keep_half: bool,
-    /// 0 to nearest even, 1 up, 2 down, 3 to zero.
+    /// Rounding: 0 to nearest even, 1 up, 2 down, 3 to zero.
     pub rounding: u8,
 }
 

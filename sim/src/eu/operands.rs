@@ -315,7 +315,8 @@ fn finish_ints_as_floats<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, result
     });
 }
 
-/// Also writes the accumulator, before results are cut to the type of the destination.
+/// Writes the accumulator if the instruction asks for it (AccWrEn), before the results are cut to
+/// the type of the destination.
 #[inline(always)]
 fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &Lanes<T>) {
     if u.acc_write && !thread.modes.accumulator_disabled {
@@ -329,13 +330,13 @@ fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &La
 /// What happens to float results besides conversion.
 #[derive(Clone, Copy)]
 pub struct Finish {
-    /// They were computed: every NaN gets the same pattern, and ALT mode has no infinities.
+    /// Results were computed: every NaN gets the same pattern, and ALT mode has no infinities.
     pub computed: bool,
     /// Subnormal results become zeros if the mode asks for it.
     pub flush: bool,
     /// Channels whose results were too great for the execution type.
     pub overflows: u32,
-    /// They are rounded to nearest, whatever the mode (math).
+    /// Results are rounded to nearest in every rounding mode (math).
     pub nearest: bool,
 }
 
@@ -432,7 +433,7 @@ fn compare_with_zero(modes: Modes, condition: Condition, ty: Type, bits: u64) ->
     }
 }
 
-/// Writes patterns as they are, and updates the accumulator and the flag.
+/// Writes patterns unchanged, and updates the accumulator and the flag.
 pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
     let ty = u.dst.ty;
     if let Target::Accumulator(table) = &u.dst.target {
@@ -472,7 +473,7 @@ fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
         Exact::Nan => false,
         Exact::Infinite { .. } => true,
         Exact::Finite { negative, .. } => {
-            // Beyond the limit if the difference is on the far side of zero.
+            // The value is beyond the limit if their difference has the sign of the value.
             let limit = if negative { least } else { most };
             let beyond = truncated.plus(Exact::integer(-limit), Rounding::Nearest);
             matches!(beyond, Exact::Finite { negative: below, significand: 1.., .. } if below == negative)
@@ -501,7 +502,7 @@ pub fn set_flag(thread: &mut Thread, u: &Uop, mask: u32, found: u32) {
     thread.regs.set_flags(u64::from(mask) << u.flag, u64::from(found & mask) << u.flag);
 }
 
-/// The result of a comparison: the flag, and all ones or zero in the destination.
+/// Writes the result of a comparison: the flag, and all ones or zero to the destination.
 pub fn finish_compare(thread: &mut Thread, u: &Uop, mask: u32, found: u32) {
     set_flag(thread, u, mask, found);
     let values = map(usize::from(u.size), |c| if found >> c & 1 == 1 { u64::MAX } else { 0 });

@@ -3,7 +3,7 @@
 
 use bytemuck::Pod;
 
-/// Most channels that an instruction can have.
+/// Maximum number of channels of an instruction.
 pub const MAX_CHANNELS: usize = 32;
 
 /// Bytes of a register.
@@ -32,7 +32,7 @@ pub const CE0: usize = TM0 + REGISTER;
 pub const TDR0: usize = CE0 + REGISTER;
 /// `sp`: 16 bytes without a meaning to hardware.
 pub const SP: usize = TDR0 + REGISTER;
-/// `dbg0`: 8 such bytes.
+/// `dbg0`: 8 bytes without a meaning to hardware.
 pub const DBG0: usize = SP + REGISTER;
 /// All bytes of the file.
 pub const FILE_BYTES: usize = DBG0 + REGISTER;
@@ -166,8 +166,8 @@ impl Registers {
     }
 }
 
-/// A byte address in the general registers. Hardware may wrap addresses outside; the model always
-/// does.
+/// Wraps a byte address into the general registers. Hardware may wrap addresses outside; the model
+/// always does.
 #[inline(always)]
 pub fn wrap(address: i32) -> u16 {
     (address & (GRF_BYTES as i32 - 1)) as u16

@@ -1,5 +1,5 @@
-//! The loop that executes a kernel: fetches each instruction and hands it to the fast path, the
-//! general path, or whatever else executes it.
+//! The loop that executes a kernel: fetches each instruction and passes it to the fast path, the
+//! general path, or the code for messages, branches and machine registers.
 
 use super::execute;
 use super::fast::{self, Level, Operation};
@@ -15,13 +15,13 @@ use genxml_eu::instruction::Descriptor;
 
 /// How an instruction ended.
 enum Done {
-    /// The next one follows.
+    /// Continue with the next instruction.
     On,
-    /// [`Pending`] has what to do next.
+    /// [`Pending`] says what to do next.
     Pause,
-    /// It was not executed: an exception was raised before it.
+    /// The instruction was not executed: an exception was raised before it.
     Interrupted,
-    /// It ended the thread.
+    /// The instruction ended the thread.
     End,
 }
 
@@ -30,8 +30,8 @@ impl Thread {
     /// instructions.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` returns or that an instruction runs into, and the fault of a
-    /// thread that waits for something that nothing provides.
+    /// Any [`Fault`] that `world` returns or that an instruction causes, and the fault of a thread
+    /// that stops before its end ([`stuck`](Self::stuck)).
     pub fn run<E: Environment>(&mut self, kernel: &Kernel, world: &mut E) -> Result<u64, Fault> {
         let stop = self.resume(kernel, world)?;
         if stop == Stop::End { Ok(self.executed) } else { Err(self.stuck(stop, kernel, world)) }
@@ -58,7 +58,7 @@ impl Thread {
     /// Executes `kernel` from the current instruction until the thread stops.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` gives or that an instruction runs into.
+    /// Any [`Fault`] that `world` returns or that an instruction causes.
     pub fn resume<E: Environment>(
         &mut self,
         kernel: &Kernel,
@@ -80,10 +80,10 @@ impl Thread {
         }
     }
 
-    /// Executes one instruction. Returns none if it is done.
+    /// Executes one instruction. Returns `None` if the thread can continue with the next one.
     ///
     /// # Errors
-    /// Any [`Fault`] that `world` gives or that the instruction runs into.
+    /// Any [`Fault`] that `world` returns or that the instruction causes.
     pub fn step<E: Environment>(
         &mut self,
         kernel: &Kernel,
@@ -94,14 +94,14 @@ impl Thread {
         }
         match self.single(kernel, world)? {
             Done::End => Ok(Some(Stop::End)),
-            // Its target is not decoded, or it waits for something.
+            // The target of a jump is not decoded, or the instruction waits for something.
             Done::Pause | Done::Interrupted => self.ready(kernel, world),
             Done::On => Ok(None),
         }
     }
 
-    /// Does what comes before the next instruction: jumps to code that was not decoded before, and
-    /// exceptions. Returns none if the thread is at an instruction.
+    /// Does what is pending before the next instruction: jumps to code that was not decoded before,
+    /// and exceptions. Returns `None` if the thread can execute the instruction.
     ///
     /// # Errors
     /// An exception without a system routine.
@@ -145,7 +145,7 @@ impl Thread {
         };
         let counted = !std::mem::take(&mut self.pending.again);
         let done = self.instruction(Level::detect(), u, kernel, world, counted);
-        // An instruction that was not executed is the next one again.
+        // After a fault the same instruction is next again, and its exceptions are checked.
         self.passed &= done.is_err();
         self.executed += u64::from(counted && done.is_ok());
         done
@@ -211,7 +211,7 @@ impl Thread {
         }
     }
 
-    /// An instruction with a breakpoint: raises the exception, or executes the instruction.
+    /// Handles an instruction with a breakpoint: raises the exception, or executes the instruction.
     #[cold]
     fn breakpoint<E: Environment>(
         &mut self,
@@ -230,7 +230,7 @@ impl Thread {
         }
     }
 
-    /// Any instruction that is not a message and does not take the fast path.
+    /// Executes any instruction that is not a message and does not take the fast path.
     fn other<E: Environment>(
         &mut self,
         u: &Uop,

@@ -73,15 +73,15 @@ impl Format {
         1 << (self.precision + self.exponent - 1)
     }
 
-    /// Added to exponents that are too small and subtracted from those that are too great, so that
-    /// they fit a register (as IEEE 754 does for trapped overflows).
+    /// Bias that makes exponents fit a register: added if they are too small, subtracted if they
+    /// are too great (as IEEE 754 does for trapped overflows).
     const fn wrap(self) -> i32 {
         3 << (self.exponent - 2)
     }
 }
 
-/// A float value. It is exact; or it is inexact, has the lowest bit of the significand set, and
-/// rounds as the exact value does.
+/// A float value. If it is inexact, the lowest bit of its significand is set, so that it rounds as
+/// the exact value does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exact {
     /// Not a number.
@@ -140,8 +140,8 @@ impl Exact {
     /// An integer.
     pub const fn integer(value: i128) -> Exact {
         let magnitude = value.unsigned_abs();
-        // Wider than the significand of any format: of the lowest bits it only matters whether one
-        // is set.
+        // The significand is wider than that of any format. For its lowest bits, only whether one
+        // of them is set matters.
         let shift = 2u32.saturating_sub(magnitude.leading_zeros());
         Finite {
             negative: value < 0,
@@ -216,8 +216,8 @@ impl Exact {
         }
     }
 
-    /// The pattern of the format that the rounding mode selects. A value that is too great becomes
-    /// an infinity, or the greatest number if the mode rounds away from infinity. Subnormal results
+    /// The value as a pattern of the format, rounded. A value that is too great becomes an
+    /// infinity, or the greatest finite number if the mode rounds it toward zero. Subnormal results
     /// stay subnormal.
     pub fn pack(self, format: Format, rounding: Rounding) -> Packed {
         let exact = |bits| Packed { bits, overflow: false };
@@ -305,9 +305,9 @@ pub const EXTRA_BITS: u32 = 8;
 /// The part of a value of a division macro that its register cannot hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extension {
-    /// The register holds it divided by this power of two.
+    /// The register holds the value divided by 2^scale.
     pub scale: i16,
-    /// To be added to the register's significand, in units of 2^-9 of its last place.
+    /// Added to the register's significand, in units of 2^-9 of its last place.
     pub tail: i16,
 }
 
@@ -350,7 +350,7 @@ fn add_numbers(a: Exact, b: Exact, rounding: Rounding) -> Exact {
     let moved = shift_sticky(small.2, (great.1 - small.1) as u32);
     let (negative, exponent) = (great.0, great.1);
     if great.0 == small.0 {
-        // One bit more than a significand may have.
+        // The sum may have one bit more than a significand may have.
         return Finite {
             negative,
             exponent: exponent + 1,

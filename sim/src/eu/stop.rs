@@ -1,15 +1,16 @@
-//! Why a thread does not go on with the next instruction.
+//! Reasons why a thread does not continue with the next instruction.
 
 use crate::machine::fault::{Exception, Fault, Place, Refusal};
 
-/// What a thread has to do before its next instruction.
+/// Work that a thread has to do before its next instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pending {
-    /// It continues at this offset from the kernel's first instruction. The index is not known yet.
+    /// The thread continues at this offset from the kernel's first instruction. The index of the
+    /// uop is not known yet.
     pub goto: Option<u32>,
-    /// It stops, for this reason.
+    /// The thread stops, for this reason.
     pub stop: Option<Stop>,
-    /// The instruction has been counted already, before it had to wait.
+    /// The next instruction was counted before it had to wait. It is not counted again.
     pub again: bool,
     /// An exception may be raised before any instruction.
     pub watch: bool,
@@ -25,28 +26,29 @@ impl Pending {
 /// Why a thread stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// It sent the message that ends it.
+    /// The thread sent the message that ends it.
     End,
-    /// It jumps to this byte offset from the kernel's first instruction, where nothing is decoded
-    /// yet. It can continue after [`super::decode8::extend`] has decoded it.
+    /// The thread jumps to this byte offset from the kernel's first instruction, where nothing is
+    /// decoded yet. It can continue after [`super::decode8::extend`] has decoded the target.
     Decode(i32),
-    /// It waits for a notification in this subregister of `n0` ([`super::thread::Thread::notify`]).
+    /// The thread waits for a notification in this subregister of `n0`
+    /// ([`super::thread::Thread::notify`]).
     Notification(u8),
     /// A `sendc` waits for the end of the thread with this FFTID ([`super::thread::Thread::retired`]).
     Dependency(u8),
 }
 
-/// What an instruction ran into; becomes a [`Fault`] with the kernel's address.
+/// Why an instruction cannot continue. With the kernel's address it becomes a [`Fault`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trap {
-    /// It cannot be executed.
+    /// The instruction cannot be executed.
     Refused(Refusal),
     /// An exception for which the context has no system routine.
     Exception(Exception),
 }
 
 impl Trap {
-    /// The fault of a thread that ran into it at `at`.
+    /// The fault for this trap at `at`.
     #[cold]
     pub fn fault(self, at: Place) -> Fault {
         match self {
@@ -62,12 +64,12 @@ impl From<Refusal> for Trap {
     }
 }
 
-/// Why the next instruction does not follow.
+/// Why the thread does not continue with the next instruction.
 #[derive(Debug)]
 pub(super) enum Interrupt {
     /// The thread cannot continue.
     Trap(Trap),
-    /// [`Pending`] has what to do next.
+    /// [`Pending`] says what to do next.
     Pause,
 }
 

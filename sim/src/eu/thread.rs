@@ -1,4 +1,4 @@
-//! A thread: its registers and modes, what it starts with, and what it needs around it.
+//! A thread: its registers and modes, its initial state, and the interface to its environment.
 
 use super::acc::Accumulators;
 use super::flow::Flow;
@@ -12,12 +12,12 @@ use crate::machine::fault::Fault;
 use genxml_eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml_eu::instruction::SharedFunction;
 
-/// What a thread starts with.
+/// The initial state of a thread.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
-    /// Channels that exist.
+    /// Dispatch mask: the channels that are enabled.
     pub dispatch_mask: u32,
-    /// Channels that exist for the vector mask.
+    /// Vector mask: the channels that are enabled if `control` has Vector Mask Enable.
     pub vector_mask: u32,
     /// `cr0.0`.
     pub control: u32,
@@ -87,7 +87,7 @@ pub struct Thread {
     pub modes: Modes,
     /// The instruction pointers of the channels.
     pub(super) flow: Flow,
-    /// An instruction has written `ip` with this value.
+    /// The value that an instruction has written to `ip`.
     pub(super) jump: Option<u32>,
     /// What to do before the next instruction.
     pub(super) pending: Pending,
@@ -124,7 +124,7 @@ impl Thread {
         self.start(launch);
     }
 
-    /// Sets what a thread starts with, in registers of zeros.
+    /// Sets the initial state. All registers must be zero.
     fn start(&mut self, launch: &Launch) {
         let payload = launch.payload.len().min(GRF_BYTES);
         self.regs.grf_mut()[..payload].copy_from_slice(&launch.payload[..payload]);
@@ -149,7 +149,7 @@ impl Thread {
         (self.passed, self.executed) = (false, 0);
     }
 
-    /// Starts with these channels instead of those of the masks. Call before the first instruction.
+    /// Enables these channels instead of those of the masks. Call before the first instruction.
     pub fn begin_with(&mut self, channels: u32) {
         self.flow = Flow::new(channels);
     }
@@ -182,8 +182,7 @@ impl Thread {
         self.flow.waiting().map(|(channel, index)| (channel, offset(index))).collect()
     }
 
-    /// The thread with all its active channels continues at a byte offset from the kernel's first
-    /// instruction.
+    /// Continues, with all active channels, at a byte offset from the kernel's first instruction.
     pub(super) fn jump_to(&mut self, kernel: &Kernel, offset: u32) -> Result<(), Interrupt> {
         match kernel.index(offset) {
             Some(index) => {
@@ -197,7 +196,7 @@ impl Thread {
         }
     }
 
-    /// The predicate of an instruction for its channels, channel 0 of the instruction lowest.
+    /// The predicate of an instruction: bit n is that of the instruction's channel n.
     #[inline(always)]
     pub(super) fn predicate(&self, u: &Uop) -> u32 {
         let flags = self.regs.flags();
@@ -237,7 +236,7 @@ fn combined(flags: u64, u: &Uop, control: PredicateControl) -> u32 {
     }
 }
 
-/// The address of byte `offset` from a general register on, wrapped.
+/// The byte `offset` bytes after byte `base` of the general registers, wrapped.
 pub fn grf_offset(base: usize, offset: usize) -> usize {
     usize::from(wrap((base + offset) as i32))
 }

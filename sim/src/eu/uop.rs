@@ -13,7 +13,7 @@ pub use super::types::{ExecType, Type};
 pub use genxml_eu::instruction::{Condition, MathFunction, PredicateControl};
 pub use genxml_eu::ops::Opcode;
 
-/// What a uop does.
+/// The operation of a uop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Op {
     /// An operation of the instruction set. `sendc` is [`Opcode::Send`] here, `smov` is
@@ -21,7 +21,7 @@ pub enum Op {
     Isa(Opcode),
     /// The instruction has a breakpoint. [`super::Kernel::behind_breakpoint`] gives its uop.
     Breakpoint,
-    /// The model cannot execute it. [`Uop::note`] says why.
+    /// The model cannot execute the instruction. [`Uop::note`] says why.
     Refused,
 }
 
@@ -164,7 +164,7 @@ pub struct Uop {
     pub op: Op,
     /// The function of `math`.
     pub function: Option<MathFunction>,
-    /// Arithmetic that it computes in.
+    /// Execution type: the arithmetic that the instruction computes in.
     pub exec: ExecType,
     /// The fast path of the instruction, see [`super::fast`].
     pub plan: super::fast::Plan,
@@ -180,9 +180,9 @@ pub struct Uop {
     pub predicate: Option<PredicateControl>,
     /// Invert the predicate.
     pub invert: bool,
-    /// What sets flag bits.
+    /// The condition that sets flag bits.
     pub condition: Option<Condition>,
-    /// What chooses between sources (`sel`, `csel`).
+    /// The condition that selects a source (`sel`, `csel`).
     pub select: Option<Condition>,
     /// First bit of the flag in the 64 flag bits (f0.0 is 0, f1.0 is 32).
     pub flag: u8,
@@ -190,14 +190,14 @@ pub struct Uop {
     pub saturate: bool,
     /// Write the accumulator too.
     pub acc_write: bool,
-    /// Element of the accumulator that belongs to channel 0 if the instruction does not name one.
+    /// Index of the accumulator element of channel 0, if the instruction does not name one.
     pub accumulator: u8,
     /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division
     /// macro's step; 8 is none.
     pub extended: [u8; 4],
     /// A source is a register that must be updated before it is read (`ip`, `tm0`, `ce0`).
     pub volatile: bool,
-    /// One of these registers is `tm0`, the clock.
+    /// A source is `tm0`, the clock.
     pub clock: bool,
     /// Destination.
     pub dst: Dst,
@@ -213,7 +213,7 @@ pub struct Uop {
     pub length: u8,
     /// Index of the uop that follows in memory.
     pub next: u32,
-    /// Why it cannot be executed ([`Op::Refused`], [`Opcode::Illegal`]).
+    /// Why the instruction cannot be executed ([`Op::Refused`], [`Opcode::Illegal`]).
     pub note: Option<Box<Refusal>>,
 }
 
@@ -283,8 +283,8 @@ pub fn region(
     })
 }
 
-/// The simplest shape for the elements at `table`, of which `channels` are used, each of `size`
-/// bytes, in the file.
+/// The simplest shape for elements of `size` bytes at the byte offsets `table` of the file. The
+/// first `channels` entries of the table are used.
 pub fn shape(table: [u16; MAX_CHANNELS], channels: usize, size: usize) -> Shape {
     let first = usize::from(table[0]);
     let used = &table[..channels];

@@ -4,7 +4,7 @@ use crate::cs::streamer::Streamer;
 use crate::machine::state::State;
 use crate::mem::AddressSpace;
 
-/// A context of a [`Gpu`](crate::Gpu).
+/// Identifies a context of a [`Gpu`](crate::Gpu).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub struct ContextId(usize);
 
@@ -17,8 +17,8 @@ impl ContextId {
         self.0
     }
 
-    /// The number by which MI_SEMAPHORE_SIGNAL names the context when a batch of it was given to an
-    /// engine.
+    /// The number by which MI_SEMAPHORE_SIGNAL names the context, if it was not submitted by an
+    /// execution list.
     pub fn number(self) -> u32 {
         self.0 as u32
     }
@@ -31,14 +31,14 @@ pub struct Context {
     pub space: AddressSpace,
     /// Latched packets and registers.
     pub state: State,
-    /// It has no page tables: all its addresses go through the global table.
+    /// True if it has no page tables: all its addresses go through the global table.
     pub global_only: bool,
-    /// Where it was when it was switched out within a batch.
+    /// The streamer of a context that was switched out within a batch.
     pub suspended: Option<Streamer>,
 }
 
 impl Context {
-    /// A context with page tables, and nothing else.
+    /// A context with the page tables `space` and default state.
     pub fn new(space: AddressSpace) -> Self {
         Context { space, state: State::default(), global_only: false, suspended: None }
     }

@@ -1,4 +1,4 @@
-//! An engine: what was given to it, what runs on it, and its turn when all engines go on.
+//! An engine: its queued work, the work that runs on it, and its turn.
 
 use crate::cs::streamer::{Step, Streamer};
 use crate::gpu::context::ContextId;
@@ -10,21 +10,21 @@ use crate::machine::state::State;
 use crate::machine::watchdog::Budget;
 use std::collections::VecDeque;
 
-/// Packets that an engine executes before the next one has its turn.
+/// Maximum number of packets that an engine executes in one turn.
 pub const QUANTUM: u32 = 256;
 
-/// A batch that was given to an engine.
+/// A batch that was submitted to an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     /// Its context.
     pub context: ContextId,
     /// Address of its first packet.
     pub address: u64,
-    /// Its length in bytes, or 0.
+    /// Its length in bytes; 0 if MI_BATCH_BUFFER_END ends it.
     pub length: u64,
 }
 
-/// How an engine came to what it runs.
+/// The way in which work was submitted to an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// [`Gpu::enqueue`](crate::Gpu::enqueue).
@@ -35,24 +35,24 @@ pub enum Source {
     Ring,
 }
 
-/// What runs on an engine.
+/// The work that runs on an engine: a batch, an element of a list, or a ring.
 #[derive(Clone, Debug)]
 pub struct Active {
-    /// How it came here.
+    /// How it was submitted.
     pub source: Source,
     /// Address of the context's image in the global table, if it has one.
     pub image: Option<u32>,
     /// The context's number.
     pub number: u32,
-    /// What the context goes back to in the end, if its state must not be saved.
+    /// The state to which the context returns at the end, if its image inhibits the save.
     pub unsaved: Option<Box<State>>,
-    /// The registers that were loaded from its image, with what they held then.
+    /// The registers that were loaded from its image, with their values after the load.
     pub loaded: Vec<image::Entry>,
     /// Its context.
     pub context: ContextId,
-    /// Where it stands.
+    /// Its position in rings and batches.
     pub streamer: Streamer,
-    /// What it may still do.
+    /// The work that it may still do.
     pub budget: Budget,
 }
 
@@ -61,44 +61,44 @@ pub struct Active {
 pub struct Engine {
     /// Batches that wait for their turn.
     pub queue: VecDeque<Job>,
-    /// What runs.
+    /// The work that runs.
     pub active: Option<Active>,
-    /// Execution lists.
+    /// Its submission port with the execution lists.
     pub lists: Execlists,
     /// The context that ran last.
     pub last: Option<ContextId>,
     /// The context of the ring that the registers describe.
     pub ring: Option<ContextId>,
-    /// The ring had a fault: it stands still until its registers are written.
+    /// The ring had a fault: it is stopped until the host writes its registers.
     pub hung: bool,
-    /// What the ring may still do until the host writes its registers: commands that move the tail
-    /// get no more by it.
+    /// The ring's budget, which lasts until the host writes the ring's registers. Commands that
+    /// move the tail do not renew it.
     pub ring_budget: Option<Budget>,
 }
 
-/// What an engine did in its turn.
+/// The result of an engine's turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
     /// There is nothing to do.
     Idle,
-    /// What runs waits, and nothing has changed.
+    /// The work waits, and nothing has changed.
     Waits,
     /// Some packets were executed.
     Worked,
-    /// Another context takes over.
+    /// Another context preempts this one.
     Preempted,
-    /// The ring goes on with the state of another context.
+    /// The ring continues with the state of another context.
     Context {
-        /// Address of its image.
+        /// Address of the context's image.
         address: u32,
-        /// Its state is not restored.
+        /// True if its state is not restored.
         inhibit: bool,
     },
-    /// What ran has come to its end.
+    /// The work has ended.
     Ended,
 }
 
-/// Lets a streamer go on until it waits, ends, or another engine has its turn.
+/// Runs a streamer until it waits, ends or leaves its context, for at most [`QUANTUM`] steps.
 ///
 /// # Errors
 /// The [`Fault`] of a packet.

@@ -2,10 +2,9 @@
 //! order of events).
 //!
 //! A list has two elements, each a context. The host writes both descriptors to the submission
-//! port; the contexts run one after the other, each until the head of its ring is at the tail, and
-//! every switch is reported in the context status buffer. A second list waits until the first is
-//! done, or takes over where the context may be preempted: at MI_ARB_CHECK, and at a semaphore that
-//! does not pass.
+//! port. The contexts run one after the other, each until the head of its ring is at the tail. The
+//! context status buffer reports every switch. A second list waits until the first has ended, or
+//! preempts it at MI_ARB_CHECK or at a semaphore that does not pass.
 
 use crate::cs::status::PLACES;
 use crate::cs::streamer::{Batch, Ring, Streamer, tail};
@@ -33,8 +32,8 @@ use genxml::gen8::memory::{
 };
 use genxml::gen8::structures::{ContextStatus, ContextStatusSemaphoreWaitMode};
 
-/// The same context: image and number (Linux i915 gvt/execlist.c). With page tables of another kind
-/// it must be restored.
+/// True if both descriptors name the same context: image and number (Linux i915 gvt/execlist.c).
+/// False if the kind of page tables differs, because the context must then be restored.
 fn same(a: &Descriptor, b: &Descriptor) -> bool {
     a.context_id == b.context_id
         && a.logical_ring_context_address_lrca == b.logical_ring_context_address_lrca
@@ -47,8 +46,8 @@ fn lrca(descriptor: &Descriptor) -> u32 {
 }
 
 impl Gpu {
-    /// A write to the submission port: the second element high and low, the first one high and low;
-    /// the last write submits.
+    /// Handles a write to the submission port. Four writes submit a list: high and low dword of the
+    /// second element, then high and low dword of the first.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the first element is not valid, or both lists are in use.
@@ -86,11 +85,11 @@ impl Gpu {
         Ok(())
     }
 
-    /// The context that runs was submitted again: its tail is read again, and with Force PD Restore
-    /// its page tables.
+    /// Handles a new submission of the context that runs: reads its ring tail again, and with Force
+    /// PD Restore also its page tables.
     ///
     /// # Errors
-    /// As [`load_element`](Self::load_element); the context runs on as it did.
+    /// As [`load_element`](Self::load_element).
     fn lite_restore(&mut self, engine: EngineId, descriptor: &Descriptor) -> Result<(), Fault> {
         let active = self.engines[engine as usize].active.as_ref();
         let Some(context) =
@@ -120,13 +119,13 @@ impl Gpu {
             if let Some(ring) = active.streamer.ring_mut() {
                 ring.tail = tail % ring.size;
             }
-            // More to do is more to be allowed.
+            // New work gets a new budget.
             active.budget = Budget::new(self.work_limit, self.clock);
         }
         Ok(())
     }
 
-    /// The registers of an image.
+    /// Reads the registers of an image.
     fn image(&mut self, engine: EngineId, lrca: u32) -> Result<Vec<image::Entry>, Fault> {
         let page = u64::from(lrca) + PAGE;
         image::entries(&self.global(), page, engine).map_err(|fault| Fault::Page {
@@ -137,7 +136,7 @@ impl Gpu {
         })
     }
 
-    /// Loads the next element of the list that runs, if there is one.
+    /// Loads the current element of the list that runs, if there is one.
     ///
     /// # Errors
     /// [`Fault::Page`] if its image is not mapped, [`Fault::Unimplemented`] for contexts with
@@ -172,7 +171,7 @@ impl Gpu {
         let kept = &mut self.contexts[context.index()];
         let unsaved =
             control.ctx_ctrl_engine_ctx_save_inhibit.then(|| Box::new(kept.state.clone()));
-        // Unless the driver moved the head, it goes on within its batch.
+        // Unless the driver moved the head, the context continues within its batch.
         let streamer = kept.suspended.take().and_then(|streamer| streamer.resume(ring));
         let streamer = streamer.unwrap_or_else(|| Streamer::ring(ring)).restored(batches);
         self.stamp(engine, lrca, PLACES.restored)?;
@@ -188,7 +187,7 @@ impl Gpu {
         }))
     }
 
-    /// The model's context for an image; new ones have nothing latched.
+    /// The context of an image; creates one with default state if there is none.
     pub(super) fn context_of_image(&mut self, engine: EngineId, lrca: u32) -> ContextId {
         let contexts = &mut self.contexts;
         *self.images.entry((engine, lrca)).or_insert_with(|| {
@@ -197,7 +196,7 @@ impl Gpu {
         })
     }
 
-    /// A register of an image.
+    /// Writes a register to the context, or to the device if the register belongs to the device.
     pub(super) fn load_register(&mut self, context: ContextId, register: u32, value: u32) {
         let rule = rule(register);
         match rule.home {
@@ -209,7 +208,7 @@ impl Gpu {
         }
     }
 
-    /// What a register of a context, or of the engine that it runs on, holds.
+    /// The value of a register of a context, or of the device.
     fn context_register(&self, context: ContextId, register: u32) -> u32 {
         match rule(register).home {
             Home::Context => self.contexts[context.index()].state.registers.read(register),
@@ -217,7 +216,7 @@ impl Gpu {
         }
     }
 
-    /// Gives a context the page tables that its descriptor and the root registers name.
+    /// Sets the page tables of a context from its descriptor and the root registers.
     fn page_tables(
         &mut self,
         engine: EngineId,
@@ -248,8 +247,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Batches that run each time a context was restored, before it goes on: the commands of
-    /// RING_INDIRECT_CTX, then RING_BB_PER_CTX_PTR.
+    /// Batches that run after each restore of a context, before the context continues: the commands
+    /// of RING_INDIRECT_CTX, then those of RING_BB_PER_CTX_PTR.
     fn restore_batches(&self, engine: EngineId) -> Vec<Batch> {
         let mut batches = Vec::new();
         let indirect =
@@ -267,13 +266,13 @@ impl Gpu {
         batches
     }
 
-    /// Writes a context back to its image, and keeps where it stands if it is not done. A register
-    /// that still holds what was loaded is not written: its place in the image is the driver's, who
-    /// may have put a new tail there for the next list. State of the engine is not written if the
-    /// image inhibits it.
+    /// Writes a context back to its image. Stores the streamer if it is within a batch or waits. A
+    /// register that still holds the loaded value is not written, because the driver may have
+    /// written a new value, such as the tail for the next list, to the image. Engine state is not
+    /// written if the image inhibits the save.
     ///
     /// # Errors
-    /// [`Fault::Page`] if the image is not mapped any longer.
+    /// [`Fault::Page`] if the image is no longer mapped.
     pub(super) fn save(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
         let Active { context, streamer, image: Some(lrca), unsaved, loaded, .. } = active else {
             return Ok(());
@@ -287,7 +286,7 @@ impl Gpu {
             }
             let mut value = self.context_register(context, entry.register);
             if entry.register == control {
-                // From now on there is something to restore.
+                // The image now holds state to restore.
                 let mut register = RingContextControl::unpack_lossy(&[value]);
                 register.ctx_ctrl_engine_ctx_restore_inhibit = false;
                 [value] = register.pack();
@@ -322,7 +321,8 @@ impl Gpu {
         self.stamp(engine, lrca, PLACES.saved)
     }
 
-    /// The element that runs is done: the next one of its list, or the list that waits.
+    /// Ends the element that runs and reports `why`. Next is the second element of the list, or the
+    /// pending list.
     pub(super) fn element_done(
         &mut self,
         engine: EngineId,
@@ -346,7 +346,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// What runs makes room for the list that waits.
+    /// Saves the context that runs, makes the pending list the running one, and reports the
+    /// preemption.
     pub(super) fn preempted(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
         let number = active.number;
         self.save(engine, active)?;
@@ -358,7 +359,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// What runs waits for a semaphore, and may be switched out for it.
+    /// Switches out a context that waits for a semaphore.
     pub(super) fn waits(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
         let polls = active.streamer.wait().is_some_and(|wait| wait.polls);
         self.save(engine, active)?;
@@ -371,11 +372,11 @@ impl Gpu {
         self.element_done(engine, status)
     }
 
-    /// Reports an event in the status buffer, its mirror in the status page, and by interrupt.
+    /// Reports an event in the context status buffer, in its copy in the status page, and by an
+    /// interrupt. While RING_HWS_PGA is 0 there is no status page.
     ///
     /// # Errors
-    /// [`Fault::Page`] if the status page that RING_HWS_PGA names is not mapped. There is none
-    /// while that is 0.
+    /// [`Fault::Page`] if the status page is not mapped.
     pub(super) fn post(&mut self, engine: EngineId, status: ContextStatus) -> Result<(), Fault> {
         let base = mmio_base(engine);
         let offset = base + RingContextStatusPtr::OFFSET;
@@ -418,7 +419,7 @@ impl Gpu {
         self.device.set_engine(engine, RingExeclistStatusHi::OFFSET, number);
     }
 
-    /// Leaves the time in the status page of a context.
+    /// Writes the time at `offset` in the status page of a context.
     fn stamp(&mut self, engine: EngineId, lrca: u32, offset: u64) -> Result<(), Fault> {
         let now = crate::machine::watchdog::ticks(self.clock);
         let at = u64::from(lrca) + offset;

@@ -1,11 +1,11 @@
-//! Context images: the registers of a context in memory, as the commands that load them (gen8_facts
-//! 1.4).
+//! Context images: the registers of a context in memory, in the form of commands that load them
+//! (gen8_facts 1.4).
 //!
-//! The page behind the status page of a context holds MI_LOAD_REGISTER_IMM commands and MI_NOOPs.
-//! Loading executes them; saving writes the registers that they name back to where they stand. All
-//! other state of a context (latched packets, general registers, where it stands in its batches)
-//! the model keeps itself, with the address of the image: its form in memory is the hardware's own
-//! business.
+//! The page after the status page of a context holds MI_LOAD_REGISTER_IMM commands and MI_NOOPs. A
+//! load executes these commands. A save writes the current values of their registers back into
+//! them. The model keeps all other state of a context outside the image, under the image's address:
+//! latched packets, general registers, the position in batches. The format of that state in memory
+//! is private to the hardware.
 
 use crate::mem::{PAGE, PageFault, Vm};
 use genxml::engine::EngineId;
@@ -20,20 +20,20 @@ use genxml::gen8::context::{
 pub struct Entry {
     /// Its byte offset in the register space.
     pub register: u32,
-    /// Where its value stands, from the start of the page.
+    /// Byte offset of its value from the start of the page.
     pub at: u64,
     /// The value.
     pub value: u32,
-    /// True if it is behind the part that every context has: state that is not restored the first
-    /// time.
+    /// True if it comes after the ring registers, which are always loaded: it is engine state, and
+    /// is not loaded while the image inhibits the restore.
     pub engine_state: bool,
 }
 
 /// The registers of the image whose register page is at `page` in the global table, up to the first
 /// command that is neither MI_LOAD_REGISTER_IMM nor MI_NOOP.
 ///
-/// Mesa's AUB writer gives images of the video engine the registers of the second one (gen8_facts
-/// 1.5): they stand for those of the first.
+/// Mesa's AUB writer puts registers of the second video engine into images of the video engine
+/// (gen8_facts 1.5). They are returned as registers of the first video engine.
 ///
 /// # Errors
 /// [`PageFault`] if the page is not mapped.
@@ -69,7 +69,7 @@ pub fn entries(vm: &Vm<'_>, page: u64, engine: EngineId) -> Result<Vec<Entry>, P
     Ok(entries)
 }
 
-/// The register of the first video engine, if it is one of the second.
+/// Maps a register of the second video engine to that of the first; returns others unchanged.
 fn first_video(register: u32) -> u32 {
     let base = |name| ENGINES.iter().find(|engine| engine.name == name).map(|engine| engine.base);
     match (base("VCS2"), base("VCS")) {

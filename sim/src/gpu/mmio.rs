@@ -1,4 +1,4 @@
-//! The registers as the host sees them.
+//! Reads and writes of registers by the host.
 
 use crate::gpu::Gpu;
 use crate::machine::fault::{Fault, Place};
@@ -11,16 +11,18 @@ use genxml::gen8::engine_registers::{
 };
 
 impl Gpu {
-    /// Writes a register as the host does, by byte offset in the register space. What it starts (a
-    /// ring whose tail moved, an execution list) happens at the next [`run`](Self::run).
+    /// Writes a register as the host does, by byte offset in the register space. Work that the
+    /// write submits (a ring whose tail moved, an execution list) runs at the next
+    /// [`run`](Self::run).
     ///
-    /// A register of a context is that of the context which runs, or ran last, on the engine: the
-    /// render engine's for registers that no engine has at its base.
+    /// A register that belongs to contexts is written in the context that runs, or ran last, on the
+    /// engine; in the context of the engine's ring if none ran yet. The engine is the one whose
+    /// register space contains the offset, or else the render engine.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for a submission that is not possible, [`Fault::Page`] if a status page
-    /// is not mapped, [`Fault::Unimplemented`] for a submission to the second video engine, which
-    /// the model does not have.
+    /// [`Fault::BadPacket`] for an invalid submission, [`Fault::Page`] if a status page is not
+    /// mapped, [`Fault::Unimplemented`] for a submission to the second video engine, which the
+    /// model does not have.
     pub fn mmio_write(&mut self, offset: u32, value: u32) -> Result<(), Fault> {
         self.second_video_engine(offset)?;
         let owner = engine_at(offset);
@@ -48,8 +50,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Reads a register as the host does; those that nothing wrote read 0.
-    /// [`mmio_write`](Self::mmio_write) says whose they are.
+    /// Reads a register as the host does. A register that was never written reads 0. The context is
+    /// the one that [`mmio_write`](Self::mmio_write) uses.
     pub fn mmio_read(&self, offset: u32) -> u32 {
         let owner = engine_at(offset);
         match (rule(offset).home, owner) {
@@ -77,13 +79,13 @@ impl Gpu {
         self.engines[engine as usize].last
     }
 
-    /// The context of an engine whose image is at `lrca` in the global table, once it was loaded.
+    /// The context of an engine whose image is at `lrca` in the global table; `None` if the image
+    /// was never loaded.
     pub fn context_at(&self, engine: EngineId, lrca: u32) -> Option<crate::ContextId> {
         self.images.get(&(engine, lrca)).copied()
     }
 
-    /// True if an engine has nothing to do: no batch, no list, and its ring is empty or stands
-    /// still.
+    /// True if an engine has nothing to do: no batch, no list, and an empty or stopped ring.
     pub fn is_idle(&self, engine: EngineId) -> bool {
         let state = &self.engines[engine as usize];
         let register = |offset| self.device.engine(engine, offset);
@@ -94,7 +96,7 @@ impl Gpu {
         state.active.is_none() && state.queue.is_empty() && state.lists.element().is_none() && !ring
     }
 
-    /// Refuses what would start the second video engine.
+    /// Refuses a write that would start the second video engine.
     fn second_video_engine(&self, offset: u32) -> Result<(), Fault> {
         let Some(second) = ENGINES.iter().find(|engine| engine.name == "VCS2") else {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The GPU: physical memory, contexts, engines. How it runs what it is given:
-//! [`crate::gpu::schedule`]; its registers: [`crate::gpu::mmio`].
+//! The GPU: physical memory, contexts, engines. [`crate::gpu::schedule`] runs the submitted work;
+//! [`crate::gpu::mmio`] is the host's access to registers.
 
 pub mod context;
 pub mod engine;
@@ -29,11 +29,12 @@ pub struct Gpu {
     /// The global table: rings, status pages and context images.
     pub ggtt: AddressSpace,
     pub(crate) contexts: Vec<Context>,
-    /// The context of each image that was loaded, by engine and address.
+    /// The context of each image, by engine and image address.
     pub(crate) images: BTreeMap<(EngineId, u32), ContextId>,
     pub(crate) engines: [Engine; 4],
     pub(crate) device: Device,
-    /// Stands for the global table where a context has no other.
+    /// Empty table, used for [`Exec::ggtt`](crate::Exec) while a context without page tables runs:
+    /// the real global table is then the address space of the context.
     pub(crate) nothing: AddressSpace,
     pub(crate) work_limit: u64,
     pub(crate) clock: u64,
@@ -68,12 +69,12 @@ impl Gpu {
         }
     }
 
-    /// Units of work (see [`crate::machine::watchdog`]) after which a submission counts as hanging.
+    /// Sets the units of work (see [`crate::machine::watchdog`]) after which a submission hangs.
     pub fn set_work_limit(&mut self, units: u64) {
         self.work_limit = units;
     }
 
-    /// A new context: nothing mapped, nothing latched, all registers 0.
+    /// Creates a context: nothing mapped, nothing latched, all registers 0.
     ///
     /// # Errors
     /// [`OutOfMemory`] if its page tables do not fit.
@@ -88,12 +89,12 @@ impl Gpu {
         &self.contexts[id.index()]
     }
 
-    /// The context, to be changed.
+    /// The context, mutable.
     pub fn context_mut(&mut self, id: ContextId) -> &mut Context {
         &mut self.contexts[id.index()]
     }
 
-    /// A zeroed buffer of at least `bytes` bytes: whole pages.
+    /// Allocates a zeroed buffer of at least `bytes` bytes, in whole pages.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -109,7 +110,7 @@ impl Gpu {
         self.map_as(id, address, buffer, true)
     }
 
-    /// [`map`](Self::map), read-only unless `writable`.
+    /// Like [`map`](Self::map), but read-only unless `writable`.
     ///
     /// # Errors
     /// [`OutOfMemory`] if page tables do not fit.
@@ -138,7 +139,7 @@ impl Gpu {
         Vm::new(&mut self.memory, &mut self.ggtt)
     }
 
-    /// A new buffer with `contents`, mapped at `address` (a multiple of 4 KiB).
+    /// Allocates a buffer with `contents` and maps it at `address` (a multiple of 4 KiB).
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -154,19 +155,19 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// What commands flushed and invalidated.
+    /// The record of caches that commands flushed and invalidated.
     pub fn coherence(&self) -> &Coherence {
         &self.device.coherence
     }
 
-    /// Threads of the host that thread groups and tiles of the screen may run on, this one
-    /// included, 1 to 256; at first 1. Results do not depend on it: memory, counts, clock and
-    /// faults are those of one thread, which runs them in order ([`crate::machine::parallel`]).
+    /// Sets the number of host threads that run thread groups and screen tiles: 1 to 256, including
+    /// the calling thread; initially 1. The number does not change memory, counts, clock or faults:
+    /// they are those of one thread that does the work in order ([`crate::machine::parallel`]).
     pub fn set_threads(&mut self, threads: usize) {
         self.device.threads = threads.clamp(1, 256);
     }
 
-    /// Counts of the last submission, also of one that faulted.
+    /// Counts of the last submission, even if it ended with a fault.
     pub fn last_stats(&self) -> Stats {
         self.stats
     }

@@ -1,5 +1,5 @@
-//! Who runs: batches that were given to an engine, execution lists, rings, in this order on each
-//! engine; the engines take turns.
+//! The scheduler. The engines take turns. Each engine runs its submitted batches first, then its
+//! execution lists, then its ring.
 
 use crate::cs::streamer::{Ring, Streamer, tail};
 use crate::gpu::Gpu;
@@ -26,7 +26,7 @@ use genxml::gen8::engine_registers::{
 use genxml::gen8::mi::MiSetContext;
 use genxml::gen8::structures::ContextStatus;
 
-/// Contexts that the model keeps of an engine for MI_SET_CONTEXT; drivers have some dozens.
+/// Maximum number of contexts of an engine for MI_SET_CONTEXT. Drivers use some dozens.
 pub const IMAGES: usize = 4096;
 
 /// Where [`Gpu::advance`] stopped.
@@ -39,8 +39,8 @@ pub enum Progress {
 }
 
 impl Gpu {
-    /// Gives a batch to an engine, behind what it has: [`run`](Self::run) executes it. `length` in
-    /// bytes; 0 means that MI_BATCH_BUFFER_END says where it ends.
+    /// Appends a batch to the queue of an engine; [`run`](Self::run) executes it. `length` is in
+    /// bytes; 0 means that only MI_BATCH_BUFFER_END ends the batch.
     pub fn enqueue(&mut self, context: ContextId, engine: EngineId, address: u64, length: u64) {
         self.engines[engine as usize].queue.push_back(Job { context, address, length });
     }
@@ -48,9 +48,9 @@ impl Gpu {
     /// Runs all engines until none has anything to do. They take turns, always in the same order.
     ///
     /// # Errors
-    /// The first [`Fault`]; whatever was done before it stays done. The batch, list or ring that it
-    /// happened in is abandoned, and all that wait when there is a deadlock. Everything else stays:
-    /// calling this again goes on with it.
+    /// The first [`Fault`]. The effects of earlier work remain. The batch, list or ring with the
+    /// fault is abandoned; a deadlock abandons everything that waits. Call this function again to
+    /// run the remaining work.
     pub fn run(&mut self) -> Result<Stats, Fault> {
         self.run_with(Listener::default())
     }
@@ -70,12 +70,12 @@ impl Gpu {
         }
     }
 
-    /// Runs all engines until none has anything to do, or all that have wait for memory to change.
-    /// They go on waiting: whoever can signal them (the program that the model serves) does so and
-    /// calls this again.
+    /// Runs all engines until none has anything to do, or until all engines with work wait for
+    /// semaphores. Waiting work is not abandoned: the caller can signal the semaphores and call
+    /// this function again.
     ///
     /// # Errors
-    /// As [`run`](Self::run), but for deadlocks.
+    /// As [`run`](Self::run), except for deadlocks.
     pub fn advance(&mut self) -> Result<Progress, Fault> {
         self.advance_with(Listener::default())
     }
@@ -102,11 +102,11 @@ impl Gpu {
         result
     }
 
-    /// Runs the batch at `address` to its end, and whatever else engines have to do. `length` in
-    /// bytes; 0 means that MI_BATCH_BUFFER_END says where it ends.
+    /// Runs the batch at `address` to its end, and all other work of the engines. `length` is in
+    /// bytes; 0 means that only MI_BATCH_BUFFER_END ends the batch.
     ///
     /// # Errors
-    /// The first [`Fault`]; whatever was done before it stays done.
+    /// As [`run`](Self::run).
     pub fn submit(
         &mut self,
         id: ContextId,
@@ -134,7 +134,8 @@ impl Gpu {
         self.run_observed(observer)
     }
 
-    /// A turn for each engine. Idle if none has work, waiting if all that have some wait.
+    /// Runs a turn of each engine. [`Turn::Idle`] if none has work; [`Turn::Waits`] if all engines
+    /// with work wait.
     fn round(&mut self, stats: &mut Stats, listener: &mut Listener<'_>) -> Result<Turn, Fault> {
         let mut all = Turn::Idle;
         for engine in EngineId::ALL {
@@ -148,7 +149,7 @@ impl Gpu {
         Ok(all)
     }
 
-    /// A turn for one engine.
+    /// Runs a turn of one engine.
     fn turn(
         &mut self,
         id: EngineId,
@@ -178,7 +179,7 @@ impl Gpu {
         result
     }
 
-    /// What comes of a turn: who runs on, and what is saved.
+    /// Handles the result of a turn: saves, switches or keeps the active work.
     fn after(&mut self, id: EngineId, mut active: Active, turn: Turn) -> Result<Turn, Fault> {
         let element = active.source == Source::Element;
         match turn {
@@ -219,7 +220,7 @@ impl Gpu {
         Ok(turn)
     }
 
-    /// Executes some packets of what runs.
+    /// Executes packets of the active work.
     fn execute(
         &mut self,
         id: EngineId,
@@ -267,7 +268,7 @@ impl Gpu {
         result
     }
 
-    /// What an engine does next.
+    /// The next work of an engine.
     fn next(&mut self, id: EngineId) -> Result<Option<Active>, Fault> {
         if let Some(job) = self.engines[id as usize].queue.pop_front() {
             return Ok(Some(Active {
@@ -292,8 +293,8 @@ impl Gpu {
         }
     }
 
-    /// The ring that the engine's registers describe, if there is something between its head and
-    /// its tail.
+    /// The ring that the engine's registers describe; `None` if it is empty, stopped or disabled,
+    /// or if the engine uses execution lists.
     fn load_ring(&mut self, id: EngineId) -> Option<Active> {
         let register = |offset| [self.device.engine(id, offset)];
         let mode = RingModeGen7::unpack_lossy(&register(RingModeGen7::OFFSET));
@@ -335,8 +336,8 @@ impl Gpu {
         })
     }
 
-    /// The host wrote to the registers of an engine's ring: it goes on after a fault, and may do as
-    /// much as at first.
+    /// Called when the host writes a register of an engine's ring. The ring continues after a fault
+    /// and gets a full budget.
     pub(super) fn ring_written(&mut self, id: EngineId) {
         let engine = &mut self.engines[id as usize];
         (engine.hung, engine.ring_budget) = (false, None);
@@ -346,11 +347,12 @@ impl Gpu {
         }
     }
 
-    /// MI_SET_CONTEXT: the ring of an engine goes on with the state that belongs to an image. Page
-    /// tables are the ring's, they stay.
+    /// MI_SET_CONTEXT: the ring of an engine continues with the state that belongs to an image. The
+    /// page tables belong to the ring and do not change.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] beyond [`IMAGES`]: the model keeps what was loaded, and a batch must not fill the host's memory.
+    /// [`Fault::BadPacket`] beyond [`IMAGES`]. The model keeps every context that was loaded, so
+    /// the limit protects the host's memory.
     fn switch_ring(
         &mut self,
         id: EngineId,
@@ -365,7 +367,7 @@ impl Gpu {
             return Err(Fault::BadPacket {
                 field: "Logical Context Address",
                 value: address.into(),
-                why: format!("the model keeps {IMAGES} contexts of an engine").into(),
+                why: format!("the model supports at most {IMAGES} contexts of an engine").into(),
                 at: Place::new(id, MiSetContext::NAME, command, command),
             });
         }
@@ -391,7 +393,7 @@ impl Gpu {
         Ok(to)
     }
 
-    /// The context of an engine's ring.
+    /// The context of an engine's ring; created at the first call.
     pub(super) fn ring_context(&mut self, id: EngineId) -> ContextId {
         let contexts = &mut self.contexts;
         *self.engines[id as usize].ring.get_or_insert_with(|| {
@@ -401,8 +403,8 @@ impl Gpu {
         })
     }
 
-    /// Whoever a signal is for looks at its semaphore again; if it does not wait, nothing happens:
-    /// it will find memory as it is.
+    /// Makes the target context of a signal compare its semaphore again. If it is not active, the
+    /// signal has no effect.
     fn deliver(&mut self, signal: Signal) {
         if let Some(active) = &mut self.engines[signal.engine as usize].active
             && active.number == signal.context
@@ -411,8 +413,8 @@ impl Gpu {
         }
     }
 
-    /// Gives up what ran on an engine: a batch, a list with both elements, or a ring. A list that
-    /// waits is next.
+    /// Abandons the work that ran on an engine: a batch, a list with both elements, or a ring. A
+    /// pending list becomes the running one.
     fn abandon(&mut self, id: EngineId, source: Source) {
         let engine = &mut self.engines[id as usize];
         match source {
@@ -420,7 +422,8 @@ impl Gpu {
             Source::Element => {
                 engine.lists.give_up();
                 if engine.lists.running.is_some() {
-                    // A status page that is not mapped is the fault that led here, or the next one.
+                    // If the status page is not mapped, that is the fault being handled, or the
+                    // next report fails with it.
                     let _ = self
                         .post(id, ContextStatus { idle_to_active: true, ..ContextStatus::new() });
                 }
@@ -430,7 +433,7 @@ impl Gpu {
         }
     }
 
-    /// What all engines wait for; it is abandoned.
+    /// Abandons all active work and returns the fault that lists its waits.
     fn deadlock(&mut self) -> Fault {
         let mut waits: Vec<Wait> = Vec::new();
         for id in EngineId::ALL {

@@ -1,16 +1,16 @@
-//! The submission port of an engine: the lists of contexts that the host gave it.
+//! The submission port of an engine: the lists of contexts that the host submitted.
 
 use genxml::gen8::memory::ContextDescriptorFormat as Descriptor;
 
-/// Two contexts, to be run one after the other; the second may be missing.
+/// An execution list: two contexts that run one after the other. The second may be missing.
 pub type List = [Descriptor; 2];
 
-/// The submission port of an engine and what was written to it.
+/// The submission port of an engine and its lists.
 #[derive(Clone, Debug, Default)]
 pub struct Execlists {
-    /// Dwords that were written so far, less than four.
+    /// Dwords of the next list that were written so far: fewer than four.
     pub(super) written: Vec<u32>,
-    /// The list that runs, and which of its elements.
+    /// The list that runs, and the index of the element that runs.
     pub(super) running: Option<(List, usize)>,
     /// The list that comes next.
     pub(super) pending: Option<List>,
@@ -27,7 +27,7 @@ impl Execlists {
         self.running.as_ref().is_some_and(|(list, element)| *element == 1 || !list[1].valid)
     }
 
-    /// Gives up the list that runs. The next one, and what was written to the port, stay.
+    /// Drops the list that runs and starts the pending one. Dwords written to the port stay.
     pub(super) fn give_up(&mut self) {
         self.running = self.pending.take().map(|list| (list, 0));
     }

@@ -1,4 +1,4 @@
-//! Pictures of the buffers that a draw writes: render targets, depth and stencil, as pixels of red,
+//! Pictures of the buffers that a draw writes: render targets, depth and stencil. A pixel has red,
 //! green, blue and alpha bytes.
 
 use crate::inspect::summary::{DepthBuffer, Target};
@@ -8,7 +8,8 @@ use crate::render::depth::{DepthFormat, Plane};
 use crate::surface::display::PixelConverter;
 use crate::surface::{Level, Surface, SurfaceKind};
 
-/// Most columns and rows of a picture. For larger surfaces, every n-th texel is used.
+/// Maximum number of columns and of rows of a picture. For larger surfaces, every n-th texel is
+/// used.
 pub const MOST: u32 = 4096;
 
 /// A picture.
@@ -51,7 +52,7 @@ impl Drawing<'_> {
     /// Fast-cleared blocks have the clear colour; pixels that are not in memory are transparent.
     /// Floats are clamped to 0..=1; integers above 255 are scaled by the greatest one.
     ///
-    /// None if the target is not an image with channels.
+    /// `None` if the target is not an image with channels.
     pub fn color(&self, target: &Target) -> Option<Image> {
         let Target { surface, level, .. } = target;
         let codec = surface

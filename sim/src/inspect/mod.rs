@@ -4,7 +4,7 @@
 //! * [`summary`]: the state of a draw;
 //! * [`image`]: pictures of render targets and depth buffers; [`picture`]: frames of a display;
 //! * [`tally`]: tables by engine, packet, kernel and message;
-//! * [`trace`]: a trace that Perfetto opens.
+//! * [`trace`]: a trace file for Perfetto.
 
 pub mod image;
 pub mod picture;

@@ -1,4 +1,4 @@
-//! Memory as pictures: frames of a display as pixels, pixels as PNG files.
+//! Pictures from memory: converts frames of a display to pixels, and writes pixels as PNG files.
 
 use crate::surface::display::PixelConverter;
 use crate::surface::{Codec, TileMode};
@@ -22,11 +22,11 @@ pub fn write_rgba(path: &Path, width: u32, height: u32, rgba: &[u8]) -> io::Resu
     Ok(())
 }
 
-/// The reason why a frame cannot be made a picture.
+/// The reason why a frame cannot be converted to a picture.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadFrame {
-    /// Its pixel format is not known.
-    #[error("pixel format {0} is not one that can be shown")]
+    /// Its pixel format is not supported.
+    #[error("pixel format {0} is not supported")]
     Format(String),
     /// Its rows overlap, or it ends after its memory.
     #[error("{width}x{height} pixels do not fit its memory")]
@@ -58,7 +58,7 @@ pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
 /// The pixels of a frame as red, green, blue and alpha bytes. Alpha is always 255.
 ///
 /// # Errors
-/// The pixel format is not known, or memory ends before the frame.
+/// [`BadFrame`] if the pixel format is not supported, or if memory ends before the frame.
 pub fn frame_rgba(frame: &Frame, object: &[u8]) -> Result<Vec<u8>, BadFrame> {
     let codec = format(&frame.fourcc).and_then(Codec::of);
     let codec = codec.ok_or_else(|| BadFrame::Format(frame.fourcc.clone()))?;
@@ -145,7 +145,7 @@ mod tests {
             frame_rgba(&frame("XR24", Tiling::Linear, [16, 65, 64]), &[0; 4096]),
             size(16, 65)
         );
-        // The last tile is cut.
+        // Memory ends within the last tile.
         assert_eq!(frame_rgba(&frame("XR24", Tiling::Y, [32, 30, 128]), &[0; 3840]), size(32, 30));
     }
 }

@@ -1,5 +1,5 @@
-//! The state of a draw, for observers: a projection of the state that the pipeline resolves.
-//! Invalid state is no error here: the draw itself reports it, and [`Summary::problems`] lists it.
+//! The state of a draw, for observers: a summary of the state that the pipeline resolves. Invalid
+//! state is not an error here: the draw itself reports it, and [`Summary::problems`] lists it.
 
 use crate::eu::decode8;
 use crate::eu::decode8::Fetched;
@@ -45,9 +45,9 @@ pub struct Summary {
     pub topology: ThreeDPrimTopoType,
     /// The vertices and instances.
     pub range: Range,
-    /// They come from registers, not from the packet.
+    /// True if the range comes from registers, not from the packet.
     pub indirect: bool,
-    /// The number of vertices comes from what stream output wrote.
+    /// True if the number of vertices comes from the amount of data that stream output wrote.
     pub auto: bool,
     /// The index buffer, if vertices are drawn by index.
     pub indices: Option<ThreeDStateIndexBuffer>,
@@ -55,14 +55,14 @@ pub struct Summary {
     pub shaders: Vec<ShaderSummary>,
     /// 3DSTATE_TE, if the tessellator is enabled.
     pub tessellator: Option<ThreeDStateTe>,
-    /// Vertices are written to memory.
+    /// True if stream output writes vertices to memory.
     pub stream_output: bool,
-    /// Primitives reach the rasteriser: neither stream output nor the clipper drops all.
+    /// True if primitives reach the rasteriser: neither stream output nor the clipper drops all.
     pub rasterised: bool,
     /// Surfaces that the pixel shader's messages name as render targets, by binding table index.
     pub targets: Vec<Target>,
-    /// There may be more targets: a message has its descriptor in a register, or a part of the
-    /// kernel cannot be read.
+    /// True if there may be more targets: a message has its descriptor in a register, or a part of
+    /// the kernel cannot be read.
     pub more_targets: bool,
     /// The meaning of writes to the targets.
     pub purpose: Purpose,
@@ -74,21 +74,21 @@ pub struct Summary {
     pub stencil: Option<Plane>,
     /// Depth and stencil tests.
     pub tests: ThreeDStateWmDepthStencil,
-    /// Depth writes also need 3DSTATE_DEPTH_BUFFER to allow them.
+    /// Depth Write Enable of 3DSTATE_DEPTH_BUFFER. Depth is written only if `tests` enable it too.
     pub depth_writes: bool,
     uses_depth: bool,
     /// Culling and fill modes.
     pub raster: ThreeDStateRaster,
     /// Samples of a pixel.
     pub samples: u32,
-    /// Samples that may be covered, a bit each.
+    /// Mask of the samples that may be covered.
     pub sample_mask: u32,
-    /// Positions are transformed by a viewport; otherwise they are in pixels already.
+    /// True if a viewport transforms positions; otherwise they are in pixels already.
     pub transforms: bool,
-    /// Viewports up to the highest index that vertices may have; none if they are neither
+    /// Viewports up to the highest index that vertices may have; empty if vertices are neither
     /// transformed nor clipped.
     pub viewports: Vec<SfClipViewport>,
-    /// Ranges of depth of the viewports.
+    /// Depth ranges of the viewports.
     pub depth_ranges: Vec<CcViewport>,
     /// Scissor rectangles of the viewports, if they are enabled.
     pub scissors: Option<Vec<ScissorRect>>,
@@ -141,7 +141,7 @@ pub struct DepthBuffer {
     pub plane: Plane,
     /// Format of its elements.
     pub format: DepthFormat,
-    /// It has a hierarchical depth buffer.
+    /// True if there is a hierarchical depth buffer.
     pub hierarchical: bool,
 }
 
@@ -313,12 +313,12 @@ fn blend(draw: &Drawing<'_>, problems: &mut Vec<String>) -> Option<BlendState> {
     let read = |at, out: &mut [u8]| if draw.read(at, out) { Ok(()) } else { Err(()) };
     let state = wm::blend_state(wm::blend_address(draw.state)?, read).ok();
     if state.is_none() {
-        problems.push("BLEND_STATE: it cannot be read".into());
+        problems.push("BLEND_STATE cannot be read".into());
     }
     state
 }
 
-/// The render targets, and whether there may be more.
+/// The render targets, and true if there may be more.
 fn targets(
     draw: &Drawing<'_>,
     shader: &ShaderSummary,
@@ -348,7 +348,7 @@ fn targets(
             }
             None => {
                 problems.push(format!(
-                    "render target, binding table entry {binding}: it cannot be read"
+                    "render target, binding table entry {binding}: its surface state cannot be read"
                 ));
                 continue;
             }
@@ -405,7 +405,8 @@ fn written(draw: &Drawing<'_>, address: u64, bindings: &mut BTreeSet<u8>) -> boo
     all && readable
 }
 
-/// A list that the draw reads, if it needs one; empty if the draw fails on it.
+/// A list of state that the draw reads from memory; `None` if the draw does not need it. The list
+/// is empty if its first entry cannot be read; other entries that cannot be read are zero.
 fn list<T: Fixed>(
     draw: &Drawing<'_>,
     lists: &Lists,

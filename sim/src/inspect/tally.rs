@@ -35,7 +35,7 @@ pub struct EngineCounts {
 /// Counts of a kind of packets on an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketCounts {
-    /// How many.
+    /// Number of packets.
     pub count: u64,
     /// Units of the model's clock that they took.
     pub clock: u64,
@@ -44,7 +44,7 @@ pub struct PacketCounts {
 /// Counts of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KernelCounts {
-    /// Packets that started threads with it.
+    /// Packets that started threads with the kernel.
     pub dispatches: u64,
     /// Threads.
     pub threads: u64,
@@ -92,7 +92,7 @@ impl Tally {
         self.kernels.entry(address).or_default()
     }
 
-    /// Adds the time of the packet that ran on the engine until now.
+    /// Adds the time of the packet that has been running on the engine.
     fn end_packet(&mut self, now: Now) {
         if let Some((packet, since)) = self.running.remove(&now.engine) {
             let took = now.clock.saturating_sub(since);
@@ -106,7 +106,7 @@ impl Tally {
         self.engines.iter().map(|(&engine, &counts)| (engine, counts))
     }
 
-    /// Kinds of packets; those that took longest are first.
+    /// Kinds of packets, sorted by the time that they took; the longest time comes first.
     pub fn packets(&self) -> Vec<(EngineId, &'static str, PacketCounts)> {
         let mut rows: Vec<_> =
             self.packets.iter().map(|(&(engine, name), &counts)| (engine, name, counts)).collect();
@@ -114,7 +114,7 @@ impl Tally {
         rows
     }
 
-    /// Kernels by address; those with the most instructions are first.
+    /// Kernels with their addresses, sorted by instructions; the one with the most comes first.
     pub fn kernels(&self) -> Vec<(u64, KernelCounts)> {
         let mut rows: Vec<_> =
             self.kernels.iter().map(|(&address, &counts)| (address, counts)).collect();

@@ -1,10 +1,10 @@
-//! A trace that Perfetto (ui.perfetto.dev) and chrome://tracing open: the JSON trace event format,
-//! written event by event.
+//! Writes a trace for Perfetto (ui.perfetto.dev) and chrome://tracing in the JSON trace event
+//! format, event by event.
 //!
-//! Each engine is a track. It has nested slices: submission, batches of both levels, packets,
-//! thread groups; and instants: flushes and invalidations of caches. Times are the model's clock,
-//! with a unit as a nanosecond. They measure the work done, not the time that hardware would take,
-//! and are the same in each run.
+//! Each engine is a track. A track has nested slices (submission, batches of both levels, packets,
+//! thread groups) and instants (flushes and invalidations of caches). Times are the model's clock;
+//! one unit is written as one nanosecond. They measure the work done, not the time that hardware
+//! would take, and are the same in each run.
 //!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
 //! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
@@ -57,14 +57,15 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Writes what an event adds to the trace.
+    /// Adds an event to the trace.
     pub fn event(&mut self, now: Now, event: &Event<'_>) {
         if self.result.is_ok() {
             self.result = self.write(now, event);
         }
     }
 
-    /// Marks a fault, now, on the track of an engine; on the first track if it has no engine.
+    /// Adds an instant with `text`, such as a fault, to the track of an engine at the current time.
+    /// Without an engine, uses the render engine's track.
     pub fn mark(&mut self, engine: Option<EngineId>, text: &str) {
         if self.result.is_ok() {
             let now = Now { engine: engine.unwrap_or(EngineId::Render), clock: self.clock };
@@ -75,7 +76,7 @@ impl<W: Write> Trace<W> {
     /// Ends all open slices, and the file.
     ///
     /// # Errors
-    /// The first error when writing.
+    /// The first error of a write.
     pub fn finish(mut self) -> io::Result<()> {
         self.result?;
         self.result = Ok(());

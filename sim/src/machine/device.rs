@@ -124,7 +124,7 @@ impl Device {
         })
     }
 
-    /// Records the command that an engine executes, for the diagnosis of a hang.
+    /// Records the command that an engine executes, so that a hang can be diagnosed.
     #[inline]
     pub fn command(&mut self, engine: EngineId, address: u64, header: u32) {
         self.set_engine(engine, RingActhd::OFFSET, address as u32);

@@ -146,7 +146,8 @@ pub enum Event<'a> {
 pub struct Now {
     /// The engine.
     pub engine: EngineId,
-    /// The model's clock, in units of work of about a nanosecond (see [`crate::machine::watchdog`]).
+    /// The model's clock, in units of work of about a nanosecond each (see
+    /// [`crate::machine::watchdog`]).
     pub clock: u64,
 }
 

@@ -150,9 +150,9 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// True if the command may be executed: it needs no privilege, or its batch has it. Hardware treats
-    /// a command without the needed privilege as a no-op and continues (2d p.198, Command Privilege
-    /// Violation Error).
+    /// True if the command may be executed: it needs no privilege, or its batch has it. Otherwise
+    /// records a violation. Hardware treats a command without the needed privilege as a no-op and
+    /// continues (2d p.198, Command Privilege Violation Error).
     pub fn allowed(&mut self, needs_privilege: bool) -> bool {
         let allowed = self.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
         if !allowed {

@@ -1,5 +1,5 @@
-//! Everything that ends a submission early, as a value that says where, what, and what to do about
-//! it.
+//! Faults: everything that ends a submission early. A fault says where it happened, what is wrong,
+//! and what to do about it.
 
 use super::wait::Wait;
 use crate::mem::{Nearby, PageFault, Va};
@@ -15,7 +15,7 @@ pub struct Waiting {
     pub thread: u32,
     /// The instruction that waits.
     pub eu: InKernel,
-    /// What it waits for.
+    /// The event that it waits for.
     pub reason: String,
 }
 
@@ -28,14 +28,14 @@ pub enum Fault {
     Page {
         /// The address and why it could not be used.
         fault: PageFault,
-        /// What is mapped next to it, if nothing is mapped there.
+        /// The nearest mapped memory, if nothing is mapped at the address.
         near: Option<Box<Nearby>>,
-        /// What was being read or written.
+        /// The data that was being read or written.
         what: Cow<'static, str>,
         /// The packet.
         at: Place,
     },
-    /// The model does not implement this yet; hardware does it.
+    /// A function that hardware has and the model does not implement yet.
     #[error("{at}: the model does not implement {what} yet ({page})")]
     Unimplemented {
         /// The packet, field value or message.
@@ -97,19 +97,19 @@ pub enum Fault {
     /// Every engine that has work waits for a semaphore, and no engine can change one.
     #[error("deadlock: {}", waits.iter().map(Wait::to_string).collect::<Vec<_>>().join("; "))]
     Deadlock {
-        /// What each of them waits for.
+        /// The semaphore wait of each engine.
         waits: Vec<Wait>,
     },
     /// The packet's dwords cannot be parsed.
     #[error("{at}: {why}")]
     Malformed {
-        /// What is wrong with them.
+        /// The error of the parser.
         why: Cow<'static, str>,
         /// The packet.
         at: Place,
     },
-    /// A dword that is not the header of any packet of the engine.
-    #[error("{at}: {header:#010x} is no packet of the {} engine", at.engine)]
+    /// A dword that is not a packet header of the engine.
+    #[error("{at}: {header:#010x} is not a packet header of the {} engine", at.engine)]
     UnknownPacket {
         /// The dword.
         header: u32,
@@ -149,14 +149,14 @@ fn waiting(threads: &[Waiting]) -> String {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    format!("waits for ever: {}{more}", list.join("; "))
+    format!("waits forever: {}{more}", list.join("; "))
 }
 
-/// Why the model does not do what it is asked to do. It becomes a [`Fault`] where the packet is
-/// known ([`Refusal::fault`]).
+/// Why the model refuses an operation. [`Refusal::fault`] turns it into a [`Fault`] once the packet
+/// is known.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The model does not do this yet. Hardware would.
+    /// The model does not implement it yet; hardware does.
     #[error("the model does not implement {what} ({page})")]
     Missing {
         /// The operation, field value or message.

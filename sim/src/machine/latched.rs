@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(latched.get::<ThreeDStateSoBuffer>(4), None);
     }
 
-    /// Two stores are equal if they keep the same packets; replaced packets do not matter.
+    /// Two stores with the same packets are equal; replaced packets leave no trace.
     #[test]
     fn shorter_packet_leaves_nothing_of_a_longer_one() {
         let (mut once, mut twice) = (Latched::default(), Latched::default());

@@ -2,7 +2,7 @@
 //! depends on no unit.
 //!
 //! * [`exec`]: the access to the machine that a unit gets to execute a packet;
-//! * [`state`]: what packets leave behind in a context; [`latched`]: the newest packet of each
+//! * [`state`]: the state of a context that packets set; [`latched`]: the newest packet of each
 //!   kind; [`slots`]: state that units own;
 //! * [`registers`]: which registers exist and how they are written; [`device`]: registers of the
 //!   GPU, interrupts, errors;
@@ -13,7 +13,7 @@
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
-//!   memory that it uses again.
+//!   host memory that `parallel` reuses.
 
 pub mod device;
 pub mod drawing;

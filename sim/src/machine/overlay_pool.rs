@@ -1,9 +1,9 @@
-//! Memory of speculative work that later work uses again.
+//! Host memory of speculative work that later work reuses.
 
 use crate::mem::AddressSpace;
 use crate::mem::overlay::Overlay;
 
-/// Overlays and forks of address spaces that later parts use again. It is empty in a clone.
+/// Overlays and forks of address spaces that later parts reuse. A clone is empty.
 #[derive(Debug, Default)]
 pub(crate) struct OverlayPool(Vec<(Overlay, AddressSpace)>);
 
@@ -28,7 +28,7 @@ impl OverlayPool {
         }
     }
 
-    /// Keeps an overlay and a fork for later parts, unless there are enough.
+    /// Keeps an overlay and a fork for later parts, unless the pool is full.
     pub fn put(&mut self, mut overlay: Overlay, space: AddressSpace) {
         if self.0.len() < OverlayPool::CAPACITY {
             overlay.clear();

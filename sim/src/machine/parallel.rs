@@ -34,11 +34,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Items whose result is the one of running them in order.
+/// Work that consists of items. Its result is that of running the items in order.
 pub trait Work: Sync {
-    /// What a host thread needs to run items one after the other.
+    /// The data that a host thread needs to run items one after the other.
     type Worker: Send + Sync;
-    /// What a worker returns after a part.
+    /// The data that a worker returns after a part.
     type Report: Send;
 
     /// Number of items.
@@ -84,7 +84,7 @@ const WHOLE_PARTS: u64 = 14;
 /// Largest factor by which a wave grows once its parts have full size. In long waves host threads
 /// wait for each other less often.
 const MAX_WAVE_LENGTH: u64 = 4;
-/// Less work than this is not worth starting host threads.
+/// Minimum work for which host threads are started.
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
 /// A part is aborted if its work is this many times the expected work.
 const MAX_WORK_RATIO: u64 = 32;
@@ -165,14 +165,14 @@ fn cut(items: Range<u64>, size: u64, width: u64) -> Vec<Range<u64>> {
 /// A range of items that runs speculatively.
 struct Part<W: Work> {
     items: Range<u64>,
-    /// What its worker returned.
+    /// The report that its worker returned.
     report: Option<W::Report>,
     space: AddressSpace,
     overlay: Overlay,
     stats: Stats,
     /// Work that was done.
     spent: u64,
-    /// There was no fault and nothing that depends on the order of parts.
+    /// There was no fault and no access that depends on the order of parts.
     valid: bool,
 }
 
@@ -190,8 +190,8 @@ struct Shared<'a, W: Work> {
     limit: u64,
 }
 
-/// What a host thread owns to run parts one after the other. It stops after a part that is not
-/// valid.
+/// The data that a host thread owns to run parts one after the other. The thread stops after a part
+/// that is not valid.
 struct HostThread<W: Work> {
     worker: W::Worker,
     state: State,

@@ -1,10 +1,10 @@
-//! Where in a submission the model is: a packet, or an instruction of a thread.
+//! The position of the model in a submission: a packet, or an instruction of a thread.
 
 use crate::mem::Va;
 use genxml::engine::EngineId;
 use std::fmt;
 
-/// What was being executed.
+/// The packet, and possibly the instruction, that was being executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The engine.

@@ -92,11 +92,11 @@ pub enum Home {
     Context,
     /// The GPU, or the engine.
     Device,
-    /// No owner: it shows the low or the high half of the clock.
+    /// No owner: a read returns the low or the high half of the clock.
     Clock,
 }
 
-/// What reads and writes of a register do.
+/// The effect of reads and writes of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rule {
     /// The owner.
@@ -107,7 +107,7 @@ pub struct Rule {
     pub read_only: bool,
     /// Reads give 0.
     pub write_only: bool,
-    /// A written 1 clears its bit.
+    /// Writing 1 to a bit clears it.
     pub clears: bool,
 }
 
@@ -126,7 +126,7 @@ impl Rule {
 }
 
 /// The registers that every engine has and that belong to the context (gen8_facts 1.2). They are
-/// saved with it, or the commands of one batch set them for the next batches.
+/// saved with the context, or commands of one batch set them for later batches.
 const OF_THE_CONTEXT: [&str; 12] = [
     "RING_EXCC",
     "RING_NOPID",
@@ -143,7 +143,7 @@ const OF_THE_CONTEXT: [&str; 12] = [
 ];
 
 /// Registers that are not at the base of an engine and that belong to the GPU. All registers from
-/// [`DISPLAY`] on belong to it too.
+/// [`DISPLAY`] on belong to the GPU too.
 const OF_THE_DEVICE: [&str; 14] = [
     "PGETBL_CTL",
     "FAULT_REG",
@@ -167,8 +167,8 @@ const DISPLAY: u32 = 0x40000;
 /// Rules by dword offset, up to the last register of the specification.
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let mut rules: Vec<Option<Rule>> = Vec::new();
-    // First the registers of every engine. Then the more exact descriptions for one engine: they
-    // change how a register is written, but not its owner.
+    // First the registers that every engine has. Then the more exact descriptions for one engine:
+    // they change how a register is written, but not its owner.
     for general in [true, false] {
         for (offset, at) in registers(genxml::gen8::CONTAINERS, genxml::gen8::ENGINES) {
             let Kind::Register { masked, access, .. } = at.register.kind else { continue };
@@ -202,7 +202,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     rules.into_iter().map(Option::unwrap_or_default).collect()
 });
 
-/// What reads and writes of the register at `offset` do.
+/// The effect of reads and writes of the register at `offset`.
 #[inline]
 pub fn rule(offset: u32) -> Rule {
     RULES.get(offset as usize / 4).copied().unwrap_or_default()

@@ -20,7 +20,7 @@ impl Wait {
     }
 }
 
-/// Compares as unsigned numbers; `None` if the encoding is reserved.
+/// Compares memory with `data` as unsigned numbers; `None` if the encoding is reserved.
 pub(crate) fn compare(comparison: Compare, memory: u32, data: u32) -> Option<bool> {
     Some(match comparison {
         Compare::SAD_GREATER_THAN_SDD => memory > data,

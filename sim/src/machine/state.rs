@@ -1,5 +1,5 @@
-//! What packets leave behind for later packets: registers, base addresses, latched packets, and one
-//! slot for each unit's own state.
+//! The state that packets set for later packets: registers, base addresses, latched packets, and
+//! one slot for each unit's own state.
 
 use super::latched::Latched;
 use super::registers::Registers;
@@ -9,7 +9,7 @@ use genxml::gen8::media::MediaVfeState;
 use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use genxml::gen8::state::{InterfaceDescriptorData, StateSip};
 
-/// What packets leave behind for later packets.
+/// The state of a context that packets set for later packets.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// The pipeline that PIPELINE_SELECT chose.
@@ -32,7 +32,7 @@ pub struct State {
     pub skips: bool,
     /// MI_ARB_ON_OFF has disabled preemption by other contexts.
     pub arbitration_off: bool,
-    /// How often work on several host threads succeeded; not state of the context.
+    /// Counts of speculative parts on several host threads; not state of the context.
     pub speculation: Speculation,
     /// The clock when the gateway's timer was reset.
     pub gateway_epoch: u64,

@@ -1,4 +1,4 @@
-//! A wait for a dword in memory (MI_SEMAPHORE_WAIT) that has not ended.
+//! A pending wait for a dword in memory (MI_SEMAPHORE_WAIT).
 
 use super::place::Place;
 use crate::mem::Va;
@@ -30,7 +30,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// The comparison as an operator of Rust.
+    /// The comparison as a Rust operator.
     pub fn operator(&self) -> &'static str {
         match self.comparison {
             Compare::SAD_GREATER_THAN_SDD => ">",

@@ -20,7 +20,7 @@ use genxml_core::{Address, U};
 
 /// Bytes of a register.
 pub const REGISTER: usize = 32;
-/// Most registers of a payload: the size of the register file.
+/// Maximum number of registers of a payload: the size of the register file.
 const MAX_PAYLOAD: usize = 128;
 /// Identifier of the thread spawner, which starts media and GPGPU threads (000, Shared Function and
 /// Fixed Function IDs).
@@ -55,20 +55,20 @@ impl Dispatch {
     /// if a field of one of them holds an illegal value.
     pub fn resolve(exec: &mut Exec<'_>, index: u64) -> Result<Dispatch, Fault> {
         let Some(vfe) = exec.state.vfe else {
-            return Err(exec.bad_field("MEDIA_VFE_STATE", 0, "none was executed before"));
+            return Err(exec.bad_field("MEDIA_VFE_STATE", 0, "the packet was not executed before"));
         };
         let Some(descriptor) =
             exec.state.interface_descriptors.entries.get(index as usize).copied()
         else {
             let loaded = exec.state.interface_descriptors.entries.len();
-            let why = format!("{loaded} descriptors are loaded");
+            let why = format!("only {loaded} descriptors are loaded");
             return Err(exec.bad_field("Interface Descriptor Offset", index, why));
         };
         // In units of 4 KiB (2d p.232).
         let slm = match descriptor.shared_local_memory_size.bits() {
             size @ (0 | 1 | 2 | 4 | 8 | 16) => (size as usize) << 12,
             other => {
-                let why = "0, 1, 2, 4, 8 or 16 blocks of 4 KiB are possible";
+                let why = "the size must be 0, 1, 2, 4, 8 or 16 blocks of 4 KiB";
                 return Err(exec.bad_field("Shared Local Memory Size", other, why));
             }
         };
@@ -82,7 +82,7 @@ impl Dispatch {
             false => 0,
         };
         if skip + if own > 0 { own } else { shared } > 1984 {
-            let why = "with the length it must not exceed the 1984 registers of the URB (2d p.231)";
+            let why = "offset plus length must not exceed the 1984 registers of the URB (2d p.231)";
             return Err(exec.bad_field("Constant URB Entry Read Offset", skip, why));
         }
         let base = exec.state.base;
@@ -177,7 +177,7 @@ impl Dispatch {
         let at = base.wrapping_add(slot << (10 + self.vfe.per_thread_scratch_space.get()));
         Address::new(at).map_err(|_| {
             let why = format!(
-                "of slot {slot} it becomes {at:#x}, and the thread header has 32 bits (2d, r0.5)"
+                "the address of slot {slot} is {at:#x}, which does not fit the 32 bits of r0.5 (2d)"
             );
             exec.bad_field("Scratch Space Base Pointer", base, why)
         })

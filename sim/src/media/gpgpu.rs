@@ -23,10 +23,11 @@ use genxml::gen8::thread_payloads::GpgpuThreadPayloadHeader;
 use genxml_core::{Address, U};
 use std::ops::Range;
 
-/// Most threads that a barrier can join (2d p.233, which says it of barriers across subslices).
+/// Maximum number of threads of a barrier (2d p.233, which states it only for barriers across
+/// subslices).
 const MAX_BARRIER: u64 = 511;
-/// Most threads of a group: their number must equal a field of 10 bits in the descriptor (2a p.455,
-/// 2d p.233).
+/// Maximum number of threads of a group: a field of 10 bits in the descriptor must hold it (2a
+/// p.455, 2d p.233).
 const MAX_THREADS: u64 = 1023;
 /// Indirect data must have fewer bytes than this: the URB without its interface descriptors (2a
 /// p.454).
@@ -47,7 +48,7 @@ impl Walk {
         [0, 1, 2].map(|axis: usize| self.end[axis].saturating_sub(self.first[axis]).into())
     }
 
-    /// How many groups.
+    /// Number of groups.
     pub fn count(self) -> u64 {
         self.sizes().into_iter().fold(1, u64::saturating_mul)
     }
@@ -75,7 +76,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// How many threads.
+    /// Number of threads.
     pub fn count(self) -> u64 {
         self.threads.into_iter().map(u64::from).fold(1, u64::saturating_mul)
     }
@@ -93,8 +94,8 @@ impl Group {
     }
 }
 
-/// A GPGPU_WALKER, resolved with all state that it names. Its groups can run from this in any order
-/// and on any worker.
+/// A GPGPU_WALKER, resolved with all state that it names. Its groups can run in any order and on
+/// any worker.
 #[derive(Clone, Debug)]
 pub struct Grid {
     dispatch: Dispatch,
@@ -103,7 +104,7 @@ pub struct Grid {
     masks: Vec<u32>,
 }
 
-/// The state in which groups run one after the other.
+/// The state that a host thread needs to run groups one after the other.
 pub struct Worker {
     slots: Slots,
     launch: Launch,
@@ -132,7 +133,13 @@ impl Grid {
             GpgpuWalkerSimdSize::SIMD8 => 8,
             GpgpuWalkerSimdSize::SIMD16 => 16,
             GpgpuWalkerSimdSize::SIMD32 => 32,
-            other => return Err(exec.bad_field("SIMD Size", other.bits(), "0, 1 or 2 is needed")),
+            other => {
+                return Err(exec.bad_field(
+                    "SIMD Size",
+                    other.bits(),
+                    "the value must be 0, 1 or 2",
+                ));
+            }
         };
         let end = if walker.indirect_parameter_enable {
             [GpgpuDispatchdimx::OFFSET, GpgpuDispatchdimy::OFFSET, GpgpuDispatchdimz::OFFSET]
@@ -161,8 +168,8 @@ impl Grid {
         };
         if group.count() > MAX_THREADS {
             let why = format!(
-                "the group has {} threads, {MAX_THREADS} are the most that Number of Threads in GPGPU Thread Group \
-                 can say (2a p.455)",
+                "the group has {} threads, but Number of Threads in GPGPU Thread Group is at most \
+                 {MAX_THREADS} (2a p.455)",
                 group.count()
             );
             return Err(exec.bad_field(
@@ -197,7 +204,8 @@ impl Grid {
         let count = descriptor.number_of_threads_in_gpgpu_thread_group.get();
         if descriptor.barrier_enable && (count != masks.len() as u64 || count > MAX_BARRIER) {
             let why = format!(
-                "a barrier needs the number of threads that the walker gives a group, {}, and at most {MAX_BARRIER}",
+                "with a barrier, this must be the number of threads in a group of the walker, {}, \
+                 and at most {MAX_BARRIER}",
                 masks.len()
             );
             return Err(exec.bad_field("Number of Threads in GPGPU Thread Group", count, why));
@@ -205,7 +213,7 @@ impl Grid {
         Ok(())
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub fn groups(&self) -> u64 {
         self.walk.count()
     }
@@ -307,7 +315,7 @@ impl Work for Grid {
     /// Runs the groups with the numbers `groups`, in the order of dispatch.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait for ever.
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads of a group wait forever.
     fn run(
         &self,
         exec: &mut Exec<'_>,
@@ -346,7 +354,8 @@ impl Work for Grid {
 fn indirect_data(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Vec<u8>, Fault> {
     let length = walker.indirect_data_length.get();
     if !length.is_multiple_of(REGISTER as u64) || length >= MAX_INDIRECT {
-        let why = format!("a multiple of 32 below {MAX_INDIRECT} is needed (2a p.454)");
+        let why =
+            format!("the length must be a multiple of 32 and below {MAX_INDIRECT} (2a p.454)");
         return Err(exec.bad_field("Indirect Data Length", length, why));
     }
     let address = exec.state.base.indirect.wrapping_add(walker.indirect_data_start_address.get());
@@ -358,7 +367,7 @@ fn indirect_data(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Vec<u8>, F
     Ok(data)
 }
 
-/// Runs all groups of a walker, one after the other.
+/// Runs all groups of a walker. The result is that of running them one after the other.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.

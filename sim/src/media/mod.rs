@@ -25,7 +25,7 @@ use pool::{Pool, URB_ROWS};
 
 pub use pool::is_idle;
 
-/// Those of them that hold interface descriptors (2a p.512).
+/// URB registers that hold interface descriptors (2a p.512).
 const DESCRIPTOR_ROWS: u64 = 64;
 
 /// Runs all threads of a GPGPU_WALKER to their end.
@@ -84,13 +84,13 @@ pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Faul
     let rows = entries * size + packet.curbe_allocation_size.get() + DESCRIPTOR_ROWS;
     if rows > URB_ROWS {
         let why = format!(
-            "with {entries} entries, the CURBE and {DESCRIPTOR_ROWS} descriptors it makes {rows} registers, the URB \
-             has {URB_ROWS} (2a p.512)"
+            "{entries} entries of this size, the CURBE and {DESCRIPTOR_ROWS} descriptors need \
+             {rows} registers, the URB has {URB_ROWS} (2a p.512)"
         );
         return Err(exec.bad_field("URB Entry Allocation Size", size, why));
     }
     if packet.stack_size > packet.per_thread_scratch_space {
-        let why = "the stack is a part of the scratch space (2a p.510)";
+        let why = "the stack must fit the scratch space (2a p.510)";
         return Err(exec.bad_field("Stack Size", packet.stack_size.get(), why));
     }
     if packet.reset_gateway_timer
@@ -103,9 +103,9 @@ pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Faul
     Ok(())
 }
 
-/// Executes MEDIA_STATE_FLUSH: waits until all root threads have started. The state that they
-/// started from may change after that. The packet's watermark, which waits for free room, is
-/// ignored: the model always has room.
+/// Executes MEDIA_STATE_FLUSH: waits until all root threads have started. After that, packets may
+/// change the state that these threads started with. The packet's watermark, which waits for free
+/// room, is ignored: the model always has room.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.

@@ -1,4 +1,4 @@
-//! MEDIA_OBJECT and its kin: packets that start root threads.
+//! MEDIA_OBJECT and similar packets, which start root threads.
 
 use super::descriptor::{Dispatch, REGISTER};
 use super::pool::{self, GroupKey, Root};
@@ -16,11 +16,11 @@ use genxml::gen8::media::{
 };
 use std::sync::Arc;
 
-/// Most dwords of inline data (2a p.489).
+/// Maximum number of dwords of inline data (2a p.489).
 const MAX_INLINE: usize = 504;
-/// Most dwords of indirect data (2a p.491).
+/// Maximum number of dwords of indirect data (2a p.491).
 const MAX_INDIRECT: u64 = 496;
-/// Most registers of inline and indirect data together: less than 112 (2a p.489).
+/// Maximum number of registers of inline and indirect data together (2a p.489).
 const MAX_DATA: usize = 111;
 /// The same for a walker (2a p.501).
 const MAX_WALKER_DATA: usize = 63;
@@ -38,7 +38,8 @@ impl Indirect {
         let Indirect { length, address } = self;
         if !length.is_multiple_of(REGISTER as u64) || length > 4 * MAX_INDIRECT {
             let why = format!(
-                "a multiple of 32 bytes, at most {MAX_INDIRECT} dwords, is needed (2a p.491)"
+                "the length must be a multiple of 32 bytes, at most {MAX_INDIRECT} dwords \
+                 (2a p.491)"
             );
             return Err(exec.bad_field("Indirect Data Length", length, why));
         }
@@ -58,7 +59,7 @@ impl Indirect {
 fn inline(exec: &Exec<'_>, dwords: impl Iterator<Item = u64>) -> Result<Vec<u8>, Fault> {
     let mut data: Vec<u8> = dwords.flat_map(|dword| (dword as u32).to_le_bytes()).collect();
     if data.len() > 4 * MAX_INLINE {
-        let why = format!("at most {MAX_INLINE} dwords of inline data are possible (2a p.489)");
+        let why = format!("a packet has at most {MAX_INLINE} dwords of inline data (2a p.489)");
         return Err(exec.bad_field("DWord Length", data.len() as u64 / 4, why));
     }
     data.resize(data.len().next_multiple_of(REGISTER), 0);
@@ -78,14 +79,15 @@ fn both(
     let both = !data.is_empty() && !indirect.is_empty();
     data.extend(indirect);
     if both && data.len() / REGISTER > most {
-        let why =
-            format!("with inline data it must not be more than {most} registers (2a p.491, p.501)");
+        let why = format!(
+            "inline and indirect data together have at most {most} registers (2a p.491, p.501)"
+        );
         return Err(exec.bad_field("Indirect Data Length", (data.len() / REGISTER) as u64, why));
     }
     Ok(data)
 }
 
-/// A root thread that waits for nothing.
+/// A root thread without dependencies, group or fence.
 fn root(exec: &Exec<'_>, dispatch: Dispatch, data: Vec<u8>, split: bool) -> Result<Root, Fault> {
     let descriptor = &dispatch.descriptor;
     let shared = if split { descriptor.cross_thread_constant_data_read_length.get() } else { 0 };
@@ -160,7 +162,7 @@ pub fn grpid(exec: &mut Exec<'_>, packet: &MediaObjectGrpid<'_>) -> Result<(), F
     let descriptor = &dispatch.descriptor;
     let threads = descriptor.number_of_threads_in_gpgpu_thread_group.get();
     if descriptor.barrier_enable && threads == 0 {
-        let why = "the barrier of the group needs it";
+        let why = "the barrier of the group needs the number of threads";
         return Err(exec.bad_field("Number of Threads in GPGPU Thread Group", threads, why));
     }
     let data = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
@@ -170,7 +172,7 @@ pub fn grpid(exec: &mut Exec<'_>, packet: &MediaObjectGrpid<'_>) -> Result<(), F
     };
     if indirect.length > 0 {
         if !data.is_empty() {
-            let why = "only one of inline data, indirect data and CURBE is possible (2a p.494)";
+            let why = "the packet cannot have both inline data and indirect data (2a p.494)";
             return Err(exec.bad_field("Indirect Data Length", indirect.length, why));
         }
         dispatch.replace_constants(indirect.read(exec)?);
@@ -229,7 +231,7 @@ pub fn walker(exec: &mut Exec<'_>, packet: &MediaObjectWalker<'_>) -> Result<(),
             return Err(exec.bad_field(
                 "Group ID Loop Select",
                 other.bits(),
-                "0 to 5 are possible",
+                "the value must be 0 to 5",
             ));
         }
     };

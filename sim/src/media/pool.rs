@@ -74,7 +74,7 @@ struct Member {
     group: Option<usize>,
     /// It got a URB entry when it started.
     children: bool,
-    /// Its URB entry, until the thread releases it.
+    /// Its URB entry; `None` after the thread has released it.
     entry: Option<usize>,
 }
 
@@ -97,18 +97,19 @@ struct Child {
     at: Place,
 }
 
-/// Most root threads that may wait for their start. If a packet adds more, running threads continue
-/// until fewer wait. The fixed functions also have a queue of limited length. A later packet cannot
-/// start its threads before earlier ones anyway.
+/// Maximum number of root threads that wait for their start. If a packet adds more, running threads
+/// continue until fewer wait. The fixed functions of hardware also have a queue of limited length.
+/// The order of starts does not change: threads of a later packet never start before those of an
+/// earlier one.
 const QUEUE: usize = 256;
 
 /// Registers of the URB that media and GPGPU threads use: 64 KiB (2a p.512).
 pub(super) const URB_ROWS: u64 = 2048;
-/// Most child threads that may wait for their start. Until a child starts, its r0 occupies one
-/// register of the URB.
+/// Maximum number of child threads that wait for their start. Until a child starts, its r0 occupies
+/// one register of the URB.
 const CHILDREN: usize = URB_ROWS as usize;
 
-/// How long to run.
+/// The condition until which threads run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goal {
     /// As long as a thread makes progress, up to [`ROUNDS_OF_A_PACKET`] rounds.
@@ -184,7 +185,7 @@ pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
 /// Runs threads until all have ended.
 ///
 /// # Errors
-/// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads wait for ever.
+/// Any [`Fault`] of a thread; [`Fault::Stuck`] if threads wait forever.
 pub fn drain(exec: &mut Exec<'_>) -> Result<(), Fault> {
     if is_idle(exec) {
         return Ok(());
@@ -361,7 +362,7 @@ impl Pool {
                 if self.children.len() >= CHILDREN {
                     let handle =
                         ThreadSpawnMessagePayload::unpack_lossy(&payload).dispatch_urb_handle.get();
-                    let why = "so many child threads wait for their start that the URB has no room for r0 of one more";
+                    let why = "the URB has no room for r0 of another waiting child thread";
                     return Err(exec.bad_field("Dispatch URB Handle", handle, why));
                 }
                 let child = child(exec, &payload)?;
@@ -661,7 +662,11 @@ fn child(exec: &mut Exec<'_>, payload: &[u32; 8]) -> Result<Child, Fault> {
     let mut rows = vec![0; (1 + length) * REGISTER];
     if exec.state.slots.get_mut::<Urb>().read(first, &mut rows).is_err() {
         let handle = message.dispatch_urb_handle.get();
-        return Err(exec.bad_field("Dispatch URB Handle", handle, "it leads out of the URB"));
+        return Err(exec.bad_field(
+            "Dispatch URB Handle",
+            handle,
+            "the handle points outside the URB",
+        ));
     }
     let (r0, rest) = rows.split_at(REGISTER);
     let mut dwords = [0; 8];

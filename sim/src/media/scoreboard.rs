@@ -9,7 +9,7 @@ use genxml::gen8::media::{
     MediaVfeState, MediaVfeStateScoreboardEnable as Enable, MediaVfeStateScoreboardType as Type,
 };
 
-/// Where a thread is on the scoreboard.
+/// The position of a thread on the scoreboard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Position {
     /// Column.

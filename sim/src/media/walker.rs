@@ -2,8 +2,8 @@
 //!
 //! A walk is six nested loops. The global outer and the global inner loop go over blocks. The local
 //! outer, middle and inner loop go over positions in a block. The last loop goes over colours at a
-//! position. The Broadwell manual at hand describes only the fields. Where the loops begin and end
-//! is taken from Intel's own emulation of walks on CPUs (intel/cm-cpu-emulation, the walker of
+//! position. The available Broadwell manual describes only the fields. The begin and end of the
+//! loops come from Intel's emulation of walks on CPUs (intel/cm-cpu-emulation, the walker of
 //! CmQueueEmu), with the parameters that its driver sets.
 
 use crate::assumptions::LOOPS_OF_ONE_POSITION_NEED_NO_WAY;
@@ -202,7 +202,8 @@ impl Walk {
         corner
     }
 
-    /// The same for the start of a local inner loop in a block of `size`.
+    /// The start of the local inner loop in a block of `size`. If it lies outside the block and the
+    /// loop's steps lead towards it, skips the steps outside.
     fn position_in_reach(&self, mut position: Vector, size: Vector) -> Vector {
         let step = self.local_inner;
         while (position.x >= size.x && step.x < 0)

@@ -51,7 +51,7 @@ pub enum Cache {
 }
 
 impl Cache {
-    /// All of them, in order.
+    /// All caches, in the order of declaration.
     pub const ALL: [Cache; 11] = [
         Cache::RenderTarget,
         Cache::Depth,
@@ -71,7 +71,7 @@ impl Cache {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Default)]
 pub struct Epoch(pub u64);
 
-/// What was recorded for one cache of one engine.
+/// The record of one cache of one engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Record {
     flushes: u64,
@@ -119,22 +119,22 @@ impl Coherence {
         self.last_invalidation(engine, cache) >= Some(since)
     }
 
-    /// When the cache was flushed last.
+    /// The epoch of the last flush of the cache.
     pub fn last_flush(&self, engine: EngineId, cache: Cache) -> Option<Epoch> {
         self.record(engine, cache).flushed
     }
 
-    /// When the cache was invalidated last.
+    /// The epoch of the last invalidation of the cache.
     pub fn last_invalidation(&self, engine: EngineId, cache: Cache) -> Option<Epoch> {
         self.record(engine, cache).invalidated
     }
 
-    /// How often the cache was flushed.
+    /// Number of flushes of the cache.
     pub fn flushes(&self, engine: EngineId, cache: Cache) -> u64 {
         self.record(engine, cache).flushes
     }
 
-    /// How often the cache was invalidated.
+    /// Number of invalidations of the cache.
     pub fn invalidations(&self, engine: EngineId, cache: Cache) -> u64 {
         self.record(engine, cache).invalidations
     }

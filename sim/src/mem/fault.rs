@@ -12,7 +12,7 @@ pub struct PageFault {
     pub write: bool,
     /// The tables that were walked.
     pub tables: Tables,
-    /// Why.
+    /// Why the walk failed.
     pub cause: Cause,
 }
 
@@ -32,12 +32,12 @@ pub enum Tables {
 pub enum Cause {
     /// The entry of this level (4 = root ... 1 = page table) is not present.
     NotPresent(u8),
-    /// The entry of this level points outside physical memory. One level above the highest, a
-    /// register takes the place of the entry: PDP0, or the PDP register for the GiB of the address.
+    /// The entry of this level points outside physical memory. One level above the highest stands
+    /// for a register: PDP0, or the PDP register for the GiB of the address.
     BadFrame(u8),
     /// The entry of this level forbids writing.
     ReadOnly(u8),
-    /// The space ends at 4 GiB.
+    /// The address is not below 4 GiB, where the space ends.
     Outside,
 }
 
@@ -72,14 +72,14 @@ impl fmt::Display for PageFault {
 
 impl std::error::Error for PageFault {}
 
-/// What is mapped near an address that is not mapped. Prints nothing if nothing is mapped near it.
+/// The memory mapped near an address that is not mapped. Prints nothing if there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Nearby {
-    /// The address that was asked for.
+    /// The address that was accessed.
     pub address: u64,
     /// End of the memory below it: the first address after that memory.
     pub below: Option<u64>,
-    /// Where the memory above it begins.
+    /// Start of the memory above it.
     pub above: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! A map from frame numbers to slots: a tree of four levels with 512 entries per node, like the
 //! page tables themselves.
 
-/// Where the bytes of a frame are: a block and a page of that block.
+/// The storage of a frame: a block and a page of that block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Slot {
     pub(super) block: u32,

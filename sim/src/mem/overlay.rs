@@ -22,7 +22,7 @@ type Bits = [u64; PAGE as usize / 64];
 
 const NO_BITS: Bits = [0; PAGE as usize / 64];
 
-/// Most pages that an overlay keeps for reuse.
+/// Maximum number of pages that an overlay keeps for reuse.
 const SPARE: usize = 64;
 
 /// A fast hash for frame numbers, since a walker looks up many of them. Collisions made on purpose
@@ -49,7 +49,7 @@ impl Hasher for FrameHasher {
 type FrameMap<T> = HashMap<u64, T, BuildHasherDefault<FrameHasher>>;
 type FrameSet = HashSet<u64, BuildHasherDefault<FrameHasher>>;
 
-/// What one part read and wrote. Any number of overlays may share one memory.
+/// The reads and writes of one part. Any number of overlays may share one memory.
 #[derive(Debug, Default)]
 pub struct Overlay {
     records: RefCell<Vec<Record>>,
@@ -94,7 +94,7 @@ fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     mark_words(bits, hidden, at, length);
 }
 
-/// The same for bits in more than one word.
+/// The same as [`mark`], for bits in more than one word.
 #[inline(never)]
 fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);
@@ -312,7 +312,7 @@ impl Copied {
     }
 }
 
-/// What the committed parts have written since the last [`settle`](Self::settle). Parts that run
+/// The writes of parts that were committed since the last [`settle`](Self::settle). Parts that run
 /// meanwhile do not see these writes.
 #[derive(Debug)]
 pub struct Written {

@@ -2,10 +2,9 @@
 //!
 //! Memory that a host supplies ([`Backing`](super::Backing)) is shared: the threads of a driver
 //! and other processes store to it while the model runs. A `&[u8]` promises that the bytes do not
-//! change, and a `&mut [u8]` that nobody else accesses them; both promises would be false, which
-//! is undefined behaviour whatever the bytes are. So no such reference to shared memory ever
-//! exists. A [`Page`] consists of atomic bytes, and every access copies with relaxed atomic loads
-//! or stores.
+//! change, and a `&mut [u8]` that nobody else accesses them. For shared memory both promises would
+//! be false, which is undefined behaviour. So no such reference to shared memory ever exists. A
+//! [`Page`] consists of atomic bytes, and every access copies with relaxed atomic loads or stores.
 //!
 //! This makes stores from outside safe: they are never a data race with an access of the model. An
 //! access of 1, 2, 4 or 8 bytes at a multiple of its size is one load or store, so a semaphore or

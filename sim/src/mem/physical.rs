@@ -37,7 +37,7 @@ const END: u64 = (1 << 48) / PAGE;
 pub struct Frames {
     /// Number of the first frame.
     pub first: u64,
-    /// How many.
+    /// Number of frames.
     pub count: u64,
 }
 
@@ -62,15 +62,15 @@ impl Frames {
     }
 }
 
-/// More frames were asked for than the model's memory has.
+/// An allocation needs more frames than are left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{asked} more pages of 4 KiB do not fit: {used} of {limit} are in use")]
 pub struct OutOfMemory {
-    /// Frames asked for.
+    /// Frames that were requested.
     pub asked: u64,
     /// Frames in use.
     pub used: u64,
-    /// Most frames that may be in use.
+    /// Maximum number of frames in use.
     pub limit: u64,
 }
 
@@ -80,8 +80,8 @@ pub enum PhysicalError {
     /// No memory is left.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// Physical addresses have 48 bits at most.
-    #[error("there is no physical address {0:#x}: they have 48 bits")]
+    /// A write at this address goes beyond the 48 bits of physical addresses.
+    #[error("a write at physical address {0:#x} goes beyond the end of 48-bit addresses")]
     Address(u64),
 }
 
@@ -113,7 +113,7 @@ enum Block {
 }
 
 impl Block {
-    /// How many pages there are.
+    /// Number of pages.
     fn count(&self) -> u64 {
         match self {
             Block::Own(pages) => pages.len() as u64,
@@ -137,7 +137,7 @@ impl Block {
     }
 }
 
-/// Read when a remembered translation leads to a freed block.
+/// The page that is read when a remembered translation leads to a freed block.
 static ZEROS: Page = Page::zeros();
 
 /// Physical memory of the model.
@@ -153,13 +153,13 @@ pub struct Memory {
     holes: Vec<Frames>,
     /// First frame number that was never assigned.
     next: u64,
-    /// The block for frames that are allocated one by one, and how many of its pages are used.
+    /// The block for frames that are allocated one by one, and the number of its pages in use.
     pool: Option<(u32, u32)>,
     used: u64,
     limit: u64,
     /// Frames below this number exist before they are written.
     installed: u64,
-    /// Written when a remembered translation leads to a freed block.
+    /// The page that is written when a remembered translation leads to a freed block.
     nowhere: Box<Page>,
 }
 
@@ -209,7 +209,7 @@ impl Memory {
         self.installed = (bytes / PAGE).min(FIRST_OWN_FRAME);
     }
 
-    /// `count` zeroed frames with consecutive numbers.
+    /// Allocates `count` zeroed frames with consecutive numbers.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the limit is exceeded or the host's allocation fails.
@@ -227,11 +227,11 @@ impl Memory {
         Ok(frames)
     }
 
-    /// Takes memory that the host supplies as frames with consecutive numbers. Several buffers in
-    /// one mapping are [`Frames::part`]s of the result.
+    /// Adds memory that the host supplies, as frames with consecutive numbers. If the memory holds
+    /// several buffers, use [`Frames::part`] of the result for each.
     ///
-    /// Others may change it at any time. A submission that runs meanwhile may see the old or the
-    /// new contents, as on hardware.
+    /// Code outside the model may change the memory at any time. A submission that runs meanwhile
+    /// may see the old or the new contents, as on hardware.
     ///
     /// Adopt the same memory only once; its frames may be mapped any number of times. The model
     /// cannot detect that two adopted mappings belong to the same file. Writes through one are
@@ -274,12 +274,12 @@ impl Memory {
         self.holes.push(frames);
     }
 
-    /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them. Memory that the
-    /// host supplies has no slice, because others may write it:
-    /// [`read_physical`](Self::read_physical) copies it.
+    /// Contents of frames that [`alloc`](Self::alloc) returned, or of some of them. There is no
+    /// slice of memory that the host supplies, because others may write it; use
+    /// [`read_physical`](Self::read_physical) to copy it.
     ///
     /// # Panics
-    /// If `alloc` did not return them.
+    /// If `alloc` did not return the frames.
     pub fn bytes(&self, frames: Frames) -> &[u8] {
         let Some((block, range)) = self.range(frames) else { return &[] };
         let Block::Own(pages) = &self.blocks[block] else { not_own() };
@@ -292,7 +292,7 @@ impl Memory {
     /// Mutable contents of frames that [`alloc`](Self::alloc) returned, or of some of them.
     ///
     /// # Panics
-    /// If `alloc` did not return them.
+    /// If `alloc` did not return the frames.
     pub fn bytes_mut(&mut self, frames: Frames) -> &mut [u8] {
         let Some((block, range)) = self.range(frames) else { return &mut [] };
         let Block::Own(pages) = &mut self.blocks[block] else { not_own() };

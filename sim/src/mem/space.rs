@@ -17,7 +17,7 @@ use super::physical::{Frames, Memory, OutOfMemory};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, OnceCell};
 
-/// Translations that the TLB of a space holds.
+/// Number of translations that the TLB of a space holds.
 const TLB_ENTRIES: usize = 512;
 
 /// Entries of the global table: they map 4 GiB and take 8 MiB (gen8_facts 1.1).
@@ -40,7 +40,7 @@ pub(super) struct Cached {
 
 const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot::NOWHERE, record: 0, read_only: 0 };
 
-/// Where page walks begin.
+/// The root of page walks.
 #[derive(Clone, Debug)]
 enum Root {
     Four(u64),
@@ -49,7 +49,7 @@ enum Root {
     Global(Vec<u64>),
 }
 
-/// What an address is mapped to.
+/// The memory to which an address is mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping {
     /// Physical address of the byte.
@@ -274,7 +274,7 @@ impl AddressSpace {
         }
     }
 
-    /// What `address` is mapped to. Walks the tables and ignores remembered translations.
+    /// The mapping of `address`. Walks the tables and ignores remembered translations.
     ///
     /// # Errors
     /// [`PageFault`] with the level whose entry stopped the walk.
@@ -283,7 +283,7 @@ impl AddressSpace {
             .map_err(|cause| self.fault(address, false, cause))
     }
 
-    /// What is mapped within 16 MiB of `address`, which is not mapped itself.
+    /// The memory mapped within 16 MiB of `address`, which is not mapped itself.
     pub fn nearby(&self, mem: &Memory, address: u64) -> Nearby {
         let address = address & ADDRESS_MASK;
         // The first mapped address; steps over ranges that are not mapped.
@@ -320,8 +320,8 @@ impl AddressSpace {
         fork.forget();
     }
 
-    /// The remembered translation for the page of `address`; `None` if there is none, or if `write`
-    /// and it forbids writing.
+    /// The remembered translation for the page of `address`; `None` if there is none, or if it
+    /// forbids a requested `write`.
     #[inline(always)]
     pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
         let cached = self.tlb.get()?[place(address)].get();
@@ -446,7 +446,7 @@ impl AddressSpace {
             let mut offset = entry_offset(address, level);
             let mut page = span(level);
             if coarse {
-                // In a table of 64 KiB pages, one entry stands for sixteen.
+                // In a table of 64 KiB pages, only the first of each sixteen entries is used.
                 offset &= !(16 * 8 - 1);
                 page *= 16;
             }

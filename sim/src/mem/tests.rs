@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A walk as the manual's picture shows it, on a copy of physical memory, sharing nothing with the
-/// model's own.
+/// A page walk written from the picture in the manual. It shares no code with the model's walk.
 fn walk(mem: &Memory, root: u64, address: u64) -> Option<u64> {
     let read = |table: u64, index: u64| mem.read_u64(table + 8 * index);
     let pml4e = read(root, address >> 39 & 0x1ff)?;
@@ -38,7 +37,7 @@ fn addresses() -> impl Strategy<Value = u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Oracles: a map of pages for what is mapped, an independent walk for where.
+    /// Oracles: a map of the mapped pages, and an independent page walk for their addresses.
     #[test]
     fn map_and_unmap(steps in prop::collection::vec((addresses(), 0u64..5, any::<bool>()), 1..40)) {
         let (mut mem, mut space) = setup();
@@ -107,7 +106,7 @@ proptest! {
             }
         }
         let mut all = vec![0; bytes.len()];
-        // Bits above 47 are not looked at: the canonical form means the same.
+        // Bits above 47 are ignored: the canonical form of the address is the same address.
         vm.read(base | 0xffff << 48, &mut all).unwrap();
         prop_assert_eq!(all, bytes);
     }
@@ -138,7 +137,7 @@ fn faults_name_address_and_level() {
     assert_eq!(vm.probe(0x20_0ff0, 17, false).unwrap_err().address, 0x20_1000);
 }
 
-/// A table that software wrote: the entry leads out of memory, then to a page of 2 MiB.
+/// A directory that software wrote: one entry maps 2 MiB, another points outside physical memory.
 #[test]
 fn foreign_tables() {
     let (mut mem, mut space) = setup();
@@ -166,8 +165,8 @@ fn memory_is_limited_and_reused() {
     assert!(mem.alloc(u64::MAX).is_err());
 }
 
-/// The host gives pages of a buffer when they are touched: what a process has in memory (Linux
-/// tells) does not grow by a buffer that nobody wrote.
+/// The host allocates pages of a buffer when they are touched: the resident memory of the process,
+/// as Linux reports it, does not grow by a buffer that was never written.
 #[cfg(target_os = "linux")]
 #[test]
 fn untouched_memory_costs_nothing() {
@@ -183,7 +182,7 @@ fn untouched_memory_costs_nothing() {
     assert_eq!(mem.bytes(frames)[1 << 29], 1);
 }
 
-/// Oracle: a map of bytes. Frames anywhere in 48 bits, page 0 included, come into being where they
+/// Oracle: a map of bytes. Frames at any 48-bit address, including page 0, are allocated when they
 /// are written.
 #[test]
 fn physical_memory_is_sparse() {
@@ -234,12 +233,12 @@ fn installed_memory_reads_zeros_until_written() {
     assert_eq!(vm.probe(0x2000, 1, true).unwrap_err().cause, Cause::BadFrame(1));
     assert_eq!(mem.read_u64(0x5010), Some(7));
     assert_eq!(mem.read_u64(0x6000), Some(0));
-    // The limit holds for what comes into being.
+    // The limit holds for frames that are allocated on a write.
     mem.alloc(7).unwrap();
     assert_eq!(mem.write_u64(0x6000, 1), None);
 }
 
-/// Memory of the host: two parts of it are buffers. The host sees what is written.
+/// Memory of the host, of which two parts are mapped as buffers. The host sees the writes.
 #[test]
 fn adopted_memory() {
     let (mut mem, mut space) = setup();
@@ -257,10 +256,10 @@ fn adopted_memory() {
     vm.write_u32(0x1ffc, 0x0808_0808).unwrap();
     assert_eq!(host[2].load(PAGE as usize - 5), Some([3, 8, 8, 8, 8]));
     mem.free(all.part(0, 2).unwrap());
-    assert_eq!(Arc::strong_count(&host), 2, "a part is not given back alone");
+    assert_eq!(Arc::strong_count(&host), 2, "a part is not freed alone");
     mem.free(all);
     assert_eq!(Arc::strong_count(&host), 1);
-    // Addresses that still lead there, by table or by what is remembered of it, harm nobody.
+    // Page tables and remembered translations that still lead to the freed frames do no harm.
     let mut vm = Vm::new(&mut mem, &mut space);
     assert_eq!(vm.read_u8(0x1fff), Ok(0));
     vm.write_u8(0x1fff, 1).unwrap();
@@ -318,7 +317,7 @@ fn global_table() {
     assert_eq!((fault.address, fault.cause), (1 << 32, Cause::Outside));
     assert_eq!(mem.bytes(frames)[8..12], 0x1234_5678u32.to_le_bytes());
     assert_eq!(space.global_entry(space::GLOBAL_ENTRIES - 1), frames.address() | 1);
-    // A written entry counts at once: the write goes through the GPU.
+    // A written entry takes effect at once, because the write goes through the GPU.
     space.write_global_entry(space::GLOBAL_ENTRIES - 1, 0).unwrap();
     assert_eq!(Vm::new(&mut mem, &mut space).read_u8(last).unwrap_err().tables, Tables::Global);
     assert!(space.write_global_entry(space::GLOBAL_ENTRIES, 1).is_err());
@@ -330,8 +329,8 @@ fn global_table() {
     assert!(space.translate(&mem, 0x5008, true).is_err());
 }
 
-/// A page of 2 MiB: what is mapped into it leaves the rest as it was. Oracle: addresses counted by
-/// hand.
+/// A page of 2 MiB: mapping a small page into it does not change the rest. Oracle: addresses
+/// counted by hand.
 #[test]
 fn large_pages_are_taken_apart() {
     let (mut mem, mut space) = setup();
@@ -357,10 +356,10 @@ fn large_pages_are_taken_apart() {
     assert_eq!((vm.read_u8(0x40_0000), vm.read_u8(0x5f_f000)), (Ok(0), Ok(0)));
     space.unmap(&mut mem, 0x40_0000, 1);
     let vm = Vm::new(&mut mem, &mut space);
-    assert!(vm.read_u8(0x5f_f000).is_err(), "a large page goes as a whole");
+    assert!(vm.read_u8(0x5f_f000).is_err(), "a large page is unmapped as a whole");
 }
 
-/// What is remembered stays until it is forgotten, whatever is written to the tables meanwhile.
+/// A remembered translation does not change before it is forgotten, even if the tables are written.
 #[test]
 fn translations_are_remembered() {
     let (mut mem, mut space) = setup();

@@ -13,7 +13,7 @@ pub struct Vm<'a> {
     pub space: &'a mut AddressSpace,
 }
 
-/// What the page tables lead to.
+/// The memory that the page tables lead to.
 enum Target<'a> {
     /// Memory itself.
     Memory(&'a mut Memory),
@@ -77,7 +77,7 @@ impl<'a> Vm<'a> {
         Vm { target, space: self.space }
     }
 
-    /// The frames, with the page tables; none over an [`Overlay`].
+    /// The frames, with the page tables; `None` over an [`Overlay`].
     pub fn memory(&mut self) -> Option<(&mut Memory, &mut AddressSpace)> {
         match &mut self.target {
             Target::Memory(mem) => Some((mem, self.space)),
@@ -196,7 +196,7 @@ impl<'a> Vm<'a> {
         self.page_to_write(start, PAGE as usize).map_err(of_address)
     }
 
-    /// What is mapped near the address of a fault; `None` if the address itself is mapped or
+    /// The memory mapped near the address of a fault; `None` if the address itself is mapped or
     /// nothing is mapped near it.
     #[cold]
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {

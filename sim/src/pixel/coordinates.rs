@@ -90,20 +90,20 @@ impl Rect {
         }
     }
 
-    /// Number of blocks of 8x8 pixels that it touches, if it is not empty.
+    /// Number of blocks of 8x8 pixels that the rectangle touches; valid only if it is not empty.
     #[must_use]
     pub fn blocks(self) -> u64 {
         let along = |from: i32, to: i32| (((to + 7) >> 3) - (from >> 3)).max(0) as u64;
         along(self.x0, self.x1) * along(self.y0, self.y1)
     }
 
-    /// True if it has no pixels.
+    /// True if the rectangle has no pixels.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
 
-    /// True if the pixel is in it.
+    /// True if the pixel is in the rectangle.
     #[inline]
     #[must_use]
     pub fn contains(self, x: i32, y: i32) -> bool {

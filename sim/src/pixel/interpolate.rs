@@ -20,7 +20,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// `offset`, in 1/16 pixels, from the upper-left corner of a pixel.
+    /// The position that is `offset`, in 1/16 pixels, from the upper-left corner of a pixel.
     #[must_use]
     pub fn in_pixel(x: u32, y: u32, offset: [u8; 2]) -> Position {
         Position {
@@ -83,7 +83,8 @@ pub struct Planes {
     perspective: [Plane; 2],
     /// b1 and b2 linear on the screen.
     linear: [Plane; 2],
-    /// 1/w is the same everywhere, so that both kinds of barycentrics are the linear ones.
+    /// True if 1/w is the same everywhere. Barycentrics with perspective then equal the linear
+    /// ones.
     flat: bool,
 }
 
@@ -250,7 +251,7 @@ pub fn interpolated(a: [f32; 3]) -> Attribute {
 }
 
 /// Setup of a component that is the same everywhere: flat values of the provoking vertex, and all
-/// values of points. Its bits are kept, even if they are not a float.
+/// values of points. The bits of `a` do not change, even if they are not a float.
 #[must_use]
 pub fn constant(a: f32) -> Attribute {
     [0.0, 0.0, 0.0, a]
@@ -367,7 +368,7 @@ mod tests {
         let ends = [(0, 0, 0.0, 1.0), (256 * 30, 256 * 40, 1.0, 1.0), (0, 0, 0.0, 1.0)];
         let [a, b, _] = corners(ends);
         let planes = Planes::line(&[a, b]);
-        // Half the way, and a place beside it.
+        // The middle of the line, and a position beside it.
         for (x, y) in [(15, 20), (15 - 8, 20 + 6)] {
             let at = Position { x: 16 * x, y: 16 * y };
             assert!((planes.z(at) - 0.5).abs() < 1e-6);

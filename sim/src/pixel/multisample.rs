@@ -5,11 +5,11 @@ use crate::assumptions::{
     CENTROID_IS_FIRST_COVERED_SAMPLE, DX10_1_ALWAYS_SAMPLES_THE_PATTERN, FORCED_16_SAMPLES,
 };
 
-/// Most samples of a pixel: 16, with Forced Sample Count only (3DSTATE_RASTER, 2a p.175); surfaces
-/// have at most 8.
+/// Maximum number of samples of a pixel: 16, but only with Forced Sample Count (3DSTATE_RASTER, 2a
+/// p.175). Surfaces have at most 8.
 pub const MAX_SAMPLES: usize = 16;
 
-/// Width of a pixel in the unit of sample positions, U0.4 (3DSTATE_SAMPLE_PATTERN).
+/// Width of a pixel in units of sample positions, which are U0.4 (3DSTATE_SAMPLE_PATTERN).
 pub const SAMPLE_UNITS: u8 = 16;
 
 /// Sample positions of one pixel.
@@ -102,9 +102,9 @@ impl Samples {
     /// The position where centroid values are evaluated, in 1/16 pixels from the pixel's upper-left
     /// corner. `covered` are the covered samples, `pixel` is the position of pixel values.
     ///
-    /// The pixel's own location if all or no samples are covered, otherwise the first covered
-    /// sample: the samples are in the order of their distance from the middle, "required to get the
-    /// correct centroid computation" (2a p.182).
+    /// This is `pixel` if all or no samples are covered, otherwise the first covered sample. The
+    /// manual requires for centroids that samples are in the order of their distance from the
+    /// middle (2a p.182).
     #[must_use]
     pub fn centroid(&self, covered: u16, pixel: [u8; 2]) -> [u8; 2] {
         let covered = covered & self.all();
@@ -127,7 +127,7 @@ pub enum PixelLocation {
 }
 
 impl PixelLocation {
-    /// In 1/16 pixels from the upper-left corner.
+    /// The location in 1/16 pixels from the pixel's upper-left corner.
     #[must_use]
     pub fn position(self) -> [u8; 2] {
         match self {
@@ -164,8 +164,8 @@ impl RasterMode {
     /// The mode that hardware computes unless Force Multisampling sets it: by API Mode, DX
     /// Multisample Rasterization Enable and whether samples are forced.
     ///
-    /// The equation is in a volume that is not available (2a p.177 only names it).
-    /// [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] describes the one used here.
+    /// The equation of hardware is in a volume that is not available (2a p.177 only names it).
+    /// [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] describes the equation used here.
     #[must_use]
     pub fn of(api: RasterApi, enabled: bool, forced: bool) -> RasterMode {
         let always = api == RasterApi::Dx10_1 && DX10_1_ALWAYS_SAMPLES_THE_PATTERN;

@@ -16,13 +16,13 @@ const SAMPLE_SHIFT: u32 = SUBPIXEL_BITS - 4;
 /// Pixels along the side of the blocks that can be accepted or rejected as a whole.
 const BLOCK: i32 = 8;
 
-/// The samples on an edge that belong to the shape.
+/// Selects which samples that lie exactly on an edge belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillRule {
-    /// Those on left and on upper edges: surfaces, in all APIs (RASTRULE_UPPER_LEFT).
+    /// Samples on left and on upper edges: for surfaces, in all APIs (RASTRULE_UPPER_LEFT).
     #[default]
     UpperLeft,
-    /// Those on right and on upper edges: points of OpenGL (RASTRULE_UPPER_RIGHT, 2a p.280).
+    /// Samples on right and on upper edges: for points in OpenGL (RASTRULE_UPPER_RIGHT, 2a p.280).
     UpperRight,
 }
 
@@ -35,8 +35,8 @@ struct Edge {
 }
 
 impl Edge {
-    /// The half plane to the right of the way from `p` to `q`: the inside of shapes with clockwise
-    /// corners.
+    /// The half plane to the right of the direction from `p` to `q`: the inside of shapes with
+    /// clockwise corners.
     fn between(p: Point, q: Point, rule: FillRule) -> Edge {
         let a = i64::from(p.y) - i64::from(q.y);
         let b = i64::from(q.x) - i64::from(p.x);
@@ -118,9 +118,9 @@ impl Convex {
         }
     }
 
-    /// Calls `each` for every quad with a covered sample in `window`: blocks of 8x8 pixels row by
-    /// row, in a block the quads row by row. Positions left of or above the screen's origin have no
-    /// pixels.
+    /// Calls `each` for every quad with a covered sample in `window`. Blocks of 8x8 pixels come row
+    /// by row, and so do the quads of a block. Positions left of or above the screen's origin have
+    /// no pixels.
     pub fn rasterise(&self, samples: &Samples, window: Rect, each: &mut impl FnMut(Quad)) {
         let area = self.pixels(samples).intersection(window).intersection(Rect::SCREEN);
         if area.is_empty() {
@@ -146,7 +146,7 @@ fn extent(samples: &Samples) -> [i32; 4] {
     ends
 }
 
-/// The integer in which edges are followed inside a block.
+/// The integer type for values of edges inside a block.
 trait Lane:
     Copy
     + Default
@@ -329,7 +329,7 @@ mod tests {
                 assert!(*mask == 0 || window.contains(x, y), "({x}, {y}) is outside of {window:?}");
                 if *mask != 0 {
                     let pixel = &mut pixels[(y * SIDE + x) as usize];
-                    assert_eq!(*pixel, 0, "({x}, {y}) comes twice");
+                    assert_eq!(*pixel, 0, "({x}, {y}) is drawn twice");
                     *pixel = *mask;
                 }
             }
@@ -337,8 +337,8 @@ mod tests {
         (pixels, order)
     }
 
-    /// The fill rule by its purpose, exact: a sample is covered if it is strictly inside after a
-    /// tiny move to the right and a much smaller one down (or left and down).
+    /// An exact definition of the fill rule: a sample is covered if it is strictly inside after a
+    /// tiny move to the right (or left) and a much smaller one down.
     fn inside(corners: &[Point], x: i64, y: i64, rule: FillRule) -> bool {
         let (big, right) =
             (1_i128 << 60, if rule == FillRule::UpperLeft { 1 << 30 } else { -(1 << 30) });
@@ -419,7 +419,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-        /// Oracle: exact integer arithmetic on samples that are moved by less than any distance,
+        /// Oracle: exact integer arithmetic on samples that are moved by less than any distance, at
         /// every pixel.
         #[test]
         fn triangles_cover_what_is_inside(
@@ -465,7 +465,7 @@ mod tests {
         }
     }
 
-    /// The tiles of the screen together get the same quads as the whole screen, in the same order
+    /// Drawing tile by tile gives the same quads as drawing the whole screen, in the same order
     /// inside each tile.
     #[test]
     fn tiles_make_the_whole() {

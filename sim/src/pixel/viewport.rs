@@ -1,5 +1,5 @@
-//! From clip space to the screen: perspective divide, viewport transform, snapping, and the
-//! rectangles that bound drawing.
+//! The transform from clip space to the screen: perspective divide, viewport transform, snapping,
+//! and the rectangles that bound drawing.
 
 use crate::assumptions::SNAPPING_TIES_GO_TO_EVEN;
 use crate::pixel::coordinates::{MAX_COORDINATE, Point, Rect, SUBPIXEL_BITS};
@@ -19,7 +19,7 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// Transforms nothing and bounds nothing.
+    /// A viewport that transforms nothing and bounds nothing.
     pub const IDENTITY: Viewport = Viewport {
         scale: [1.0; 3],
         translate: [0.0; 3],
@@ -50,7 +50,8 @@ pub struct Transform {
     /// In 1/256 pixels, added to both coordinates:
     /// [`crate::pixel::multisample::Multisample::vertex_offset`].
     pub offset: i32,
-    /// Fraction bits of coordinates that are kept: 8 or 4 (Vertex Sub Pixel Precision Select).
+    /// Number of fraction bits to which coordinates are rounded: 8 or 4 (Vertex Sub Pixel Precision
+    /// Select).
     pub precision: u32,
 }
 
@@ -106,8 +107,8 @@ impl Transform {
     }
 }
 
-/// A coordinate in pixels as one in 1/256 pixels, rounded to the nearest multiple of 1 /
-/// 2^`precision` (8 or 4). Coordinates that are too large are clamped; NaN becomes 0.
+/// Converts a coordinate in pixels to 1/256 pixels. Rounds it to the nearest multiple of 1 /
+/// 2^`precision` pixels (8 or 4). Coordinates that are too large are clamped; NaN becomes 0.
 #[must_use]
 pub fn snap(coordinate: f32, precision: u32) -> i32 {
     let precision = precision.min(SUBPIXEL_BITS);
@@ -118,7 +119,7 @@ pub fn snap(coordinate: f32, precision: u32) -> i32 {
     (rounded.clamp(-limit, limit) as i32) << (SUBPIXEL_BITS - precision)
 }
 
-/// The bounds of drawing: the rectangles of state.
+/// The rectangles that bound drawing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// Clipped Drawing Rectangle, from the target's origin (2a p.63).
@@ -134,9 +135,9 @@ pub struct Bounds {
 
 impl Bounds {
     /// The pixels of the target in which a primitive of `viewport` may draw. `extents` is false if
-    /// no viewport bounds drawing: without Viewport Transform Enable the viewport pointer may be
-    /// old. Viewport XY Clip Test Enable does not matter: drivers disable it for wide points and
-    /// lines, and rely on the extents.
+    /// the viewport does not bound drawing: without Viewport Transform Enable the viewport pointer
+    /// may be stale. Viewport XY Clip Test Enable has no effect here: drivers disable it for wide
+    /// points and lines, and rely on the extents.
     #[must_use]
     pub fn window(&self, viewport: &Viewport, extents: bool) -> Rect {
         let [x, y] = self.origin;
@@ -155,7 +156,7 @@ impl Bounds {
 mod tests {
     use super::*;
 
-    /// Oracle: f64. Nearest of both precisions, all values of a fraction and some whole parts.
+    /// Oracle: f64. The nearest value in both precisions, for 2048 fractions and some whole parts.
     #[test]
     fn snapping_is_to_the_nearest() {
         for whole in [-16384.0, -3.0, 0.0, 1.0, 1023.0, 16383.0_f64] {

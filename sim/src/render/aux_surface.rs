@@ -17,9 +17,9 @@ const OWORD: usize = 16;
 /// The location of a sample of a pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stored {
-    /// It is not stored: it has the clear colour.
+    /// The sample is not stored: it has the clear colour.
     Cleared,
-    /// It is stored in the plane of this sample.
+    /// The sample is stored in the plane of the sample with this number.
     Plane(u32),
 }
 
@@ -88,7 +88,7 @@ impl Mcs {
         })
     }
 
-    /// Graphics address of the word of a pixel; slices count from the first of the surface.
+    /// Graphics address of the word of a pixel. `slice` counts from the first slice of the surface.
     #[inline]
     pub fn address(&self, slice: u32, x: u32, y: u32) -> u64 {
         let row = i64::from(slice) * i64::from(self.qpitch) + i64::from(y);
@@ -217,9 +217,9 @@ impl Default for AuxCache {
 /// The auxiliary surface of a render target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Auxiliary {
-    /// That of a surface with one sample.
+    /// The CCS of a surface with one sample.
     Ccs(Ccs),
-    /// That of a surface with several samples.
+    /// The MCS of a surface with several samples.
     Mcs(Mcs),
 }
 
@@ -237,8 +237,8 @@ impl Auxiliary {
         }
     }
 
-    /// The location of sample 0 of a pixel. `read` reads memory; if it fails, the result is that of
-    /// a surface without an auxiliary surface. The slice counts in the surface.
+    /// The location of sample 0 of a pixel. `read` reads memory; if it fails, the result is plane
+    /// 0, as without an auxiliary surface. `slice` counts from the first slice of the surface.
     pub fn stored(
         &self,
         slice: u32,

@@ -10,9 +10,9 @@
 
 use crate::assumptions::{CLIP_W_MIN, CLIPPED_EDGES_ARE_NO_BOUNDARY};
 
-/// Planes that can cut: w, left, right, lower, upper, near, far and eight of the user.
+/// Planes that can cut: w, left, right, lower, upper, near, far and eight user planes.
 const PLANES: usize = 7 + 8;
-/// Most corners of a triangle after all cuts: each cut adds one.
+/// Maximum number of corners of a triangle after all cuts: each cut adds one.
 pub const MAX_CORNERS: usize = 3 + PLANES;
 
 /// Clip Mode, with Clip Enable (3DSTATE_CLIP, 2a p.41).
@@ -67,11 +67,11 @@ pub struct ClipVertex {
 /// The result of clipping a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It is dropped.
+    /// The primitive is dropped.
     Reject,
-    /// It is kept as it is.
+    /// The primitive is kept unchanged.
     Accept,
-    /// It was cut. The rest is in [`Remains`].
+    /// The primitive was cut. The rest is in [`Remains`].
     Cut,
 }
 
@@ -83,7 +83,7 @@ pub struct Corner {
     /// The weight of each original vertex; the sum is 1. For values that are interpolated with
     /// perspective.
     pub weights: [f32; 3],
-    /// The same for values that are linear on the screen (Non-Perspective Barycentric Enable, 2a
+    /// The weights for values that are linear on the screen (Non-Perspective Barycentric Enable, 2a
     /// p.42).
     pub linear: [f32; 3],
     /// The original edge that the edge to the next corner is part of, if there is one. Edge n goes
@@ -112,7 +112,7 @@ impl Remains {
     }
 }
 
-/// A plane, by its distance function: not negative inside.
+/// A plane, given by its distance function, which is not negative on the inner side.
 #[derive(Clone, Copy)]
 enum Plane {
     /// w is at least the smallest divisor.
@@ -331,7 +331,8 @@ fn cut_polygon(
             if d >= 0.0 {
                 push(*v);
                 if e < 0.0 {
-                    // The polygon leaves here. Its next edge is along the plane, and new.
+                    // The polygon leaves the inner side here. Its next edge is new: it is along
+                    // the plane.
                     push(Cut { edge: None, ..v.towards(w, d, e) });
                 }
             } else if e >= 0.0 {
@@ -448,8 +449,8 @@ mod tests {
         }
     }
 
-    /// Whether the point with weights `p` is inside the polygon of weights; 0 if it is too close to
-    /// the border.
+    /// 1 if the point with weights `p` is inside the polygon of weights, -1 if it is outside, 0 if
+    /// it is too close to the border.
     fn polygon_has(corners: &[Corner], p: [f64; 2]) -> i32 {
         let weights = |c: &Corner| [f64::from(c.weights[1]), f64::from(c.weights[2])];
         let mut least = f64::MAX;
@@ -537,7 +538,8 @@ mod tests {
             }
         }
 
-        /// Oracle: as for triangles, on a line.
+        /// Oracle: a point of the line is inside the rest exactly if it satisfies all bounds, in
+        /// f64.
         #[test]
         fn lines_keep_what_is_inside(
             state in state(), vertices in [vertex(), vertex()],

@@ -25,7 +25,7 @@ pub struct Coverage {
 enum Reference {
     /// Alpha as a float.
     Float(f32),
-    /// Alpha to 8 bits.
+    /// Alpha converted to 8 bits.
     Unorm8(u32),
 }
 
@@ -57,12 +57,12 @@ impl Coverage {
         }
     }
 
-    /// True if it can remove samples.
+    /// True if the test or alpha to coverage can remove samples.
     pub fn removes(&self) -> bool {
         self.to_coverage || self.test.is_some_and(|(function, _)| function != Compare::ALWAYS)
     }
 
-    /// Clears the samples of each slot that `alpha` (bits of floats) removes. It is the alpha of
+    /// Clears the samples of each slot that `alpha` (bits of floats) removes. `alpha` is that of
     /// the render target, or that of source 0 if the message has it (2d p.36, p.357). The bits of
     /// integers count as floats (2d p.77).
     ///

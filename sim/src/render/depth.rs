@@ -1,4 +1,4 @@
-//! Depth and stencil: the buffers, the tests of a quad, and the time of the tests.
+//! Depth and stencil: the buffers, the tests of a quad, and when the tests run.
 //!
 //! The model has no hierarchical depth: the depth buffer itself is always up to date.
 //! [`super::hiz`] executes clears and resolves on it.
@@ -81,8 +81,8 @@ impl Plane {
         self.surface.first_slice + if index < self.slices { index } else { 0 }
     }
 
-    /// Byte and row of the upper left element of a quad in the plane of rows. For each sample, the
-    /// elements of the quad are side by side there.
+    /// Byte in its row, and row, of the upper left element of a quad for one sample, before tiling.
+    /// The other elements of the quad for this sample are next to it.
     #[inline(always)]
     fn quad(&self, x: u32, y: u32, slice: u32, sample: u32) -> (i64, i64) {
         let (left, top) = self.surface.origin(&self.level, self.slice(slice), 0);
@@ -294,7 +294,7 @@ fn plane(
         _ => depth,
     };
     if slices + first_slice > 1 && !volume && storage.qpitch == 0 {
-        return Err(wrong("Surface QPitch", 0, "slices need a distance"));
+        return Err(wrong("Surface QPitch", 0, "slices need a distance other than 0"));
     }
     let surface = Surface {
         kind: SurfaceKind::Image,
@@ -406,7 +406,7 @@ impl DepthStencil {
         }
     }
 
-    /// The same, with memory only.
+    /// As [`test`](Self::test), with memory only.
     #[inline]
     pub(crate) fn samples(
         &self,
@@ -563,7 +563,7 @@ fn inside(level: &Level, quad: &Quad, lanes: u8) -> u8 {
     lanes & (column(quad.x) | column(quad.x + 1) << 1) & (row(quad.y) | row(quad.y + 1) << 2)
 }
 
-/// The time of depth and stencil tests.
+/// When depth and stencil tests run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timing {
     /// Tested and written before the pixel shader.
@@ -578,8 +578,8 @@ pub enum Timing {
 }
 
 impl Timing {
-    /// The time that gives the results of Early Depth/Stencil Control (2a p.276). `removes` is true
-    /// if samples can be removed in a way that the packets of the shader do not show: by alpha
+    /// The timing that gives the results of Early Depth/Stencil Control (2a p.276). `removes` is
+    /// true if samples can be removed in a way that the packets of the shader do not show: by alpha
     /// test, alpha to coverage or chroma keys.
     pub fn of(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra, removes: bool) -> Timing {
         use ThreeDStateWmEarlyDepthStencilControl as Control;

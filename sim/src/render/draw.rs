@@ -26,9 +26,10 @@ use genxml::gen8::render3d_raster::ThreeDStateClip;
 
 use super::state;
 
-/// Most vertices of a batch: enough for all lanes of many threads, few enough to stay in caches.
+/// Maximum number of vertices of a batch: enough for all lanes of many threads, and they stay in
+/// caches.
 const BATCH: usize = 512;
-/// Most primitives of a batch: a few vertices can make many primitives.
+/// Maximum number of primitives of a batch: a few vertices can make many primitives.
 const PRIMITIVES: usize = 4096;
 /// Entries of the table that finds a vertex again in a batch, indexed by the low bits of its
 /// number.
@@ -74,9 +75,9 @@ pub struct ClipInput<'a> {
     pub id: u32,
     /// Edges that wireframes draw.
     pub edges: [bool; 3],
-    /// Of lines: the stipple pattern starts here.
+    /// For lines: the stipple pattern starts at this one.
     pub first: bool,
-    /// Of lines: the last one of a strip.
+    /// For lines: it is the last one of a strip.
     pub last: bool,
     /// The polygon stipple applies.
     pub stippled: bool,
@@ -111,8 +112,8 @@ struct Batch {
     vertices: Vec<u32>,
     /// Primitives; their vertices are indices into `vertices`.
     primitives: Vec<Primitive>,
-    /// By the low bits of a vertex number: the number of the batch that the entry is valid for, and
-    /// the index of the vertex in `vertices`.
+    /// Table indexed by the low bits of a vertex number. An entry has the number of the batch that
+    /// it is valid for, and the index of the vertex in `vertices`.
     found: Box<[(u32, u32); FOUND]>,
     number: u32,
 }
@@ -156,8 +157,8 @@ impl Batch {
         self.primitives.push(primitive);
     }
 
-    /// Keeps an edge of a triangle only if the edge flag of its first vertex is set. `flags` are by
-    /// index in the batch.
+    /// Keeps an edge of a triangle only if the edge flag of its first vertex is set. `flags` has
+    /// the flag of each vertex of the batch.
     fn keep_edges(&mut self, flags: &[bool]) {
         for primitive in &mut self.primitives {
             let [a, b, c] = primitive.corners();

@@ -62,7 +62,7 @@ impl DomainShader {
         }))
     }
 
-    /// Number of first dwords of a patch that threads need.
+    /// Number of dwords at the start of a patch that threads need.
     pub fn patch_dwords(&self) -> usize {
         self.pushed.end
     }

@@ -1,8 +1,8 @@
-//! Elements of the sixteen slots of a message, to and from the memory of a surface.
+//! Copies the elements of the sixteen slots of a message to and from the memory of a surface.
 //!
-//! Quads are at even columns and rows, levels at multiples of four of both. So the two pixels of a
-//! row of a quad are adjacent in memory. In a Y tile with elements of four bytes, four columns of
-//! two rows are adjacent too. Covered pixels are copied together.
+//! Quads start at even columns and rows, levels at multiples of four. So the two pixels of a row of
+//! a quad are adjacent in memory. In a Y tile with elements of four bytes, four columns of two rows
+//! are adjacent too. Adjacent covered pixels are copied together.
 
 use crate::mem::{PageFault, Vm};
 use crate::surface::{Surface, TileMode};
@@ -83,7 +83,7 @@ impl Places<'_> {
         Ok(())
     }
 
-    /// Reads the elements of `lanes`; others keep what is in `elements`.
+    /// Reads the elements of `lanes` into `elements`. The content of other slots is not defined.
     ///
     /// # Errors
     /// A page fault of the surface.
@@ -157,7 +157,7 @@ impl Places<'_> {
     }
 
     /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of
-    /// adjacent pixels of `lanes`, in some of the quads.
+    /// adjacent pixels of `lanes`, in the quads of the range `quads`.
     #[inline(always)]
     fn rows(
         &self,
@@ -194,7 +194,7 @@ impl Places<'_> {
     }
 }
 
-/// Pairs of consecutive elements.
+/// Joins pairs of elements to one array of bytes.
 #[inline(always)]
 fn join<const N: usize>(parts: &[[u8; 8]]) -> [u8; N] {
     let mut bytes = [0; N];

@@ -17,7 +17,7 @@ use genxml::gen8::mi::MiTopologyFilter;
 use genxml::gen8::render3d_fetch::ThreeDStateVfTopology;
 use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateGs, ThreeDStateTe, ThreeDStateVs};
 
-/// These stages of a draw.
+/// The stages between vertex shader and clipper, for a draw.
 #[derive(Debug)]
 pub struct Geometry {
     patches: Option<Patches>,

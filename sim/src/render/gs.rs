@@ -80,7 +80,7 @@ impl Output {
         (dwords.saturating_sub(self.first()) / self.dwords.max(1)) as u32
     }
 
-    /// Number of control data bits of a vertex; 0 if there is no control data header.
+    /// The control data of a vertex, which has `bits` bits; 0 after the end of the header.
     fn control(&self, entry: &[u32], vertex: u32, bits: u32) -> u32 {
         let bit = vertex as usize * bits as usize;
         match bit / 32 < self.control {
@@ -133,7 +133,7 @@ pub struct GeometryShader {
     expected: usize,
     /// Order of vertices in triangles of strips.
     pub reorder: Reorder,
-    /// Whether primitives keep their adjacent vertices.
+    /// Whether primitives keep or discard their adjacent vertices.
     pub adjacency: Adjacency,
     topology: Topology,
     output: Output,
@@ -299,8 +299,8 @@ impl GeometryShader {
         if self.instances > 1 { &lanes[..1] } else { lanes }
     }
 
-    /// Writes the vertices to URB entries, where threads can read them by handle: primitive by
-    /// primitive.
+    /// Writes the vertices to URB entries, where threads can read them by handle. Each primitive
+    /// has consecutive entries.
     fn place(
         &self,
         exec: &mut Exec<'_>,
@@ -445,7 +445,7 @@ impl GeometryShader {
         self.entries.read(exec, lane, &mut self.entry)?;
         let count = output.count(&self.entry);
         if count > room {
-            let why = format!("vertices of a geometry shader: its URB entry holds {room}");
+            let why = format!("the URB entry of a geometry shader holds {room} vertices");
             return Err(exec.bad_field("Vertex Count", count.into(), why));
         }
         self.entry.resize(output.first() + count as usize * output.dwords, 0);

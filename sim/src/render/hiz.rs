@@ -28,8 +28,8 @@ pub struct HzPackets<'a> {
 }
 
 impl HzPackets<'_> {
-    /// True if the packet selects an operation. It happens at the next PIPE_CONTROL with a
-    /// post-sync operation (gen8_facts 8.2); all fields 0 end the mode.
+    /// True if the packet selects an operation. The operation runs at the next PIPE_CONTROL with a
+    /// post-sync operation (gen8_facts 8.2). A packet with all fields 0 selects none.
     pub fn asks(&self) -> bool {
         let operation = self.operation;
         operation.stencil_buffer_clear_enable
@@ -43,7 +43,7 @@ impl HzPackets<'_> {
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a clear
-/// without a value and with a scissor rectangle; page faults of the buffers.
+/// without a valid value or with a scissor rectangle; page faults of the buffers.
 pub fn run(exec: &mut Exec<'_>, packets: &HzPackets<'_>) -> Result<(), Fault> {
     let operation = packets.operation;
     if !operation.depth_buffer_clear_enable && !operation.stencil_buffer_clear_enable {
@@ -118,7 +118,7 @@ impl Rectangle {
         }
     }
 
-    /// The pixels of a clear, in all slices.
+    /// Number of pixels of a clear, in all slices.
     fn area(&self) -> u64 {
         let [columns, rows] =
             [self.columns, self.rows].map(|[first, end]| u64::from(end.saturating_sub(first)));

@@ -21,13 +21,13 @@ use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePsExtra, ThreeDStateWm
 pub struct Output {
     /// Depth and stencil.
     pub depth: DepthStencil,
-    /// The time of their tests.
+    /// When their tests run.
     pub timing: Timing,
     /// Alpha test and alpha to coverage.
     pub coverage: Coverage,
 }
 
-/// The packets and structures of this state.
+/// The packets and structures that [`Output`] is resolved from.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputPackets<'a> {
     /// Depth and stencil; COLOR_CALC_STATE has the reference of the alpha test too.
@@ -68,7 +68,7 @@ pub struct Slots {
     pub live: [u8; SLOTS],
     /// Depths of the quads.
     pub depths: [Depths; 4],
-    /// Samples that the messages so far have left, for the tests at the last message.
+    /// Samples that at least one message so far has left. The last message tests them.
     waiting: [u8; SLOTS],
 }
 

@@ -1,7 +1,7 @@
 //! The 3D pipeline: one file for each fixed function, with the manual's name.
 //!
 //! State packets are latched when they are parsed ([`crate::machine::latched::Latched`]). A draw
-//! resolves them once and gives the resolved state to the stages. A stage is a function from this
+//! resolves them once and passes the resolved state to the stages. A stage is a function from this
 //! state and an input stream to an output stream. No stage reads a packet or a state address while
 //! it runs.
 //!
@@ -73,8 +73,8 @@ pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fa
     Ok(())
 }
 
-/// Executes the newest 3DSTATE_WM_HZ_OP. This happens at a PIPE_CONTROL that writes (gen8_facts
-/// 8.2).
+/// Executes the newest 3DSTATE_WM_HZ_OP. Call at a PIPE_CONTROL with a post-sync operation
+/// (gen8_facts 8.2).
 ///
 /// # Errors
 /// As [`hiz::run`].

@@ -226,14 +226,14 @@ mod tests {
 
     type Fraction = (i128, i128);
 
-    /// The rule as it is written: true if the way from `a` to `b` has a point in the diamond's test
-    /// area and leaves it before its end. Tests all positions where the way can enter or leave, and
-    /// one between each two.
+    /// The rule as it is written: true if the line from `a` to `b` has a point in the diamond's
+    /// test area and leaves it before its end. Tests all positions where the line can enter or
+    /// leave, and one between each two.
     fn leaves_diamond(a: Point, b: Point, x: i32, y: i32, last: bool) -> bool {
         let steep = (b.x - a.x).abs() < (b.y - a.y).abs();
         let d = [i128::from(b.x - a.x), i128::from(b.y - a.y)];
         let from = [i128::from(a.x - x * 256 - 128), i128::from(a.y - y * 256 - 128)];
-        // Position at a fraction n / m of the way, times m.
+        // Position at a fraction n / m of the line, times m.
         let within = |(n, m): Fraction| {
             let (px, py) = (from[0] * m + d[0] * n, from[1] * m + d[1] * n);
             let half = 128 * m;

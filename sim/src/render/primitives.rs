@@ -1,4 +1,4 @@
-//! Primitives after setup: what they cover, and the values inside.
+//! Primitives after setup: the samples that they cover, and the values inside.
 
 use super::stipple::Stippled;
 use super::thin_line::ThinLine;
@@ -44,7 +44,7 @@ pub struct SetupPrimitive {
     pub smooth: Option<Smooth>,
     /// Lines: the position of the stipple pattern.
     pub stippled: Option<Stippled>,
-    /// Points: the vertex of the primitive that their values come from. They have sprite
+    /// Points: the vertex of the primitive that their values come from. Such points have sprite
     /// coordinates, also if they are corners of a triangle (fill mode POINT).
     pub corner: Option<u8>,
 }
@@ -58,7 +58,8 @@ impl SetupPrimitive {
         }
     }
 
-    /// The pixels that can have a covered sample. They decide which tiles of the screen it touches.
+    /// The pixels that can have a covered sample. The primitive touches the tiles of the screen
+    /// that these pixels are in.
     #[must_use]
     pub fn pixels(&self, samples: &Samples) -> Rect {
         match &self.shape {
@@ -86,7 +87,7 @@ impl SetupPrimitive {
 /// `region` wide.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Smooth {
-    /// A line: the distances across and along it count.
+    /// A line: the product of a ramp across it and a ramp along it.
     Line {
         /// Middle of the line in pixels.
         centre: [f64; 2],

@@ -140,7 +140,7 @@ pub struct PixelShader {
     multisample: Multisample,
     /// Index of the variant that ran last.
     newest: usize,
-    /// Number of channels of its last thread.
+    /// Number of enabled channels of the last thread.
     invocations: u64,
 }
 
@@ -213,7 +213,7 @@ impl PixelShader {
         PixelShader { variants: self.variants.iter().map(fork).collect(), ..*self }
     }
 
-    /// Replaces its cached surfaces and kernels by those of another one.
+    /// Replaces its cached surfaces and kernels by those of another shader.
     pub(super) fn inherit(&mut self, other: &PixelShader) {
         for (own, other) in self.variants.iter_mut().zip(&other.variants) {
             own.threads.slots.programs.clone_from(&other.threads.slots.programs);
@@ -228,7 +228,7 @@ impl PixelShader {
             .collect()
     }
 
-    /// Merges the cached surfaces of one that [inherited](Self::inherit) from this one.
+    /// Merges the cached surfaces of a shader that [inherited](Self::inherit) from this one.
     pub(super) fn merge(&mut self, programs: &[Program]) {
         let own = self.variants.iter_mut().flat_map(|variant| &mut variant.threads.slots.programs);
         for (own, other) in own.zip(programs) {
@@ -358,8 +358,8 @@ impl PixelShader {
         if variant.spans == MAX_SPANS {
             payload.extend_from_slice(bytemuck::cast_slice(&group(4).pack()[REGISTER / 4..]));
         }
-        // Eight channels at a time: two halves in threads of 16 channels, and the whole list twice
-        // in threads of 32.
+        // Eight channels at a time: threads of 16 channels have two halves, threads of 32 have the
+        // whole list of values twice.
         for first in (0..variant.spans).step_by(4) {
             let halves = [Eight::new(spans, first), Eight::new(spans, first + 2)];
             let count = if variant.spans == 2 { 1 } else { 2 };

@@ -58,7 +58,7 @@ pub struct RasterState {
     pub clip: ClipState,
     /// State of setup.
     pub setup: SetupState,
-    /// How positions get to the screen.
+    /// The transform of positions to the screen.
     pub transform: Transform,
     /// The samples that are rasterised.
     pub multisample: Multisample,
@@ -74,7 +74,7 @@ pub struct RasterState {
     pub ranges: Vec<CcViewport>,
     /// Scissor rectangles by viewport, if they are enabled.
     pub scissors: Option<Vec<Rect>>,
-    /// The bounds of drawing, without viewport, scissor and targets.
+    /// The bounds of drawing, without those of viewport, scissor rectangle and targets.
     pub bounds: Bounds,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,

@@ -19,7 +19,7 @@ use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
 /// The meaning of writes to a render target (3DSTATE_PS, 2a p.157).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
-    /// They write colours.
+    /// Each pixel writes a colour.
     #[default]
     Draw,
     /// Each pixel clears a part of the auxiliary surface.
@@ -79,9 +79,9 @@ pub struct RenderTarget {
     mask: [u8; MOST_BYTES],
     /// Some bits of an element are not written.
     partial: bool,
-    /// Writing needs the destination.
+    /// The destination must be read before it is written.
     reads: bool,
-    /// Sizes of the steps of each channel that dither moves values by.
+    /// The size of a step of each channel, for dithering.
     dither: Option<[f32; 4]>,
     packed: Option<Packed>,
 }
@@ -89,7 +89,7 @@ pub struct RenderTarget {
 /// An element of four normalized bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Packed {
-    /// Lowest bits of red, green and blue; alpha is on top.
+    /// Positions of the lowest bits of red, green and blue. Alpha has bits 31:24.
     shifts: [u32; 3],
     alpha: bool,
     srgb: bool,
@@ -236,8 +236,8 @@ impl RenderTarget {
     }
 
     /// Writes the colours of the pixels of a message, or clears or resolves by [`Purpose`]. Pixels
-    /// outside the surface are dropped (003:4926); a slice that does not exist is the first one (2d
-    /// p.356).
+    /// outside the surface are dropped (003:4926). A slice that does not exist selects the first
+    /// one (2d p.356).
     ///
     /// # Errors
     /// Page faults of the surface and its auxiliary surface.
@@ -260,7 +260,8 @@ impl RenderTarget {
         }
     }
 
-    /// The same, with memory only. Returns the number of pixels and of samples that were written.
+    /// As [`write`](Self::write), with memory only. Returns the number of pixels and of samples
+    /// that were written.
     pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,
@@ -456,7 +457,7 @@ fn written(format: &Format, blend: &Blend, swizzle: Option<[Option<u8>; 4]>) -> 
     mask
 }
 
-/// Sizes of the steps of channels that are stored in less than 8 bits.
+/// The size of a step of each channel that is stored in less than 8 bits; 0 for other channels.
 fn dither(blend: &Blend, format: &Format, swizzle: Option<[Option<u8>; 4]>) -> Option<[f32; 4]> {
     blend.dither?;
     let to = swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
@@ -470,7 +471,7 @@ fn dither(blend: &Blend, format: &Format, swizzle: Option<[Option<u8>; 4]>) -> O
     steps.iter().any(Option::is_some).then(|| steps.map(Option::unwrap_or_default))
 }
 
-/// The bits `bit` of sixteen bytes, from the first one up.
+/// Bit `bit` of each of sixteen bytes: that of byte n becomes bit n of the result.
 #[inline(always)]
 fn gather(bytes: &[u8; SLOTS], bit: u32) -> u32 {
     let half = |half: u64| {
@@ -588,7 +589,7 @@ impl Work<'_> {
         }
     }
 
-    /// Moves colours by a part of a step that depends on the pixel.
+    /// Adds to colours a part of a step. The part depends on the position of the pixel.
     fn dither(&self, steps: &[f32; 4], colors: &mut Colors) {
         let offsets = self.target.blend.dither.unwrap_or_default();
         for (step, lanes) in steps.iter().zip(colors) {
@@ -631,7 +632,7 @@ impl Work<'_> {
         }
     }
 
-    /// Applies the logic operation, and keeps bits that are not written.
+    /// Applies the logic operation, and restores the old value of bits that are not written.
     fn combine(&self, old: &Elements, elements: &mut Elements) {
         let bytes = self.target.surface.element_bytes as usize;
         if let Some(operation) = self.target.blend.logic {
@@ -690,7 +691,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Moves those samples of a pixel into their own planes.
+    /// Moves the samples `samples` of a pixel into their own planes.
     #[cold]
     fn keep(
         &self,

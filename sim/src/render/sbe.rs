@@ -17,7 +17,7 @@ use genxml::gen8::render3d_raster::{
 const SLOT: usize = 4;
 /// Slots of a unit of URB read offsets.
 const SLOTS: usize = 2;
-/// Most attributes.
+/// Maximum number of attributes.
 pub const MAX_ATTRIBUTES: usize = 32;
 /// Attributes that can be swizzled.
 const SWIZZLED: usize = 16;
@@ -60,8 +60,8 @@ pub struct About {
 }
 
 impl Attributes {
-    /// Resolves the attributes. `offset` is their offset in a vertex in 256-bit units, by the last
-    /// stage; 3DSTATE_SBE can override it.
+    /// Resolves the attributes. `offset` is their offset in a vertex in 256-bit units, from the
+    /// packet of the last stage. 3DSTATE_SBE can override it.
     pub fn resolve(exec: &Exec<'_>, offset: u64) -> Attributes {
         let sbe: ThreeDStateSbe = state::packet(exec);
         let swizzles: ThreeDStateSbeSwiz = state::packet(exec);

@@ -128,7 +128,7 @@ pub struct Setup<'a> {
     pub state: &'a SetupState,
     /// The viewport of the primitive.
     pub viewport: &'a Viewport,
-    /// How positions get to the screen.
+    /// The transform of positions to the screen.
     pub transform: Transform,
     /// How pixels are sampled.
     pub multisample: &'a Multisample,
@@ -138,8 +138,8 @@ pub struct Setup<'a> {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TriangleInfo {
     /// Outer edges of the primitive. Edge n goes from vertex n to the next one. Fill mode WIREFRAME
-    /// draws outer edges, fill mode POINT their first vertices. All edges are outer ones, except by
-    /// edge flags or the topology.
+    /// draws outer edges, fill mode POINT their first vertices. All edges are outer edges unless
+    /// edge flags or the topology exclude them.
     pub edges: [bool; 3],
     /// Width of a vertex's point in pixels, for fill mode POINT with widths from vertices.
     pub point_width: [f32; 3],
@@ -151,7 +151,7 @@ impl Default for TriangleInfo {
     }
 }
 
-/// Most corners of a polygon on the screen.
+/// Maximum number of corners of a polygon on the screen.
 const MAX_CORNERS: usize = super::clip::MAX_CORNERS;
 
 /// The corners of a primitive on the screen.
@@ -223,7 +223,7 @@ impl Setup<'_> {
         let Some(corners) = self.corners(verdict, vertices, remains) else { return };
         let all = corners.all();
         let at = |i: usize| all[i].screen.at;
-        // The facing is that of the whole polygon: snapping can turn over a thin part of it.
+        // The facing is that of the whole polygon: snapping can reverse the winding of a thin part.
         let area: i64 = (2..all.len()).map(|i| doubled_area(at(0), at(i - 1), at(i))).sum();
         if area == 0 {
             return;
@@ -300,8 +300,8 @@ impl Setup<'_> {
     }
 
     /// Sets up a rectangle of RECTLIST. Its vertices are lower right, lower left and upper left, or
-    /// any three corners in turn; the fourth corner is opposite the second. It is not culled and
-    /// not cut: it is drawn if it is not rejected, and the window bounds it.
+    /// any three corners in turn; the fourth corner is opposite the second. A rectangle is not
+    /// culled and not cut: it is drawn if it is not rejected, and the window bounds it.
     pub fn rectangle(
         &self,
         vertices: &[ClipVertex; 3],
@@ -430,7 +430,7 @@ mod tests {
         list
     }
 
-    /// Counterclockwise for a viewer with y upwards: on the screen as well.
+    /// Counterclockwise if y goes upwards, so also counterclockwise on the screen.
     const FRONT: [(f32, f32); 3] = [(-0.5, -0.5), (0.5, -0.5), (0.0, 0.5)];
 
     #[test]

@@ -1,4 +1,5 @@
-//! Shaders: the kernel and state that the threads of a stage share, and running these threads.
+//! Shaders: the kernel and state that the threads of a stage share, and the code that runs these
+//! threads.
 
 use super::stage::{StagePacket, StageState};
 use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
@@ -164,7 +165,7 @@ fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result
         let length = length.get() as usize;
         if from / REGISTER + length > REGISTERS {
             let why = format!(
-                "with the buffers before it that is more than the {REGISTERS} registers of a thread"
+                "with the buffers before it, more than the {REGISTERS} registers of a thread"
             );
             return Err(exec.bad_field("Constant Buffer Read Length", length as u64, why));
         }
@@ -190,7 +191,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// No threads yet.
+    /// The threads of `shader`; none has started.
     pub fn new(shader: &Shader) -> Threads {
         Threads {
             slots: Slots::new(shader.program.clone()),

@@ -62,7 +62,7 @@ struct Piece {
     mask: u32,
 }
 
-/// The parts of its vertices that a stream writes.
+/// The parts of its vertices that a stream writes to buffers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Stream {
     pieces: Vec<Piece>,
@@ -338,7 +338,7 @@ impl Stream {
                 .then_some(declaration.register_index.get() as usize * SLOT);
             ends[buffer] += 4 * u64::from(mask.count_ones());
             if from.is_some() && mask != 0 {
-                // Stream to Buffer Selects should have the buffer already.
+                // Stream to Buffer Selects should select this buffer already.
                 extents[buffer] = Some(ends[buffer]);
             }
             pieces.push(Piece { buffer, from, mask });

@@ -28,7 +28,8 @@ use genxml::gen8::render3d_stages::{
 use genxml_core::latch::Latch;
 use genxml_core::packet::Fixed;
 
-/// The fixed function that starts a thread, as `sr0.0` names it (assumptions::FIXED_FUNCTION_IDS).
+/// The fixed function that starts a thread. `sr0.0` has its identifier
+/// (assumptions::FIXED_FUNCTION_IDS).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// Vertex shader.
@@ -88,7 +89,7 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// The dispatch of a vertex shader. Single Vertex Dispatch holds in both modes.
+    /// The dispatch of a vertex shader. Single Vertex Dispatch applies in both modes.
     pub fn of_vs(vs: &ThreeDStateVs) -> Dispatch {
         let single = vs.single_vertex_dispatch == SingleVertex::SINGLE;
         let simd8 = vs.simd8_dispatch_enable;
@@ -102,7 +103,7 @@ impl Dispatch {
         }
     }
 
-    /// The dispatch of a domain shader. Single Domain Point Dispatch holds in SIMD4x2 mode only.
+    /// The dispatch of a domain shader. Single Domain Point Dispatch applies in SIMD4x2 mode only.
     pub fn of_ds(ds: &ThreeDStateDs) -> Dispatch {
         let single = ds.single_domain_point_dispatch == SinglePoint::SINGLE;
         let simd8 = ds.simd8_dispatch_enable;
@@ -125,8 +126,8 @@ pub trait StagePacket: Fixed {
     fn constants(exec: &Exec<'_>) -> ThreeDStateConstantBody;
 }
 
-/// Implements [`StagePacket`]. Fields that all packets name alike are here; each row adds the
-/// others.
+/// Implements [`StagePacket`]. The macro reads the fields that have the same name in all packets;
+/// each row adds the others.
 macro_rules! stage_packet {
     (
         $packet:ident: $stage:ident,
@@ -211,7 +212,8 @@ stage_packet!(
         start: gs.dispatch_grf_start_register_for_urb_data.get()
     }
 );
-// A pixel shader has up to three kernels, each with its first register of constants.
+// A pixel shader has up to three kernels, each with its own first register of constants. The
+// caller sets both.
 stage_packet!(
     ThreeDStatePs: Pixel,
     ThreeDStateBindingTablePointersPs.pointer_to_ps_binding_table,

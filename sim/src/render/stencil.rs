@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Oracle: the reference on the left, masked, Rust's operators.
+    /// Oracle: Rust's operators on masked values, with the reference as the left operand.
     #[test]
     fn the_reference_stands_on_the_left() {
         for code in 0..8u64 {

@@ -70,7 +70,8 @@ impl Stippled {
     }
 }
 
-/// The pixels that a line advances the stipple pattern: the larger of its columns and rows.
+/// The number of pixels by which a line advances the stipple pattern: the larger of its columns
+/// and rows.
 #[must_use]
 pub fn pixels_along(a: Point, b: Point) -> u32 {
     let pixel = |p: i32| p >> SUBPIXEL_BITS;
@@ -96,7 +97,7 @@ impl PolygonStipple {
         self.rows[row as usize] << column >> 31 != 0
     }
 
-    /// Removes the samples of pixels that are not drawn from a quad.
+    /// Clears the masks of the pixels of a quad that are not drawn.
     pub fn mask(&self, quad: &mut Quad) {
         for (i, mask) in quad.mask.iter_mut().enumerate() {
             if !self.draws(quad.x + (i as u32 & 1), quad.y + (i as u32 >> 1)) {

@@ -57,7 +57,7 @@ pub enum Partitioning {
 /// The primitives between the points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// Nothing: each point is drawn.
+    /// No primitives between points: each point is drawn.
     Points,
     /// Lines.
     Lines,
@@ -109,7 +109,7 @@ impl Tessellator {
             TopologyCode::POINT => Output::Points,
             TopologyCode::LINE => Output::Lines,
             TopologyCode::TRI_CW => Output::Clockwise,
-            // A code of two bits.
+            // The field has two bits, so this is TRI_CCW.
             _ => Output::CounterClockwise,
         };
         if output != Output::Points && (output == Output::Lines) != (domain == Domain::Isoline) {
@@ -264,7 +264,7 @@ impl Limits {
     }
 }
 
-/// Rounds to the nearest; factors are finite and positive here.
+/// Converts a factor, which is finite and positive here, to the nearest fixed-point number.
 fn fixed(factor: f32) -> Fixed {
     (f64::from(factor) * f64::from(ONE)).round_ties_even() as Fixed
 }
@@ -304,7 +304,7 @@ struct Axis {
     points: u32,
     /// Number of points of a half, before the middle.
     half: u32,
-    /// The point before which the upper division has one more point.
+    /// Points after this one have an index that is lower by 1 in the lower division.
     split: u32,
     /// Weight of the upper division; the lower one has the rest.
     fraction: Fixed,
@@ -336,7 +336,7 @@ impl Axis {
         let points = 2 * ceil + 1 - middle;
         Axis {
             parity,
-            // A ring inside has at least one point; with odd division one on each side.
+            // A ring inside has at least one point; with odd division it has one on each side.
             points: if inside { points.max(3 + middle) } else { points },
             half: ceil,
             split,
@@ -354,7 +354,7 @@ impl Axis {
             false => point,
         };
         if point == self.half {
-            // Sums of 16-bit reciprocals are not always exact there.
+            // Sums of 16-bit reciprocals are not always exact in the middle.
             return HALF;
         }
         let lower = (point - u32::from(point > self.split)) * self.lower;
@@ -463,8 +463,8 @@ fn triangle(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
             out.point(THIRD, THIRD);
             break;
         }
-        // A ring lies two thirds as far inside as its points lie along the axis; sides move apart
-        // half as far.
+        // The distance of a ring from the edge is two thirds of its coordinate on the axis. The
+        // points of each side are shifted by half of this distance.
         let across = (axis.place(ring) * TWO_THIRDS + HALF) >> 16;
         let shift = across.div_ceil(2);
         for (edge, order) in order.into_iter().enumerate() {
@@ -536,8 +536,7 @@ impl Ring {
         let around = self.around();
         self.first
             + match self.degenerate {
-                // The row of a wide quad starts where its first side has its only point, that of a
-                // high one likewise.
+                // The sides go along the row forward, then backward.
                 true => steps.min(around - steps.min(around)),
                 false if steps == around => 0,
                 false => steps,
@@ -561,13 +560,13 @@ use Corner::{I, NextI, NextO, O};
 
 /// The outer row advances.
 const OUTWARD: [Corner; 3] = [O, NextO, I];
-/// The same, starting at another corner.
+/// As [`OUTWARD`], starting at another corner.
 const OUTWARD_FROM_INSIDE: [Corner; 3] = [I, O, NextO];
 /// The inner row advances.
 const INWARD: [Corner; 3] = [I, O, NextI];
 /// A square between both rows, cut from the current inner point to the next outer point.
 const FORWARD: [[Corner; 3]; 2] = [[I, O, NextO], [I, NextO, NextI]];
-/// The same, starting at another corner.
+/// As [`FORWARD`], starting at another corner.
 const FORWARD_FROM_OUTSIDE: [[Corner; 3]; 2] = [[O, NextO, I], [I, NextO, NextI]];
 /// A square cut from the current outer point to the next inner point.
 const BACKWARD: [[Corner; 3]; 2] = [[O, NextI, I], [O, NextO, NextI]];
@@ -648,9 +647,9 @@ impl Rows {
         }
     }
 
-    /// Triangles between rows of any steps. Where both halves of a row are divided again and again,
-    /// points keep their order: so each half is gone through by the order in which the greatest
-    /// factor has them.
+    /// Triangles between rows with different numbers of steps. Each half of the rows is stitched in
+    /// the order of the points of the greatest factor ([`RANKS`]). A row takes part at the points
+    /// that it has.
     fn transition(&self, outside: &Axis, inside: &Axis, out: &mut Tessellation) {
         let mut cursor = Cursor::default();
         let odd = |axis: &Axis| axis.parity == Parity::Odd;
@@ -682,8 +681,9 @@ impl Rows {
     }
 }
 
-/// When the points of half an edge come into being, from its end to its middle, as factors grow:
-/// each new one splits the segment whose turn it is by the order of a ruler's marks.
+/// Ranks of the points of half an edge, from its end to its middle, for the greatest factor. Half
+/// an edge with n steps has the points with ranks below n. As n grows, each new point splits a
+/// segment.
 const RANKS: [u32; 33] = [
     0, 32, 16, 8, 17, 4, 18, 9, 19, 2, 20, 10, 21, 5, 22, 11, 23, 1, 24, 12, 25, 6, 26, 13, 27, 3,
     28, 14, 29, 7, 30, 15, 31,

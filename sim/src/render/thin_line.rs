@@ -4,7 +4,7 @@ use crate::pixel::coordinates::{Point, Rect, SUBPIXEL_BITS};
 use crate::pixel::multisample::{PixelLocation, Samples};
 use crate::pixel::raster::Quad;
 
-/// A line one pixel wide: it covers the pixels whose diamond it leaves on its way from `a` to `b`
+/// A line one pixel wide. It covers the pixels whose diamond it leaves between `a` and `b`
 /// (Direct3D 10's rule).
 ///
 /// The corners of the diamond are half a pixel from the pixel's location. Its lower edges and its
@@ -39,7 +39,7 @@ impl ThinLine {
         self.a.x.abs_diff(self.b.x) < self.a.y.abs_diff(self.b.y)
     }
 
-    /// True if the line covers the pixel. Exact.
+    /// True if the line covers the pixel. Computed without rounding.
     #[must_use]
     pub fn covers(&self, x: i32, y: i32) -> bool {
         let [lx, ly] = self.location.position().map(|c| i64::from(c) << (SUBPIXEL_BITS - 4));
@@ -111,10 +111,10 @@ impl ThinLine {
     }
 }
 
-/// True if the way from `a` to `b` has a point in the square from -HALF (open) to HALF (closed).
+/// True if the line from `a` to `b` has a point in the square from -HALF (open) to HALF (closed).
 fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
-    // The part of the way inside goes from `low` to `high`. Each is a fraction with a positive
-    // denominator, and whether that end itself is inside.
+    // The part of the line inside goes from `low` to `high`. Each end is a fraction with a positive
+    // denominator, and true if that end itself is inside.
     let (mut low, mut high) = (((0, 1), true), ((1, 1), true));
     for i in 0..2 {
         let d = b[i] - a[i];
@@ -124,7 +124,7 @@ fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
             }
             continue;
         }
-        // Positions where the way crosses the open side and the closed side.
+        // Positions where the line crosses the open side and the closed side.
         let at = |side: i64| if d > 0 { (side - a[i], d) } else { (a[i] - side, -d) };
         let (open, closed) = ((at(-HALF), false), (at(HALF), true));
         let (enter, leave) = if d > 0 { (open, closed) } else { (closed, open) };
@@ -138,7 +138,8 @@ fn crosses(a: [i64; 2], b: [i64; 2]) -> bool {
     }
 }
 
-/// A position on the way as a fraction, and whether it is inside itself.
+/// An end of a part of a line: its position as a fraction of the line, and true if the end itself
+/// is inside.
 type End = ((i64, i64), bool);
 
 fn compare(a: (i64, i64), b: (i64, i64)) -> std::cmp::Ordering {
@@ -161,7 +162,7 @@ fn earlier(a: End, b: End) -> End {
     }
 }
 
-/// True if the way from `a` to `b` goes through `p`.
+/// True if the line from `a` to `b` goes through `p`.
 fn passes(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> bool {
     let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
     let (px, py) = (p[0] - a[0], p[1] - a[1]);

@@ -19,10 +19,10 @@ use std::ops::Range;
 
 /// Pixels along the side of a tile: four pages of a tiled target with 32 bits a pixel.
 const SIDE: i32 = 64;
-/// Most primitives in the bins.
+/// Maximum number of primitives in the bins.
 const PRIMITIVES: usize = 8192;
-/// Number of pairs of primitive and tile from which on the bins are full. The last primitive may
-/// exceed it.
+/// Number of pairs of primitive and tile at which the bins are full. The last primitive may exceed
+/// it.
 const PAIRS: usize = 1 << 17;
 
 /// The position of a tile, in tiles. Tiles are ordered by row from the top, then from the left.
@@ -71,7 +71,7 @@ impl Bins {
         }
         // Thin primitives have many blocks and few pixels.
         exec.spend(watchdog::BLOCK * pixels.blocks())?;
-        // Within the screen: 8 bits.
+        // Pixels are inside the screen, so tile positions have 8 bits.
         let first = |at: i32| (at / SIDE) as u16;
         let last = |end: i32| ((end - 1) / SIDE) as u16;
         let number = self.primitives.len() as u32;

@@ -12,7 +12,7 @@ use crate::assumptions::{
 };
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 
-/// Most vertices of a primitive: those of a patch.
+/// Maximum number of vertices of a primitive: that of a patch.
 pub const MAX_VERTICES: usize = 32;
 
 /// How the vertices make primitives.
@@ -196,12 +196,12 @@ pub enum Reorder {
     Trailing,
 }
 
-/// Whether primitives have their adjacent vertices.
+/// Whether primitives keep their adjacent vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adjacency {
-    /// They have them.
+    /// Primitives keep them.
     Keep,
-    /// They are removed (Discard Adjacency, and all stages except the geometry shader).
+    /// Primitives discard them (Discard Adjacency, and all stages except the geometry shader).
     Discard,
 }
 
@@ -222,11 +222,11 @@ pub enum Provoking {
 /// The selects of 3DSTATE_SF: the number of a vertex in the order of the topology.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProvokingSelects {
-    /// Of lines, 0 or 1.
+    /// For lines, 0 or 1.
     pub line: u8,
-    /// Of triangles of strips and lists, 0 to 2.
+    /// For triangles of strips and lists, 0 to 2.
     pub triangle: u8,
-    /// Of triangles of fans, 0 to 2.
+    /// For triangles of fans, 0 to 2.
     pub fan: u8,
 }
 
@@ -250,9 +250,9 @@ pub struct Primitive {
     pub id: u32,
     /// Edges that wireframes draw: all but those inside a polygon.
     pub edges: Edges,
-    /// Of lines: the first one of a strip, where the stipple starts. True for each line of a list.
+    /// For lines: the first one of a strip, where the stipple starts. True for each line of a list.
     pub first: bool,
-    /// Of lines: the last one of a strip, where Last Pixel Enable applies. True for each line of a
+    /// For lines: the last one of a strip, where Last Pixel Enable applies. True for each line of a
     /// list.
     pub last: bool,
     /// An earlier stage found that it faces backward.
@@ -288,7 +288,7 @@ impl Primitive {
     /// The first three vertices, reordered for a triangle of a strip (Reorder Mode of stream
     /// output, 2a p.226). Other primitives have only one order.
     pub fn reordered(&self, reorder: Reorder) -> [u32; 3] {
-        // The order in which they came: each exchange is its own inverse.
+        // Restore the order in which they came: each exchange is its own inverse.
         let [a, b, c] = self.order.map(|n| self.vertices[usize::from(n)]);
         match (self.order == [0, 1, 2], reorder) {
             (true, _) => [a, b, c],
@@ -419,8 +419,8 @@ impl Assembler {
                 let quad = [self.back(3), self.back(2), self.back(0), self.back(1)];
                 self.quad(quad, 2, out)
             }
-            // A triangle is emitted with the two vertices of the next one, because it needs the
-            // second.
+            // A triangle is emitted when the two vertices of the next one are there: it needs the
+            // second of them.
             Kind::TriangleStripAdjacent if n >= 8 && n.is_multiple_of(2) => {
                 self.adjacent_triangle(n / 2 - 4, n - 2, out)
             }

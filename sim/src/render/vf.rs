@@ -20,7 +20,7 @@ use genxml::gen8::render3d_fetch::{
 use genxml::gen8::state::SurfaceFormat;
 use genxml_core::packet::Fixed;
 
-/// Most elements of a vertex (2a p.431: 34 with edge flag).
+/// Maximum number of elements of a vertex (2a p.431: 34 with edge flag).
 const MAX_ELEMENTS: usize = 34;
 /// Dwords of an element of 128 bits.
 const SLOT: usize = 4;
@@ -46,8 +46,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range of a 3DPRIMITIVE: its fields, or the registers that it refers to. With End Offset
-    /// Enable, the vertices that lie before the end that stream output stored (2a p.9).
+    /// The range of a 3DPRIMITIVE: from its fields, or from registers if it is indirect. With End
+    /// Offset Enable, the vertices before the end offset that stream output stored (2a p.9).
     pub fn of(packet: &ThreeDPrimitive, state: &State) -> Range {
         let register = |offset| state.registers.read(offset);
         let mut range = match packet.indirect_parameter_enable {
@@ -155,19 +155,21 @@ impl Fetch {
             ];
             if let Some((n, control)) = components.iter().enumerate().find(|(_, c)| !is_stored(**c))
             {
-                // Broadwell's objects have their number without it (000:270).
-                let why = "there are NOSTORE, STORE_SRC, STORE_0, STORE_1_FP and STORE_1_INT";
+                // VFCOMP_STORE_PID is not there: on Broadwell, the primitive ID comes from the
+                // pipeline (000:270).
+                let why = "Broadwell has NOSTORE, STORE_SRC, STORE_0, STORE_1_FP and STORE_1_INT";
                 return Err(exec.bad_field(CONTROLS[n], control.bits(), why));
             }
-            // An element that stores no source reads none. Drivers leave the index of an old buffer
-            // in such elements, and their format does not matter (2d VERTEX_ELEMENT_STATE).
+            // An element that does not store its source does not read it. Drivers leave the index
+            // of an old buffer in such elements, and their format does not matter (2d
+            // VERTEX_ELEMENT_STATE).
             let reads = components.contains(&Control::VFCOMP_STORE_SRC);
             let format =
                 if reads { state.source_element_format } else { SurfaceFormat::R32G32B32A32_FLOAT };
             let codec = match Codec::of(format) {
                 Some(codec) if codec.format().class == Class::Channels => codec,
                 _ => {
-                    let why = "vertices have no such format";
+                    let why = "vertices cannot have this format";
                     return Err(exec.bad_field(
                         "Source Element Format",
                         state.source_element_format.bits(),
@@ -239,7 +241,7 @@ impl Fetch {
                     format!("a vertex has {MAX_ELEMENTS} elements"),
                 ));
             }
-            // Their element offset counts in 128 bits, regardless of the size of the vertex
+            // The element offset counts in units of 128 bits, regardless of the size of the vertex
             // elements.
             self.dwords = self.dwords.max((element as usize + 1) * SLOT);
             Ok(Some(element as usize * SLOT + component as usize))
@@ -260,8 +262,8 @@ impl Fetch {
         Ok(())
     }
 
-    /// The vertex number at `position` of an instance: the position itself, or its index. None ends
-    /// a strip.
+    /// The vertex number at `position` of an instance: the position itself, or the index there.
+    /// `None` for the cut index, which ends a strip.
     ///
     /// # Errors
     /// A page fault.

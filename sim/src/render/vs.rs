@@ -1,4 +1,4 @@
-//! Vertex shader: threads of eight vertices or of two (2a, 3DSTATE_VS; gen8_facts 3.2).
+//! Vertex shader: threads shade eight vertices or two (2a, 3DSTATE_VS; gen8_facts 3.2).
 
 use super::shader::{Shader, Threads};
 use super::stage::{Dispatch, entries};

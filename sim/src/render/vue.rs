@@ -95,8 +95,8 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Entries by the fields of 3DSTATE_URB: starting address in 8 KiB, allocation size in 64
-    /// bytes.
+    /// Entries from the fields of 3DSTATE_URB: starting address in units of 8 KiB, allocation size
+    /// in units of 64 bytes.
     pub fn new(start: u64, size: u64, count: u64) -> Entries {
         Entries {
             first: start as usize * URB_CHUNK,
@@ -156,7 +156,7 @@ impl Entries {
 
     #[cold]
     fn outside(&self, exec: &Exec<'_>, entry: usize) -> Fault {
-        let why = format!("entry {entry} of {} bytes lies behind the end of the URB", self.size);
+        let why = format!("entry {entry} of {} bytes is after the end of the URB", self.size);
         exec.bad_field("URB Starting Address", (self.first / URB_CHUNK) as u64, why)
     }
 }

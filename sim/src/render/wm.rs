@@ -64,7 +64,8 @@ pub struct PixelState<'a> {
 /// Counts of pixels and samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Channels of pixel shaders (PS_INVOCATION_COUNT, in units of its own).
+    /// Enabled channels of pixel shader threads. PS_INVOCATION_COUNT counts them in another unit
+    /// (assumptions::PS_INVOCATIONS_OF_A_PIXEL).
     pub invocations: u64,
     /// Samples that passed the depth test (PS_DEPTH_COUNT).
     pub passed: u64,
@@ -232,7 +233,7 @@ impl PixelPipe {
         self.shader.is_none()
     }
 
-    /// Adds what was counted to the registers.
+    /// Adds the counts to the registers if statistics are enabled, and clears them.
     pub(super) fn count(&mut self, exec: &mut Exec<'_>, windower: &Windower) {
         let Counts { invocations, passed } = std::mem::take(&mut self.counts);
         if windower.counted {
@@ -466,7 +467,7 @@ pub fn blend_address(state: &State) -> Option<u64> {
 }
 
 /// Reads BLEND_STATE. Its eighth entry ends after the first cache line, where memory may end:
-/// drivers write only as many entries as there are targets. What cannot be read there is zero.
+/// drivers write only as many entries as there are targets. A rest that cannot be read is zero.
 ///
 /// # Errors
 /// The error of `read` for the first cache line.

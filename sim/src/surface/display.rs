@@ -14,7 +14,7 @@ pub struct PixelConverter {
     opaque: bool,
     /// Greatest integer in red, green and blue of all texels.
     most: i64,
-    /// Integers do not all fit a byte.
+    /// Some integers do not fit a byte.
     scaled: bool,
 }
 
@@ -54,7 +54,7 @@ impl PixelConverter {
         self.opaque
     }
 
-    /// True if integers do not all fit a byte. Then they are scaled so that the greatest becomes
+    /// True if some integers do not fit a byte. Then all are scaled so that the greatest becomes
     /// 255.
     pub fn scaled(&self) -> bool {
         self.scaled

@@ -116,7 +116,7 @@ fn texels_of_planes_have_chroma_around_luma() {
 }
 
 #[test]
-fn what_cannot_be_says_so() {
+fn invalid_states_name_the_field() {
     let field = |state: RenderSurfaceState| Surface::resolve(&state).unwrap_err().field;
     let extent =
         RenderSurfaceStateExtent::Image { height: lit!(64), width: lit!(100), depth: lit!(2) };

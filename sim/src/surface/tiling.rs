@@ -143,7 +143,7 @@ mod tests {
             }
         }
 
-        /// Oracle: [`TileMode::offset`], of which `locate` is the inverse.
+        /// Oracle: [`TileMode::offset`]. `locate` must be its inverse.
         #[test]
         fn back_from_an_offset(x in 0i64..1024, y in 0i64..256, tiles in 1i64..8) {
             for mode in [TileMode::Linear, TileMode::X, TileMode::Y, TileMode::W] {

@@ -1,5 +1,5 @@
-//! Atomic operations: what memory holds afterwards and what comes back. The data ports, the URB and
-//! MI_ATOMIC share those on integers; those on floats are the data port's.
+//! Atomic operations: the new contents of memory, and the value that is returned. The data ports
+//! and MI_ATOMIC share the operations on integers. Only the data ports have operations on floats.
 
 use crate::assumptions::{
     FLOAT_ATOMIC_COMPARE, FLOAT_ATOMIC_MAX, FLOAT_ATOMIC_MIN,
@@ -25,7 +25,7 @@ impl Width {
         }
     }
 
-    /// The value without the bits that this size has not.
+    /// The low bits of the value that fit this size.
     const fn cut(self, value: u64) -> u64 {
         match self {
             Width::Dword => value as u32 as u64,
@@ -42,8 +42,7 @@ impl Width {
     }
 }
 
-/// Operands that the operation takes from its message, besides what memory holds: 0 to 2 (2d
-/// p.14-16).
+/// Number of operands in the message, 0 to 2 (2d p.14-16). The old contents of memory do not count.
 pub const fn sources(operation: MdcAop) -> usize {
     match operation {
         MdcAop::AOP_INC | MdcAop::AOP_DEC | MdcAop::AOP_PREDEC => 0,
@@ -52,9 +51,9 @@ pub const fn sources(operation: MdcAop) -> usize {
     }
 }
 
-/// The new contents of memory and the value that is returned. Bits of `old` and of the sources
-/// beyond `width` are not looked at, those of the results are 0. [`MdcAop::AOP_CMPWR_2W`] is the
-/// comparison of twice the size: the caller says that size. (2d p.14-16)
+/// Returns the new contents of memory and the value for the response. In `old` and the sources,
+/// bits beyond `width` are ignored; in the results they are 0. [`MdcAop::AOP_CMPWR_2W`] compares
+/// twice the size: the caller passes that size as `width`. (2d p.14-16)
 #[inline]
 pub const fn operate(
     operation: MdcAop,
@@ -79,11 +78,11 @@ pub const fn operate(
         MdcAop::AOP_UMAX if src0 > old => src0,
         MdcAop::AOP_UMIN if src0 < old => src0,
         MdcAop::AOP_CMPWR | MdcAop::AOP_CMPWR_2W if src0 == old => src1,
-        // The extremes and comparisons that leave memory as it is.
+        // A minimum, maximum or comparison that leaves memory unchanged.
         _ => old,
     };
     let new = width.cut(new);
-    // The manual returns the old value of all operations but one (2d p.16).
+    // All operations except PREDEC return the old value (2d p.16).
     let returned = match operation {
         MdcAop::AOP_PREDEC => new,
         _ => old,
@@ -91,19 +90,19 @@ pub const fn operate(
     (new, returned)
 }
 
-/// Operations on single floats.
+/// Atomic operations on single-precision floats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Float {
-    /// The greater one.
+    /// Stores the greater one of memory and operand.
     Max,
-    /// The smaller one.
+    /// Stores the smaller one of memory and operand.
     Min,
-    /// The second operand if memory equals the first.
+    /// Stores the second operand if memory equals the first.
     CompareAndWrite,
 }
 
 impl Float {
-    /// The operation of a number in a message; none if there is no such one.
+    /// The operation with this number in a message; `None` for other numbers.
     pub const fn from_bits(bits: u64) -> Option<Float> {
         match bits {
             FLOAT_ATOMIC_MAX => Some(Float::Max),
@@ -113,7 +112,7 @@ impl Float {
         }
     }
 
-    /// Operands that come with it.
+    /// Number of operands in the message.
     pub const fn sources(self) -> usize {
         match self {
             Float::Max | Float::Min => 1,
@@ -121,11 +120,11 @@ impl Float {
         }
     }
 
-    /// The new contents of memory; the old one is returned. All are patterns of single floats
+    /// Returns the new contents of memory. Arguments and result are the bits of single floats
     /// (assumptions::FLOAT_ATOMICS_PREFER_NUMBERS_TO_QUIET_NANS).
     pub fn operate(self, old: u32, src0: u32, src1: u32) -> u32 {
         let (memory, operand) = (f32::from_bits(old), f32::from_bits(src0));
-        // The most significant bit of the fraction tells quiet NaNs from signaling ones.
+        // The most significant bit of the fraction distinguishes quiet NaNs from signaling ones.
         let quiet = |bits: u32| bits & (1 << (f32::MANTISSA_DIGITS - 2)) != 0;
         let takes = match self {
             Float::CompareAndWrite => return if memory == operand { src1 } else { old },

@@ -8,8 +8,8 @@ use genxml::gen8::state::{
     BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode,
 };
 
-/// The first binding table index that names no entry of the table: the indices from here on have a
-/// meaning of their own (2d p.471).
+/// First binding table index that is not an entry of the table. This index and the larger ones have
+/// special meanings (2d p.471).
 pub(super) const FIRST_SPECIAL_INDEX: u8 = 240;
 
 /// A surface that a binding table entry refers to.
@@ -21,7 +21,8 @@ pub struct Bound {
     pub boundary: RenderSurfaceStateMediaBoundaryPixelMode,
 }
 
-/// The surfaces of the threads of one packet. Each is resolved when a message first uses it.
+/// Surfaces that the threads of one packet use. Each is resolved when a message first uses it, and
+/// then cached.
 #[derive(Clone, Debug)]
 pub struct Bindings {
     /// Graphics address to which the offsets of surface states are added.
@@ -74,7 +75,7 @@ impl Bindings {
         Ok(())
     }
 
-    /// Copies the surfaces that only `other` has resolved. Both must be of the same table.
+    /// Copies the surfaces that only `other` has resolved. Both must refer to the same table.
     pub fn merge(&mut self, other: &Bindings) {
         for (own, &place) in self.places.iter_mut().zip(&other.places) {
             if *own == 0 && place != 0 {

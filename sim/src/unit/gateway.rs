@@ -1,5 +1,5 @@
 //! Message gateway: messages between threads, barriers and time stamps (G45 vol 4, chapter 7; the
-//! layout of barrier messages is that which compilers send).
+//! layout of barrier messages follows what compilers send).
 
 use super::local::{Gateway, Mail, PLACES, Segment, address};
 use super::port::Port;
@@ -152,7 +152,7 @@ fn forward(
     let offset = payload.offset.get() as usize;
     if !offset.is_multiple_of(length) {
         let why = format!(
-            "{length} bytes forwarded to offset {offset:#x}, which is not a multiple of it"
+            "{length} bytes forwarded to offset {offset:#x}, which is not a multiple of {length}"
         );
         return Err(port.illegal(why, message));
     }

@@ -1,4 +1,4 @@
-//! The registers of a message: header, payload and answer.
+//! The registers of a message: header, payload and response.
 
 use crate::assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE;
 use crate::eu::Message;
@@ -8,25 +8,25 @@ use crate::mem::PageFault;
 use crate::unit::port::Port;
 use genxml::gen8::messages::MessageDescriptor;
 
-/// A message as it arrives.
+/// A message with its header, payload and lengths, decoded from the descriptor.
 #[derive(Debug)]
 pub(super) struct Payload<'m> {
-    /// What the send says.
+    /// The message as the `send` instruction sent it.
     pub message: &'m Message,
-    /// What the message is called in reports.
+    /// Name of the message in error messages.
     pub name: &'static str,
-    /// Byte in the registers where the header stands, if there is one.
+    /// Byte offset of the header in the registers, if there is one.
     pub header: Option<usize>,
-    /// Byte in the registers where the payload behind it begins.
+    /// Byte offset of the payload after the header.
     pub body: usize,
-    /// Registers behind the header.
+    /// Number of registers after the header.
     sent: usize,
-    /// Registers that come back.
+    /// Response length in registers.
     returned: usize,
 }
 
 impl<'m> Payload<'m> {
-    /// Takes the common part of a descriptor apart.
+    /// Decodes the fields that all message descriptors have.
     pub fn open(message: &'m Message, name: &'static str) -> Payload<'m> {
         let common = MessageDescriptor::unpack_lossy(&[message.descriptor]);
         let (sent, returned) =
@@ -43,9 +43,9 @@ impl<'m> Payload<'m> {
         }
     }
 
-    /// Checks that the message has as many registers behind its header and gets back as many as its
-    /// descriptor asks for: too long is an error as too short is (G45 vol 4, 2.6.11). Nothing may
-    /// come back of what nobody wants.
+    /// Checks that the message has `sent` registers after its header and a response of `back`
+    /// registers. Too many registers are an error, like too few (G45 vol 4, 2.6.11). The response
+    /// length may also be zero.
     pub fn check(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
         if self.sent == sent && (self.returned == back || self.returned == 0) {
             return Ok(());
@@ -53,8 +53,8 @@ impl<'m> Payload<'m> {
         Err(self.lengths(port, sent, back))
     }
 
-    /// The same for a message whose size is in its header: there may be more registers, of which
-    /// nothing is looked at and nothing changes
+    /// Like `check`, for a message whose size is in its header. There may be more registers than
+    /// needed, which are neither read nor written
     /// (assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE).
     pub fn at_least(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
         if !MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE {
@@ -80,9 +80,9 @@ impl<'m> Payload<'m> {
         port.illegal(why, self.message)
     }
 
-    /// Of a message with `addresses` registers of addresses and `data` of data, which a write
-    /// brings and a read gets back: checks its lengths, and says at which byte in the registers the
-    /// data are or go; none if nobody wants them.
+    /// Checks the lengths of a message with `addresses` registers of addresses and `data` registers
+    /// of data. A write sends the data, a read gets them back. Returns the byte offset of the data
+    /// in the registers; `None` if a read has no response.
     pub fn data(
         &self,
         port: &Port<'_, '_>,
@@ -95,7 +95,8 @@ impl<'m> Payload<'m> {
         Ok(if write { Some(self.body + addresses * REGISTER) } else { self.answer() })
     }
 
-    /// Counts the bytes that the message has read or written.
+    /// Adds the bytes that the message has read or written to the statistics, or returns the fault
+    /// for its page fault.
     #[inline]
     pub fn moved(
         &self,
@@ -111,22 +112,23 @@ impl<'m> Payload<'m> {
         Ok(())
     }
 
-    /// Registers that come back.
+    /// Response length in registers.
     pub fn returned(&self) -> usize {
         self.returned
     }
 
-    /// Registers behind the header.
+    /// Number of registers after the header.
     pub fn sent(&self) -> usize {
         self.sent
     }
 
-    /// The byte in the registers where the answer goes, if somebody wants it.
+    /// Byte offset of the response in the registers. `None` if there is no destination or the
+    /// response length is zero.
     pub fn answer(&self) -> Option<usize> {
         self.message.response.filter(|_| self.returned > 0)
     }
 
-    /// The header, which the message must have.
+    /// Byte offset of the header. A message without a header is an error.
     pub fn required(&self, port: &Port<'_, '_>) -> Result<usize, Fault> {
         self.header
             .ok_or_else(|| port.illegal(format!("{} without a header", self.name), self.message))
@@ -143,13 +145,13 @@ impl<'m> Payload<'m> {
         }
     }
 
-    /// A field of the descriptor holds what it must not.
+    /// The fault for a descriptor field with a reserved value.
     #[cold]
     pub fn reserved(&self, port: &Port<'_, '_>, field: &str, value: u64) -> Fault {
         port.illegal(format!("{}: {field} = {value} is reserved", self.name), self.message)
     }
 
-    /// A page fault of the message.
+    /// The fault for a page fault of the message.
     #[cold]
     pub fn page(&self, port: &Port<'_, '_>, fault: PageFault) -> Fault {
         port.exec.page(fault, self.name)

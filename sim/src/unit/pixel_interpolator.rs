@@ -1,8 +1,9 @@
-//! Pixel interpolator: barycentrics of a pixel shader's object at places that the shader chooses
-//! (gen8_facts 4.7).
+//! Pixel interpolator: computes barycentrics of a pixel shader's object at positions that the
+//! shader chooses (gen8_facts 4.7).
 //!
-//! Whoever starts a thread of a pixel shader leaves a [`Pixels`] in [`Local`](super::Local);
-//! messages ask it for b1 and b2, which `pln` takes as it takes those of the payload.
+//! The stage that starts a pixel shader thread stores a [`Pixels`] in [`Local`](super::Local).
+//! Messages get b1 and b2 from it. The shader passes them to `pln`, like the barycentrics of its
+//! payload.
 
 use super::port::Port;
 use crate::eu::Message;
@@ -16,20 +17,20 @@ use genxml::eu::gen8::eu_messages::{
 };
 use genxml_core::S;
 
-/// Slots of half a thread of 32, which a message can tell apart.
+/// Slots of a slot group. A message selects one of the two groups of a thread with 32 slots.
 const GROUP: usize = 16;
 
-/// Sixteenths of a pixel: the low four bits, of which the highest is the sign.
+/// An offset in 1/16 pixels: the low four bits as a signed number.
 fn sixteenths(bits: u64) -> i32 {
     S::<4>::from_bits(bits).get() as i32
 }
 
-/// A message to the pixel interpolator. Each enabled channel gets b1 and b2, eight channels of both
-/// before the next eight.
+/// Executes a message to the pixel interpolator. Each enabled channel gets b1 and b2. The response
+/// has b1 and b2 of eight channels, then b1 and b2 of the next eight.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] from threads that are no pixel shader's, and for offsets that are
-/// not all there.
+/// [`Fault::IllegalInstruction`] if the thread does not run a pixel shader, or if the message lacks
+/// the offsets of some slots.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -54,7 +55,7 @@ fn answer(
     pixels: &Pixels,
 ) -> Result<(), String> {
     let rows = if descriptor.simd_mode == MdcSm2::SIMD16 { 2 } else { 1 };
-    // A message of eight channels in a thread of more is for the quarter that sends it.
+    // A SIMD8 message is for the eight slots of the channels that send it.
     let quarter = if rows == 1 { usize::from(message.first) / 8 % 2 * 8 } else { 0 };
     let first = descriptor.slot_group_select.get() as usize * GROUP + quarter;
     let header = usize::from(descriptor.header_present);
@@ -63,7 +64,7 @@ fn answer(
         header + if descriptor.message_type == Type::PER_SLOT_OFFSET { 2 * rows } else { 0 };
     if sent < needs {
         return Err(format!(
-            "offsets of all slots are {needs} registers (message length), {sent} came"
+            "the offsets of all slots need {needs} registers (message length), but there are {sent}"
         ));
     }
     let kind = if descriptor.linear { Barycentric::Linear } else { Barycentric::Perspective };

@@ -30,7 +30,7 @@ impl Port<'_, '_> {
         self.refuse(Refusal::missing(what.to_owned(), page), message)
     }
 
-    /// The message without the channels of pixels that are not covered.
+    /// A copy of the message in which the channels of uncovered pixels are disabled.
     #[inline(always)]
     pub(super) fn covered(&self, message: &Message) -> Message {
         match self.local.covered {
@@ -39,7 +39,7 @@ impl Port<'_, '_> {
         }
     }
 
-    /// The fault of a message that is not delivered.
+    /// The fault for a message that a shared function refuses.
     #[cold]
     pub(super) fn refuse(&self, refusal: Refusal, message: &Message) -> Fault {
         let refusal = match refusal {

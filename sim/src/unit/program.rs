@@ -1,4 +1,4 @@
-//! What the threads of one packet have in common.
+//! The kernel and the bindings that the threads of one packet share.
 
 use super::bindings::Bindings;
 use crate::eu::Kernel;

@@ -1,8 +1,8 @@
 //! Render cache data port: messages of pixel shaders that write render targets (2d p.255,
 //! p.353-357; 003:4911).
 //!
-//! This file takes a message apart: which pixels, what colours. [`crate::render::merge`] does the
-//! rest.
+//! This module decodes the pixels and colours of a message. [`crate::render::merge`] writes them to
+//! the render target.
 
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
@@ -12,30 +12,30 @@ use genxml_eu::gen8::eu_messages::{
     MsdRtw, MsdRtwPrecision, MsdRtwSlotGroupSelect, MtDpRt, RenderTargetWriteSubtype,
 };
 
-/// Pixels of one message: its slots.
+/// Maximum number of slots of a message. Each slot is a pixel.
 pub const SLOTS: usize = 16;
 
-/// Channels of sixteen slots as messages bring them: floats or integers as bits.
+/// Red, green, blue and alpha of sixteen slots: bits of floats, or integers.
 pub type Source = [[u32; SLOTS]; 4];
 
-/// What the dispatch of a thread says and messages without a header leave out.
+/// Values from the dispatch of a thread. Messages without a header use them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Dispatched {
     /// Render target array index.
     pub slice: u32,
     /// Viewport.
     pub viewport: u8,
-    /// The primitive faces backward.
+    /// The primitive is back-facing.
     pub back: bool,
-    /// Column and row of the upper left pixel of each quad, by slots.
+    /// Column and row of the upper left pixel of each quad. A quad is four consecutive slots.
     pub subspans: [[u32; 2]; 8],
-    /// Slots that are lit.
+    /// Mask of covered slots.
     pub mask: u32,
-    /// 3DSTATE_PS_EXTRA: the thread is for one sample of each pixel.
+    /// 3DSTATE_PS_EXTRA: the thread runs for one sample of each pixel.
     pub per_sample: bool,
-    /// 3DSTATE_PS_EXTRA: messages bring a mask of samples.
+    /// 3DSTATE_PS_EXTRA: messages contain a sample mask.
     pub omask: bool,
-    /// 3DSTATE_PS_EXTRA: messages bring depth.
+    /// 3DSTATE_PS_EXTRA: messages contain depth.
     pub depth: bool,
 }
 
@@ -50,9 +50,9 @@ pub struct Write {
     pub last: bool,
     /// The slots are 31:16 of the thread, not 15:0.
     pub upper: bool,
-    /// Slots of the sixteen that the message is for.
+    /// Mask of the slots that the message subtype addresses, of sixteen.
     pub slots: u16,
-    /// Those of them that take part.
+    /// Mask of the slots that are written.
     pub mask: u16,
     /// Column and row of the upper left pixel of the quads of the sixteen slots.
     pub subspans: [[u32; 2]; 4],
@@ -60,28 +60,28 @@ pub struct Write {
     pub slice: u32,
     /// Viewport.
     pub viewport: u8,
-    /// The primitive shows its back.
+    /// The primitive is back-facing.
     pub back: bool,
     /// Colours, by slot.
     pub color: Source,
-    /// The second colours.
+    /// Second colours, for dual source blending.
     pub second: Option<Source>,
     /// Alpha of the first render target's colours (source 0).
     pub alpha: Option<[u32; SLOTS]>,
-    /// Samples of each slot that are left.
+    /// Sample mask (oMask) of each slot.
     pub omask: Option<[u16; SLOTS]>,
     /// Depths that the shader computed.
     pub depth: Option<[f32; SLOTS]>,
 }
 
-/// Channels, first slot and parts of a kind of message.
+/// Slots and colours of a message subtype.
 struct Shape {
-    /// Slots of the sixteen that the message has, from `first` on.
+    /// Number of slots of the message. They start at slot `first` of sixteen.
     slots: usize,
     first: usize,
-    /// One colour for all.
+    /// All slots have the same colour.
     replicated: bool,
-    /// Two colours for each.
+    /// Each slot has two colours.
     dual: bool,
 }
 
@@ -98,13 +98,13 @@ impl Shape {
         })
     }
 
-    /// Bits of the slots.
+    /// Mask of the slots.
     fn mask(&self) -> u32 {
         ((1 << self.slots) - 1) << self.first
     }
 }
 
-/// Registers of a message, one part behind the other.
+/// Reads the parts of a message's payload one after the other.
 struct Reader<'r> {
     registers: &'r Registers,
     at: usize,
@@ -113,7 +113,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// One dword for each slot.
+    /// Reads one dword for each slot.
     #[inline(always)]
     fn slots(&mut self) -> [u32; SLOTS] {
         let mut lanes = [0; SLOTS];
@@ -132,13 +132,13 @@ impl Reader<'_> {
     }
 }
 
-/// Takes a render target write apart. Which slots take part: those that the header names, or else
-/// those that were dispatched, of these the ones whose channels the send has enabled (gen8_facts
-/// 4.3).
+/// Decodes a render target write. A slot is written if the header's pixel mask includes it and the
+/// `send` enables its channel. Without a header, the dispatched slots take the place of the
+/// header's mask (gen8_facts 4.3).
 ///
 /// # Errors
-/// [`Refusal`] for kinds of messages that do not exist or that the model lacks, and for a wrong
-/// number of registers.
+/// [`Refusal`] for message types that do not exist or that the model does not implement, and for a
+/// wrong number of registers.
 pub fn parse(
     registers: &Registers,
     message: &Message,
@@ -155,10 +155,10 @@ pub fn parse(
         }
     }
     if descriptor.precision == MsdRtwPrecision::HALF {
-        return Err(Refusal::missing("render target writes of halves", "2a p.459"));
+        return Err(Refusal::missing("half-precision render target writes", "2a p.459"));
     }
     if descriptor.per_sample && !dispatched.per_sample {
-        let what = "render target writes of single samples by a thread that is for whole pixels";
+        let what = "per-sample render target writes from a thread that runs for whole pixels";
         return Err(Refusal::missing(what, "gen8_facts 4.3"));
     }
     let Some(shape) = Shape::of(descriptor.message_subtype) else {
@@ -214,14 +214,15 @@ pub fn parse(
         write.subspans =
             [header.subspan_0, header.subspan_1, header.subspan_2, header.subspan_3].map(corner);
     }
-    // Channels that the send does not have do not keep slots from being written.
+    // The `send` may have fewer channels than the message has slots. Slots without a channel count
+    // as enabled.
     let channels = (message.mask | !0 << message.channels.min(31)) << shape.first;
     write.mask = (lit & channels & shape.mask()) as u16;
 
     let mut reader = Reader { registers, at, slots: shape.slots, first: shape.first };
     let rows = shape.slots / 8;
     let colors = if shape.replicated { 1 } else { 4 * rows * if shape.dual { 2 } else { 1 } };
-    // Neither has room for the alpha of source 0 (2d p.357).
+    // Messages with two colours or one replicated colour have no alpha of source 0 (2d p.357).
     let alpha = alpha && !shape.dual && !shape.replicated;
     let depth = depth && !shape.replicated;
     let header = if descriptor.header_present { 2 } else { 0 };
@@ -230,7 +231,7 @@ pub fn parse(
         header + parts.iter().map(|&(present, rows)| if present { rows } else { 0 }).sum::<usize>();
     if sent != needs {
         return Err(Refusal::illegal(format!(
-            "a render target write with these parts has {needs} registers (message length), but brings {sent}"
+            "a render target write with these parts needs {needs} registers (message length), but has {sent}"
         )));
     }
     if alpha {

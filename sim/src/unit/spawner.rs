@@ -1,8 +1,9 @@
-//! Thread spawner: ends threads, and starts them for other threads (2d p.494-496).
+//! Thread spawner: handles messages that start child or root threads, or free a thread's URB entry
+//! (2d p.494-496).
 //!
-//! What a message that spawns says, and when its URB entry is free again, is what media kernels of
-//! Gen4 to Gen6 do. No kernel of Gen8 that spawns threads is at hand: this part of the model is
-//! unverified there.
+//! The payload of spawn messages, and the time at which a URB entry becomes free, follow media
+//! kernels of Gen4 to Gen6. No Gen8 kernel that spawns threads is available, so this part of the
+//! model is not verified for Gen8.
 
 use super::local::Request;
 use super::port::Port;
@@ -17,11 +18,12 @@ use genxml::gen8::messages::{
     ThreadSpawnMessageDescriptorSpawnResourceSelect as Spawn,
 };
 
-/// A message to the thread spawner. What it asks for is done when the turn of the thread is over.
+/// Executes a message to the thread spawner. The request is recorded and carried out after the
+/// thread's turn.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for a thread that spawns another one with its last message, or
-/// without a payload, or that is none of the media pipeline.
+/// [`Fault::IllegalInstruction`] if a thread spawns another one with its last message (EOT) or
+/// without a payload, or does not belong to the media pipeline.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &Registers,
@@ -43,7 +45,8 @@ pub fn message(
         }
         (_, Resource::Spawn { resource_select: Spawn::SPAWN_ROOT }) => Request::Root,
         (_, Resource::Spawn { .. }) => Request::Child(registers.dwords(message.payload)),
-        // Resources of child threads belong to nobody (2d p.495, Requester Type).
+        // Only root threads free a URB entry. The request of a child thread has no effect (2d
+        // p.495, Requester Type).
         (_, Resource::Dereference { resource_select: Select::DEREFERENCE_RESOURCE })
             if port.local.spawns && descriptor.requester_type == Requester::ROOT_THREAD =>
         {

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 const BASE: u64 = 0x10_0000;
 const BYTES: usize = 64 * 1024;
 
-/// Where byte `x` of row `y` lies, by counting tiles (gen8_facts 10.1).
+/// Offset of byte `x` of row `y`, computed by counting tiles (gen8_facts 10.1).
 fn offset(tile_mode: TileMode, x: usize, y: usize, pitch: usize) -> usize {
     match tile_mode {
         TileMode::Linear => y * pitch + x,
@@ -39,8 +39,8 @@ fn machine() -> (Memory, AddressSpace) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Oracle: every byte by itself, in an array of its own; G45 vol 4 section 5.10.4 for what lies
-    /// outside.
+    /// Oracle: an array that is filled byte by byte; G45 vol 4 section 5.10.4 for bytes outside of
+    /// the surface.
     #[test]
     fn media_blocks(
         tile_mode in prop::sample::select(vec![TileMode::Linear, TileMode::X, TileMode::Y]),
@@ -99,8 +99,7 @@ proptest! {
         }
     }
 
-    /// Random kernels behind a walker: they end with a fault or in order, and reach no memory but
-    /// what is mapped.
+    /// Random kernels that a walker starts end normally or with a fault, without a panic.
     #[test]
     fn random_kernels(
         code in prop::collection::vec((any::<[u32; 4]>(), prop::sample::select(vec![0x01u8, 0x31, 0x40, 0x41, 0x10, 0x20, 0x27])), 1..16),
@@ -146,9 +145,9 @@ proptest! {
     }
 }
 
-/// A kernel that jumps to where no direct branch leads and raises an exception there. Oracle: the
-/// instructions that a thread executes, counted by hand; 004:3110-3130 and STATE_SIP for the way to
-/// the system routine and back.
+/// A kernel jumps to code that no direct branch reaches, and raises an exception there. Oracle: the
+/// number of instructions that a thread executes, counted by hand; 004:3110-3130 and STATE_SIP for
+/// the entry to the system routine and the return from it.
 #[test]
 fn computed_jumps_and_exceptions_of_walkers() {
     let (mut mem, mut space) = machine();
@@ -202,10 +201,11 @@ fn computed_jumps_and_exceptions_of_walkers() {
         (crate::machine::fault::Exception::Software, 0x200)
     );
     exec.state.sip = Some(StateSip { system_instruction_pointer: Address::new(0x400).unwrap() });
-    // The second time the kernel is known with all that it grew by.
+    // In the second round the cached kernel already has the code that the first round decoded.
     for round in 1..=2 {
         crate::media::dispatch_walker(&mut exec, &walker).unwrap();
-        // Of each of two threads: a jump, the exception, two instructions of the routine, the end.
+        // Each of two threads executes a jump, the exception, two instructions of the routine, and
+        // the end.
         assert_eq!((exec.stats.threads, exec.stats.instructions), (2 * round, 2 * 5 * round));
     }
 }

@@ -1,6 +1,5 @@
 //! Unified return buffer (URB): memory inside the GPU through which threads pass data to each
-//! other. (G45 vol 4, chapter 8; the layout of the messages is that which drivers send, gen8_facts
-//! 4.4.)
+//! other. (G45 vol 4, chapter 8. The message layout follows what drivers send, gen8_facts 4.4.)
 
 use super::port::Port;
 use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
@@ -17,12 +16,12 @@ use genxml::gen8::messages::{
 };
 use std::fmt;
 
-/// Half a register.
+/// Bytes of an oword, which is half a register.
 const OWORD: usize = 16;
 
 impl UnitState for Urb {}
 
-/// The buffer. Bytes that were never written read as 0.
+/// The unified return buffer. Bytes that were never written read as 0.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Urb(Vec<u8>);
 
@@ -130,8 +129,8 @@ impl From<Outside> for Wrong {
     }
 }
 
-/// Registers of a message after the `headers` first ones: byte offset of the first, and their
-/// number. It is an error if there are fewer than `least`.
+/// Returns the byte offset of the first register after the `headers` header registers of a message,
+/// and the number of registers from there on. Fewer than `least` registers are an error.
 fn data(
     message: &Message,
     descriptor: &UrbMessageDescriptor,
@@ -173,9 +172,9 @@ fn place(descriptor: &UrbMessageDescriptor, handle: u64, slot: u64, unit: usize)
     handle as usize * URB_HANDLE_BYTES + units as usize * unit
 }
 
-/// The half registers of a block in order: for each the offset in the URB, and the offset in the
-/// data of the message. In an interleaved message, lower halves belong to the first handle and
-/// upper halves to the second.
+/// Iterates over the register halves of a block in order. Each item is the offset in the URB and
+/// the offset in the message's data. In an interleaved message, the lower halves belong to the
+/// first handle and the upper halves to the second.
 fn halves(
     descriptor: &UrbMessageDescriptor,
     header: &UrbMessageHeader,
@@ -185,9 +184,8 @@ fn halves(
     let words = matches!(descriptor.urb_opcode, Opcode::WRITE_OWORD | Opcode::READ_OWORD);
     let [first, second] = entries(header, descriptor, if words { OWORD } else { REGISTER });
     if words && registers > 1 {
-        let why = format!(
-            "an oword URB message with {registers} registers of data, at most one is possible"
-        );
+        let why =
+            format!("an oword URB message with {registers} registers of data; the maximum is one");
         return Err(Wrong::Message(why));
     }
     let half = move |n: usize| {

@@ -10,7 +10,8 @@ use genxml_eu::instruction::{
 use genxml_eu::ops::Opcode;
 use proptest::prelude::*;
 
-/// One result of an operation on eight channels, of which the first gets `a`, `b`, `c`.
+/// The result of an operation on eight channels with the same values in each. Checks that all
+/// channels have the same result.
 fn one(instruction: impl Fn(&[Operand]) -> Instruction, types: &[DataType], values: &[u64]) -> u64 {
     let operands: Vec<Operand> =
         types.iter().enumerate().map(|(n, ty)| grf(10 + 10 * n as u8, *ty, 8)).collect();
@@ -53,7 +54,7 @@ fn float(opcode: Opcode, values: &[f32]) -> f32 {
     f32::from_bits(plain(opcode, F, &vec![F; values.len()], &bits) as u32)
 }
 
-/// What hardware makes of a number before and after arithmetic when subnormals are flushed.
+/// A number after the flush of subnormals, which hardware does before and after arithmetic.
 fn flushed(value: f32) -> f32 {
     if value.is_subnormal() { 0f32.copysign(value) } else { value }
 }
@@ -353,7 +354,7 @@ fn implied_accumulators_lie_where_the_destination_does() {
 }
 
 /// Oracle: kernels of Intel's compiler (compiler_double_div) compare channels 0 to 15 and 16 to 31
-/// into f1.0 by two instructions and branch on all 32: the upper half writes the upper 16 bits.
+/// into f1.0 with two instructions and branch on all 32. The upper half writes the upper 16 bits.
 #[test]
 fn upper_channels_have_flags_of_their_own() {
     let compare = |offset, register| Instruction {
@@ -371,8 +372,8 @@ fn upper_channels_have_flags_of_their_own() {
     assert_eq!((thread.regs.flags() >> 32) as u32, !(1 << 1 | 1 << 18));
 }
 
-/// Oracle: 2b SrcMod, logic: negation complements, the absolute value and both together change
-/// nothing.
+/// Oracle: 2b SrcMod, logic: negation is the complement. The absolute value has no effect, with or
+/// without negation.
 #[test]
 fn modifiers_of_logic() {
     for (negate, absolute, expected) in [
@@ -396,8 +397,8 @@ fn modifiers_of_logic() {
     }
 }
 
-/// Oracle: eu.md 3.5: only a product of two dwords takes the low word of source 1; a word is taken
-/// with its sign.
+/// Oracle: eu.md 3.5: only a product of two dwords uses the low word of source 1 without its sign.
+/// A source that is a word keeps its sign.
 #[test]
 fn words_keep_their_sign_in_the_accumulator() {
     let accumulator = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };

@@ -11,7 +11,7 @@ use genxml_testkit::Random;
 
 /// Random operands.
 pub trait Values {
-    /// A value of a type: special ones, small ones, ones of similar exponents, and any.
+    /// A value of a type: special values, small values, values with similar exponents, or any bits.
     fn value(&mut self, ty: DataType) -> u64;
 }
 
@@ -68,10 +68,10 @@ impl Values for Random {
     }
 }
 
-/// Registers where operands lie.
+/// First registers of the sources.
 pub const SOURCES: [u8; 3] = [10, 30, 50];
 pub const DESTINATION: u8 = 80;
-/// Registers from the first of a source on that it may reach.
+/// Number of registers that a source may reach, from its first one on.
 const REACH: usize = 18;
 
 /// A thread and its instruction.
@@ -83,8 +83,8 @@ pub struct Case {
     pub addresses: [u16; 16],
     pub dispatch: u32,
     pub control: u32,
-    /// What the accumulators hold, element by element of the execution type: integers whole, floats
-    /// as patterns.
+    /// Contents of the accumulators, as elements of the execution type: complete integers, or
+    /// patterns of floats.
     pub accumulators: [u64; 32],
 }
 
@@ -104,7 +104,7 @@ fn register_file(types: &[DataType], random: &mut Random) -> Vec<u8> {
     registers
 }
 
-/// An instruction with operands of these types, and what it starts from.
+/// A random instruction with operands of these types, and the state it starts from.
 pub fn random(combination: &Combination, random: &mut Random) -> Case {
     let types: Vec<DataType> = combination.sources.iter().flatten().copied().collect();
     let destination = combination.destination.expect("a destination");
@@ -198,8 +198,8 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
     }
 }
 
-/// The type that an instruction computes in (eu.md 3.1, G45 vol 4 section 11.3.9): the widest kind
-/// of its sources; halves that make singles count as singles.
+/// The execution type of an instruction (eu.md 3.1, G45 vol 4 section 11.3.9): the widest type of
+/// its sources. Halves with a single destination count as singles.
 pub fn execution(types: &[DataType], destination: DataType) -> DataType {
     let any = |wanted: &[DataType]| types.iter().any(|ty| wanted.contains(&ty.element()));
     match () {
@@ -216,13 +216,13 @@ fn destination_byte(i: &Instruction) -> bool {
     i.destination.is_some_and(|destination| destination.ty.size() == 1)
 }
 
-/// Fewest channels of an operation that combines them.
+/// Minimum number of channels. Some operations combine pairs of channels.
 fn smallest(opcode: Opcode) -> u8 {
     if matches!(opcode, Opcode::Sad2 | Opcode::Sada2) { 2 } else { 1 }
 }
 
-/// Most channels: no sixteen for integer division, eight address registers, one accumulator of
-/// integers.
+/// Maximum number of channels: eight for integer division, for `movi`, which has eight address
+/// registers, and for `mach`, `addc` and `subb`, whose elements must fit one accumulator.
 fn greatest(combination: &Combination) -> u8 {
     use genxml_eu::instruction::MathFunction::{IntQuotient, IntQuotientRemainder, IntRemainder};
     let divides =
@@ -232,7 +232,7 @@ fn greatest(combination: &Combination) -> u8 {
     if divides || one { 8 } else { 32 }
 }
 
-/// `cr0.0`: all rounding modes, subnormal bits, and ALT mode where there is nothing but singles.
+/// `cr0.0`: all rounding modes, subnormal bits, and ALT mode if all operands are singles.
 fn control(
     types: &[DataType],
     destination: DataType,
@@ -377,7 +377,7 @@ fn source(
     Operand::Register(source)
 }
 
-/// Sets the region of a source whose operation restricts it. False: any region will do.
+/// Sets the region of a source if the operation restricts it. Returns false if any region is legal.
 fn set_special_region(
     i: &Instruction,
     index: usize,
@@ -471,8 +471,8 @@ fn place(i: &Instruction, ty: DataType, random: &mut Random) -> Destination {
     destination
 }
 
-/// Sometimes source 0 or the destination is the accumulator, where its elements are those of the
-/// execution type.
+/// Makes source 0 or the destination the accumulator in some instructions, if its elements then
+/// have the execution type.
 fn accumulator_operands(i: &mut Instruction, types: &[DataType], random: &mut Random) {
     let traits = i.opcode.op().traits;
     let Some(destination) = &mut i.destination else { return };

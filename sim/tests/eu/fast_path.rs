@@ -71,7 +71,7 @@ const SPECIAL: [u32; 24] = [
     0x00ff_80ff,
 ];
 
-/// Bits that an immediate of this type has.
+/// Mask of the bits of an immediate of this type.
 fn immediate_bits(ty: DataType) -> u64 {
     match ty {
         DataType::V | DataType::Uv => u32::MAX.into(),
@@ -124,7 +124,7 @@ fn source(random: &mut Random, ty: DataType, size: u8, last: bool, modifiers: bo
     Operand::Register(source)
 }
 
-/// Coefficients and coordinates, sometimes in places where only the general path looks for them.
+/// Coefficients and coordinates, sometimes in registers that only the general path supports.
 fn plane(random: &mut Random, opcode: Opcode, size: u8, modifiers: bool) -> [Operand; 3] {
     let mut operand = |number: u8, byte: u8, region: Region| {
         let mut source = Source::new(Register::Grf { number, byte }, DataType::F, region);
@@ -223,7 +223,7 @@ fn fill(random: &mut Random, thread: &mut Thread) {
         dword.copy_from_slice(&bits.to_le_bytes());
     }
     for n in 0..16 {
-        // Most addresses in the middle of the file, some where regions leave it.
+        // Most addresses are in the middle of the file. With some, regions leave the file.
         let address =
             if random.one_in(4) { random.bits() as u16 } else { 1024 + random.below(1024) as u16 };
         thread.regs.set_u16(A0 + 2 * n, if random.one_in(8) { address } else { address & !3 });

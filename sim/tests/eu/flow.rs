@@ -1,6 +1,5 @@
-//! Control flow. Oracle: structured programs, executed for every channel by itself by a little
-//! interpreter of the program's source. Distances follow the linking rules of compilers (eu.md
-//! 4.3).
+//! Control flow of structured programs. Oracle: a small interpreter of the program's source, which
+//! executes one channel at a time. Distances follow the linking rules of compilers (eu.md 4.3).
 
 use crate::eu::support::{alu, grf, immediate, read, run, write};
 use DataType::D;
@@ -19,10 +18,9 @@ enum Statement {
     Step(i32),
     /// if (x & mask) == 0 { .. } else { .. }
     If(i32, Vec<Statement>, Option<Vec<Statement>>),
-    /// y = 0; do { ..; y += 1 } while y < n, y being the loop's own variable; inner loops use
-    /// others.
+    /// y = 0; do { ..; y += 1 } while y < n. Each loop has its own variable y.
     Loop(i32, Vec<Statement>),
-    /// if (x & mask) == 0 leave, or begin anew
+    /// if (x & mask) == 0 leave the loop (`Break`) or start its next round (`Continue`)
     Break(i32),
     Continue(i32),
 }
@@ -31,7 +29,7 @@ const SIZE: u8 = 16;
 
 struct Compiler {
     code: Vec<Instruction>,
-    /// Branches whose targets are known later: instruction, which distance, label.
+    /// Branches whose targets are not known yet: index of the instruction, true for UIP, label.
     open: Vec<(usize, bool, usize)>,
     labels: Vec<usize>,
     depth: u8,
@@ -109,8 +107,8 @@ impl Compiler {
                     let (top, bottom) = (self.label(), self.label());
                     self.code.push(alu(Opcode::Mov, SIZE, D, variable, &[immediate(D, 0)]));
                     self.place(top);
-                    // Counted first, so that a channel that begins anew counts too; the last round
-                    // is left here.
+                    // Counted first, so that a channel that continues counts too. The last round
+                    // leaves here.
                     let one = immediate(D, 1);
                     self.code.push(alu(
                         Opcode::Add,
@@ -177,7 +175,7 @@ enum Next {
     Continue,
 }
 
-/// The meaning of the program for one channel.
+/// Executes the program for one channel.
 fn interpret(statements: &[Statement], x: &mut i32, in_loop: bool) -> Next {
     for statement in statements {
         match statement {
@@ -245,8 +243,8 @@ proptest! {
     }
 }
 
-/// Oracle: 001:21868-21872, jmpi over one instruction; an index of minus its own length loops for
-/// ever.
+/// Oracle: 001:21868-21872, jmpi over one instruction; a jump back by its own length is an endless
+/// loop.
 #[test]
 fn jumps() {
     let jump = |distance| Instruction {
@@ -314,7 +312,7 @@ fn if_else_endif() {
 
 /// Oracle: kernels of a video driver (vp8_tpu_genx_0) call with sixteen channels and the return
 /// address in the last register: only its first two elements are written (2a call). Where no
-/// channel returns, the address is not looked at.
+/// channel returns, the return address is not used.
 #[test]
 fn calls_write_two_elements() {
     let at = |byte| Register::Grf { number: 126, byte };

@@ -1,5 +1,5 @@
-//! Registers of the machine, exceptions, messages, notifications, and the manuals' examples of
-//! jumps. Oracle: the text of the manuals, as named at each test.
+//! Machine registers, exceptions, messages, notifications, and the manuals' examples of jumps.
+//! Oracle: the text of the manuals, as named at each test.
 
 use crate::eu::support::{END, IP_BASE, assemble, play, session};
 use genxml_core::U;
@@ -28,7 +28,7 @@ fn run(text: &str, setup: impl Fn(&mut Thread)) -> Thread {
     thread
 }
 
-/// The fault that the text ends in.
+/// The fault that the program `text` ends with.
 #[track_caller]
 fn fails(text: &str, launch: &Launch) -> Fault {
     play(&assemble(&format!("{text}{END}")).bytes, launch, |_| {}).err().unwrap()
@@ -147,8 +147,8 @@ fn compound_conditions() {
     }
 }
 
-/// A loop that all channels leave at different rounds (examples 15-8, 15-9, 15-11), and again in an
-/// outer loop: the predicate of the inner `while` is stale for channels that broke off.
+/// A loop that all channels leave at different rounds (examples 15-8, 15-9, 15-11), inside an outer
+/// loop. The predicate of the inner `while` is stale for channels that left by `break`.
 #[test]
 fn marks_of_breaks_do_not_outlive_their_loop() {
     let thread = run(
@@ -171,7 +171,7 @@ fn marks_of_breaks_do_not_outlive_their_loop() {
     assert_eq!(found, [3, 6, 9, 12, 15, 18, 21, 24]);
 }
 
-/// Oracle: 001:21760-21803, a join lets those channels go on that have its predicate.
+/// Oracle: 001:21760-21803, after a join, the channels with its predicate continue.
 #[test]
 fn join_with_a_predicate() {
     let text = format!(
@@ -263,7 +263,7 @@ proptest! {
             let expected = last.map_or(0, |(_, value)| value[c]);
             prop_assert_eq!(thread.regs.u32(32 * 10 + 4 * c), expected, "channel {}", c);
         }
-        // Nothing of other channels, nor outside of the array.
+        // Elements of other channels, and those outside the array, are unchanged.
         for register in 40..58 {
             for c in (0..8).filter(|c| register >= 56 || mask >> c & 1 == 0) {
                 prop_assert_eq!(thread.regs.u32(32 * register + 4 * c), 0);
@@ -272,7 +272,7 @@ proptest! {
     }
 
     /// Oracle: 000:555-581 and 003:8660-8690: any and all over aligned groups of the whole flag
-    /// register, also of channels that are not dispatched; the inversion comes last.
+    /// register, including channels that are not dispatched. The inversion comes last.
     #[test]
     fn groups_of_predicates(
         flags: u32,
@@ -286,7 +286,7 @@ proptest! {
         let first = quarter * 8 / size * size;
         let name = if every { "all" } else { "any" };
         let sign = if inverse { "~" } else { "" };
-        // 8 and 16 channels take the subregister that is named, at their place in it.
+        // 8 and 16 channels use the subregister that is named, from the bit of their group on.
         let subregister = first / 16;
         let text = format!(
             "({sign}f0.{subregister}.{name}{group}h) if ({size}|M{first}) out out
@@ -310,7 +310,7 @@ proptest! {
 // ---- messages and notifications ----
 
 /// Oracle: 003:13340ff, a descriptor in the address register; 004:2567, an indirect destination.
-/// The world answers zero.
+/// The environment answers with zeros.
 #[test]
 fn descriptor_and_destination_in_registers() {
     let mut send =
@@ -323,7 +323,7 @@ fn descriptor_and_destination_in_registers() {
     for (address, fine) in [(640u16, true), (644, false), (4096 - 64, true), (4096 - 32, false)] {
         let mut thread = Thread::new(&all());
         thread.regs.grf_mut().fill(0xff);
-        // One register of payload, one back.
+        // One register of payload, one of response.
         thread.regs.set_u32(A0 + 16, 0x0210_0000);
         thread.regs.set_u16(A0 + 6, address);
         let mut world = Alone::default();
@@ -349,8 +349,8 @@ fn split_sends_are_illegal() {
     }
 }
 
-/// Oracle: 004:3512-3625 and G45 vol 4, wait: a count is taken off, or the thread waits until one
-/// comes.
+/// Oracle: 004:3512-3625 and G45 vol 4, wait: the count is decremented; if it is zero, the thread
+/// waits for a notification.
 #[test]
 fn notifications() {
     let text = format!(
@@ -376,7 +376,7 @@ fn notifications() {
     assert!(fault.to_string().contains("only n0.0, n0.1 and n0.2"), "{fault}");
 }
 
-/// Oracle: 001:18189-18203, sendc goes out once no dependency is valid; 004:3690, a write of tdr
+/// Oracle: 001:18189-18203, sendc is sent when no dependency is valid; 004:3690, a write to tdr
 /// clears the valid bit.
 #[test]
 fn dependencies() {
@@ -403,8 +403,8 @@ fn dependencies() {
 
 // ---- registers ----
 
-/// Oracle: 004:2918-3078, 3081-3250, 3512-3680: what is reserved stays zero, what is read-only
-/// stays as it was.
+/// Oracle: 004:2918-3078, 3081-3250, 3512-3680: reserved bits stay zero, read-only bits keep their
+/// value.
 #[test]
 fn access_to_registers() {
     let thread = run(
@@ -431,7 +431,7 @@ fn access_to_registers() {
     assert!(dword(&thread, 13) > dword(&thread, 12), "the clock goes on");
 }
 
-/// Oracle: gen8_facts 3.8, ce0 has the channels that are enabled, moved down to the instruction's.
+/// Oracle: gen8_facts 3.8, ce0 has the enabled channels; bit 0 is the instruction's first channel.
 #[test]
 fn channel_enables() {
     let thread = run(
@@ -455,7 +455,7 @@ const SOFTWARE: u32 = 1 << 13;
 const ILLEGAL: u32 = 1 << 12;
 const BREAKPOINT: u32 = 1 << 15;
 
-/// Without a system routine an exception ends the thread, and says which.
+/// Without a system routine an exception ends the thread with a fault that names the exception.
 #[test]
 fn exceptions_without_a_routine() {
     let name = |text: &str, exceptions| {
@@ -473,7 +473,7 @@ fn exceptions_without_a_routine() {
     assert_eq!(name("illegal\n", SOFTWARE), None);
     let breakpoint = "nop\nmov (8|M0) r10.0<1>:ud 1:ud {Breakpoint}\n";
     assert_eq!(name(breakpoint, BREAKPOINT), Some((Exception::Breakpoint, 16)));
-    // Disabled ones leave their status only (004:3110).
+    // Disabled exceptions only set their status (004:3110).
     let thread = run(&format!("{raise}{breakpoint}"), |_| {});
     assert_eq!(dword(&thread, 10), 1);
     assert!(control(&thread).software_exception_status && control(&thread).breakpoint_status);
@@ -487,8 +487,8 @@ fn exceptions_without_a_routine() {
 
 /// The system routine of 003:9420-9609 without its messages: accumulators off, flags saved, the
 /// pending exceptions served one after the other through a table of jumps, flags restored, master
-/// bit cleared. Bits of `cr0.1` are looked for in its upper half, as `lzd` finds them: 0
-/// breakpoint, 1 halt, 2 software, 3 illegal opcode.
+/// bit cleared. `lzd` gives the number of the highest pending exception in `cr0.1`: 0 breakpoint,
+/// 1 halt, 2 software, 3 illegal opcode.
 const ROUTINE: &str = "
     entry:  (W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x2:ud {Switch}
             (W) mov (1|M0) r120.0<1>:ud f0.0<0;1,0>:ud
@@ -556,8 +556,8 @@ fn the_system_routine_of_the_manual() {
     assert_eq!(control.pack()[1] >> 16, 0, "nothing is left pending");
 }
 
-/// Oracle: 004:3481-3490, what `cr0.2` holds in the routine: the instruction, or the next one for
-/// software exceptions.
+/// Oracle: 004:3481-3490, in the routine, `cr0.2` has the address of the instruction, or of the
+/// next one for software exceptions.
 #[test]
 fn application_pointer() {
     let keep = "
@@ -573,7 +573,7 @@ fn application_pointer() {
         let (bytes, system_routine) = with_routine(&format!("nop\n{raise}"), keep);
         let launch = Launch { exceptions, system_routine, ..all() };
         let result = play(&bytes, &launch, |_| {});
-        // The routine has switched all exceptions off: the illegal opcode is met once more.
+        // The routine has disabled all exceptions: the illegal opcode is executed again.
         let Ok((thread, halt)) = result else {
             assert_eq!(exceptions, ILLEGAL, "{:?}", result.err());
             continue;
@@ -619,7 +619,7 @@ fn exceptions_do_not_nest() {
     let launch = Launch { exceptions: BREAKPOINT | SOFTWARE, system_routine, ..all() };
     let (thread, halt) = play(&bytes, &launch, |_| {}).unwrap();
     assert_eq!((halt, dword(&thread, 20)), (Halt::End, 1));
-    // Not clearing the status enters the routine again and again (12.3.3).
+    // If the routine does not clear the status, it is entered again and again (12.3.3).
     let routine = "entry: (W) and (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x7fffffff:ud\n";
     let (bytes, system_routine) =
         with_routine("(W) or (1|M0) cr0.1<1>:ud cr0.1<0;1,0>:ud 0x20000000:ud\n", routine);
@@ -642,7 +642,7 @@ fn external_halt() {
 
 // ---- sessions ----
 
-/// Breakpoints, limits, and what is reported to a watcher.
+/// Sessions: breakpoints, limits, and reports to a watcher.
 #[test]
 fn sessions() {
     let bytes = assemble(&format!(

@@ -24,7 +24,7 @@ fn channels(ty: DataType) -> usize {
 
 const NONE: u8 = 8;
 
-/// A register with its extended accumulator, `-` for a negated source.
+/// A source: its register, its extended accumulator, and true if it is negated.
 fn operand(ty: DataType, (register, accumulator, negate): (u8, u8, bool)) -> Operand {
     Operand::Register(Source {
         negate,
@@ -56,7 +56,7 @@ fn begin(ty: DataType, function: MathFunction, to: (u8, u8), sources: &[u8]) -> 
 
 type Step = (u8, u8, [(u8, u8, bool); 3]);
 
-/// `madm`, predicated by what the first step left undone.
+/// `madm` for the channels that the first step has not finished.
 fn step(ty: DataType, (register, accumulator, sources): Step) -> Instruction {
     Instruction {
         access_mode: AccessMode::Align16,
@@ -80,8 +80,7 @@ const fn m(register: u8, accumulator: u8) -> (u8, u8, bool) {
     (register, accumulator, true)
 }
 
-/// Single quotient; the last step is apart, since the compiler restores the rounding mode before
-/// it.
+/// Single quotient. The compiler restores the rounding mode before the last step.
 const SINGLE_QUOTIENT: [Step; 7] = [
     (9, 1, [p(2, NONE), p(6, NONE), p(8, 0)]),
     (10, 2, [p(3, NONE), m(4, NONE), p(8, 0)]),
@@ -141,8 +140,7 @@ fn put(thread: &mut Thread, ty: DataType, register: usize, values: &[u64]) {
     }
 }
 
-/// Runs a macro on the operands of each channel; subnormal numbers are kept, as the compiler asks
-/// for.
+/// Runs a macro on the operands of each channel. Subnormal numbers are kept, as in compiled code.
 fn evaluate(
     ty: DataType,
     function: MathFunction,
@@ -155,7 +153,7 @@ fn evaluate(
     let two = function == MathFunction::InverseMacro;
     let mut body = vec![begin(ty, function, (8, 0), if two { &[6, 4] } else { &[6] })];
     body.extend(steps.iter().map(|s| step(ty, *s)));
-    // The mode of the last step, set as the compiler does it.
+    // Set the rounding mode of the last step, as the compiler does.
     let last = body.pop().unwrap();
     body.push(Instruction {
         no_mask: true,

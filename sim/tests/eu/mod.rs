@@ -1,4 +1,4 @@
-//! The execution unit against arithmetic, regions and control flow written down a second time.
+//! Compares the execution unit with second implementations of arithmetic, regions and control flow.
 
 mod arithmetic;
 mod case;

@@ -1,6 +1,6 @@
-//! What one channel of an instruction computes, a second time and from other parts: integers are
-//! `i128`, floats are LLVM's software floats (`rustc_apfloat`), functions of the math unit the C
-//! library's doubles.
+//! Second implementation of what one channel of an instruction computes, without code of the model:
+//! integers are `i128`, floats are LLVM's software floats (`rustc_apfloat`), functions of the math
+//! unit are the C library's doubles.
 
 use DataType::{Df, F, Hf};
 use genxml_eu::instruction::{Condition, DataType, MathFunction};
@@ -29,7 +29,7 @@ macro_rules! on {
     };
 }
 
-/// How floats are computed with.
+/// The float modes.
 #[derive(Clone, Copy, Debug)]
 pub struct Modes {
     pub round: Round,
@@ -91,7 +91,7 @@ impl Value {
     }
 }
 
-/// The pattern of a result and whether it left the range on the way.
+/// A result, and whether it or an intermediate result was out of range.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     pub value: Value,
@@ -110,12 +110,12 @@ fn sign(ty: DataType) -> u64 {
     1 << (8 * u32::from(ty.size()) - 1)
 }
 
-/// A zero of its sign for what is subnormal.
+/// Replaces a subnormal number by a zero with its sign.
 pub fn flush(ty: DataType, bits: u64) -> u64 {
     if is_subnormal(ty, bits) { bits & sign(ty) } else { bits }
 }
 
-/// A float in another format, and whether it was too great for it.
+/// A float in another format, and whether it was too great for that format.
 pub fn convert(from: DataType, to: DataType, bits: u64, round: Round) -> (u64, bool) {
     on!(from, A => on!(to, B => {
         let mut lost = false;
@@ -162,7 +162,7 @@ pub fn range(ty: DataType) -> (i128, i128) {
     if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-/// The integer that the low bits of a value are in a type.
+/// The low bits of a value as an integer of a type.
 pub fn wrap(ty: DataType, value: i128) -> i128 {
     let modulus = 1u128 << (8 * u32::from(ty.size()));
     let low = (value as u128 % modulus) as i128;
@@ -173,7 +173,7 @@ pub fn order(ty: DataType, a: u64, b: u64) -> Option<Ordering> {
     on!(ty, T => T::from_bits(a.into()).partial_cmp(&T::from_bits(b.into())))
 }
 
-/// Whether a condition holds of an order; nothing but inequality holds of NaNs.
+/// Whether a condition holds for an order. For NaNs, which have no order, only inequality holds.
 pub fn holds(condition: Condition, order: Option<Ordering>) -> bool {
     use Ordering::{Equal, Greater, Less};
     match condition {
@@ -187,7 +187,7 @@ pub fn holds(condition: Condition, order: Option<Ordering>) -> bool {
     }
 }
 
-/// Sums and products that remember whether one of them was too great.
+/// Computes sums and products, and records whether one of them was too great.
 struct Sums {
     ty: DataType,
     round: Round,
@@ -195,8 +195,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// Remembers whether a result was too great. Where the mode keeps it finite the status does not
-    /// tell: `again` makes a sixteenth of it.
+    /// Records whether a result was too great. If the rounding mode keeps the result finite, the
+    /// status does not show it: then `again`, which computes a sixteenth of the result, decides.
     fn note<T: Float>(&mut self, result: StatusAnd<T>, again: impl Fn() -> T) -> u64 {
         let kept = result.status.contains(Status::INEXACT) && result.value.abs() == T::largest();
         let limit = T::largest().scalbn(-4).next_up().value;
@@ -234,11 +234,11 @@ impl Sums {
     }
 }
 
-/// What an operation needs to know beyond its operands.
+/// Inputs of an operation besides its operands.
 pub struct Context {
     pub opcode: Opcode,
     pub math: Option<MathFunction>,
-    /// The type that it computes in, as the sources decide (eu.md 3.1).
+    /// The execution type, from the types of the sources (eu.md 3.1).
     pub exec: DataType,
     pub destination: DataType,
     pub first: DataType,
@@ -250,12 +250,12 @@ pub struct Context {
     pub accumulator: Value,
     /// Source 0 is an accumulator.
     pub from_accumulator: bool,
-    /// The destination is one.
+    /// The destination is an accumulator.
     pub to_accumulator: bool,
 }
 
-/// One operation on the operands of one channel. For dot products, `tuple` holds the operands of
-/// the group of four; for `sad2` those of the pair.
+/// Computes one operation on the operands of one channel. `tuple` has the operands of the group of
+/// four channels for dot products, and those of the pair for `sad2`.
 pub fn compute(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
     if matches!(x.exec, Hf | F | Df) { float(x, s, tuple) } else { int(x, s, tuple) }
 }
@@ -449,7 +449,7 @@ fn float(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
     Outcome { value: Value::Float(value), overflow: m.overflow }
 }
 
-/// A math function by the C library; what is special follows from the formulas of the manual.
+/// A math function, by the C library. Special values follow from the formulas of the manual.
 fn function(x: &Context, a: f64, b: f64) -> f64 {
     let root = if x.modes.alternative && x.exec == F { a.abs() } else { a };
     match x.math.expect("a function") {

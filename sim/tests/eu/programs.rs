@@ -49,20 +49,20 @@ enum CallKind {
 enum Statement {
     /// x = (x + a) ^ b
     Step(i16, i16),
-    /// If the flag is set and there is no `else`: with a jump over the block for the case that no
-    /// channel executes it.
+    /// If the flag is true and there is no `else`, a jump skips the block if no channel executes
+    /// it.
     If(Condition, bool, Vec<Statement>, Option<Vec<Statement>>),
     Loop(LoopKind, u8, Vec<Statement>),
-    /// Executed by channels that fulfil the condition; unstructured branches.
+    /// A block for channels that fulfil the condition, compiled to unstructured branches.
     Skip(SkipKind, Condition, Vec<Statement>),
     /// Leaves the innermost `While` or `DoWhile` loop.
     Break(Condition),
     Continue(Condition),
-    /// To the end of the program; in functions nothing.
+    /// Goes to the end of the program. In functions it does nothing.
     Halt(Condition),
-    /// A function only calls functions after it, so that nothing is recursive.
+    /// A function only calls functions after it, so there is no recursion.
     Call(Option<Condition>, CallKind, usize),
-    /// Outside of any block of a function.
+    /// Returns from a function. Only compiled outside of any block of a function.
     Return(Condition),
 }
 use Statement::{Break, Call, Continue, If, Loop, Return, Skip, Step};
@@ -83,7 +83,7 @@ struct Geometry {
 }
 
 impl Geometry {
-    /// Dwords, words for 32 channels.
+    /// The type of variables and its size in bytes: dwords, or words for 32 channels.
     fn ty(self) -> (&'static str, u32) {
         if self.size == 32 { ("w", 2) } else { ("d", 4) }
     }
@@ -148,7 +148,8 @@ impl Compiler {
         self.line(format!("{operation} {channels} r{register}.0<1>:{ty} {source} {value}:w"));
     }
 
-    /// The flag of each channel, and the predicate for those that fulfil the condition, or do not.
+    /// Sets the flag of each channel. Returns the predicate for the channels that fulfil the
+    /// condition, or for those that do not.
     fn test(&mut self, condition: Condition, fulfil: bool) -> String {
         let (register, subregister) = self.geometry.flag;
         let (channels, ty, source) = (self.channels(), self.geometry.ty().0, self.source(10));
@@ -244,7 +245,7 @@ impl Compiler {
             }
             Some(otherwise) => {
                 let side = self.label();
-                // In single program flow the second target counts.
+                // In single program flow the second target is used.
                 let second = if self.geometry.single_flow { otherwise_at } else { endif };
                 self.line(format!("{predicate} if {n} L{otherwise_at} L{second}"));
                 self.block(then, Context { end: side, ..inside });
@@ -272,7 +273,7 @@ impl Compiler {
         self.place(top);
         match kind {
             LoopKind::While => {
-                // Counted first, so that a channel that begins anew counts too.
+                // Counted first, so that a channel that continues counts too.
                 let over = self.count(variable, "gt", count);
                 self.line(format!("{over} break {n} L{bottom} L{bottom}"));
                 let innermost = Some((bottom, kind));
@@ -369,7 +370,7 @@ impl Compiler {
     }
 }
 
-/// The text with `{A-B}` and `{A}` for distances and addresses of labels.
+/// Compiles a program to text. `{A-B}` and `{A}` stand for distances and addresses of labels.
 fn compile(program: &Program, geometry: Geometry) -> String {
     let functions = program.functions.len();
     let mut compiler = Compiler { geometry, functions, text: String::new(), labels: 0, depth: 0 };
@@ -382,7 +383,7 @@ fn compile(program: &Program, geometry: Geometry) -> String {
     for (function, body) in program.functions.iter().enumerate() {
         compiler.line(format!("F{function}:"));
         let end = compiler.label();
-        // Registers of its own for the loops.
+        // The loops of each function have their own registers.
         compiler.depth = 8 * (function as u32 + 1);
         compiler.block(body, Context { end, function: Some(function), ..main });
         compiler.place(end);
@@ -391,7 +392,7 @@ fn compile(program: &Program, geometry: Geometry) -> String {
     compiler.text
 }
 
-/// Assembles the text twice: distances between labels are known after the first time.
+/// Assembles the text twice: the offsets of labels are known after the first time.
 fn link(text: &str) -> Vec<u8> {
     let fill = |value: &dyn Fn(&str) -> i64| -> String {
         let mut parts = text.split(['{', '}']);
@@ -427,7 +428,7 @@ enum Next {
 struct Interpreter<'a> {
     program: &'a Program,
     geometry: Geometry,
-    /// Steps that are left; programs that take too long are not compared.
+    /// Number of steps left. Programs that take too long are not compared.
     fuel: u64,
 }
 
@@ -572,7 +573,7 @@ fn geometries() -> impl Strategy<Value = Geometry> {
     )
 }
 
-/// `EU_CASES` asks for more programs than a test run needs.
+/// Number of programs. `EU_CASES` sets it, for longer runs.
 fn cases() -> u32 {
     std::env::var("EU_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
 }
@@ -583,7 +584,7 @@ proptest! {
     #[test]
     fn every_branch(program in programs(), geometry in geometries(), mask: u32, seed: i32) {
         let Geometry { size, first, single_flow, .. } = geometry;
-        // Single program flow goes by the first channel, which has to be there.
+        // Single program flow follows the first channel, which has to be enabled.
         let mask = (mask | u32::from(single_flow)) & (u32::MAX >> (32 - size));
         let start = |channel: u32| geometry.wrap(seed.wrapping_mul(31).wrapping_add(channel as i32 * 7));
         let mut expected: Vec<i32> = (0..size).map(start).collect();

@@ -1,4 +1,4 @@
-//! Kernels of random bits: they end, in order or with a fault, and never panic.
+//! Kernels of random bits: they end, with or without a fault, and never panic.
 
 use crate::eu::support::{World, decode, session};
 use genxml_eu::decode::decode as decode_instruction;
@@ -8,7 +8,7 @@ use genxml_sim::eu::{Launch, Thread};
 use genxml_testkit::Random;
 use proptest::prelude::*;
 
-/// Random dwords with a real opcode and a plausible size, since nearly all others are refused at
+/// Random dwords with a real opcode and without compaction. Nearly all other dwords are refused at
 /// once.
 fn dwords() -> impl Strategy<Value = Vec<[u32; 4]>> {
     let instruction = (any::<[u32; 4]>(), 0x01u8..0x7f).prop_map(|(mut dwords, code)| {
@@ -29,7 +29,7 @@ proptest! {
         let kernel = decode(&instructions);
         let launch = Launch { dispatch_mask: mask, vector_mask: mask, control, payload, ..Launch::default() };
         let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 500 });
-        // Once more instruction by instruction: a fault of the first would hide the others.
+        // Run each instruction again on its own: a fault of the first one hides the others.
         for instruction in &instructions {
             let kernel = decode(&[*instruction, crate::eu::support::end()]);
             let _ = Thread::new(&launch).run(&kernel, &mut World { steps: 4 });
@@ -37,8 +37,8 @@ proptest! {
     }
 }
 
-/// Random instructions; not by proptest, so that ten million of them cost no more than their
-/// execution.
+/// Random instructions. They do not use proptest, so that ten million of them cost little more than
+/// their execution.
 trait Instructions {
     /// An instruction of random bits, mostly with a real operation, and often one that can be
     /// executed.
@@ -55,9 +55,9 @@ impl Instructions for Random {
             bits = bits & !0xff | u128::from(code);
         }
         if choice >> 32 & 3 != 0 {
-            // Values that are reserved, indirect operands and those outside of the general
-            // registers are left out: not compact, Align1, at most eight channels, sizes, types,
-            // conditions, predicates and regions that exist.
+            // Leave out reserved values, indirect operands and operands outside the general
+            // registers. The instruction is not compacted, in Align1, has at most eight channels,
+            // and its sizes, types, conditions, predicates and regions exist.
             const LEFT_OUT: [u32; 22] = [
                 8, 15, 19, 23, 27, 29, 36, 40, 42, 46, 60, 63, 76, 79, 84, 87, 88, 108, 111, 116,
                 119, 120,
@@ -76,7 +76,7 @@ impl Instructions for Random {
 }
 
 /// Each instruction is the first one of a thread, which continues from there with a budget.
-/// `EU_RANDOM_INSTRUCTIONS` says how many; 10 million were run.
+/// `EU_RANDOM_INSTRUCTIONS` sets their number; 10 million were run.
 #[test]
 fn random_instructions_end_in_order() {
     let wanted = std::env::var("EU_RANDOM_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());

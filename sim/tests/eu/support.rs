@@ -1,4 +1,4 @@
-//! Kernels of typed instructions, run in a world that only listens.
+//! Runs kernels in test environments, on the fast path and on the general path.
 
 use genxml_eu::asm::{Assembly, Options};
 use genxml_eu::instruction::{
@@ -15,12 +15,12 @@ use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{EngineId, Fault, Place};
 
-/// Nothing but a budget.
+/// An environment that only has a budget of instructions.
 pub struct World {
     pub steps: u64,
 }
 
-/// Most instructions of a test.
+/// Maximum number of instructions of a test.
 const STEPS: u64 = 200_000;
 
 pub const PLACE: Place = Place::new(EngineId::Render, "test", 0, 0);
@@ -59,7 +59,7 @@ pub fn decode(body: &[Instruction]) -> Kernel {
     kernel(0, 0, |offset| {
         match usize::try_from(offset).ok().and_then(|offset| body.get(offset / 16)) {
             Some(instruction) => Fetched::Instruction(Box::new(*instruction)),
-            None => Fetched::Garbage("behind the end".into()),
+            None => Fetched::Garbage("after the end".into()),
         }
     })
 }
@@ -84,9 +84,8 @@ pub fn run_with(
     run_from(&body, &thread)
 }
 
-/// Runs the instructions in three ways: with the short cuts of this processor, instruction by
-/// instruction, which takes the short cuts of any processor, and on the general path. All must
-/// agree in every byte.
+/// Runs the instructions in three ways: in one run on the fast path, one instruction at a time on
+/// the fast path, and one instruction at a time on the general path. All must agree in every byte.
 pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
     let mut kernel = decode(body);
     let fast = {
@@ -109,8 +108,7 @@ pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
         uop.plan = Plan::NONE;
     }
     let general = slow(&kernel);
-    for (what, other) in [("fast path", &fast), ("fast path without vector instructions", &stepped)]
-    {
+    for (what, other) in [("fast path", &fast), ("fast path in single steps", &stepped)] {
         match (other, &general) {
             (Ok(other), Ok(general)) => {
                 let same = other.regs.bytes()[..] == general.regs.bytes()[..];
@@ -167,7 +165,7 @@ pub fn write(thread: &mut Thread, number: usize, offset: usize, size: usize, val
     thread.regs.grf_mut()[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
-/// The bytes of a kernel in IGA's syntax.
+/// Assembles a kernel in IGA's syntax.
 #[track_caller]
 pub fn assemble(text: &str) -> Assembly {
     genxml_eu::asm::assemble(text, Syntax::Iga, &Options::default()).unwrap_or_else(|errors| {
@@ -175,12 +173,12 @@ pub fn assemble(text: &str) -> Assembly {
     })
 }
 
-/// A thread of the kernel, which begins at `ip` 0x1000.
+/// A session with a thread of the kernel, which begins at `ip` [`IP_BASE`].
 pub fn session<'a>(bytes: &'a [u8], launch: &Launch) -> Session<impl FnMut(i32) -> Fetched + 'a> {
     Session::new(launch, IP_BASE, |offset| fetch_from(bytes, offset))
 }
 
-/// What `ip` is at the first instruction of a [`session`].
+/// The value of `ip` at the first instruction of a [`session`].
 pub const IP_BASE: u32 = 0x1000;
 
 /// Runs a kernel in IGA's syntax, once at full speed and once instruction by instruction: both must
@@ -214,7 +212,7 @@ pub fn play(
     free
 }
 
-/// Most instructions of [`play`].
+/// Maximum number of instructions of [`play`].
 pub const LIMIT: u64 = 400_000;
 
 /// The end of a thread, in IGA's syntax.

@@ -13,8 +13,8 @@ use genxml_sim::eu::Thread;
 const KEEP: u32 = 1 << 6 | 1 << 7 | 1 << 10;
 const ALT: u32 = 1;
 
-/// The result and the flag of an instruction on one channel whose sources begin r10, r20 and r30;
-/// the destination is r50.
+/// The result and the flag of an instruction on one channel. Its sources begin at r10, r20 and r30,
+/// its destination is r50.
 fn one(instruction: Instruction, control: u32, values: &[(DataType, u64)]) -> (u64, bool) {
     let size = usize::from(instruction.destination.unwrap().ty.size());
     let thread = run_with(&[instruction], 1, control, |thread| {
@@ -41,7 +41,7 @@ fn float(opcode: Opcode, control: u32, values: &[f32]) -> f32 {
     f32::from_bits(one(plain(opcode, F, &types), control, &values).0 as u32)
 }
 
-/// -inf, -finite, -subnormal, -0, and the other way round, NaN.
+/// -inf, -finite, -subnormal, -0, +0, +subnormal, +finite, +inf, NaN.
 const SINGLES: [f32; 9] =
     [f32::NEG_INFINITY, -2.5, -1e-40, -0.0, 0.0, 1e-40, 2.5, f32::INFINITY, f32::NAN];
 const DOUBLES: [f64; 9] =
@@ -184,9 +184,9 @@ const CMPN: [(Condition, Table); 2] = [
     ),
 ];
 
-/// 004:1378-1518, where a star depends on whether subnormal numbers are kept. Its row of +finite is
-/// one cell too long in the first table, and there +inf is greater than itself: both as in the
-/// older manual.
+/// 004:1378-1518. A star depends on whether subnormal numbers are kept. The first table of the
+/// manual has errors: its row of +finite is one cell too long, and +inf is greater than itself.
+/// Both are corrected here as in the older manual.
 const KEPT: [(Condition, Table); 6] = [
     (
         Condition::Greater,
@@ -369,9 +369,9 @@ fn check_cell(what: &str, cell: u8, a: f32, b: f32, actual: f32) {
     assert_eq!(actual.to_bits(), expected.to_bits(), "{what} is {actual}");
 }
 
-/// Oracle: 003:10840 and 10859, addition. Rows are A, columns B (the captions have it the other way
-/// round, the cells of zeros and finite numbers do not). "-finite" for -fmax + finite is the
-/// printed result of an addition that cannot change fmax: any number.
+/// Oracle: 003:10840 and 10859, addition. Rows are A, columns B: the captions are the other way
+/// round, but the cells of zeros and finite numbers are not. The manual prints "-finite" for -fmax
+/// + finite, which cannot change fmax: any number is accepted.
 #[test]
 fn additions() {
     let ieee = [
@@ -409,7 +409,7 @@ fn additions() {
 }
 
 /// Oracle: 003:12460 and 12479, multiplication. In ALT mode the row of -fmax prints NaN for
-/// products with zero, which its column does not and the mode rules out.
+/// products with zero. Its column does not, and the mode excludes NaN: these cells are not checked.
 #[test]
 fn multiplications() {
     let ieee = [
@@ -471,7 +471,7 @@ fn multiplications() {
 
 /// Oracle: 003:11730-11760 (frc) and 12868-13135 (rnd*): zeros, subnormal numbers, infinities, and
 /// that fractions are in [0, 1). The older rounding instructions give the number below and an
-/// increment; the sum is what these give.
+/// increment; their sum is the result of these.
 #[test]
 fn fractions_and_integral_values() {
     for (cell, a) in "n?ZZZZ?nn".bytes().zip(SINGLES) {
@@ -527,8 +527,8 @@ fn floats_to_integers() {
     }
 }
 
-/// Oracle: 004:1731-1776: classes of doubles as singles and singles as doubles; subnormal numbers
-/// survive whatever the mode (004:1329).
+/// Oracle: 004:1731-1776: classes of doubles as singles and of singles as doubles. Subnormal
+/// numbers are kept in every mode (004:1329).
 #[test]
 fn doubles_and_singles() {
     for (a, expected) in DOUBLES.into_iter().zip("i?zzZZ?In".bytes()) {
@@ -553,8 +553,8 @@ fn math(function: MathFunction, control: u32, a: f32, b: f32) -> f32 {
 }
 
 /// Oracle: 003:6017-6316, special values of each function. Columns: +inf, +0, +subnormal, -0,
-/// -subnormal, -inf, -F, NaN; ! is not in the table, or for the cosine of zeros in IEEE mode
-/// misprinted (the row of ALT mode has one).
+/// -subnormal, -inf, -F, NaN. A ! is not in the table; for the cosine of zeros in IEEE mode it is a
+/// misprint (the row of ALT mode has 1).
 #[test]
 fn math_functions() {
     use MathFunction::{Cos, Exp, Inverse, InverseSquareRoot, Log, Sin, SquareRoot};
@@ -579,8 +579,8 @@ fn math_functions() {
 }
 
 /// Oracle: 003:6160-6183. Rows: the exponent; columns: |x| > 1, |x| < 1, |x| = 1, +inf, +0,
-/// +subnormal, -subnormal, -0, -inf, NaN. Minus infinity to a positive power prints NaN, see
-/// assumptions::POWER_OF_MINUS_INFINITY_IS_NAN.
+/// +subnormal, -subnormal, -0, -inf, NaN. The manual prints NaN for minus infinity to a positive
+/// power, see assumptions::POWER_OF_MINUS_INFINITY_IS_NAN.
 #[test]
 fn powers() {
     let bases =
@@ -701,7 +701,7 @@ fn sums_stay_whole_in_the_accumulator() {
     assert_eq!(read(&thread, 50, 0, 4), 0xffff_ffff);
 }
 
-/// Oracle: 004:2697-2709: which accumulator an instruction updates by itself.
+/// Oracle: 004:2697-2709: which accumulator an instruction with AccWrEn updates.
 #[test]
 fn accumulators_of_halves() {
     let add = |size: u8, first: u8, ty: DataType| Instruction {

@@ -24,30 +24,30 @@ use genxml_sim::eu::uop::Type;
 use genxml_testkit::Random;
 use std::collections::BTreeMap;
 
-/// Fixes all cases.
+/// Seed of all cases.
 const SEED: u64 = 0x6765_6e38;
 
-/// Cases of each combination: integers have many and need few.
+/// Number of cases of a combination. Integers have many combinations, so each needs few cases.
 fn cases(combination: &Combination) -> usize {
     let rows = combination.opcode.op().signatures;
     let many = rows.iter().map(|row| row.sources[0].iter().count()).max().unwrap_or(1);
     if combination.sources.iter().flatten().any(|ty| ty.is_float()) || many < 4 { 200 } else { 24 }
 }
 
-/// Steps of the destination's format by which a math function may be off. The manual allows more
-/// (003:6017-6183).
+/// Error that a math function may have, in steps of the destination's format. The manual allows
+/// more (003:6017-6183).
 const MATH_TOLERANCE: u64 = 1;
 
-/// Without operations that do no arithmetic, and without smov, whose result is not a function of
-/// its operands.
+/// True for operations that do arithmetic. Excludes smov, whose result is not a function of its
+/// operands.
 fn is_arithmetic(combination: &Combination) -> bool {
     let format = combination.opcode.op().format;
     let computes = matches!(format, Format::Basic | Format::ThreeSource | Format::Math);
     computes && combination.opcode != Opcode::Smov
 }
 
-/// The macros are proven by the quotients and roots that they make, and by their special values
-/// (macros.rs).
+/// True for the first steps of macros. macros.rs tests macros by their quotients, roots and special
+/// values.
 fn is_macro(combination: &Combination) -> bool {
     combination.math.is_some_and(MathFunction::is_macro)
 }
@@ -66,7 +66,7 @@ fn every_operation_with_every_type() {
             let case = case::random(&combination, &mut random);
             compared += check(&combination, &case);
         }
-        // A few more if masks and predicates left nothing over.
+        // Run more cases if masks and predicates have disabled all channels.
         for _ in 0..count {
             if compared > 0 {
                 break;
@@ -174,9 +174,9 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Byte offset of the implicit accumulator element of a channel (004:2634-2819): elements count
-    /// from where the destination begins in its register, as media drivers' kernels have it
-    /// (`mac (1) r23.3` takes acc0.3).
+    /// Byte offset of the implicit accumulator element of a channel (004:2634-2819). The first
+    /// element has the offset of the destination in its register, as in kernels of media drivers
+    /// (`mac (1) r23.3` uses acc0.3).
     fn implicit(&self, c: usize) -> usize {
         let upper = match self.exec {
             F => self.n == 8 && self.i.channel_offset & 8 != 0,
@@ -196,8 +196,9 @@ impl<'a> Oracle<'a> {
 
     // ---- masks (eu.md 4.1, 4.2) ----
 
-    /// First flag bit of the instruction in the 64 of both registers. Channels 16 to 31 have bits
-    /// 16 to 31, whether the subregister is named (000:583) or not (compilers' kernels).
+    /// First flag bit of the instruction in the 64 bits of both registers. Channels 16 to 31 have
+    /// bits 16 to 31, if the instruction names the upper subregister (000:583) and also if it does
+    /// not (compiled kernels).
     fn flag(&self) -> usize {
         let flag = self.i.flag;
         let group = if self.n == 32 { 0 } else { usize::from(self.i.channel_offset) };
@@ -292,7 +293,7 @@ impl<'a> Oracle<'a> {
                         let at = self.indirect(source, address, immediate, c) + offset as i32;
                         pattern(source.ty, self.read((at & 4095) as usize, size))
                     }
-                    // A qword has no bit beyond its own to tell its sign.
+                    // The element of a qword has no extra bit for the sign.
                     Register::Arf { .. } => match self.accumulator(c * size) {
                         Value::Int(value) if source.ty == DataType::Uq => {
                             Value::Int(wrap(source.ty, value))
@@ -534,7 +535,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// The flag of a comparison, or what any other operation computes.
+    /// The flag of a comparison as `Err`, the result of any other operation as `Ok`.
     fn outcome_or_comparison(&self, c: usize) -> Result<Outcome, bool> {
         let (Opcode::Cmp | Opcode::Cmpn, Some(condition)) = (self.i.opcode, self.i.condition)
         else {
@@ -628,7 +629,7 @@ impl<'a> Oracle<'a> {
         Made { bits: result, flag, whole: Value::Float(whole) }
     }
 
-    /// Where the element of a channel goes, if it goes to the general registers.
+    /// Byte offset where a channel's result is written, if the destination is in general registers.
     fn destination(&self, c: usize) -> Option<usize> {
         let to = self.i.destination?;
         let offset = c * usize::from(to.stride) * usize::from(to.ty.size());
@@ -653,7 +654,7 @@ impl<'a> Oracle<'a> {
         let actual = (0..size)
             .fold(0, |bits, n| bits | u64::from(thread.regs.grf()[(at + n) % 4096]) << (8 * n));
         if number && self.destination.is_float() && is_nan(self.destination, bits) {
-            // Which NaN is open, but for raw copies (004:1336).
+            // The pattern of a NaN is not defined, except for raw copies (004:1336).
             if !self.is_raw() && is_nan(self.destination, actual) {
                 bits = actual;
             }
@@ -745,12 +746,12 @@ fn word(value: i128) -> i128 {
     (value + (1 << 32)).rem_euclid(1 << 33) - (1 << 32)
 }
 
-/// What a channel of an instruction makes.
+/// The result of one channel of an instruction.
 struct Made {
     /// The pattern that is stored.
     bits: u64,
     flag: bool,
-    /// What the accumulator gets.
+    /// The value that is written to the accumulator.
     whole: Value,
 }
 

@@ -1,7 +1,7 @@
-//! Damaged batches: whatever they say, a submission ends with a result, soon, and touches nothing
-//! that is not mapped.
+//! Damaged batches: with any damage, a submission ends soon, with a result or a fault, and does not
+//! touch memory that is not mapped.
 //!
-//! The batches are those of the corpus, if it is there, and one of our own.
+//! The batches are those of the corpus, if there is one, and a batch of this file.
 
 use genxml::capture::{Capture, Event, Playback};
 use genxml::engine::EngineId;
@@ -10,7 +10,7 @@ use genxml_testkit::corpus;
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// A submission: objects (address, bytes), the engine and the batch's address.
+/// A submission: its objects (address, bytes), its engine and the address of its batch.
 struct Submission {
     objects: Vec<(u64, Vec<u8>)>,
     engine: EngineId,
@@ -77,8 +77,8 @@ fn load(submission: &Submission, flips: &[(usize, u32)]) -> (Gpu, ContextId) {
         if (*address..*address + bytes.len() as u64).contains(&submission.batch) {
             let start = (submission.batch - address) as usize;
             let length = (bytes.len() - start).min(4096);
-            // Commands stand at the start; state and kernels of these batches further behind, in
-            // the same object.
+            // Commands are at the start of the object, state and kernels of these batches are
+            // after them.
             for &(position, value) in flips {
                 let near = if position & 1 == 0 { length.min(192) } else { length };
                 let at = start + position / 2 % (near / 4) * 4;
@@ -103,7 +103,7 @@ proptest! {
     ) {
         let submission = which.get(&SUBMISSIONS);
         let (mut gpu, context) = load(submission, &flips);
-        // Memory of somebody else: in use, and mapped nowhere in this context.
+        // Memory of another owner: in use, and not mapped in this context.
         let other = gpu.alloc(4096 * 4).unwrap();
         gpu.memory.bytes_mut(other).fill(0xa5);
         let started = std::time::Instant::now();

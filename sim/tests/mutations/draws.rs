@@ -1,15 +1,16 @@
 //! Damaged draws: submissions of real programs, with damage in their packets, in the state, kernels
-//! and data that those point to, and in what is mapped. Whatever it is, the submission ends with a
-//! result or a fault, within its budget of work, without much memory of the host, and nothing is
-//! written that is not mapped.
+//! and data that the packets point to, and in the page mappings. With any damage, the submission
+//! ends with a result or a fault, within its budget of work, uses little memory of the host, and
+//! writes nothing that is not mapped.
 //!
-//! A few hundred of them run each time. One hundred thousand, which take some minutes:
+//! Two hundred damaged draws run by default. This command runs one hundred thousand and takes some
+//! minutes:
 //!
 //!     GENXML_MUTATIONS=100000 cargo test -p genxml-sim --test mutations draws -- --nocapture
 //!
-//! (this profile optimises the model, and has debug assertions and checks for overflow on).
-//! GENXML_MUTATION=N is the first of them, 0 unless it is given: one that failed runs again with
-//! its number there, and GENXML_MUTATIONS=1.
+//! (this profile optimises the model, and has debug assertions and overflow checks on).
+//! GENXML_MUTATION=N sets the number of the first one; the default is 0. To run a failed one again,
+//! set GENXML_MUTATION to its number and GENXML_MUTATIONS=1.
 
 use crate::mutate::{Damage, Region, Target};
 use genxml::capture::{Capture, Event, Exec, Playback};
@@ -23,19 +24,19 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Units of work of a run: enough for most of these draws, for each of them in one of eight runs,
-/// and less in tests of every day.
+/// Units of work of a run. LIMIT is enough for most of these draws. LARGE_LIMIT, used by one of
+/// eight runs, is enough for all of them. Default runs use SMALL_LIMIT.
 const LIMIT: u64 = 1 << 20;
 const LARGE_LIMIT: u64 = 1 << 22;
 const SMALL_LIMIT: u64 = 1 << 18;
-/// How long a run may take: many times what its units stand for, so that work that is not charged
-/// shows.
+/// Maximum time of a run. It is much longer than the time of its units of work, so that only work
+/// that is not charged exceeds it.
 const TIME: Duration = Duration::from_millis(1000);
-/// How much a run may add to the memory of the process.
+/// Maximum number of bytes that a run may add to the memory of the process.
 const MEMORY: u64 = 64 << 20;
-/// Runs of every day.
+/// Number of runs by default.
 const FEW: u64 = 200;
-/// Dwords of data (vertices, constants, pictures) that are a target in one place.
+/// Maximum number of dwords that are damaged in a piece of data (vertices, constants, pictures).
 const DATA: usize = 64;
 
 /// Captures of draws.
@@ -54,7 +55,7 @@ const CAPTURES: [&str; 12] = [
     "images/syn_rendercopy_16_L64x64_to_L64x64",
 ];
 
-/// A buffer of a submission: its bytes before it.
+/// A buffer of a submission, with its bytes before the submission.
 struct Buffer {
     address: u64,
     frames: Frames,
@@ -66,11 +67,11 @@ struct Machine {
     gpu: Gpu,
     context: ContextId,
     buffers: Vec<Buffer>,
-    /// Memory of somebody else: in use, and mapped nowhere in this context.
+    /// Memory of another owner: in use, and not mapped in this context.
     other: Frames,
 }
 
-/// A submission that can run again and again.
+/// A submission that can run many times.
 struct Subject {
     name: String,
     exec: Exec,
@@ -94,20 +95,20 @@ impl Machine {
         Machine { gpu, context, buffers, other }
     }
 
-    /// Another one like it.
+    /// Replaces the machine by a new one with the same buffers.
     fn renew(&mut self) {
         let buffers = std::mem::take(&mut self.buffers);
         *self = Machine::new(buffers.into_iter().map(|buffer| (buffer.address, buffer.before)));
     }
 
-    /// Runs a submission; the state of its context afterwards.
+    /// Runs a submission. Returns the state of its context afterwards.
     fn submit(&mut self, exec: &Exec, state: &State) -> Result<State, Fault> {
         self.gpu.context_mut(self.context).state = state.clone();
         self.gpu.submit(self.context, exec.engine, exec.batch_address, exec.batch_length)?;
         Ok(self.gpu.context(self.context).state.clone())
     }
 
-    /// Memory as it was before.
+    /// Restores the bytes of all buffers.
     fn restore(&mut self) {
         for Buffer { frames, before, .. } in &self.buffers {
             let bytes = self.gpu.memory.bytes_mut(*frames);
@@ -125,7 +126,7 @@ impl Machine {
             .find(|b| (b.address..b.address + b.before.len() as u64).contains(&address))
     }
 
-    /// The dword at an address before; 0 if there is none.
+    /// The dword at an address before the submission; 0 if there is no buffer.
     fn read(&self, address: u64) -> u32 {
         let bytes =
             self.buffer(address).and_then(|b| b.before.get((address - b.address) as usize..));
@@ -151,7 +152,7 @@ impl Machine {
         }
     }
 
-    /// Maps again what damage had unmapped.
+    /// Maps the pages again that damage has unmapped.
     fn repair(&mut self, damage: &[Damage]) {
         for damage in damage {
             let Damage::Unmapped(at) = *damage else { continue };
@@ -163,7 +164,7 @@ impl Machine {
     }
 }
 
-/// What the decoder finds: packets, and all that they point to.
+/// The target of damage: all regions that the decoder finds, packets and what they point to.
 fn target(playback: &Playback<'_>, exec: &Exec, decoder: &mut genxml::decode::State) -> Target {
     let mut regions = Vec::new();
     let mut sink = |record: &Record| {
@@ -210,7 +211,7 @@ fn subjects(capture: &Capture) -> Vec<Subject> {
         let before = states.entry(exec.context).or_default();
         let mut machine = machine(&playback, exec);
         let target = targets.remove(&exec.seq);
-        // What others draw on later has to be drawn.
+        // Later submissions may use the result of this one, so it has to run.
         let after = if targets.is_empty() {
             State::default()
         } else {
@@ -238,10 +239,10 @@ fn machine(playback: &Playback<'_>, exec: &Exec) -> Machine {
     Machine::new(exec.objects.iter().map(|o| (o.address, playback.bytes(o.object).to_vec())))
 }
 
-/// What runs came to.
+/// Results of all runs.
 #[derive(Default)]
 struct Tally {
-    /// Every run is told.
+    /// Print every run.
     tells: bool,
     runs: u64,
     outcomes: BTreeMap<String, u64>,
@@ -255,7 +256,7 @@ impl Tally {
     }
 }
 
-/// The variant of a fault; of what is missing, what that is.
+/// The name of a fault's variant. For `Unimplemented` also what is not implemented.
 fn kind(result: &Result<genxml_sim::Stats, Fault>) -> String {
     match result {
         Ok(_) => "Ok".to_owned(),
@@ -267,14 +268,14 @@ fn kind(result: &Result<genxml_sim::Stats, Fault>) -> String {
     }
 }
 
-/// The time that this thread has worked, where the system tells; else the time.
+/// The CPU time of this thread so far, if the system reports it; otherwise the time since `since`.
 fn worked(since: Instant) -> Duration {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse().ok());
     nanoseconds.map_or_else(|| since.elapsed(), Duration::from_nanos)
 }
 
-/// The most memory that the process had, in bytes; 0 where the system does not tell.
+/// Peak memory of the process in bytes; 0 if the system does not report it.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -332,14 +333,14 @@ impl Subject {
 }
 
 thread_local! {
-    /// Where the newest panic of this thread was, and what it said; none if panics are told as
-    /// ever.
+    /// Location and message of the newest panic of this thread. `None` if panics are printed as
+    /// usual.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {
     match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}: {text} is no number")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}: {text} is not a number")),
         Err(_) => otherwise,
     }
 }
@@ -388,6 +389,6 @@ fn damaged_draws_end() {
         println!("FAILED {count} times: {what}\n    {example}");
     }
     assert!(failures.is_empty(), "{} kinds of failure, listed above", failures.len());
-    // Damage is to be felt, and not everything is.
+    // Damage must have an effect in some runs, but not in all.
     assert!(count < FEW || outcomes.len() > 4 && outcomes.contains_key("Ok"), "{outcomes:?}");
 }

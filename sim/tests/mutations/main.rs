@@ -1,4 +1,5 @@
-//! Damaged input: batches by chance, draws of real programs with all that they point to.
+//! Damaged input: batches with random changes, and draws of real programs with all that they point
+//! to.
 
 mod batches;
 mod draws;

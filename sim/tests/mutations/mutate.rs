@@ -1,5 +1,4 @@
-//! What can happen to memory: dwords of packets, of state, of kernels and of data are changed,
-//! exchanged, cut off.
+//! Damage to memory: dwords of packets, state, kernels and data are changed, exchanged or unmapped.
 
 use genxml_testkit::Random;
 use std::collections::BTreeMap;
@@ -7,15 +6,15 @@ use std::collections::BTreeMap;
 /// Something in memory that the decoder found: a packet, a structure, a kernel, a vertex.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Region {
-    /// What it is, as the manual or the decoder calls it.
+    /// Name in the manual or in the decoder.
     pub name: &'static str,
     /// Graphics address of the first dword.
     pub address: u64,
-    /// How many there are.
+    /// Number of dwords.
     pub dwords: u64,
 }
 
-/// Values that break something if anything does.
+/// Values that are likely to break something.
 const EXTREMES: [u32; 24] = [
     0,
     1,
@@ -48,18 +47,18 @@ const EXTREMES: [u32; 24] = [
 pub enum Damage {
     /// The dword at an address has another value.
     Dword(u64, u32),
-    /// Nothing is mapped any more from an address to the end of the object that it lies in.
+    /// The pages from an address to the end of its object are not mapped any more.
     Unmapped(u64),
 }
 
-/// Regions by name, so that what there is little of is hit as often as what there is much of.
+/// Regions by name, so that rare kinds of regions are damaged as often as common ones.
 pub struct Target {
     names: BTreeMap<&'static str, Vec<Region>>,
     all: Vec<Region>,
 }
 
 impl Target {
-    /// Of these regions.
+    /// A target made of these regions.
     pub fn new(mut all: Vec<Region>) -> Self {
         all.retain(|region| region.dwords > 0);
         all.sort_unstable();
@@ -71,7 +70,7 @@ impl Target {
         Target { names, all }
     }
 
-    /// Names of what can be damaged.
+    /// Names of the regions that can be damaged.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.names.keys().copied()
     }
@@ -86,7 +85,7 @@ impl Target {
         }
     }
 
-    /// One to five pieces of damage; `read` gives a dword of memory.
+    /// Damage of one to five rounds. `read` reads a dword of memory.
     pub fn damage(&self, random: &mut Random, read: &dyn Fn(u64) -> u32) -> Vec<Damage> {
         let mut damage = Vec::new();
         let rounds = [1, 1, 1, 2, 2, 3, 5];
@@ -98,8 +97,8 @@ impl Target {
 
     fn round(&self, random: &mut Random, read: &dyn Fn(u64) -> u32, damage: &mut Vec<Damage>) {
         let region = self.region(random);
-        // Headers of packets are hit less than what stands in them: a packet that is none ends the
-        // batch.
+        // Headers of packets are damaged less often than their other dwords: an invalid header ends
+        // the batch.
         let place = |random: &mut Random, region: &Region| {
             let mut tries = [0; 3].map(|_| random.index(region.dwords as usize) as u64).into_iter();
             region.address + 4 * tries.find(|&dword| dword > 0).unwrap_or(0)
@@ -110,7 +109,7 @@ impl Target {
             0..4 => damage.push(Damage::Dword(at, read(at) ^ 1 << (bits % 32))),
             4..9 => damage.push(Damage::Dword(at, random.pick(&EXTREMES))),
             9 => damage.push(Damage::Dword(at, bits)),
-            // A half or a byte of it.
+            // Random bits from a random bit position up.
             10 => damage
                 .push(Damage::Dword(at, read(at) & !(0xffff << (bits % 32)) | bits << (bits % 32))),
             // A little more or less: offsets, sizes, lengths.
@@ -126,7 +125,8 @@ impl Target {
                 let to = place(random, &other);
                 damage.extend([Damage::Dword(at, read(to)), Damage::Dword(to, read(at))]);
             }
-            // From here to its end: nothing, ones, or another one of its kind or of another.
+            // From here to the end of the region: zeros, dwords of another region, or extreme
+            // values.
             13 | 14 => {
                 let other = self.region(random);
                 let end = region.address + 4 * region.dwords;

@@ -1,6 +1,6 @@
-//! Cases of the model: AUB files. They are written dword by dword from the description of the
-//! format, of page tables and of context images (gen8_facts 1.1 to 1.5); real ones come from Mesa's
-//! intel_dump_gpu.
+//! Tests of the model with AUB files. The test files are written dword by dword from the
+//! description of the format, of page tables and of context images (gen8_facts 1.1 to 1.5). Real
+//! files come from Mesa's intel_dump_gpu.
 
 use genxml::aub::{AubError, Reader};
 use genxml::capture::Capture;
@@ -14,8 +14,8 @@ use proptest::prelude::*;
 const BASES: [(EngineId, u32); 3] =
     [(EngineId::Render, 0x2000), (EngineId::Video, 0x1_2000), (EngineId::Blitter, 0x2_2000)];
 
-/// Where a batch and what it writes lie in the context's space: an address that uses all four
-/// levels.
+/// Address of the batch in the context's address space. It needs all four levels of page tables.
+/// The batch writes to [`TARGET`].
 const BATCH: u64 = 0x0123_4567_8000;
 const TARGET: u64 = BATCH + 0x1000;
 
@@ -26,7 +26,7 @@ fn store(address: u64, value: u32) -> [u32; 4] {
     [0x1000_0002, address as u32, (address >> 32) as u32, value]
 }
 
-/// What was done, and how it ended.
+/// Runs a file. Returns the replay, its steps, and the error that ended it.
 fn run(bytes: &[u8]) -> (AubReplay<'_>, Vec<Step>, Option<ReplayError>) {
     let mut replay = AubReplay::new(Reader::new(bytes).unwrap());
     replay.gpu().set_work_limit(1 << 16);
@@ -49,7 +49,7 @@ fn run(bytes: &[u8]) -> (AubReplay<'_>, Vec<Step>, Option<ReplayError>) {
     }
 }
 
-/// What ran, in order.
+/// Statistics of the batches that ran, in order.
 fn ran(steps: &[Step]) -> Vec<Stats> {
     let stats = |step: &Step| match step {
         Step::Ran { result, .. } => Some(result.clone().unwrap()),
@@ -74,12 +74,12 @@ fn target(engine: usize) -> u64 {
     frames(engine) + 0x5000
 }
 
-/// Global address of an engine's ring; its context's pages follow.
+/// Global address of an engine's ring. The pages of its context image follow.
 fn ring(engine: usize) -> u64 {
     0x1000 + 0x1_0000 * engine as u64
 }
 
-/// Page tables of four levels with the batch and the target.
+/// Four levels of page tables that map the batch and the target.
 fn page_tables(file: &mut AubFile, engine: usize) {
     let base = frames(engine);
     let index = |level: u32| (BATCH >> (12 + 9 * level) & 0x1ff) * 8;
@@ -93,12 +93,12 @@ fn page_tables(file: &mut AubFile, engine: usize) {
         );
 }
 
-/// The register state of a context (gen8_facts 1.4). `first` is the base of the registers that it
-/// names.
+/// The register state of a context image (gen8_facts 1.4). `first` is the base of the registers
+/// that the image names.
 fn image(first: u32, ring: u64, pml4: u64) -> Vec<u32> {
     let render = first == 0x2000;
     let mut image = vec![0; 96];
-    // Mesa stores this for the size, whatever it means.
+    // Mesa writes this value into the ring control register, where the size belongs.
     let control = (ring as u32 - 4096) | 1;
     let mut registers = vec![
         (0x244, 0x0009_0009),
@@ -131,14 +131,14 @@ fn image(first: u32, ring: u64, pml4: u64) -> Vec<u32> {
     image
 }
 
-/// Tables, ring and context of an engine, and the engine set up for execution lists.
+/// Writes the page tables, ring and context image of an engine, and enables execution lists.
 fn context(file: &mut AubFile, engine: usize) {
     let (id, base) = BASES[engine];
     page_tables(file, engine);
     let ring = ring(engine);
     file.map_global(ring, 0x20_0000 + ring, 8)
         .memory(space::GGTT, ring, &[0; 4096])
-        // Mesa's image of the video engine names registers of the second one.
+        // Mesa's image for the video engine names registers of the second video engine.
         .memory_u32(
             space::GGTT,
             ring + 0x2000,
@@ -148,7 +148,7 @@ fn context(file: &mut AubFile, engine: usize) {
         .register(base + 0x29c, 0x8000_8000);
 }
 
-/// What intel_dump_gpu writes for a submission: ring, head, tail, and the submission port.
+/// Writes what intel_dump_gpu writes for a submission: ring, head, tail, submission port.
 fn submit(file: &mut AubFile, engine: usize, batch: &[u32]) {
     let (_, base) = BASES[engine];
     let ring = ring(engine);
@@ -156,7 +156,7 @@ fn submit(file: &mut AubFile, engine: usize, batch: &[u32]) {
         .memory_u32(space::GGTT, ring, &[0x1880_0101, BATCH as u32, (BATCH >> 32) as u32, 0])
         .memory_u32(space::GGTT, ring + 0x2000 + 20, &[0])
         .memory_u32(space::GGTT, ring + 0x2000 + 28, &[16]);
-    // The number of the engine over the flags, as Mesa has it.
+    // Mesa ORs the engine's number into the low bits of the descriptor.
     let number = [1, 3, 2][engine];
     for value in [0, 0, 0, (ring as u32 + 0x1000) | 0x339 | number] {
         file.register(base + 0x230, value);
@@ -167,11 +167,12 @@ fn poll(file: &mut AubFile, engine: usize) {
     file.poll(BASES[engine].1 + 0x234, 0x10, 0);
 }
 
-/// A semaphore that the file writes after the submission (gen8_facts 2.2): the engine waits, and
-/// goes on. If nothing writes it, the engines are deadlocked where the file polls, or ends.
+/// The file writes a semaphore after the submission (gen8_facts 2.2), and the waiting engine
+/// continues. If nothing writes the semaphore, the replay reports a deadlock at the poll or at the
+/// end of the file.
 #[test]
 fn semaphores_that_the_file_writes() {
-    // MI_SEMAPHORE_WAIT, polling, until the target is 5; then a store behind it.
+    // MI_SEMAPHORE_WAIT in poll mode until the target is 5; then a store.
     let wait = [0x0e00_c002, 5, TARGET as u32, (TARGET >> 32) as u32];
     let batch = [&wait[..], &store(TARGET + 4, 0x77), &[END]].concat();
     for (values, polls, passes) in [
@@ -204,7 +205,7 @@ fn semaphores_that_the_file_writes() {
     }
 }
 
-/// A store on each engine, each submission waited for.
+/// A store on each engine. The file polls after each submission.
 fn three_engines() -> AubFile {
     let mut file = AubFile::memory_trace();
     for engine in 0..3 {
@@ -216,7 +217,7 @@ fn three_engines() -> AubFile {
     file
 }
 
-/// Oracle: what the stores say, at the physical addresses that the tables lead to.
+/// Oracle: the values of the stores, at the physical addresses to which the page tables map.
 #[test]
 fn execution_lists() {
     let file = three_engines();
@@ -245,7 +246,7 @@ fn execution_lists() {
     }
 }
 
-/// A context goes on with its state: a register that the first batch loads is stored by the second.
+/// A context keeps its state: the second batch stores a register that the first one loaded.
 #[test]
 fn contexts_keep_their_state() {
     let mut file = AubFile::memory_trace();
@@ -260,13 +261,13 @@ fn contexts_keep_their_state() {
     assert_eq!(physical(replay.gpu(), target(0)), 0xcafe);
 }
 
-/// Without a poll, the engines have run before the file writes memory again, and at its end.
+/// Without a poll, the engines run before the file writes memory again, and at its end.
 #[test]
 fn engines_run_before_memory_changes() {
     let mut file = AubFile::memory_trace();
     context(&mut file, 0);
     submit(&mut file, 0, &[&store(TARGET, 1)[..], &store(TARGET + 4, 1), &[END]].concat());
-    // Over the batch, and over what it wrote.
+    // Overwrite the batch, and the dword that it stored.
     file.memory_u32(space::PHYSICAL, frames(0) + 0x4000, &[END]).memory_u32(
         space::PHYSICAL,
         target(0),
@@ -284,8 +285,8 @@ fn engines_run_before_memory_changes() {
     assert_eq!(physical(replay.gpu(), target(0)), 3);
 }
 
-/// A classic file: 16 MiB of global table, a batch that the ring starts, all through the global
-/// table.
+/// A classic file. Its global table maps 16 MiB. The ring starts a batch. All addresses go through
+/// the global table.
 fn classic() -> AubFile {
     let mut file = AubFile::classic("PCI-ID=0x1616");
     let entries: Vec<u8> =
@@ -315,12 +316,12 @@ fn classic_rings() {
     let [render, video, blitter] = [EngineId::Render, EngineId::Video, EngineId::Blitter].map(only);
     assert_eq!(engines, [render, blitter, video, render]);
     for index in 0..4 {
-        // The table maps to 2 MiB further up.
+        // The table maps each address to a physical address that is 2 MiB higher.
         assert_eq!(physical(replay.gpu(), 0x40_0000 + 8 * index), 0x100 + index as u32);
     }
 }
 
-/// Oracle: the capture of the same program, drivers/vk_saxpy, and what it expects.
+/// Oracle: the capture of the same program (drivers/vk_saxpy), and the result it expects.
 #[test]
 fn saxpy_of_mesa() {
     let Some(corpus) = corpus::folder() else { return };
@@ -373,14 +374,14 @@ fn what_cannot_be_run_is_named() {
     skylake.version(12, "PCI-ID=0x1912 x");
     has(run(&skylake.0).2.unwrap().to_string(), &["another GPU", "0x1912", "Broadwell"]);
 
-    // A poll that nothing will satisfy, and one that is.
+    // One poll that no engine will satisfy, and one that is satisfied.
     let mut file = three_engines();
     file.poll(0x2234, 0x10, 0).poll(0x2234, 0x10, 0x10);
     let (_, steps, _) = run(&file.0);
     let Some(Step::Stuck(stuck)) = steps.last() else { panic!("{steps:?}") };
     has(stuck.to_string(), &["register 0x2234 & 0x10", "to become 0x10", "it is 0x0"]);
 
-    // Faults of what runs.
+    // Faults in batches.
     let fault = |batch: &[u32]| {
         let mut file = AubFile::memory_trace();
         context(&mut file, 0);
@@ -406,14 +407,14 @@ fn what_cannot_be_run_is_named() {
     );
 }
 
-/// A file that is cut somewhere runs as far as it goes, and then says that it is cut.
+/// A truncated file runs up to the cut. Then the replay ends or reports the truncation.
 #[test]
 fn cut_at_every_dword() {
     for file in [three_engines(), classic()] {
         let whole = ran(&run(&file.0).1);
         let mut most = 0;
         let end = file.0.len();
-        // The long tables of the classic file are cut here and there only.
+        // Cut the long tables of the classic file at some offsets only.
         let step = if end > 20_000 { 516 } else { 4 };
         for cut in (4..end - 150).step_by(step).chain(end - 150..end) {
             let (_, steps, error) = run(&file.0[..cut]);
@@ -429,7 +430,7 @@ fn cut_at_every_dword() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever is in the file, the model comes to an end.
+    /// Changed dwords lead to an end or an error, never to an endless run.
     #[test]
     fn changed_dwords(
         which in 0..2,
@@ -439,7 +440,7 @@ proptest! {
         for (at, value, how) in changes {
             let at = at.index(bytes.len() / 4) * 4;
             let old = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-            // Anything, a bit, or a small difference.
+            // Replace the dword by any value, flip a bit, or change it by a small difference.
             let new: u32 = [value, old ^ 1 << (value % 32), old.wrapping_add(value % 17).wrapping_sub(8)][how];
             bytes[at..at + 4].copy_from_slice(&new.to_le_bytes());
         }

@@ -7,10 +7,10 @@ use genxml::gen8::mi::{MiLoadRegisterImm, MiLoadRegisterImmRegister};
 use genxml::gen8::registers::BcsSwctrl;
 use genxml_cases::{at, packets, push, u};
 
-/// Where the test's memory lies.
+/// Address of the test's memory.
 pub const DATA: u64 = 0x50_0000;
 
-/// What a command can take.
+/// Kind of source or pattern that a command accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Takes {
     Nothing,
@@ -18,9 +18,9 @@ pub enum Takes {
     Solid,
     /// A surface or a pattern in memory.
     Color,
-    /// Bits, of a pattern in the command, of a source in memory.
+    /// Monochrome bits: a pattern in the command, or a source in memory.
     Mono,
-    /// Pixels of a pattern or bits of a source in the command.
+    /// Data in the command: pixels of a pattern, or bits of a source.
     Immediate,
     /// Glyphs in memory.
     Text,
@@ -33,9 +33,9 @@ pub struct Command {
     pub name: &'static str,
     pub source: Takes,
     pub pattern: Takes,
-    /// It has a range of colours.
+    /// It has a colour range for transparency.
     pub key: bool,
-    /// It has coordinates and tiles.
+    /// It has coordinates and can use tiled surfaces (XY_ commands).
     pub xy: bool,
     pub packets: fn(&Blit) -> Vec<u32>,
 }
@@ -44,7 +44,7 @@ pub fn s<const N: u32>(value: i64) -> S<N> {
     S::new(value).unwrap()
 }
 
-/// The pitch as the field has it.
+/// The value of the pitch field: dwords for tiled surfaces, bytes for linear ones.
 fn pitch(side: &Side) -> S<16> {
     s(if side.tiling == Tiling::Linear { side.pitch } else { side.pitch / 4 })
 }
@@ -53,7 +53,7 @@ fn address(offset: i64) -> u64 {
     DATA.wrapping_add_signed(offset)
 }
 
-/// Bytes as dwords, whole qwords of them.
+/// Bytes of the command as dwords, padded to whole qwords.
 pub fn dwords(place: &Place) -> Vec<U<32>> {
     let Place::Command(bytes) = place else { panic!("not in the command") };
     let mut bytes = bytes.clone();
@@ -239,7 +239,7 @@ macro_rules! command {
     };
 }
 
-/// BCS_SWCTRL with Y tiles where the blit has them.
+/// Sets BCS_SWCTRL: the source or the destination has Y tiles.
 pub fn swctrl(blit: &Blit) -> Vec<u32> {
     let source = matches!(&blit.source, Source::Color { side, .. } if side.tiling == Tiling::Y);
     let value = BcsSwctrl {
@@ -302,7 +302,7 @@ fn pixel(blit: &Blit) -> Vec<u32> {
     batch
 }
 
-/// Scan lines, with either setup.
+/// Scan lines, after either of the two setup packets.
 fn scanlines(blit: &Blit) -> Vec<u32> {
     let mut packet = XyScanlinesBlt::new();
     rectangle!(packet, blit);
@@ -358,7 +358,7 @@ fn text(blit: &Blit) -> Vec<u32> {
     batch
 }
 
-/// The blit's upper left corner is the first byte.
+/// Address of the first byte of pixel (`x`, `y`) of a surface.
 fn first_byte(blit: &Blit, side: &Side, x: i64, y: i64) -> u64 {
     address(side.base + y * side.pitch + x * blit.size())
 }
@@ -396,7 +396,7 @@ const fn short(
     Command { name, source, pattern, key: false, xy: true, packets }
 }
 
-/// All commands but the one with fixed patterns, which no source describes.
+/// All commands except the one with fixed patterns, which no source describes.
 pub const COMMANDS: &[Command] = &[
     command!(XyColorBlt, none, solid, none),
     command!(XyPatBlt, none, color, none),

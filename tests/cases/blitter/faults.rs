@@ -1,4 +1,4 @@
-//! What cannot be drawn: each case names the packet, the field or the address.
+//! Blits that the model refuses. Each fault names the packet, the field or the address.
 
 use super::command::{DATA, s, setup, swctrl};
 use super::oracle::{Blit, Colors, Packing, Pattern, Place, Side, Source, Tiling};
@@ -30,7 +30,7 @@ fn run(name: &str, blit: &Blit) -> Result<(), Fault> {
     model.blit(&(command(name).packets)(blit)).map(|_| ())
 }
 
-/// The field that the model finds fault with.
+/// The field that the fault names.
 fn field(name: &str, blit: &Blit) -> &'static str {
     match run(name, blit) {
         Err(Fault::BadPacket { field, at, .. }) => {
@@ -78,7 +78,7 @@ fn bitmaps_and_patterns() {
     let bits = |place| Source::Bits { place, start: 0, packing: Packing::Word, colors: WHITE };
     let mono = Blit { source: bits(Place::Memory(0x1_0020)), ..plain() };
     assert_eq!(field("XY_MONO_SRC_COPY_BLT", &mono), "Source Address (mono)");
-    // Eight rows of a word are two qwords.
+    // Eight rows of one word are two qwords.
     for (bytes, fits) in [(8, false), (16, true), (24, false)] {
         let blit = Blit { source: bits(Place::Command(vec![0; bytes])), ..plain() };
         match fits {
@@ -92,7 +92,7 @@ fn bitmaps_and_patterns() {
         pattern: Pattern::Color { place, seeds: [0; 2] },
         ..plain()
     };
-    // 8 x 8 pixels of 4 bytes: at multiples of 256.
+    // A pattern of 8 x 8 pixels of 4 bytes must be aligned to 256 bytes.
     assert_eq!(field("XY_PAT_BLT", &pattern(Place::Memory(0x1_0080))), "Pattern Base Address");
     let short = pattern(Place::Command(vec![0; 128]));
     assert_eq!(field("XY_PAT_BLT_IMMEDIATE", &short), "Immediate Pattern Data");
@@ -143,7 +143,7 @@ fn fixed_patterns_are_unknown() {
     assert!(fault.to_string().contains("fixed patterns"), "{fault}");
 }
 
-/// The packet, the address, what it was for, and whether it was a write.
+/// From the page fault: the address, what the access was for, and whether it was a write.
 fn page(name: &str, blit: &Blit) -> (u64, String, bool) {
     match run(name, blit) {
         Err(Fault::Page { fault, what, at, .. }) => {
@@ -161,7 +161,7 @@ fn memory_ends_where_it_ends() {
     let at_end = |what: &str, write| (SIZE as u64, what.to_owned(), write);
     let to = Blit { to: last_rows, ..plain() };
     assert_eq!(page("XY_SRC_COPY_BLT", &to), at_end("destination", true));
-    // An operation that looks at the destination reads it first.
+    // An operation that uses the destination reads it first.
     assert_eq!(page("XY_SRC_COPY_BLT", &Blit { rop: 0x66, ..to }), at_end("destination", false));
     let from = Blit { source: Source::Color { side: last_rows, x: 0, y: 0 }, ..plain() };
     assert_eq!(page("XY_SRC_COPY_BLT", &from), at_end("source", false));
@@ -180,7 +180,7 @@ fn memory_ends_where_it_ends() {
     }
 }
 
-/// Rows before the fault are written, the others are not.
+/// The rows before the fault are written, the others are not.
 #[test]
 fn a_fault_stops_between_rows() {
     let mut bench = Bench::new(&mut Random::new(7));
@@ -191,7 +191,7 @@ fn a_fault_stops_between_rows() {
     assert_eq!(bench.model.read(DATA, SIZE), four_rows.run(&bench.before));
 }
 
-/// Nothing is looked at for an empty rectangle, wherever it lies.
+/// An empty rectangle accesses no memory, wherever it lies.
 #[test]
 fn nothing_to_draw() {
     let far = Side { base: 1 << 40, ..LINEAR };
@@ -202,7 +202,7 @@ fn nothing_to_draw() {
     run("XY_FULL_BLT", &clipped).unwrap();
 }
 
-/// Four billion pixels onto one row.
+/// A blit of four billion pixels onto one row.
 #[test]
 fn an_endless_rectangle() {
     let mut model = Model::new();
@@ -215,7 +215,8 @@ fn an_endless_rectangle() {
     assert_eq!(fault.place().unwrap().packet, "XY_COLOR_BLT");
 }
 
-/// The mask of 32 bits per pixel is the setup's, tiles are the short packet's.
+/// The byte mask for 32 bits per pixel comes from the setup packet; tiling comes from the short
+/// packet.
 #[test]
 fn what_short_packets_bring_along() {
     let mut bench = Bench::new(&mut Random::new(8));
@@ -231,7 +232,8 @@ fn what_short_packets_bring_along() {
         ..plain()
     };
     let mut batch = swctrl(&blit);
-    // The setup says linear, in dwords of pitch like the packet that says tiled.
+    // The setup packet says linear, pitch 128. The short packet says tiled, so the pitch counts
+    // dwords.
     let linear = Blit { to: Side { pitch: 128, ..LINEAR }, ..blit.clone() };
     batch.extend(setup(&linear));
     batch.extend(packets![XyPixelBlt {

@@ -1,6 +1,6 @@
-//! Cases of the model: blitter.
+//! Tests of the blitter.
 //!
-//! Oracle of the random ones: [`oracle`], a blit worked out bit by bit from the manual's text.
+//! Oracle of the random tests: [`oracle`], which computes a blit bit by bit from the manual's text.
 
 mod command;
 mod faults;
@@ -10,7 +10,7 @@ use command::{COMMANDS, Command, DATA, Takes};
 use genxml_cases::{Model, Random};
 use oracle::{Blit, Colors, Packing, Pattern, Place, Side, Source, Tiling, bitmap_bytes};
 
-/// Bytes of the test's memory. Surfaces lie in the first 128 KiB, bitmaps and patterns behind.
+/// Bytes of the test's memory. Surfaces lie in the first 128 KiB; bitmaps and patterns follow.
 const SIZE: usize = 192 << 10;
 const BITMAPS: u64 = 128 << 10;
 const PATTERNS: u64 = 176 << 10;
@@ -54,8 +54,8 @@ fn between(random: &mut Random, low: i64, high: i64) -> i64 {
     low + random.below((high - low) as u64) as i64
 }
 
-/// A surface somewhere in the first 128 KiB, so that surfaces overlap often. Linear ones have room
-/// before their first byte.
+/// A surface somewhere in the first 128 KiB, so that surfaces overlap often. Linear surfaces have
+/// room before their first byte.
 fn side(random: &mut Random, tiling: Tiling) -> Side {
     match tiling {
         Tiling::Linear if one_in(random, 4) => Side {
@@ -92,7 +92,7 @@ fn colors(random: &mut Random) -> Colors {
     }
 }
 
-/// A rectangle of at most 64 pixels or, seldom, 300.
+/// A rectangle of at most 64 pixels in width or, rarely, 300.
 fn rectangle(random: &mut Random, negative: bool) -> [i64; 4] {
     let low = if negative { -12 } else { 0 };
     let (x, y) = (between(random, low, 24), between(random, low, 16));
@@ -101,7 +101,7 @@ fn rectangle(random: &mut Random, negative: bool) -> [i64; 4] {
     [x, y, x + width, y + between(random, -1, 24)]
 }
 
-/// A random operation among those that the command can do.
+/// A random raster operation that the command supports.
 fn operation(random: &mut Random, command: &Command) -> u8 {
     let rop = match random.below(4) {
         0 => [0xcc, 0xf0, 0x66, 0x5a, 0xaa, 0x55, 0x00, 0xff][random.below(8) as usize],
@@ -144,7 +144,7 @@ fn source(random: &mut Random, command: &Command, rectangle: &mut [i64; 4]) -> S
                     }
                     bitmap_bytes(start, packing, width as usize, height as usize)
                 };
-                // What fits the length field.
+                // Keep the source small enough for the length field.
                 while size(rectangle) > 960 {
                     rectangle[3] -= 1;
                 }
@@ -188,8 +188,8 @@ fn blit(random: &mut Random, command: &Command) -> Blit {
         let (left, top) = (between(random, -20, 30), between(random, -20, 20));
         [left, top, left + between(random, -2, 60), top + between(random, -2, 40)]
     });
-    // Left of tiles and above them there is nothing: only a clip rectangle makes such a rectangle
-    // useful.
+    // Tiled surfaces have no memory left of or above the first tile. Only with a clip rectangle can
+    // such a blit succeed.
     if to != Tiling::Linear && (rectangle[0] < 0 || rectangle[1] < 0) {
         let [left, top, right, bottom] = clip.unwrap_or(rectangle);
         clip = Some([left.max(0), top.max(0), right, bottom]);
@@ -213,7 +213,7 @@ fn blit(random: &mut Random, command: &Command) -> Blit {
     }
 }
 
-/// Every command with whatever its fields can say.
+/// Every command with random fields.
 #[test]
 fn every_command_at_random() {
     let mut random = Random::new(1);
@@ -234,7 +234,7 @@ fn command(name: &str) -> &'static Command {
     COMMANDS.iter().find(|command| command.name == name).unwrap()
 }
 
-/// All 256 operations in all depths, of colours and of bits.
+/// All 256 raster operations in all depths, with colours and with bits.
 #[test]
 fn every_operation() {
     let mut random = Random::new(2);
@@ -251,7 +251,7 @@ fn every_operation() {
     }
 }
 
-/// Source and destination in one surface, moved a little in each direction: "as if the source had
+/// Source and destination are one surface, moved a little in each direction: "as if the source had
 /// been read first".
 #[test]
 fn scrolling() {
@@ -275,8 +275,7 @@ fn scrolling() {
     }
 }
 
-/// Surfaces that share memory in other ways: another pitch, another tiling, rows that fall on each
-/// other.
+/// Surfaces that share memory in other ways: different pitch, different tiling, overlapping rows.
 #[test]
 fn strange_overlaps() {
     let mut random = Random::new(4);
@@ -300,15 +299,15 @@ fn strange_overlaps() {
     }
 }
 
-/// A worked example: rows of a bitmap of 5 x 3 pixels that starts at bit 2, in words; 8 bits per
-/// pixel, only ones drawn.
+/// A worked example: a bitmap of 5 x 3 pixels, 8 bits per pixel, rows aligned to words, starting at
+/// bit 2. Only the 1 bits are drawn.
 #[test]
 fn a_bitmap() {
     let mut random = Random::new(5);
     let mut bench = Bench::new(&mut random);
     bench.before.fill(b'.');
-    // Bits 10101, 01110 and 00100 behind two that do not count; what follows them in the word does
-    // not count either.
+    // Bits 10101, 01110 and 00100. The two bits before each row and the rest of its word are
+    // ignored.
     let rows: [u16; 3] = [0b0010_1010_0000_0000, 0b1101_1101_1111_1111, 0b0000_1000_0000_0000];
     let bits = rows.iter().flat_map(|row| row.to_be_bytes()).collect();
     let colors = Colors { background: 0, foreground: u32::from(b'#'), transparent: true };
@@ -333,7 +332,7 @@ fn a_bitmap() {
     assert_eq!(bench.model.read(DATA, 24), picture);
 }
 
-/// Setups stay with their context, from one submission to the next.
+/// The setup state belongs to the context and stays from one submission to the next.
 #[test]
 fn setups_belong_to_the_context() {
     let mut random = Random::new(6);
@@ -346,7 +345,7 @@ fn setups_belong_to_the_context() {
     blit.rop = 0xf0;
     let packets = (scanlines.packets)(&blit);
     bench.check(scanlines, &blit);
-    // The last packet alone, in another submission, and after a context that set up nothing.
+    // The last packet alone fails in a context without a setup, and succeeds in the first context.
     let last = &packets[packets.len() - 3..];
     let other = bench.model.gpu.create_context().unwrap();
     let first = std::mem::replace(&mut bench.model.context, other);

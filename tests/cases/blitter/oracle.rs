@@ -1,4 +1,4 @@
-//! A blit worked out pixel by pixel and bit by bit, from the manual's text (2d p.43 to 68).
+//! Computes a blit pixel by pixel and bit by bit, from the manual's text (2d p.43 to 68).
 
 /// Layout of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,8 +19,9 @@ pub struct Side {
 }
 
 impl Side {
-    /// Offset of byte `x` of row `y`: whole tiles before it, then the place inside. Tiles of X have
-    /// 8 rows of 512 bytes; tiles of Y have 8 columns of 32 rows of 16 bytes (gen8_facts 10.1).
+    /// Offset of byte `x` of row `y`: the whole tiles before it, then the offset in its tile. X
+    /// tiles have 8 rows of 512 bytes; Y tiles have 8 columns of 32 rows of 16 bytes (gen8_facts
+    /// 10.1).
     pub fn byte(&self, x: i64, y: i64) -> usize {
         let (wide, high) = match self.tiling {
             Tiling::Linear => return usize::try_from(self.base + y * self.pitch + x).unwrap(),
@@ -43,7 +44,7 @@ impl Side {
     }
 }
 
-/// Bytes of a bitmap or a colour pattern.
+/// Where the bytes of a bitmap or a colour pattern come from.
 #[derive(Clone, Debug)]
 pub enum Place {
     Memory(usize),
@@ -64,7 +65,7 @@ impl Place {
     }
 }
 
-/// Where rows of a bitmap begin.
+/// Alignment of the rows of a bitmap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packing {
     Word,
@@ -72,7 +73,7 @@ pub enum Packing {
     Bit,
 }
 
-/// What a bit stands for.
+/// The colours that the bits 0 and 1 stand for.
 #[derive(Clone, Copy, Debug)]
 pub struct Colors {
     pub background: u32,
@@ -117,7 +118,7 @@ pub struct Blit {
     /// 32bpp Byte Mask: bit 1 alpha, bit 0 colours.
     pub mask: u64,
     pub to: Side,
-    /// Left, top, right, bottom; the last two outside.
+    /// Left, top, right, bottom. Right and bottom are exclusive.
     pub rectangle: [i64; 4],
     pub clip: Option<[i64; 4]>,
     pub source: Source,
@@ -177,7 +178,7 @@ impl Blit {
         memory
     }
 
-    /// The pixel of the source in that column and row of the rectangle, if it is drawn.
+    /// The source pixel for a column and row of the rectangle; `None` if it is not drawn.
     fn source_pixel(&self, memory: &[u8], column: i64, row: i64) -> Option<u32> {
         match &self.source {
             Source::None => Some(0),
@@ -242,7 +243,7 @@ impl Blit {
                 part(low) <= part(pixel) && part(pixel) <= part(high)
             })
         };
-        // A pattern takes the place of the source where there is none.
+        // Without a source, the pattern is used as the source.
         let source = if matches!(self.source, Source::None) { pattern } else { source };
         match mode {
             1 => !within(source, false),
@@ -254,11 +255,11 @@ impl Blit {
     }
 }
 
-/// Which bit of a bitmap belongs to a pixel: counted pixel by pixel, row by row, from the start.
+/// Index of the bit of a bitmap that belongs to a pixel, counted pixel by pixel and row by row.
 /// "The starting monochrome pixel bit position within a byte per scan line [...]. The monochrome
 /// source is word aligned which means that at the end of the scan line all bits should be discarded
-/// until the next word boundary" (2d p.43). Byte packed text has the byte for the word, bit packed
-/// text no boundary, and with it one start.
+/// until the next word boundary" (2d p.43). Byte-packed text aligns rows to bytes instead of words.
+/// Bit-packed text does not align rows, so only the first row has a start bit.
 pub fn bit_of(start: usize, packing: Packing, width: usize, column: usize, row: usize) -> usize {
     let mut bit = start;
     for _ in 0..row {
@@ -276,7 +277,7 @@ pub fn bit_of(start: usize, packing: Packing, width: usize, column: usize, row: 
     bit + column
 }
 
-/// Bytes of a bitmap, the padding of its last row included.
+/// Bytes of a bitmap, including the padding of its last row.
 pub fn bitmap_bytes(start: usize, packing: Packing, width: usize, height: usize) -> usize {
     let last = bit_of(start, packing, width, width - 1, height - 1);
     match packing {

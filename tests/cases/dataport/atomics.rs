@@ -1,7 +1,7 @@
 //! Untyped atomic operations, with 64-bit addresses, and append counters.
 //!
 //! Oracle: 2d p.14-16 (what each operation does and returns), p.124-130 and p.306-317 (operands and
-//! answers); slots in ascending order, which is the model's choice
+//! responses). The slots run in ascending order, which is the model's choice
 //! (`assumptions::ATOMIC_SLOTS_GO_UPWARD`).
 
 use crate::dataport::probe::{DATA, Message, Probe, Register, Unit, World, dword, null, set_dword};
@@ -20,9 +20,8 @@ use genxml_cases::{Random, at, raw_buffer, u};
 const FLOAT: u64 = 16;
 const FLOATS: [u64; 3] = [FLOAT + 1, FLOAT + 2, FLOAT + 3];
 
-/// What an operation on floats leaves in memory. Oracle: GL_INTEL_shader_atomic_float_minmax, of
-/// which NaN comes before and behind which number; the numbers of operations are those of Mesa's
-/// and Intel's compilers.
+/// The value that a float operation leaves in memory. Oracle: GL_INTEL_shader_atomic_float_minmax
+/// for the order of NaNs and numbers; Mesa's and Intel's compilers for the operation numbers.
 fn float(number: u64, old: u32, a: u32, b: u32) -> u32 {
     let value = |bits: u32| f64::from(f32::from_bits(bits));
     let key = |bits: u32, sign: f64| match value(bits) {
@@ -39,7 +38,7 @@ fn float(number: u64, old: u32, a: u32, b: u32) -> u32 {
     if takes { a } else { old }
 }
 
-/// Floats near each other, and those that are no numbers.
+/// Floats near each other, and NaNs.
 fn single(random: &mut Random) -> u64 {
     let few = [
         0.0,
@@ -62,7 +61,8 @@ fn single(random: &mut Random) -> u64 {
     bits.into()
 }
 
-/// What an operation leaves in memory and returns, by its number; `bits` is 32 or 64.
+/// The value that an operation leaves in memory, and the value it returns, by operation number.
+/// `bits` is 32 or 64.
 fn operation(number: u64, bits: u32, old: u64, a: u64, b: u64) -> (u64, u64) {
     if number >= FLOAT {
         return (float(number, old as u32, a as u32, b as u32).into(), old);
@@ -100,7 +100,7 @@ fn operation(number: u64, bits: u32, old: u64, a: u64, b: u64) -> (u64, u64) {
     (new, if number == 15 { new } else { old })
 }
 
-/// Operands that come with an operation.
+/// Number of operands of an operation.
 fn operands(number: u64) -> usize {
     match number {
         5 | 6 | 15 => 0,
@@ -109,7 +109,7 @@ fn operands(number: u64) -> usize {
     }
 }
 
-/// Interesting numbers for an operation: near each other and near the ends.
+/// Interesting operands: near each other and near the limits of the type.
 fn number(random: &mut Random, op: u64, bits: u32) -> u64 {
     if op >= FLOAT {
         return single(random);
@@ -156,7 +156,7 @@ fn one(
 ) {
     let mut world = World::random(random);
     let count = slots(simd);
-    // The comparison of two words works on 8 bytes that lie on multiples of 8.
+    // The two-dword compare-and-write works on 8 bytes, aligned to 8.
     let (bits, bytes) = if op == 0 { (64, 8) } else { (32, 4) };
     let with_header =
         place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
@@ -167,7 +167,7 @@ fn one(
     } else {
         random.bits() as u32 & ((1 << send) - 1) | 1
     };
-    // Few places, so that slots meet.
+    // Few offsets, so that several slots use the same one.
     let some: Vec<(u32, u32)> = (0..5).map(|_| offset(random, place, 16)).collect();
     let mut places: Vec<(u32, u32)> = (0..count).map(|_| some[random.below(5) as usize]).collect();
     for place_of_slot in &mut places {
@@ -187,7 +187,7 @@ fn one(
         }
         _ => locate(place, offset, None),
     };
-    // Memory holds numbers that operands may equal.
+    // Memory holds values that may equal operands.
     let sources: Vec<Vec<u64>> =
         (0..operands(op)).map(|_| (0..count).map(|_| number(random, op, bits)).collect()).collect();
     for place in &places {
@@ -289,7 +289,7 @@ fn one(
     probe.check(&message, &world, &expected, place == Place::Local);
 }
 
-/// Registers of operands: MDP_AOP4X2_DW2, MDP_AOP8_DW2, MDP_AOP16_DW2 and, of 64 bits,
+/// Registers of operands: MDP_AOP4X2_DW2, MDP_AOP8_DW2, MDP_AOP16_DW2, and for 64 bits
 /// MDP_AOP4X2_QW2, MDP_AOP8_QW2, MDP_AOP16_QW2.
 fn data(simd: MdcSm3, bits: u32, sources: &[Vec<u64>]) -> Vec<Register> {
     let mut all = Vec::new();
@@ -368,7 +368,7 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
         payload[register][column + 1] = (address >> 32) as u32;
     }
     if wide {
-        // Qwords together: MDP_A64_AOP4X2_QW2, MDP_A64_AOP8_QW2.
+        // Whole qwords: MDP_A64_AOP4X2_QW2, MDP_A64_AOP8_QW2.
         for source in &sources {
             let mut registers = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 }];
             for (n, value) in source.iter().enumerate() {
@@ -447,7 +447,7 @@ fn counted(counter: u64) -> RenderSurfaceState {
     RenderSurfaceState { auxiliary, ..raw_buffer(DATA, 64) }
 }
 
-/// Oracle: 2d p.334 (the auxiliary surface is an append buffer); all slots work on its first dword.
+/// Oracle: 2d p.334 (the auxiliary surface is an append buffer). All slots work on its first dword.
 #[test]
 fn append_counters() {
     let mut random = Random::new(23);

@@ -1,8 +1,8 @@
 //! Blocks of owords and hwords, dual blocks, scratch blocks, and those at 64-bit addresses.
 //!
-//! Oracle: G45 vol 4, 5.10.2 and 5.10.3 (which registers, which channels guard a dword, what is
-//! outside), 2d p.42 (units of the offset), p.74 (channel mode), p.208-211 and p.277-282 (data),
-//! p.294 and p.410 (scratch space), p.6-11.
+//! Oracle: G45 vol 4, 5.10.2 and 5.10.3 (registers, which channels enable a dword, accesses outside
+//! the surface), 2d p.42 (units of the offset), p.74 (channel mode), p.208-211 and p.277-282
+//! (data), p.294 and p.410 (scratch space), p.6-11.
 
 use crate::dataport::probe::{
     DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword,
@@ -21,7 +21,7 @@ use genxml_core::{PowerOfTwo, U64};
 const SIZES: [MdcDbOw; 5] =
     [MdcDbOw::OW1L, MdcDbOw::OW1U, MdcDbOw::OW2, MdcDbOw::OW4, MdcDbOw::OW8];
 
-/// Owords of a size, and the half of the register where the first one stands.
+/// Number of owords of a size, and the half of the register that holds the first one.
 fn owords(size: MdcDbOw) -> (usize, usize) {
     match size {
         MdcDbOw::OW1L => (1, 0),
@@ -32,15 +32,15 @@ fn owords(size: MdcDbOw) -> (usize, usize) {
     }
 }
 
-/// A dword of a block in registers, and where it is in memory, if it is.
+/// A dword of a block: its position in the registers, and its byte offset in memory if it is
+/// inside.
 struct Cell {
     register: usize,
     column: usize,
     memory: Option<usize>,
 }
 
-/// What a block does: dwords move if their channel is enabled, or one of the four of their oword
-/// is.
+/// The expected result of a block message: the dwords for which `enabled` returns true are moved.
 fn moves(
     world: &World,
     cells: &[Cell],
@@ -60,14 +60,14 @@ fn moves(
     expected
 }
 
-/// The channel of a dword: 7:0 for registers 0 and 2, 15:8 for the others; channels that the send
-/// does not have are on.
+/// True if the channel of a dword is enabled: channels 7:0 for registers 0 and 2, 15:8 for the
+/// others. Channels that the send does not have count as enabled.
 fn channel(cell: &Cell, mask: u32, channels: usize) -> bool {
     let channel = cell.register % 2 * 8 + cell.column;
     channel >= channels || mask >> channel & 1 == 1
 }
 
-/// One of the four channels of an oword.
+/// True if one of the four channels of the dword's oword is enabled.
 fn any_of_four(cell: &Cell, mask: u32, channels: usize) -> bool {
     (0..4).any(|n| channel(&Cell { column: cell.column / 4 * 4 + n, ..*cell }, mask, channels))
 }
@@ -121,7 +121,7 @@ fn one(
     let (count, half) = owords(size);
     let registers = (count + half).div_ceil(2);
     let mask = masks(random, channels);
-    // Around the end of the buffers, or far out.
+    // Near the end of the buffers, or far outside.
     let mut byte = random.below(1600) as u32 & !3;
     if place != Place::Stateless && random.below(8) == 0 {
         byte = 0xffff_fff0;
@@ -184,7 +184,7 @@ fn one(
     }
 }
 
-/// Cells of two blocks side by side, by the byte of each block in memory.
+/// Cells of two blocks side by side. `memory` returns the byte offset of each block.
 fn side_by_side(count: usize, memory: impl Fn(usize, usize) -> Option<usize>) -> Vec<Cell> {
     let mut cells = Vec::new();
     for register in 0..count {
@@ -209,7 +209,7 @@ fn dual_blocks() {
                     let bare = place != Place::Stateless && random.below(2) == 0;
                     let global = if bare { 0 } else { random.below(10) as u32 };
                     let mask = masks(&mut random, 8);
-                    // Owords; blocks must not meet.
+                    // Offsets in owords. The blocks must not overlap.
                     let first = random.below(40) as u32;
                     let offsets = [first, first + 4 + random.below(50) as u32];
                     let mut payload = Vec::new();
@@ -259,8 +259,8 @@ fn dual_blocks() {
     }
 }
 
-/// Scratch blocks: 1 to 8 registers at a multiple of 32 bytes; beyond the thread's space reads give
-/// 0 and writes vanish.
+/// Scratch blocks: 1 to 8 registers at a multiple of 32 bytes. Beyond the thread's scratch space,
+/// reads return 0 and writes are dropped.
 #[test]
 fn scratch_blocks() {
     let mut random = Random::new(33);
@@ -273,7 +273,7 @@ fn scratch_blocks() {
                         let world = World::random(&mut random);
                         let mask = masks(&mut random, channels);
                         let count = 1usize << power;
-                        // 1, 2 or 4 KiB from byte 1024 of the data on.
+                        // The space has 1, 2 or 4 KiB and starts at byte 1024 of the data.
                         let code = random.below(3);
                         let offset = random.below((1 << code) * 32 + 8);
                         let header = MhA32Hwb {
@@ -325,7 +325,7 @@ fn scratch_blocks() {
     }
 }
 
-/// Sends an A64 block message and compares.
+/// Sends an A64 block message and compares the result.
 #[allow(clippy::too_many_arguments)]
 fn long(
     probe: &mut Probe,
@@ -353,8 +353,8 @@ fn long(
     probe.check(&message, world, expected, false);
 }
 
-/// A byte of the data, and its address; now and then one that is not canonical, which is out of
-/// bounds.
+/// A byte offset in the data, and its address. Sometimes an address that is not canonical, which is
+/// out of bounds.
 fn somewhere(random: &mut Random, align: u64) -> (Option<usize>, U64<64>) {
     let byte = random.below(DATA_BYTES as u64 - 512) / align * align;
     match random.below(6) {
@@ -454,7 +454,7 @@ fn at_64_bit_addresses() {
                 let mask = masks(&mut random, 8);
                 let first = somewhere(&mut random, 16);
                 let mut second = somewhere(&mut random, 16);
-                // They must not meet.
+                // The two blocks must not overlap.
                 while let (Some(a), Some(b)) = (first.0, second.0)
                     && a.abs_diff(b) < 64
                 {

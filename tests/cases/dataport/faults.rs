@@ -1,5 +1,5 @@
-//! Messages that the manual does not allow, and memory that is not there: each is a fault that says
-//! what is wrong and where.
+//! Messages that the manual does not allow, and unmapped memory. Each fault says what is wrong and
+//! where.
 
 use crate::dataport::probe::{DATA, Message, Probe, Register, Unit, World, null};
 use genxml::eu::gen8::descriptors::{MdcA64Ds, MdcCmask, MdcSm2r, MdcSm3};
@@ -35,7 +35,7 @@ fn tiled() -> RenderSurfaceState {
     }
 }
 
-/// A message of so many registers behind so many of a header, all zeros.
+/// A message of `registers` registers, all zeros.
 fn message(unit: Unit, descriptor: [u32; 1], registers: usize) -> Message {
     Message {
         unit,
@@ -56,7 +56,7 @@ fn fault(message: &Message) -> Fault {
     }
 }
 
-/// The fault is an illegal instruction of the kernel, and says so.
+/// Checks that the fault is an illegal instruction of the kernel and contains the text `says`.
 fn illegal(message: &Message, says: &str) {
     let fault = fault(message);
     assert!(matches!(fault, Fault::IllegalInstruction { .. }), "{fault}");
@@ -74,7 +74,8 @@ const READ: Msd1Us = Msd1Us {
     ..Msd1Us::new()
 };
 
-/// What the descriptor says is exact: too long is an error as too short is (G45 vol 4, 2.6.11).
+/// The lengths in the descriptor must be exact: too long is an error, as too short is (G45 vol 4,
+/// 2.6.11).
 #[test]
 fn lengths() {
     let good = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
@@ -84,7 +85,7 @@ fn lengths() {
     }
     let wrong = Msd1Us { header_present: true, ..good };
     illegal(&message(Unit::Port1, wrong.pack(), 1), "needs 2 registers (message length)");
-    // Nothing needs to come back.
+    // The response length may also be zero.
     let dropped = Msd1Us { response_length: u(0), ..good };
     let mut random = Random::new(52);
     let world = World::random(&mut random);
@@ -161,7 +162,7 @@ fn reserved_values() {
         let read = Msd1Us { binding_table_index: u(index), ..read };
         illegal(&port_1(read.pack(), 1), &format!("Binding Table Index = {index}"));
     }
-    // Blocks and scattered dwords do not reach shared local memory (MDC_BTS_A32).
+    // Blocks and scattered dwords cannot access shared local memory (MDC_BTS_A32).
     let block = Msd0rOwb {
         binding_table_index: u(254),
         header_present: true,
@@ -239,7 +240,7 @@ fn reserved_values() {
     illegal(&port_1(counter.pack(), 3), "SIMD Mode = 0");
     let counter = Msd1Tac { simd_mode: MdcSm2r::SIMD8, message_length: u(1), ..counter };
     illegal(&port_1(counter.pack(), 1), "without an append counter");
-    // Types that nobody describes.
+    // Message types without a description.
     let unknown = DataPort1MessageDescriptor {
         message_type: MtDp1::from_bits(0x1f),
         message_length: u(1),
@@ -257,7 +258,7 @@ fn reserved_values() {
     );
 }
 
-/// Float atomics know three operations (IGC, Mesa); none works on qwords.
+/// There are three float atomics (IGC, Mesa). None works on qwords.
 #[test]
 fn float_atomics_that_are_reserved() {
     let why = "Atomic Float Operation Type";
@@ -317,8 +318,8 @@ fn surfaces_of_the_wrong_kind() {
     illegal(&message(Unit::Port1, media.pack(), 1), "a media block read of a buffer");
 }
 
-/// Media blocks are of two-dimensional surfaces without slices and samples (G45 vol 4, 5.10.4; 2d
-/// RENDER_SURFACE_STATE, Media Boundary Pixel Mode).
+/// Media blocks access only two-dimensional surfaces, not arrays or multisampled ones (G45 vol 4,
+/// 5.10.4; 2d RENDER_SURFACE_STATE, Media Boundary Pixel Mode).
 #[test]
 fn media_blocks_of_other_images() {
     let of = |surface_type, array, slices: u64| RenderSurfaceState {
@@ -363,7 +364,7 @@ fn media_blocks_of_other_images() {
         (of(SurfaceType::SURFTYPE_CUBE, false, 1), Some("a cube map")),
         (of(SurfaceType::SURFTYPE_2D, true, 2), Some("an array")),
         (samples, Some("a surface with several samples")),
-        // An array of one slice is its slice.
+        // An array with one slice is like a plain surface.
         (of(SurfaceType::SURFTYPE_2D, true, 1), None),
         (of(SurfaceType::SURFTYPE_2D, false, 1), None),
     ] {
@@ -410,11 +411,11 @@ fn media_blocks_out_of_shape() {
     };
     send(header(2, 4, 1), "must be multiples of 4");
     send(header(0, 6, 1), "must be multiples of 4");
-    send(header(0, 32, 9), "64 dwords are possible");
+    send(header(0, 32, 9), "the maximum is 64 dwords");
     send(header(0, 32, 2), "needs 3 registers");
 }
 
-/// Memory that is not mapped: the address, what was done, and by whom.
+/// Unmapped memory: the fault names the address, the access and the unit.
 #[test]
 fn unmapped_memory() {
     let far = 0x7700_0000_0000u64;

@@ -1,8 +1,9 @@
 //! Media blocks, transposed reads, properties of surfaces, and fences.
 //!
-//! Oracle: G45 vol 4, 5.10.4 (blocks, what is outside, fields of interlaced frames) and the table
-//! of 5.6.1; 2d p.69-71, p.252-254, p.263-265, p.295-297 (masks, merged reads), p.500 (transposed),
-//! p.320-321 (properties). Bytes are placed by counting tiles (gen8_facts 10.1).
+//! Oracle: G45 vol 4, 5.10.4 (blocks, accesses outside the surface, fields of interlaced frames)
+//! and the table of 5.6.1; 2d p.69-71, p.252-254, p.263-265, p.295-297 (masks, merged reads), p.500
+//! (transposed), p.320-321 (properties). Byte offsets are computed by counting tiles (gen8_facts
+//! 10.1).
 
 use crate::dataport::probe::{DATA, Message, Probe, Register, Unit, World, null};
 use genxml::gen8::message_payloads::{MacdLod, Map32bRsi};
@@ -17,7 +18,7 @@ use genxml::gen8::state::{
 use genxml_cases::{Random, at, raw_buffer, u};
 use genxml_core::{MinusOne, PowerOfTwo, S, Shifted};
 
-/// A picture: `dwords` wide as media blocks count, `rows` high.
+/// A surface that is `dwords` wide, as media blocks count, and `rows` high.
 #[derive(Clone, Copy, Debug)]
 struct Picture {
     dwords: u64,
@@ -25,7 +26,7 @@ struct Picture {
     pitch: u64,
     tiles: TileMode,
     format: SurfaceFormat,
-    /// Bytes that are repeated beside the picture.
+    /// Bytes of the group that is repeated outside the left and right edges.
     element: i64,
     boundary: Boundary,
     /// Vertical Line Stride and its offset.
@@ -56,7 +57,7 @@ impl Picture {
         }
     }
 
-    /// Where byte `x` of line `y` of the picture lies. Its origin is in pixels of 32 bits, whatever
+    /// Offset of byte `x` of line `y` of the surface. X Offset counts pixels of 32 bits, whatever
     /// the format (2d p.340).
     fn place(&self, x: i64, y: i64) -> usize {
         let (x, y, pitch) = (x as usize, y as usize, self.pitch as usize);
@@ -73,7 +74,7 @@ impl Picture {
         }
     }
 
-    /// The byte of a row that a read of byte `x` returns: elements outside repeat the nearest one.
+    /// The byte of a row that a read of byte `x` returns. Outside, the nearest element is repeated.
     fn column(&self, x: i64) -> i64 {
         let width = 4 * self.dwords as i64;
         if (0..width).contains(&x) {
@@ -142,12 +143,12 @@ fn set_byte(registers: &mut [Register], at: usize, value: u8) {
     *dword = u32::from_le_bytes(bytes);
 }
 
-/// Distance of rows in registers: the next power of two, at least four bytes.
+/// Distance between rows in the registers: the next power of two, at least four bytes.
 fn row_pitch(width: u64) -> usize {
     [4, 8, 16, 32, 64].into_iter().find(|pitch| *pitch >= width).expect("at most 64") as usize
 }
 
-/// Sizes of blocks: at most 64 dwords.
+/// Size of a block: at most 64 dwords.
 fn size(random: &mut Random, widest: u64) -> (u64, u64) {
     let width = 1 + random.below(widest);
     let most = (64 / width.div_ceil(4)).min(16);
@@ -162,7 +163,7 @@ fn read_message(block: Register, override_: MdcVlso, registers: usize) -> Messag
         message_length: u(1),
         ..Msd1rMb::new()
     };
-    // Channels do not matter, but for one at least.
+    // Channels do not matter, but at least one must be enabled.
     Message {
         unit: Unit::Port1,
         channels: 8,
@@ -172,7 +173,7 @@ fn read_message(block: Register, override_: MdcVlso, registers: usize) -> Messag
     }
 }
 
-/// Compares a read of a block with what `line` says of the rows.
+/// Compares a block read with the surface lines that `line` returns for its rows.
 fn read_once(
     random: &mut Random,
     probe: &mut Probe,
@@ -183,7 +184,7 @@ fn read_once(
     let world = World::random(random);
     let (width, height) = size(random, 32);
     let (x, y) = (random.below(180) as i64 - 50, random.below(60) as i64 - 18);
-    // Blocks lie on elements.
+    // Blocks start and end at whole elements.
     let (x, width) = match picture.element {
         1 => (x, width),
         element => {
@@ -210,7 +211,7 @@ fn read_once(
     let header = block_header(x, y, control(width, height, MediaBlockMessageMode::NORMAL), 0);
     let message = read_message(header, override_, registers);
     probe.check(&message, &world, &expected, false);
-    // The same through the sampler cache.
+    // The same read through the sampler cache.
     let descriptor = ReadOnlyDataPortMessageDescriptor {
         message_control: u(override_.pack()[0].into()),
         message_type: MtDpRo::MT_SC_MB,
@@ -236,7 +237,7 @@ fn reads() {
     for (format, element) in formats {
         for tiles in [TileMode::LINEAR, TileMode::XMAJOR, TileMode::YMAJOR] {
             let rows = 16;
-            // Linear surfaces begin where their memory does.
+            // Linear surfaces begin where their memory begins.
             let origin = match tiles {
                 TileMode::LINEAR => (0, 0),
                 TileMode::XMAJOR => (16, 0),
@@ -253,8 +254,8 @@ fn reads() {
     }
 }
 
-/// The rows that reads around a surface of four lines return (G45 vol 4, 5.6.1), from row -4 to row
-/// 7.
+/// The surface rows that reads of rows -4 to 7 return, for a surface of four lines (G45 vol 4,
+/// 5.6.1).
 const BOUNDARIES: [(Boundary, u64, u64, [i64; 12]); 9] = [
     (Boundary::NORMAL_MODE, 0, 0, [0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3]),
     (Boundary::NORMAL_MODE, 1, 0, [0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2]),
@@ -271,8 +272,8 @@ const BOUNDARIES: [(Boundary, u64, u64, [i64; 12]); 9] = [
 fn boundaries_of_frames_and_fields() {
     let mut random = Random::new(42);
     for (boundary, stride, offset, lines) in BOUNDARIES {
-        // The field by the surface, and by the message; the frame of a field surface by the
-        // message.
+        // The field comes from the surface or from the message. The message can also select the
+        // frame of a field surface.
         let field = (stride == 1).then_some(offset);
         let rows = if stride == 1 { 2 } else { 4 };
         let other = if stride == 1 { (None, 4) } else { (Some(1), 2) };
@@ -300,8 +301,8 @@ fn boundaries_of_frames_and_fields() {
     }
 }
 
-/// Blocks may have more registers than they need, as gem_gpgpu_fill sends them: the rest is not
-/// written, and not returned.
+/// Messages may have more registers than the block needs, as gem_gpgpu_fill sends them. The
+/// additional registers are neither written nor returned.
 #[test]
 fn registers_to_spare() {
     let mut random = Random::new(48);
@@ -334,7 +335,7 @@ fn registers_to_spare() {
     }
 }
 
-/// Merged reads leave the rest of the registers alone.
+/// Merged reads leave the other bytes of the registers unchanged.
 #[test]
 fn merged_reads() {
     let mut random = Random::new(43);
@@ -344,7 +345,7 @@ fn merged_reads() {
         let world = World::random(&mut random);
         let (width, height) = (1 + random.below(16), 1 + random.below(4));
         let base = row_pitch(width);
-        // Distances that are powers of two of the row's, within a register.
+        // Offsets are power-of-two multiples of the row pitch, within one register.
         let doublings = random.below(u64::from((32 / base).ilog2()) + 1);
         let pitch = base << doublings;
         let start = base * random.below((pitch / base) as u64) as usize;
@@ -392,7 +393,7 @@ fn writes() {
                 height = height.min(64 / (width / 4));
                 let (mut x, mut y) =
                     (random.below(35) as i64 * 4 - 32, random.below(24) as i64 - 5);
-                // The size is fixed there, whatever the header says.
+                // In this mode the size is fixed, whatever the header says.
                 if mode == MediaBlockMessageMode::PIXEL_MASK {
                     (x, y) = (x.div_euclid(32) * 32, y.div_euclid(4) * 4);
                 }
@@ -405,7 +406,7 @@ fn writes() {
                 let mut payload = vec![block_header(x, y, control, mask)];
                 payload
                     .extend((0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
-                // Fields of the frame, by the message.
+                // The message selects a field of the frame.
                 let field = (n % 4 == 0).then(|| random.below(2));
                 let rows = if field.is_some() { 7 } else { 14 };
                 let surface = u64::from(n % 10 == 9);
@@ -417,7 +418,8 @@ fn writes() {
                             MediaBlockMessageMode::NORMAL => true,
                             MediaBlockMessageMode::BYTE_MASK => mask >> column & 1 == 1,
                             _ => {
-                                // Four pixels of a square, four squares of a half, two halves.
+                                // A square has four pixels, a half has four squares, and there are
+                                // two halves.
                                 let pixel = column / 4;
                                 let square = pixel % 4 / 2 + row / 2 * 2;
                                 let inner = pixel % 2 + row % 2 * 2;
@@ -481,7 +483,7 @@ fn transposed_reads() {
                         let line = (y + row as i64).clamp(0, 15);
                         let value =
                             world.data[picture.place(picture.column(x + column as i64), line)];
-                        // Rows and columns of dwords change places.
+                        // Rows and columns of dwords are exchanged.
                         let at = 4 * (column / 4 * height + row) + column % 4;
                         set_byte(&mut expected.answer, at, value);
                     }
@@ -502,7 +504,7 @@ fn transposed_reads() {
     }
 }
 
-/// Width, height and depth are those of the level; buffers have no height (2d p.321).
+/// Width, height and depth are those of the level. Buffers have no height (2d p.321).
 #[test]
 fn properties_of_surfaces() {
     let mut random = Random::new(46);
@@ -533,7 +535,7 @@ fn properties_of_surfaces() {
     ];
     for (state, [width, height, depth]) in cases {
         for lod in 0..3 {
-            // Bit 47 of an address is repeated above (2d p.320).
+            // Address bits 63:48 repeat bit 47 (2d p.320).
             let base = if lod == 2 { 0x9000_0011_0000 } else { genxml_cases::KERNELS };
             let above = if lod == 2 { 0xffff_0000 } else { 0 };
             let mut probe = Probe::new(vec![state], vec![]).with_base(base);
@@ -550,7 +552,8 @@ fn properties_of_surfaces() {
             let message =
                 Message { unit, channels: 8, mask: 255, descriptor, payload: vec![payload] };
             let found = probe.send(&message, &world, false).unwrap();
-            // Layers do not shrink with the level, slices of a volume do.
+            // The number of layers does not shrink with the level; the number of slices of a volume
+            // does.
             let volume = state.surface_type == SurfaceType::SURFTYPE_3D;
             let line = state.surface_type == SurfaceType::SURFTYPE_1D;
             assert_eq!(found.answer[0][6..], [base as u32, (base >> 32) as u32 | above]);
@@ -571,7 +574,7 @@ fn properties_of_surfaces() {
     }
 }
 
-/// A fence changes no memory; with commit one register comes back, of which nothing is said.
+/// A fence changes no memory. With commit it returns one register, whose contents are undefined.
 #[test]
 fn fences() {
     let mut random = Random::new(47);

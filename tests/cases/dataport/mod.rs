@@ -1,9 +1,9 @@
-//! Cases of the model: every message of the data ports, sent by a kernel with random payloads,
-//! channels and memory.
+//! Tests of every message of the data ports. A kernel sends them with random payloads, channels and
+//! memory.
 //!
-//! A thread gets descriptor, payload and channels as constants, sends one message, and stores what
-//! came back. The oracles are plain scalar code after the manual's text; they know bytes and
-//! dwords, not the model.
+//! A thread gets the descriptor, payload and channels as constants, sends one message, and stores
+//! the response. The oracles are plain scalar code written from the manual's text. They use bytes
+//! and dwords, and no types of the model.
 
 mod atomics;
 mod blocks;

@@ -10,22 +10,22 @@ use genxml_cases::{Compute, KERNELS, Model, at, packets, raw_buffer, u};
 use genxml_core::MinusOne;
 use genxml_sim::Fault;
 
-/// Memory that messages work on.
+/// Address of the memory that messages work on.
 pub const DATA: u64 = 0x40_0000;
-/// Bytes of it.
+/// Bytes of this memory.
 pub const DATA_BYTES: usize = 0x2000;
 /// Bytes of shared local memory.
 pub const LOCAL_BYTES: usize = 0x1000;
-/// Where the kernel stores what came back.
+/// Address where the kernel stores the response.
 const RESULT: u64 = 0x50_0000;
-/// What shared local memory is loaded from, and stored to at the end.
+/// Address from which shared local memory is loaded, and to which it is stored at the end.
 const LOCAL: u64 = 0x51_0000;
 
-/// Binding table entries of the kernels' own.
+/// Binding table entries that the kernel itself uses.
 const RESULT_INDEX: usize = 4;
 const LOCAL_INDEX: usize = 5;
 
-/// Registers of an answer.
+/// Number of registers that the kernel stores as the response.
 pub const ANSWER: usize = 16;
 
 macro_rules! kernel {
@@ -35,7 +35,7 @@ macro_rules! kernel {
             (W) mov (1|M0)   f0.0<1>:uw   r1.2<0;1,0>:uw;
             (W) mov (1|M0)   a0.0<1>:ud   r1.0<0;1,0>:ud;
             (f0.0) send $size r20  r2  $function  a0.0;
-            // The answer: 4 times 8 owords.
+            // Clear the response registers: 4 stores of 8 owords.
             (W) mov (8|M0)   r60.0<1>:ud  0:ud;
             (W) mov (16|M0)  r61.0<1>:ud  r20.0<8;8,1>:ud;
             (W) mov (16|M0)  r63.0<1>:ud  r22.0<8;8,1>:ud;
@@ -57,8 +57,8 @@ macro_rules! kernel {
             (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT};
         }
     };
-    // With shared local memory, loaded before and stored afterwards. Lines of other places need
-    // their ends spelt out.
+    // With shared local memory, loaded before the message and stored after it. Lines from macro
+    // arguments need explicit ends.
     ($size:tt $function:literal local) => {
         kernel!($size $function {
             (W) mov (16|M0)  r70.0<1>:ud  r36.0<8;8,1>:ud;
@@ -81,7 +81,7 @@ macro_rules! kernel {
     ($size:tt $function:literal) => { kernel!($size $function {} {}) };
 }
 
-/// Shared functions.
+/// The shared function that receives a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Data port of the sampler cache.
@@ -117,11 +117,11 @@ pub type Register = [u32; 8];
 /// A message.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// Who gets it.
+    /// The shared function that receives it.
     pub unit: Unit,
     /// Channels of the send, 8 or 16.
     pub channels: usize,
-    /// Those that are enabled.
+    /// Mask of enabled channels.
     pub mask: u32,
     /// The descriptor.
     pub descriptor: u32,
@@ -129,19 +129,19 @@ pub struct Message {
     pub payload: Vec<Register>,
 }
 
-/// What a message meets and leaves behind.
+/// State before or after a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct World {
-    /// From [`DATA`] on.
+    /// The memory from [`DATA`] on.
     pub data: Vec<u8>,
     /// Shared local memory.
     pub local: Vec<u8>,
-    /// The registers of the answer.
+    /// The response registers.
     pub answer: Vec<Register>,
 }
 
 impl World {
-    /// Random bytes everywhere.
+    /// Random bytes in memory and in the registers.
     pub fn random(random: &mut genxml_cases::Random) -> World {
         World {
             data: random.bytes(DATA_BYTES),
@@ -161,7 +161,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// One with surfaces at entries 0 to 3 of the binding table, and from 6 on.
+    /// A GPU with surfaces at entries 0 to 3 of the binding table (`first`) and from 6 on (`more`).
     pub fn new(first: Vec<RenderSurfaceState>, more: Vec<RenderSurfaceState>) -> Probe {
         let mut model = Model::new();
         model.map(DATA, DATA_BYTES as u64);
@@ -187,10 +187,10 @@ impl Probe {
         Probe { general: pages, ..self }
     }
 
-    /// Sends a message; `local`: with shared local memory.
+    /// Sends a message. `local` enables shared local memory.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn send(&mut self, message: &Message, world: &World, local: bool) -> Result<World, Fault> {
         self.model.write(DATA, &world.data);
         let mut constants: Vec<Register> = vec![[0; 8]; 1 + 18];
@@ -234,13 +234,13 @@ impl Probe {
         })
     }
 
-    /// Sends a message and compares everything with what is expected.
+    /// Sends a message and compares the whole state with the expected state.
     pub fn check(&mut self, message: &Message, world: &World, expected: &World, local: bool) {
         let found = self
             .send(message, world, local)
             .unwrap_or_else(|fault| panic!("{message:x?}: {fault}"));
         for (n, (found, expected)) in found.answer.iter().zip(&expected.answer).enumerate() {
-            assert_eq!(found, expected, "register {n} of the answer to {message:x?}");
+            assert_eq!(found, expected, "register {n} of the response to {message:x?}");
         }
         for (name, found, expected) in
             [("data", &found.data, &expected.data), ("local", &found.local, &expected.local)]
@@ -255,7 +255,7 @@ impl Probe {
     }
 }
 
-/// A surface without memory.
+/// A null surface.
 pub fn null() -> RenderSurfaceState {
     RenderSurfaceState { surface_type: SurfaceType::SURFTYPE_NULL, ..RenderSurfaceState::new() }
 }

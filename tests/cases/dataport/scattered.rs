@@ -1,8 +1,8 @@
 //! Scattered reads and writes of bytes, dwords and qwords.
 //!
-//! Oracle: G45 vol 4, 5.10.5 (the global offset is added, in dwords; what is outside reads 0 and is
-//! not written); 2d p.117 (bytes of a slot); 2d p.5 and p.122-318 (elements of all slots, then the
-//! next ones of all); gen8_facts 4.5 and 4.6.
+//! Oracle: G45 vol 4, 5.10.5 (the global offset is added, in dwords; outside the surface, reads
+//! return 0 and writes are dropped); 2d p.117 (bytes of a slot); 2d p.5 and p.122-318 (the first
+//! element of all slots, then the next element of all slots); gen8_facts 4.5 and 4.6.
 
 use crate::dataport::probe::{
     DATA, DATA_BYTES, Message, Probe, Register, Unit, World, dword, set_dword,
@@ -19,7 +19,7 @@ pub fn header(place: Place, global: u32) -> Register {
     let base = if place == Place::Stateless { DATA + 1024 } else { 0 };
     MhA32Go {
         global_offset: u(global.into()),
-        // 8 KiB, more than there is.
+        // 8 KiB, more than the memory that exists.
         per_thread_scratch_space: MhcPtss { per_thread_scratch_space: u(3) },
         buffer_base_address: MhcA32Bba { buffer_base_address_offset: at(base + 0x3ff) },
     }
@@ -59,7 +59,7 @@ fn dwords_once(
     let global = if bare { 0 } else { random.below(20) as u32 };
     let mask = random.bits() as u32 & random.bits() as u32 & ((1 << count) - 1)
         | 1 << random.below(count as u64);
-    // Distinct dwords: places that follow a random one at odd distances.
+    // Distinct dwords: offsets that follow a random one at odd distances.
     let start = offset(random, place, 16).0 / 4;
     let step = 1 + random.below(4) as u32;
     let mut payload = Vec::new();
@@ -111,7 +111,7 @@ fn dwords_once(
         payload,
     };
     probe.check(&message, &world, &expected, false);
-    // The constant cache has the same message, of surfaces.
+    // The constant cache has the same message, for surfaces only.
     if !write && index < 240 {
         message.unit = if random.below(2) == 0 { Unit::Constant } else { Unit::Sampler };
         assert_eq!(MtDpRo::MT_CC_DWS.bits(), MtDp0::MT0R_DWS.bits());
@@ -139,7 +139,7 @@ fn bytes() {
     }
 }
 
-/// The byte at `offset` of a place, if there is one.
+/// Position of the byte at `offset` as in [`locate`]; `None` if it is outside.
 fn byte_at(place: Place, offset: u64) -> Option<(bool, usize)> {
     match place {
         Place::Raw(size) => (offset < size as u64).then_some((false, 64 + offset as usize)),
@@ -166,7 +166,7 @@ fn bytes_once(
     let bare = place == Place::StatelessBare || place != Place::Stateless && random.below(2) == 0;
     let global = if bare { 0 } else { random.below(99) as u32 };
     let mask = random.bits() as u32 & ((1 << count) - 1) | 1;
-    // Any offsets, four bytes apart at least.
+    // Arbitrary offsets, at least four bytes apart.
     let start = offset(random, place, 4).0.wrapping_add(random.below(4) as u32);
     let step = 4 + random.below(12) as u32;
     let offsets: Vec<u32> = (0..count as u32).map(|n| start.wrapping_add(n * step)).collect();
@@ -233,7 +233,7 @@ fn at_64_bit_addresses() {
         for (power, size) in sizes.into_iter().enumerate() {
             for write in [false, true] {
                 for _ in 0..24 {
-                    // Eight qwords of eight slots are more than 256 bytes.
+                    // Eight qwords for each of eight slots are more than 256 bytes.
                     if (subtype, size) != (A64ScatteredSubtype::QWORD, MdcA64Ds::DE8) {
                         long(&mut random, &mut probe, subtype, size, 1 << power, write);
                     }
@@ -266,8 +266,8 @@ fn long(
         payload[n / 4][n % 4 * 2] = address as u32;
         payload[n / 4][n % 4 * 2 + 1] = (address >> 32) as u32;
     }
-    // Registers of data: bytes of a slot in a dword, up to four of them; dwords in one register for
-    // eight slots, qwords in two.
+    // Number of data registers. A dword holds up to four bytes of a slot. For eight slots, dwords
+    // take one register and qwords take two.
     let registers = match width {
         1 => elements.div_ceil(4),
         4 => elements,
@@ -276,7 +276,7 @@ fn long(
     if write {
         payload.extend((0..registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
-    // Where byte `k` of element `e` of slot `n` stands: register and byte in it.
+    // Position of byte `k` of element `e` of slot `n`: register and byte in it.
     let stands = |n: usize, e: usize, k: usize| match width {
         1 => (e / 4, 4 * n + e % 4),
         4 => (e, 4 * n + k),
@@ -285,7 +285,7 @@ fn long(
     let mut expected = world.clone();
     for n in (0..8).filter(|n| mask >> n & 1 == 1) {
         if width == 1 && !write {
-            // Bytes are extended by zeros.
+            // Bytes are zero-extended.
             for register in 0..registers {
                 expected.answer[register][n] = 0;
             }

@@ -1,8 +1,8 @@
 //! Untyped surface reads and writes, also at 64-bit addresses.
 //!
-//! Oracle: 2d p.73 (a set bit of the channel mask leaves a channel out), p.126 and p.129-131
-//! (data), p.421-438 (addresses), p.299 (pixel mask); G45 vol 4, 5.10 (what is outside reads 0 and
-//! is not written); gen8_facts 4.6.
+//! Oracle: 2d p.73 (a set bit of the channel mask disables a channel), p.126 and p.129-131 (data),
+//! p.421-438 (addresses), p.299 (pixel mask); G45 vol 4, 5.10 (outside the surface, reads return 0
+//! and writes are dropped); gen8_facts 4.6.
 
 use crate::dataport::probe::{
     DATA, DATA_BYTES, LOCAL_BYTES, Message, Probe, Register, Unit, World, dword, null, set_dword,
@@ -14,10 +14,10 @@ use genxml::gen8::message_headers::{Mh1A32Psm, MhcA32Bba, MhcPsm};
 use genxml::gen8::messages::MtDp1;
 use genxml_cases::{Random, at, raw_buffer, u};
 
-/// Where a message goes, and how much there is.
+/// The memory that a message accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// A RAW buffer, from byte 64 of the data on; the size is given.
+    /// A RAW buffer of this many bytes, from byte 64 of the data on.
     Raw(usize),
     /// A structured buffer, from byte 128 on: 40 elements of 36 bytes.
     Structured,
@@ -31,7 +31,7 @@ pub enum Place {
     StatelessBare,
 }
 
-/// All of them, with the binding table index.
+/// All kinds of memory, each with its binding table index.
 pub const PLACES: [(Place, u64); 7] = [
     (Place::Raw(1500), 0),
     (Place::Raw(1003), 1),
@@ -58,8 +58,8 @@ pub fn probe() -> Probe {
     )
 }
 
-/// The bytes that a dword at `offset` (and, of an element, `inner`) has in the data or in local
-/// memory; none if it is outside.
+/// Position of the dword at `offset`: true for local memory, false for the data, and the byte
+/// offset. `inner` is the offset within an element. `None` if the dword is outside.
 pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, usize)> {
     let offset = offset as u64;
     match place {
@@ -80,8 +80,8 @@ pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, us
     }
 }
 
-/// A random offset that a message to a place may have, `span` bytes from there on inside or not;
-/// for memory without an end always inside. Of structured buffers, an element and an offset in it.
+/// A random offset for a message. If the memory has an end, the `span` bytes from there may be
+/// outside. For structured buffers: an element and an offset in it.
 pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
     let dwords = |random: &mut Random, end: u64| (random.below(end / 4) * 4) as u32;
     match place {
@@ -98,7 +98,7 @@ pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
         Place::Null => (random.bits() as u32 & !3, random.bits() as u32 & !3),
         Place::Local => match random.below(4) {
             0 => (LOCAL_BYTES as u32 - span + dwords(random, 32), 0),
-            // As compilers have it.
+            // The form of address that compilers use.
             1 => (0x1000_0000 | dwords(random, LOCAL_BYTES as u64), 0),
             _ => (dwords(random, LOCAL_BYTES as u64), 0),
         },
@@ -107,11 +107,11 @@ pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
     }
 }
 
-/// The header of a message: a base for stateless ones, and the slots that it lets through.
+/// The header of a message: a base for stateless messages, and a mask of enabled slots.
 pub fn header(place: Place, pixels: u32) -> Register {
     let base = if place == Place::Stateless { DATA + 1024 } else { 0 };
     Mh1A32Psm {
-        // Bits 9:0 of the base belong to others.
+        // Bits 9:0 of the dword are not part of the base.
         buffer_base_address: MhcA32Bba { buffer_base_address_offset: at(base + 0x155) },
         pixel_sample_mask: MhcPsm { pixel_sample_mask: u(pixels.into()) },
     }
@@ -127,8 +127,8 @@ pub fn slots(simd: MdcSm3) -> usize {
     }
 }
 
-/// True if slot `n` takes part: its channel is enabled and its pixel too; of SIMD4x2, any of four
-/// channels.
+/// True if slot `n` is enabled: its channel and its pixel are. For SIMD4x2, any of four channels is
+/// enough.
 pub fn takes_part(simd: MdcSm3, n: usize, mask: u32, pixels: Option<u32>) -> bool {
     match simd {
         MdcSm3::SIMD4X2 => mask >> (4 * n) & 15 != 0,
@@ -136,7 +136,7 @@ pub fn takes_part(simd: MdcSm3, n: usize, mask: u32, pixels: Option<u32>) -> boo
     }
 }
 
-/// Registers with a dword for each slot; of SIMD4x2, in dword `column` of each half.
+/// Puts a dword for each slot into registers. For SIMD4x2 it goes to dword `column` of each half.
 pub fn lay_out(simd: MdcSm3, values: &[u32], registers: &mut [Register], column: usize) {
     for (n, value) in values.iter().enumerate() {
         match simd {
@@ -183,8 +183,7 @@ fn one(
         0 => random.bits() as u32 & ((1 << send) - 1),
         _ => (1 << send) - 1,
     };
-    // Slots that follow each other, or random ones. Writes must not meet each other: 16 bytes for
-    // each.
+    // Slots at consecutive offsets or at random ones. Writes must not overlap: each has 16 bytes.
     let mut places: Vec<(u32, u32)> = Vec::new();
     let start = offset(random, place, 16);
     let kind = random.below(3);
@@ -196,7 +195,7 @@ fn one(
             _ if kind == 1 => (start.0.wrapping_add(n * 4 * channels.len() as u32), 0),
             _ => offset(random, place, 16),
         });
-        // Memory without an end: stay in what is mapped.
+        // This memory has no end, so stay inside the mapped part.
         let last = places.last_mut().expect("pushed");
         let end = match place {
             Place::Stateless => (DATA_BYTES - 1024) as u32,
@@ -226,7 +225,7 @@ fn one(
         }
     }
     payload.extend(addresses);
-    // Values of channel `c` of slot `n`, and where they stand.
+    // Values of channel `c` of slot `n`, and their positions in the registers.
     let data = payload.len();
     let at = |n: usize, c: usize| match simd {
         MdcSm3::SIMD4X2 => (0, 4 * n + c),
@@ -333,8 +332,8 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
         .map(|offset| if write { offset } else { offset.min(DATA_BYTES as u64 - 16) })
         .collect();
     let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
-    // 64-bit addresses: four in a register, or one in each half (2d p.422, 432, 437). Bits 63:48 do
-    // not matter.
+    // 64-bit addresses: four in a register, or one in each half (2d p.422, 432, 437). Bits 63:48
+    // are ignored.
     let mut payload: Vec<Register> =
         vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 * registers }];
     for (n, offset) in places.iter().enumerate() {
@@ -384,8 +383,8 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
     probe.check(&message, &world, &expected, false);
 }
 
-/// Stateless messages end where General State does, with a header and without (MH_A32_GO, 2d
-/// p.462): what is not wholly before it reads 0 and is not written.
+/// Stateless messages end where General State ends, with a header and without (MH_A32_GO, 2d
+/// p.462). A dword that is not completely inside reads 0 and is not written.
 #[test]
 fn general_state_ends() {
     const END: usize = 0x1000;

@@ -1,5 +1,6 @@
-//! Commands whose operands go through the global table, from a ring, which may reach it. Oracle:
-//! gen8_facts 1.1 (which bit of which command says so); two lists of dwords, one for each table.
+//! Commands in a ring whose operands go through the global table. A ring may access that table.
+//! Oracle: gen8_facts 1.1 (the bit of each command that selects the table); two lists of dwords,
+//! one for each table.
 
 use crate::engines::machine::*;
 use crate::engines::*;
@@ -12,9 +13,9 @@ use genxml_cases::packets;
 
 const WIDE: Addressing = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
 
-/// Where the global table has memory of its own.
+/// Global address of the global table's own memory.
 const GLOBAL: u64 = 0x90_0000;
-/// Where it has the context's data once more.
+/// Global address at which the context's data is mapped as well.
 const ALIAS: u64 = 0x91_0000;
 
 fn machine(engine: EngineId) -> (Machine, Logical) {
@@ -45,7 +46,7 @@ fn global(machine: &mut Machine, dword: u64) -> u32 {
     machine.gpu.global().read_u32(GLOBAL + 4 * dword).unwrap()
 }
 
-/// Dwords to and from packets, registers and the other table, in every combination of tables.
+/// Copies dwords between packets, registers and both tables, in every combination of tables.
 #[test]
 fn moves() {
     for engine in EngineId::ALL {
@@ -61,7 +62,7 @@ fn moves() {
         for (n, (from, to)) in
             [(false, false), (false, true), (true, false), (true, true)].into_iter().enumerate()
         {
-            // Dword n of one goes to dword 4 + n of the other.
+            // Dword n of the source goes to dword 4 + n of the destination.
             commands.extend(packets![MiCopyMemMem {
                 use_global_gtt_source: from,
                 use_global_gtt_destination: to,
@@ -77,7 +78,7 @@ fn moves() {
                 ..MiLoadRegisterMem::new()
             }]);
         }
-        // What came from one table goes to the other.
+        // A value read through one table is written through the other.
         for (is_global, register) in [(true, one), (false, two)] {
             commands.extend(packets![MiStoreRegisterMem {
                 use_global_gtt: is_global,
@@ -106,7 +107,7 @@ fn moves() {
     }
 }
 
-/// What flushes write behind themselves.
+/// Post-sync writes of flushes.
 #[test]
 fn flushes() {
     for engine in EngineId::ALL {
@@ -134,8 +135,8 @@ fn flushes() {
     }
 }
 
-/// The context's data through both tables: what is written through one is there through the other
-/// at once, also for a semaphore and for a command that looks through the first again.
+/// The context's data, mapped in both tables: a write through one table is visible through the
+/// other at once, also for a semaphore and for a command that reads through the first table again.
 #[test]
 fn one_page_in_both_tables() {
     for engine in EngineId::ALL {
@@ -168,8 +169,8 @@ fn one_page_in_both_tables() {
     }
 }
 
-/// Entries that a command writes, from a ring, as Linux lays them out (gt/intel_ggtt.c): the page's
-/// address, then 64 bits for each; entries by gen8_facts 1.1.
+/// A ring command writes table entries, in the layout that Linux uses (gt/intel_ggtt.c): the page's
+/// address, then 64 bits for each entry. Format of entries: gen8_facts 1.1.
 #[test]
 fn entries_of_the_table() {
     const PLACE: u64 = 0xa0_3000;
@@ -200,7 +201,7 @@ fn entries_of_the_table() {
             "{engine}"
         );
 
-        // Not there any longer, though it was used before.
+        // The entry is removed, although it was used before.
         let mut commands = update(&[0]);
         commands.extend(packets![through(1, 6), through(0, 4)]);
         machine.ring(&mut context, &commands);
@@ -214,8 +215,8 @@ fn entries_of_the_table() {
     }
 }
 
-/// A batch in the context's space writes no entry, and commands that no table has room for are
-/// refused.
+/// A batch in the context's address space cannot write entries. Commands are refused if their
+/// length is odd or their entries lie beyond the table.
 #[test]
 fn entries_that_are_not_written() {
     let update = |page: u32, dwords: u32| {

@@ -26,9 +26,9 @@ fn complete() -> ContextStatus {
     ContextStatus { context_complete: true, ..ContextStatus::new() }
 }
 
-/// Each engine, both kinds of page tables: the ring calls a batch, which writes; afterwards the
-/// head in the image is at the tail, the engine is idle, and two events came: the list started, its
-/// context is complete and nothing is left.
+/// Each engine, with both kinds of page tables. The ring starts a batch, which writes memory. At
+/// the end the head in the image equals the tail, the engine is idle, and two events were reported:
+/// the list started; the context is complete and the engine became idle.
 #[test]
 fn one_context() {
     for engine in EngineId::ALL {
@@ -49,7 +49,7 @@ fn one_context() {
             assert_eq!(machine.read(engine, RingExeclistStatusHi::OFFSET), context.number);
             let stats = machine.gpu.run().unwrap();
             assert_eq!((machine.data(1), machine.data(2)), (7, 8), "{engine} {addressing:?}");
-            // START, its three dwords; the batch: SDI, END; then SDI in the ring.
+            // At least four packets: START, the SDI and END of the batch, and the SDI of the ring.
             assert!(stats.packets >= 4);
             assert_eq!(machine.image(&context, 5), context.tail as u32, "RING_HEAD");
             assert!(!status(&machine).execlist_0_valid && machine.gpu.is_idle(engine));
@@ -65,7 +65,7 @@ fn one_context() {
     }
 }
 
-/// The status buffer has six entries; after reset the first event lands in entry 0.
+/// The status buffer has six entries. After reset the first event goes to entry 0.
 #[test]
 fn events_go_round() {
     let mut machine = Machine::new();
@@ -80,8 +80,8 @@ fn events_go_round() {
     }
 }
 
-/// Both elements of a list run, in order, with an element switch between; registers are each
-/// context's own.
+/// Both elements of a list run in order, with an element switch between them. Each context has its
+/// own registers.
 #[test]
 fn two_contexts() {
     let mut machine = Machine::new();
@@ -98,7 +98,7 @@ fn two_contexts() {
     let switched = ContextStatus { element_switch: true, ..of(&one, complete()) };
     let done = ContextStatus { active_to_idle: true, ..of(&two, complete()) };
     assert_eq!(machine.events(EngineId::Render, &mut read), [started(), switched, done]);
-    // Restored, each has its own.
+    // After a restore, each context has its own value.
     machine.ring(&mut one, &packets![save(gpr, 1)]);
     machine.ring(&mut two, &packets![save(gpr, 2)]);
     machine.submit(&[&two, &one]).unwrap();
@@ -106,7 +106,7 @@ fn two_contexts() {
     assert_eq!((machine.data(1), machine.data(2)), (11, 22));
 }
 
-/// Restore Inhibit: the context starts without state; after it was saved once there is state to
+/// Restore Inhibit: the context starts without state. After the first save there is state to
 /// restore.
 #[test]
 fn restore_inhibit() {
@@ -130,7 +130,7 @@ fn restore_inhibit() {
     assert_eq!(machine.data(0), 0);
 }
 
-/// Save Inhibit: what the context does to its state is lost with the switch.
+/// Save Inhibit: the context's changes to its state are lost at the switch.
 #[test]
 fn save_inhibit() {
     let mut machine = Machine::new();
@@ -174,8 +174,8 @@ fn lite_restore() {
     );
 }
 
-/// A context that waits within a batch makes room for another list, and goes on there when it is
-/// submitted again. With arbitration off it does not.
+/// A context that waits within a batch is preempted by another list. When it is submitted again, it
+/// continues at the same position. With arbitration disabled it is not preempted.
 #[test]
 fn preemption() {
     for arbitration in [true, false] {
@@ -208,12 +208,12 @@ fn preemption() {
         );
         machine.submit(&[&one]).unwrap();
         machine.gpu.run().unwrap();
-        assert_eq!((machine.data(1), machine.data(2)), (3, 2), "its own register, its own place");
+        assert_eq!((machine.data(1), machine.data(2)), (3, 2), "its own register and position");
         assert_eq!(machine.events(engine, &mut read), [started(), of(&one, done)]);
     }
 }
 
-/// MI_ARB_CHECK is a place to take over between commands of a ring.
+/// MI_ARB_CHECK in a ring is a point at which a context can be preempted.
 #[test]
 fn preemption_at_arb_check() {
     let mut machine = Machine::new();
@@ -233,9 +233,9 @@ fn preemption_at_arb_check() {
     assert_ne!(machine.data(1), 0);
 }
 
-/// Without Inhibit Synchronous Context Switch a semaphore that does not pass ends the element's
-/// turn: the second one runs, the command stands in the status page of the context (2d p.305), and
-/// resubmission goes on.
+/// Without Inhibit Synchronous Context Switch, a semaphore that does not pass ends the turn of the
+/// list element. The second element runs, the command is in the status page of the context (2d
+/// p.305), and a resubmission continues there.
 #[test]
 fn semaphores_switch_contexts() {
     let mut machine = Machine::new();
@@ -268,7 +268,7 @@ fn semaphores_switch_contexts() {
     assert_eq!(machine.data(1), 1);
 }
 
-/// A list that cannot be: nothing in the first element, or three lists.
+/// Invalid lists: an empty first element, or three lists.
 #[test]
 fn impossible_lists() {
     let mut machine = Machine::new();
@@ -293,7 +293,7 @@ fn impossible_lists() {
     assert!(machine.gpu.run().unwrap_err().to_string().contains("shared virtual memory"));
 }
 
-/// Without Privilege Access a legacy context has no page tables: everything goes through the global
+/// Without Privilege Access a legacy context has no page tables: all accesses go through the global
 /// table.
 #[test]
 fn contexts_without_page_tables() {
@@ -311,9 +311,9 @@ fn contexts_without_page_tables() {
     assert_eq!(machine.gpu.global().read_u32(DATA + 12).unwrap(), 4);
 }
 
-/// What Mesa's AUB writer does (gen8_facts 1.5): a ring control that holds an address, an engine
-/// number over the low bits of the descriptor, registers of the second video engine in images of
-/// the first.
+/// Properties of the files of Mesa's AUB writer (gen8_facts 1.5): the ring control holds an
+/// address, the low bits of the descriptor contain an engine number, and images of the first video
+/// engine name registers of the second one.
 #[test]
 fn quirks_of_aub_files() {
     for (engine, number, registers) in [
@@ -343,8 +343,8 @@ fn quirks_of_aub_files() {
     }
 }
 
-/// The commands that Linux i915 puts around a batch (gen8_facts 1.4): they mark progress in the
-/// status pages, with global addresses, and interrupt.
+/// The commands that Linux i915 puts around a batch (gen8_facts 1.4): they write progress to the
+/// status pages through global addresses, and send an interrupt.
 #[test]
 fn a_request_of_the_kernel() {
     use genxml::gen8::display_registers::{Gen8GtIir0, GtInterrupts0};
@@ -404,7 +404,7 @@ fn a_request_of_the_kernel() {
             && interrupts.render_context_switch_interrupt
     );
     assert!(!interrupts.blitter_context_switch_interrupt);
-    // Ones that are written clear.
+    // Writing ones clears the bits.
     machine.gpu.mmio_write(Gen8GtIir0::OFFSET, 1).unwrap();
     let interrupts = GtInterrupts0::unpack_lossy(&[machine.gpu.mmio_read(Gen8GtIir0::OFFSET)]);
     assert!(
@@ -413,8 +413,8 @@ fn a_request_of_the_kernel() {
     );
 }
 
-/// Batches that run with each restore: first the commands of INDIRECT_CTX, a count of cache lines,
-/// then the batch of BB_PER_CTX_PTR; both in the global table.
+/// Batches that run at each restore: first the commands of INDIRECT_CTX, whose size counts cache
+/// lines, then the batch of BB_PER_CTX_PTR. Both lie in the global table.
 #[test]
 fn batches_of_a_restore() {
     let mut machine = Machine::new();
@@ -454,8 +454,8 @@ fn batches_of_a_restore() {
     }
 }
 
-/// A ring of two pages in which a packet lies across the end: it goes on at the start, and the wrap
-/// is counted.
+/// A packet crosses the end of a ring of two pages. It continues at the start, and the wrap is
+/// counted.
 #[test]
 fn rings_wrap() {
     let mut machine = Machine::new();
@@ -483,7 +483,8 @@ fn rings_wrap() {
     assert_eq!(context.tail, bytes % 8192);
 }
 
-/// Each submission may do as much as the limit says, also one that finds its context running.
+/// Each submission may do as much work as the limit permits, even if its context is already
+/// running.
 #[test]
 fn lite_restores_have_budgets() {
     let mut machine = Machine::new();

@@ -27,21 +27,20 @@ pub fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// Pages of the global table: status pages at 16 KiB times the engine plus 64 KiB, contexts from 1
-/// MiB on.
+/// First status page in the global table, 16 KiB per engine. Contexts start at 1 MiB.
 const STATUS: u64 = 0x1_0000;
 const CONTEXTS: u64 = 0x10_0000;
-/// Bytes that a context has there: ring (at most 2 pages), status page, registers.
+/// Bytes per context in the global table: ring (at most 2 pages), status page, registers.
 const STRIDE: u64 = 0x4000;
-/// Where a context's own memory starts, and 64 KiB of it.
+/// Start of a context's own memory, 64 KiB.
 pub const BATCH: u64 = 0x4000_0000;
-/// Memory for data, in every context the same.
+/// Address of the data that all contexts share.
 pub const DATA: u64 = 0x5000_0000;
 
-/// A GPU that a driver has taken over.
+/// A GPU that a driver has initialised.
 pub struct Machine {
     pub gpu: Gpu,
-    /// What all contexts have at [`DATA`].
+    /// The memory that all contexts have mapped at [`DATA`].
     pub data: genxml_sim::mem::Frames,
     contexts: u64,
 }
@@ -77,8 +76,8 @@ impl Logical {
     }
 }
 
-/// The registers of an image before the first run: control with restore inhibit, ring, roots of the
-/// page tables.
+/// The registers of an image before the first run: context control with restore inhibit, ring, and
+/// page table roots.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     pub control: u32,
@@ -96,7 +95,8 @@ impl Image {
             ($image:ident, $($register:ident $value:ident = $new:expr;)*) => {{
                 let mut image = $image::new();
                 let shift = registers.wrapping_sub(Address::get(image.ring_head_register) as u32 - 0x34);
-                // The defaults are those of one engine; all others have theirs at their own base.
+                // The defaults are those of one engine. The registers of the others are relative to
+                // their own base.
                 for register in [
                     &mut image.context_control_register, &mut image.ring_head_register,
                     &mut image.ring_tail_register, &mut image.ring_start_register,
@@ -140,7 +140,7 @@ impl Image {
 }
 
 impl Machine {
-    /// Status pages and 64 KiB of data; execution lists are on.
+    /// Maps the status pages and 64 KiB of data, and enables execution lists.
     pub fn new() -> Machine {
         let mut gpu = Gpu::new();
         gpu.set_work_limit(1 << 24);
@@ -187,8 +187,8 @@ impl Machine {
         self.gpu.mmio_read(base(engine) + offset)
     }
 
-    /// A context of an engine: a ring of `pages` pages, page tables in which 64 KiB lie at
-    /// [`BATCH`] and the data, common to all contexts, at [`DATA`].
+    /// A context of an engine. Its ring has `pages` pages. Its page tables map 64 KiB of its own at
+    /// [`BATCH`] and the shared data at [`DATA`].
     pub fn context(&mut self, engine: EngineId, pages: u64, addressing: Addressing) -> Logical {
         let ring = CONTEXTS + STRIDE * self.contexts;
         self.contexts += 1;
@@ -217,7 +217,7 @@ impl Machine {
         logical
     }
 
-    /// What a driver writes into the image of a new context.
+    /// The values that a driver writes into the image of a new context.
     pub fn first_image(&self, logical: &Logical, roots: [u64; 4]) -> Image {
         let [ring_control] = RingCtl {
             ring_valid: true,
@@ -226,7 +226,7 @@ impl Machine {
         }
         .pack();
         Image {
-            // Linux i915: no restore of state that is not there, no switch at a semaphore.
+            // As Linux i915: Restore Inhibit, and Inhibit Synchronous Context Switch.
             control: 0x0009_0009,
             head: 0,
             tail: 0,
@@ -246,8 +246,8 @@ impl Machine {
         self.gpu.global().read_u32(logical.lrca() + 4096 + 4 * index).unwrap()
     }
 
-    /// Appends commands to the ring, padded to 8 bytes, wrapping at its end, and writes the tail
-    /// into the image.
+    /// Appends commands to the ring, padded to 8 bytes. Wraps at the end of the ring. Writes the
+    /// tail into the image.
     pub fn ring(&mut self, logical: &mut Logical, commands: &[u32]) {
         let mut commands = commands.to_vec();
         if commands.len() % 2 == 1 {
@@ -270,7 +270,7 @@ impl Machine {
             .copy_from_slice(bytes);
     }
 
-    /// Writes a list to the submission port, the second element first, high halves first
+    /// Writes a list to the submission port: the second element first, the high half of each first
     /// (gen8_facts 1.3).
     pub fn submit(&mut self, elements: &[&Logical]) -> Result<(), Fault> {
         let descriptors: Vec<_> = elements.iter().map(|logical| logical.descriptor()).collect();
@@ -289,7 +289,8 @@ impl Machine {
         Ok(())
     }
 
-    /// All events of the status page since the last entry that was read, oldest first.
+    /// Events in the status page after the entry `read`, oldest first. Sets `read` to the newest
+    /// one.
     pub fn events(&mut self, engine: EngineId, read: &mut u32) -> Vec<ContextStatus> {
         let page = self.status(engine);
         let newest = self.gpu.global().read_u32(page + 0x7c).unwrap();

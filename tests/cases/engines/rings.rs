@@ -11,7 +11,7 @@ use genxml_cases::packets;
 
 const RING: u64 = 0x70_0000;
 
-/// Execution lists off, a ring of one page, per-process page tables on.
+/// Disables execution lists and enables per-process page tables, with a ring of one page.
 fn ring(machine: &mut Machine, engine: EngineId) -> Logical {
     let context = machine.context(engine, 1, Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT);
     machine.map_global(RING, 4096);
@@ -49,8 +49,7 @@ fn append(machine: &mut Machine, engine: EngineId, tail: &mut u64, commands: &[u
     );
 }
 
-/// Each engine: commands run when the tail moves, wrap at the end of the ring, and the head
-/// follows.
+/// Each engine: commands run when the tail moves, the ring wraps at its end, and the head follows.
 #[test]
 fn tail_moves() {
     for engine in EngineId::ALL {
@@ -79,7 +78,7 @@ fn tail_moves() {
     }
 }
 
-/// A ring that is stopped, or not valid, stands still.
+/// A stopped ring executes nothing until it is started again.
 #[test]
 fn stopped_rings() {
     let mut machine = Machine::new();
@@ -113,7 +112,7 @@ fn status_page() {
     let page = machine.status(engine);
     let dword = |machine: &mut Machine, at| machine.gpu.global().read_u32(page + at).unwrap();
     assert_eq!((dword(&mut machine, 0xc0), dword(&mut machine, 0xc4)), (1, 2));
-    // The head when the command was executed: its own address.
+    // The head at the time when the command was executed: the address of the command itself.
     assert_eq!(dword(&mut machine, 16), 4);
     let control = RingCtl {
         ring_valid: true,
@@ -128,7 +127,8 @@ fn status_page() {
     assert_eq!((head.head_addr.get(), head.head_wrap_count.get()), (0, 1));
 }
 
-/// MI_SET_CONTEXT: each context of the ring has its own registers; Restore Inhibit starts without.
+/// MI_SET_CONTEXT: each context of the ring has its own registers. With Restore Inhibit it starts
+/// without state.
 #[test]
 fn contexts_of_a_ring() {
     let mut machine = Machine::new();
@@ -167,8 +167,8 @@ fn contexts_of_a_ring() {
     assert_eq!((ccid.logical_context_address.get(), ccid.ccid_en), (0x2000, true));
 }
 
-/// The model keeps contexts that MI_SET_CONTEXT names, but not without end: a batch must not fill
-/// the host's memory.
+/// The model keeps the state of each context that MI_SET_CONTEXT names, up to a limit: a batch must
+/// not fill the host's memory.
 #[test]
 fn too_many_contexts() {
     let mut machine = Machine::new();
@@ -187,7 +187,7 @@ fn too_many_contexts() {
     assert!(machine.gpu.is_idle(engine));
 }
 
-/// A ring that moves its own tail gets nothing more to do by it; the host's writes do that.
+/// A ring that moves its own tail does not extend its work limit. Only writes by the host do.
 #[test]
 fn budgets_of_rings() {
     let mut machine = Machine::new();
@@ -196,7 +196,7 @@ fn budgets_of_rings() {
     machine.gpu.set_work_limit(100_000);
     let tail_to =
         |tail| packets![load(&[register(base(engine) + RingTail::OFFSET, tail)]), MiNoop::new()];
-    // Two places, each moves the tail behind the other.
+    // Two positions in the ring; the commands at each move the tail past the other one.
     let far = tail_to(16);
     machine.gpu.global().write(RING + 2048, bytemuck::cast_slice(&far)).unwrap();
     append(&mut machine, engine, &mut 0, &tail_to(2064));
@@ -215,7 +215,7 @@ fn budgets_of_rings() {
     }
 }
 
-/// Registers keep, mask, refuse or clear as the tables say; those of a context go with it.
+/// Registers store, mask, ignore or clear bits as the tables say.
 #[test]
 fn registers_of_the_host() {
     let mut machine = Machine::new();
@@ -231,9 +231,9 @@ fn registers_of_the_host() {
         (base(engine) + RingActhd::OFFSET, 7, 0),
         (base(engine) + RingExeclistStatusHi::OFFSET, 7, 0),
         (base(engine) + RingElsp::OFFSET, 7, 0),
-        // Pairs.
+        // The upper half of a 64-bit register.
         (VsInvocationCount::OFFSET + 4, 3, 3),
-        // Registers that the specification does not have.
+        // A register that is not in the specification.
         (0x2248, 5, 5),
     ] {
         gpu.mmio_write(offset, value).unwrap();
@@ -243,8 +243,8 @@ fn registers_of_the_host() {
     assert!(gpu.mmio_write(0x1c230, 0).unwrap_err().to_string().contains("VCS2"));
 }
 
-/// TIMESTAMP moves with work, by nothing else, and is the same for commands and the host;
-/// CTX_TIMESTAMP counts the work of the context alone.
+/// TIMESTAMP advances only with work, and is the same for commands and the host. CTX_TIMESTAMP
+/// counts the work of one context.
 #[test]
 fn clocks() {
     let mut machine = Machine::new();
@@ -301,7 +301,7 @@ fn statistics_reset() {
     assert_eq!([0, 1, 2].map(|dword| machine.data(dword)), [5, 0, 0]);
 }
 
-/// What commands flush and invalidate is on record.
+/// The model records the flushes and invalidations of commands.
 #[test]
 fn coherence() {
     use genxml_sim::mem::coherence::Cache;

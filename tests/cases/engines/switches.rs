@@ -1,4 +1,4 @@
-//! What a switch of contexts keeps, gives back and leaves alone.
+//! State that a switch of contexts saves, restores and leaves unchanged.
 
 use crate::engines::machine::*;
 use crate::engines::*;
@@ -17,8 +17,8 @@ fn set_image(machine: &mut Machine, context: &Logical, dword: u64, value: u32) {
     machine.gpu.global().write_u32(context.lrca() + 4096 + 4 * dword, value).unwrap();
 }
 
-/// Save Inhibit keeps state of the engine out of the image, which starts behind the registers that
-/// every context has (gen8_facts 1.4); those are saved.
+/// With Save Inhibit, engine state is not saved to the image. Engine state follows the registers
+/// that every context has (gen8_facts 1.4); those are saved.
 #[test]
 fn save_inhibit_leaves_the_image_alone() {
     let mut machine = Machine::new();
@@ -42,13 +42,13 @@ fn save_inhibit_leaves_the_image_alone() {
         machine.gpu.run().unwrap();
         assert_eq!(machine.image(&context, 70), saved, "{control:#x}");
         assert_eq!(machine.image(&context, 67), 0x8000_0000 | value, "{control:#x}");
-        // The first time there was nothing to restore; then what was saved is there again.
+        // The first run has Restore Inhibit. Later runs restore what was saved.
         assert_eq!(machine.data(0), if control & 1 != 0 { 0 } else { 5 }, "{control:#x}");
     }
 }
 
-/// A driver adds commands to a context that runs and is not the last of its list: the new tail in
-/// the image, and the list behind the one that runs. The switch leaves the tail as it is.
+/// A driver adds commands to a running context that is not the last of its list. It writes the new
+/// tail into the image and submits another list. The switch does not overwrite the tail.
 #[test]
 fn a_tail_that_the_driver_moved() {
     let mut machine = Machine::new();
@@ -68,7 +68,7 @@ fn a_tail_that_the_driver_moved() {
     assert_eq!(machine.image(&one, 5), one.tail as u32);
 }
 
-/// Roots of page tables that a command loads are saved with the context, as nobody else has them.
+/// Page table roots that a command loads are saved with the context: no other copy exists.
 #[test]
 fn registers_that_commands_changed() {
     let mut machine = Machine::new();
@@ -81,8 +81,8 @@ fn registers_that_commands_changed() {
     assert_eq!(machine.image(&context, 47), 0x5000);
 }
 
-/// A fault costs the list that it happened in; the one behind it runs, and what was written to the
-/// port counts.
+/// A fault ends only the list in which it happened. The next list runs, and earlier writes to the
+/// submission port remain valid.
 #[test]
 fn a_fault_costs_one_list() {
     let mut machine = Machine::new();
@@ -125,8 +125,8 @@ fn a_fault_costs_one_list() {
     );
 }
 
-/// The batches of a restore run with each, also where the context goes on within a batch; and all
-/// of them again if the context was switched out in one of them.
+/// The batches of a restore run at each restore, also if the context then continues within a batch.
+/// If the context was switched out in one of them, all of them run again.
 #[test]
 fn batches_of_each_restore() {
     for within in [false, true] {
@@ -144,7 +144,7 @@ fn batches_of_each_restore() {
         let mut indirect = packets![add(0)];
         indirect.resize(16, 0);
         let value = u64::from(!within);
-        // Passes at once, or not before the other context ran.
+        // The wait passes at once, or only after the other context has run.
         let per_context = packets![add(1), wait(9, 1 - value), add(2), MiBatchBufferEnd::new()];
         machine.gpu.global().write(0x80_0000, bytemuck::cast_slice(&indirect)).unwrap();
         machine.gpu.global().write(0x80_1000, bytemuck::cast_slice(&per_context)).unwrap();
@@ -159,7 +159,7 @@ fn batches_of_each_restore() {
         };
         set_image(&mut machine, &one, 25, pointer.pack()[0]);
         set_image(&mut machine, &one, 27, commands.pack()[0]);
-        // A semaphore may switch.
+        // Permit switches at semaphores.
         set_image(&mut machine, &one, 3, 0x0009_0001);
         machine.batch(&one, 0, &packets![add(3), wait(8, 1), store(5, &[u(5)])]);
         machine.ring(&mut one, &packets![start(0), store(6, &[u(6)])]);
@@ -175,8 +175,8 @@ fn batches_of_each_restore() {
     }
 }
 
-/// A second submission of what runs that goes wrong changes nothing: the context runs on. With page
-/// tables of another kind it is no submission of what runs.
+/// A failed resubmission of a running context changes nothing: the context continues. A descriptor
+/// with another kind of page tables is not a resubmission.
 #[test]
 fn lite_restores_that_fail() {
     let mut machine = Machine::new();
@@ -202,8 +202,8 @@ fn lite_restores_that_fail() {
     assert!(fault.to_string().contains("shared virtual memory"), "{fault}");
 }
 
-/// A batch that was given to an engine is no context of a list: lists wait for it, also at
-/// MI_ARB_CHECK, and its page tables are its own.
+/// A batch that the host enqueued is not an element of a list. Lists wait for it, also at
+/// MI_ARB_CHECK, and it uses its own page tables.
 #[test]
 fn batches_before_lists() {
     let mut machine = Machine::new();

@@ -1,5 +1,5 @@
-//! What goes wrong: deadlocks, hangs, page faults, missing privilege; each is named, and can be
-//! read from registers.
+//! Deadlocks, hangs, page faults and missing privilege. Each fault names its cause, and registers
+//! show it.
 
 use crate::engines::machine::*;
 use crate::engines::*;
@@ -16,7 +16,7 @@ use genxml_sim::{Fault, InKernel};
 
 const WIDE: Addressing = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
 
-/// Four engines pass a token round a ring of semaphores, each several times: all batches end.
+/// Four engines pass a token through a ring of semaphores several times. All batches end.
 #[test]
 fn semaphores_between_engines() {
     let mut machine = Machine::new();
@@ -39,8 +39,8 @@ fn semaphores_between_engines() {
     }
 }
 
-/// In signal mode memory is not looked at until MI_SEMAPHORE_SIGNAL names the context; a signal to
-/// another context, or without the value, does not help.
+/// In signal mode, memory is read only when MI_SEMAPHORE_SIGNAL names the context. A signal to
+/// another context, or a wrong value in memory, does not end the wait.
 #[test]
 fn signals() {
     for (value, number, passes) in [(1, 0, true), (1, 7, false), (2, 0, false)] {
@@ -72,7 +72,8 @@ fn signals() {
     }
 }
 
-/// A deadlock names each engine that waits, where it stands and for what; registers show the same.
+/// A deadlock fault names each waiting engine, its position and its semaphore. Registers show the
+/// same.
 #[test]
 fn deadlock() {
     let mut machine = Machine::new();
@@ -104,7 +105,7 @@ fn deadlock() {
     assert_eq!(read(RingIpehr::OFFSET), wait(0, 1).pack()[0]);
     assert_eq!(u64::from(read(RingBbaddr::OFFSET)), BATCH + 0x54);
     assert!(RingBbstate::unpack_lossy(&[read(RingBbstate::OFFSET)]).ring_bb_ppgtt);
-    // The engines are free again.
+    // The engines are usable again.
     let mut three = machine.context(EngineId::Render, 1, WIDE);
     machine.ring(&mut three, &packets![store(5, &[u(5)])]);
     machine.submit(&[&three]).unwrap();
@@ -112,7 +113,7 @@ fn deadlock() {
     assert_eq!(machine.data(5), 5);
 }
 
-/// A batch that jumps to itself hangs; other engines are not to blame.
+/// A batch that jumps to itself hangs. The other engines are not affected.
 #[test]
 fn endless_batch() {
     for engine in EngineId::ALL {
@@ -150,8 +151,8 @@ fn endless_kernel() {
     assert!(matches!(at.thread, Some(InKernel { kernel: KERNELS, ip: 16 })), "{fault}");
 }
 
-/// A batch without memory behind it, and one whose command writes nowhere: the fault and the fault
-/// registers say where.
+/// A batch that runs into unmapped memory, and a command that writes to unmapped memory. The fault
+/// and the fault registers name the address.
 #[test]
 fn page_faults() {
     let mut machine = Machine::new();
@@ -189,7 +190,7 @@ fn page_faults() {
         "{fault}"
     );
 
-    // An image that is not mapped, through the global table.
+    // An unmapped context image in the global table.
     let descriptor = genxml::gen8::memory::ContextDescriptorFormat {
         logical_ring_context_address_lrca: at(0x7f00_0000),
         ..context.descriptor()
@@ -200,8 +201,9 @@ fn page_faults() {
     assert_eq!(register.gttsel, FaultRegGttsel::GGTT);
 }
 
-/// The global table and the registers of the GPU are for rings and for batches in the global table.
-/// Elsewhere such a command does nothing, a bit of EIR is set, and parsing goes on (2d p.198).
+/// Only rings, and batches in the global table, may access the global table and the registers of
+/// the GPU. Elsewhere such a command does nothing, sets a bit of EIR, and parsing continues (2d
+/// p.198).
 #[test]
 fn privilege() {
     use genxml::gen8::structures::HardwareDetectedErrorBitDefinitions as Errors;
@@ -240,7 +242,8 @@ fn privilege() {
         assert_eq!(machine.read(engine, RingImr::OFFSET), 0x55);
         assert!(!errors(&machine));
 
-        // In the context's space; and what it starts there, though it names the global table.
+        // A batch in the context's address space, and a batch that it starts there, although the
+        // start names the global table.
         let inner = MiBatchBufferStart {
             address_space_indicator: MiBatchBufferStartAddressSpaceIndicator::GGTT,
             ..MiBatchBufferStart::new(at(BATCH + 0x100))
@@ -279,7 +282,7 @@ fn memory_types_that_are_ignored() {
     for engine in EngineId::ALL {
         let mut machine = Machine::new();
         let mut context = machine.context(engine, 1, WIDE);
-        // The same address in both tables.
+        // The same address is mapped in both tables.
         machine.map_global(DATA, 0x1000);
         let count = MiAtomic {
             memory_type: MiAtomicMemoryType::GLOBAL_GRAPHICS_ADDRESS,
@@ -307,7 +310,7 @@ fn memory_types_that_are_ignored() {
     }
 }
 
-/// A ring whose last packet goes on behind the tail, or that ends a batch that is none.
+/// A ring whose last packet extends beyond the tail, and a ring that contains a batch end.
 #[test]
 fn broken_rings() {
     let mut machine = Machine::new();
@@ -319,7 +322,7 @@ fn broken_rings() {
     machine.ring(&mut context, &packets![MiBatchBufferEnd::new()]);
     machine.submit(&[&context]).unwrap();
     assert!(matches!(machine.gpu.run(), Err(Fault::BadPacket { .. })));
-    // It may ask, but not end.
+    // A conditional end in a ring may compare, but must not end.
     for (value, ends) in [(0, true), (1, false)] {
         let mut context = machine.context(EngineId::Render, 1, WIDE);
         let end = MiConditionalBatchBufferEnd {
@@ -336,8 +339,8 @@ fn broken_rings() {
     }
 }
 
-/// Store Data Index counts from the start of a status page, which ends after 4096 bytes: what lies
-/// behind it is not for a batch without privilege.
+/// Store Data Index counts from the start of a status page of 4096 bytes. A batch without privilege
+/// cannot write beyond it.
 #[test]
 fn behind_the_status_page() {
     for engine in EngineId::ALL {
@@ -382,8 +385,8 @@ fn behind_the_status_page() {
     }
 }
 
-/// Commands cannot submit lists: a ring that tries is told, a batch without privilege does nothing.
-/// Clocks are read-only for all, and no privilege.
+/// Commands cannot submit lists: in a ring they cause a fault, in a batch without privilege they do
+/// nothing. The clocks are read-only, and writing them needs no privilege.
 #[test]
 fn ports_and_clocks() {
     let engine = EngineId::Blitter;
@@ -410,7 +413,7 @@ fn ports_and_clocks() {
     assert!(fault.to_string().contains("0x22230"), "{fault}");
 }
 
-/// RING_FORCE_TO_NONPRIV gives batches without privilege a register of the GPU.
+/// RING_FORCE_TO_NONPRIV lets batches without privilege access a register of the GPU.
 #[test]
 fn given_registers() {
     let mut machine = Machine::new();

@@ -1,12 +1,12 @@
-//! Draws of Mesa's iris for piglit. Oracle: the tests, which say of themselves that everything is
-//! green.
+//! Draws of piglit tests with Mesa's iris driver. Oracle: the tests, which draw green where they
+//! pass.
 
 use genxml::capture::{Capture, ExecObject};
 use genxml_sim::replay::{Replay, Step};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What the project keeps beside itself: `../shared`, or what GENXML_SHARED says.
+/// Opens a capture in the project's shared directory: `../shared`, or the path in GENXML_SHARED.
 fn driver(name: &str) -> Option<Capture> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
     let path =
@@ -18,8 +18,8 @@ fn driver(name: &str) -> Option<Capture> {
     None
 }
 
-/// Dwords of a target, which has `pixels`, after the first batch, and how often each occurs. What
-/// the batch does with them behind the draws is left to others.
+/// Dwords of a target of `pixels` pixels after the first batch, and how often each occurs. Commands
+/// after the draws are ignored.
 fn colours(capture: &Capture, target: u64, pixels: usize) -> BTreeMap<u32, usize> {
     let mut replay = Replay::new(capture);
     let exec = loop {
@@ -39,30 +39,30 @@ fn colours(capture: &Capture, target: u64, pixels: usize) -> BTreeMap<u32, usize
     colours
 }
 
-/// Where most of them draw to.
+/// Address of the target in most captures.
 const TARGET: u64 = 0xfffe_ffa0_0000;
 
-/// 250 by 250 pixels are green, and nothing was drawn beside them.
+/// 250 by 250 pixels are green, and the others are 0.
 fn green() -> BTreeMap<u32, usize> {
     BTreeMap::from([(0xff00_ff00, 250 * 250), (0, 256 * 256 - 250 * 250)])
 }
 
-/// glsl-1.50 gs-clip: a geometry shader that compares everything it is given, vertex by vertex.
+/// glsl-1.50 gs-clip: a geometry shader that checks its whole input, vertex by vertex.
 #[test]
 fn geometry_shader() {
     let Some(capture) = driver("pg_gs_clip") else { return };
     assert_eq!(colours(&capture, TARGET, 256 * 256), green());
 }
 
-/// arb_tessellation_shader barrier: threads of a patch read what others wrote of it.
+/// arb_tessellation_shader barrier: threads of a patch read what other threads of it wrote.
 #[test]
 fn tessellation() {
     let Some(capture) = driver("pg_tess_barrier") else { return };
     assert_eq!(colours(&capture, TARGET, 256 * 256), green());
 }
 
-/// A depth and stencil buffer is cleared; then a quad is drawn where both are equal to what they
-/// were cleared to: everywhere. The target has 123 by 123 pixels in tiles of 32 by 32.
+/// A depth and stencil buffer is cleared. Then a quad is drawn where both equal the clear values,
+/// which is everywhere. The target has 123 by 123 pixels in tiles of 32 by 32.
 #[test]
 fn depth_and_stencil() {
     let Some(capture) = driver("pg_depthstencil") else { return };

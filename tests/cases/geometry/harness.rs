@@ -1,5 +1,5 @@
-//! Draws without vertex shader, so that the elements of a vertex are its slots, that write their
-//! vertices to memory.
+//! Draws that write their vertices to memory with stream output. They have no vertex shader, so the
+//! slots of a vertex are its elements.
 
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_fetch::{
@@ -14,11 +14,11 @@ use genxml::gen8::render3d_stages::{
 use genxml_cases::{Model, Random, at, draw, minus_one, packets, push, u};
 use genxml_sim::Fault;
 
-/// Vertices.
+/// Address of the vertices.
 pub const VERTICES: u64 = 0x40_0000;
-/// Indices.
+/// Address of the indices.
 pub const INDICES: u64 = 0x41_0000;
-/// Where streams are written, 1 MiB.
+/// Address of the written streams, 1 MiB.
 pub const OUT: u64 = 0x50_0000;
 
 /// A model with room for vertices and streams.
@@ -30,14 +30,14 @@ pub fn model() -> Model {
     model
 }
 
-/// What a draw has that differs from case to case.
+/// The parts of a draw that differ from test to test.
 #[derive(Clone, Debug)]
 pub struct Draw {
     /// How vertices make up objects.
     pub topology: Code,
-    /// Dwords of each vertex, in elements of four.
+    /// Dwords of each vertex; each element has four.
     pub vertices: Vec<Vec<u32>>,
-    /// Numbers of vertices, if they are drawn by index; all ones cuts.
+    /// Indices if the draw is indexed; all ones is a cut.
     pub indices: Option<Vec<u32>>,
     /// Instances.
     pub instances: u64,
@@ -47,17 +47,17 @@ pub struct Draw {
     pub streamout: ThreeDStateStreamout,
     /// Its buffers.
     pub buffers: Vec<ThreeDStateSoBuffer>,
-    /// Declarations of stream 0, unless [`declarations`](Self::declarations) has them all.
+    /// Declarations of stream 0, unless [`declarations`](Self::declarations) contains all streams.
     pub slots: Vec<SoDecl>,
-    /// Streams that write what stream 0 does, each to the buffer of its number.
+    /// Number of streams that write the same as stream 0, each to the buffer of its number.
     pub streams: usize,
-    /// Bytes of a URB entry of vertices and patches, in units of 64.
+    /// Size of a URB entry of vertices and patches, in units of 64 bytes.
     pub entry: u64,
 }
 
 impl Draw {
-    /// Points, lines... of so many vertices: the first dword of vertex n is n. Slot 0 of each
-    /// vertex is written.
+    /// A draw of `count` vertices: the first dword of vertex n is n. Slot 0 of each vertex is
+    /// written.
     pub fn new(topology: Code, count: u32) -> Draw {
         let slot = SoDecl { component_mask: u(15), ..SoDecl::new() };
         Draw {
@@ -87,7 +87,7 @@ impl Draw {
         }
     }
 
-    /// Writes vertices to memory and returns the batch.
+    /// Writes the vertices to memory and returns the batch.
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
         let dwords = self.vertices.first().map_or(4, Vec::len);
         model.put(VERTICES, &self.vertices.concat());
@@ -146,7 +146,7 @@ impl Draw {
         batch
     }
 
-    /// The draw itself.
+    /// The 3DPRIMITIVE packet.
     pub fn primitive(&self, count: u64) -> ThreeDPrimitive {
         ThreeDPrimitive {
             vertex_access_type: if self.indices.is_some() {
@@ -191,10 +191,10 @@ impl Draw {
         push(batch, &list);
     }
 
-    /// Draws, and returns what stream 0 wrote: four dwords a vertex.
+    /// Draws, and returns what stream 0 wrote: four dwords for each vertex.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn run(&self, model: &mut Model) -> Result<Vec<[u32; 4]>, Fault> {
         let batch = self.batch(model);
         model.render(&batch)?;
@@ -202,7 +202,7 @@ impl Draw {
     }
 }
 
-/// A buffer of 256 KiB that begins anew.
+/// A buffer of 256 KiB whose offset starts at 0.
 pub fn buffer(index: u64) -> ThreeDStateSoBuffer {
     ThreeDStateSoBuffer {
         so_buffer_enable: true,
@@ -214,7 +214,7 @@ pub fn buffer(index: u64) -> ThreeDStateSoBuffer {
     }
 }
 
-/// What was written to a buffer, as far as its register SO_WRITE_OFFSET says.
+/// The vertices in a buffer, up to its register SO_WRITE_OFFSET.
 pub fn written(model: &mut Model, index: u64) -> Vec<[u32; 4]> {
     let offset = register(model, 0x5280 + 4 * index as u32);
     let dwords = model.get(OUT + (index << 18), offset as usize / 4);
@@ -226,14 +226,14 @@ pub fn register(model: &mut Model, offset: u32) -> u32 {
     model.gpu.context_mut(model.context).state.registers.read(offset)
 }
 
-/// First dwords.
+/// The first dword of each vertex.
 pub fn firsts(vertices: &[[u32; 4]]) -> Vec<u32> {
     vertices.iter().map(|vertex| vertex[0]).collect()
 }
 
-/// Runs a draw again and again, each time with one to four bits of its batch turned over (headers
-/// of packets and the bases of state stay as they are). Whatever comes of it, no panic; afterwards
-/// the draw does what it did before.
+/// Runs a draw many times, each time with one to four bits of its batch flipped. Headers of
+/// packets, PIPELINE_SELECT and STATE_BASE_ADDRESS stay unchanged. The model must not panic, and
+/// afterwards the undamaged draw gives the same result as before.
 pub fn damage(model: &mut Model, draw: &Draw, rounds: usize, seed: u64) {
     let batch = draw.batch(model);
     let before = draw.run(model).expect("a draw without damage");
@@ -241,7 +241,7 @@ pub fn damage(model: &mut Model, draw: &Draw, rounds: usize, seed: u64) {
     let mut at = 0;
     while at < batch.len() {
         let dwords = match batch[at] >> 16 {
-            // PIPELINE_SELECT and STATE_BASE_ADDRESS are left alone.
+            // PIPELINE_SELECT and STATE_BASE_ADDRESS stay unchanged.
             0x6904 => 1,
             0x6101 => 16,
             _ => {

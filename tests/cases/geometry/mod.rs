@@ -1,6 +1,6 @@
-//! Vertex fetch, vertex, hull, domain and geometry shaders, the tessellator and stream output, by
-//! draws that render nothing: what comes out is read where the stream output puts it, what threads
-//! start with is heard from an observer.
+//! Vertex fetch, vertex, hull, domain and geometry shaders, the tessellator and stream output. The
+//! draws render nothing: stream output writes the vertices to memory, and a listener records the
+//! payloads of threads.
 
 mod corpus;
 mod harness;

@@ -1,6 +1,6 @@
-//! Patches: the hull shader hands the first register of its first control point on as the patch
-//! header, the domain shader writes where its points are. Oracle: gen8_facts 3.3, 3.4 and 6; OpenGL
-//! 4.6, 11.2.3, for what points there are.
+//! Patches. The hull shader writes the first register of its first control point as the patch
+//! header; the domain shader writes the coordinates of its points. Oracle: gen8_facts 3.3, 3.4 and
+//! 6; OpenGL 4.6, 11.2.3, for the points that the tessellator generates.
 
 use crate::geometry::harness::{Draw, damage, model, register};
 use genxml::eu;
@@ -21,7 +21,7 @@ use genxml_sim::Fault;
 const HS_INVOCATIONS: u32 = 0x2300;
 const DS_INVOCATIONS: u32 = 0x2308;
 
-/// r5 to the patch header.
+/// Writes r5 to the patch header.
 const HULL: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -29,7 +29,7 @@ const HULL: &[u32] = &eu! {
     (W) send (8|M0)  null  r112  0x26  0x04080000  {EOT}
 };
 
-/// All threads of the patch meet before the first one writes the header; the others end.
+/// All threads of the patch wait at a barrier, then write the header.
 const MEETING: &[u32] = &eu! {
     (W) mov (8|M0)   r20.0<1>:ud  0:ud
     (W) and (1|M0)   r20.2<1>:ud  r0.2<0;1,0>:ud  0x1e000:ud
@@ -42,7 +42,7 @@ const MEETING: &[u32] = &eu! {
     (W) send (8|M0)  null  r112  0x26  0x04080000  {EOT}
 };
 
-/// U, V, W and primitive ID of eight points.
+/// Writes U, V, W and the primitive ID of eight points.
 const DOMAIN: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r4.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r1.0<8;8,1>:ud
@@ -52,8 +52,8 @@ const DOMAIN: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// The halves of r1, which hold the coordinates of two points, one with the handle of the patch and
-/// one with its number.
+/// Writes r1. Its halves hold the coordinates of two points; the last dwords are the patch's handle
+/// and its number.
 const DOMAIN_OF_TWO: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -61,7 +61,8 @@ const DOMAIN_OF_TWO: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x04088001  {EOT}
 };
 
-/// The packets of a hull shader, which gets 32 bytes of each control point, and of a domain shader.
+/// The packets of a hull shader, which reads 32 bytes of each control point, and of a domain
+/// shader.
 #[derive(Clone, Copy)]
 struct Stages {
     hull: &'static [u32],
@@ -98,7 +99,7 @@ impl Stages {
         }
     }
 
-    /// Patches of `points` control points each; a header for each patch, in its first point.
+    /// Patches of `points` control points. The first point of each patch holds its header.
     fn draw(&self, model: &mut Model, points: u64, headers: &[[f32; 8]]) -> Draw {
         model.put(KERNELS, self.hull);
         model.put(KERNELS + 0x1000, self.domain);
@@ -124,7 +125,7 @@ fn te(domain: Domain, output: Topology, partitioning: Partitioning) -> ThreeDSta
     }
 }
 
-/// Factors where the tessellator looks for them (gen8_facts 6).
+/// Tessellation factors in the layout of the patch header (gen8_facts 6).
 fn quad(outer: [f32; 4], inner: [f32; 2]) -> [f32; 8] {
     [0.0, 0.0, inner[1], inner[0], outer[3], outer[2], outer[1], outer[0]]
 }
@@ -141,14 +142,14 @@ fn floats(vertex: &[u32; 4]) -> [f32; 4] {
     vertex.map(f32::from_bits)
 }
 
-/// Twice the area of each triangle, in its order.
+/// Twice the signed area of each triangle, in order.
 fn areas(vertices: &[[u32; 4]]) -> Vec<f32> {
     let area =
         |[a, b, c]: [[f32; 4]; 3]| (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
     vertices.chunks(3).map(|t| area([floats(&t[0]), floats(&t[1]), floats(&t[2])])).collect()
 }
 
-/// A square in 4 by 4 squares: 32 triangles of the same winding and size, 25 points.
+/// A square becomes 4 by 4 squares: 32 triangles of the same winding and size, 25 points.
 #[test]
 fn a_quad() {
     let mut model = model();
@@ -175,8 +176,8 @@ fn a_quad() {
     assert_eq!(register(&mut model, HS_INVOCATIONS), 4);
 }
 
-/// W is what U and V leave of 1, if it is asked for; a patch with an edge of factor 0 is dropped;
-/// the next one has its own number.
+/// W is 1 - U - V if it is enabled. A patch with an edge factor of 0 is dropped; the next patch has
+/// its own number.
 #[test]
 fn triangles() {
     let mut model = model();
@@ -201,7 +202,7 @@ fn triangles() {
     assert!(vertices.iter().all(|vertex| vertex[2] == 0));
 }
 
-/// Three lines of two segments each; none at V = 1. Points of them all.
+/// Three isolines of two segments each, none at V = 1. The same as points.
 #[test]
 fn isolines_and_points() {
     let mut model = model();
@@ -217,8 +218,8 @@ fn isolines_and_points() {
     assert_eq!(places, [line(0.0), line(0.5)].concat());
 }
 
-/// What the threads of a patch start with, for numbers of control points and of threads; they meet
-/// at their barrier.
+/// Payloads of the threads of a patch, for several numbers of control points and of threads. The
+/// threads wait at their barrier.
 #[test]
 fn payloads_of_hull_shaders() {
     let mut model = model();
@@ -229,8 +230,8 @@ fn payloads_of_hull_shaders() {
     {
         stages.hs.instance_count = minus_one(instances);
         stages.hs.include_vertex_handles = handles;
-        // Two registers of constants between the handles and the data. As factors they are below 0:
-        // no point is left.
+        // Two registers of constants between the handles and the data. As factors they are
+        // negative, so no point is generated.
         let constants = [0x8000_0007_u32; 16];
         model.put(DYNAMIC_STATE + 0x800, &constants);
         let mut draw = stages.draw(&mut model, points, &[[0.0; 8], [0.0; 8]]);
@@ -275,8 +276,8 @@ fn payloads_of_hull_shaders() {
     }
 }
 
-/// What domain shaders start with: eight points a thread or two, the patch's data as it lies in its
-/// entry.
+/// Payloads of domain shaders: eight points or two for each thread, and the patch data as it lies
+/// in the URB entry.
 #[test]
 fn payloads_of_domain_shaders() {
     let mut model = model();
@@ -331,7 +332,7 @@ fn payloads_of_domain_shaders() {
     assert_eq!(payloads[1][24..], header.map(f32::to_bits));
 }
 
-/// State that nothing can be drawn with.
+/// Invalid state, which the model refuses.
 #[test]
 fn what_is_refused() {
     let mut model = model();
@@ -350,14 +351,14 @@ fn what_is_refused() {
     let mut draw = Stages::new(good).draw(&mut model, 1, &header);
     draw.topology = Code::_3DPRIM_POINTLIST;
     assert_eq!(refused(&mut model, &draw), "Primitive Topology Type");
-    // Patches without a hull shader are written, and not drawn.
+    // Patches without a hull shader go to stream output and are not rendered.
     let mut model = crate::geometry::harness::model();
     let mut draw = Draw::new(Code::_3DPRIM_PATCHLIST_3, 7);
     draw.streamout.api_rendering_disable = false;
     assert_eq!(draw.run(&mut model).unwrap().len(), 6);
 }
 
-/// Damaged packets give a fault or an odd picture, and nothing worse.
+/// Damaged packets cause a fault or a wrong result, but no panic.
 #[test]
 fn damaged_state() {
     let mut model = model();

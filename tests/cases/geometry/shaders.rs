@@ -1,5 +1,5 @@
-//! Geometry shaders in each dispatch mode: what threads start with, and what becomes of what they
-//! leave in their URB entries. Oracle: 2a p.113-124, gen8_facts 3.5.
+//! Geometry shaders in each dispatch mode: payloads of threads, and the vertices that threads leave
+//! in their URB entries. Oracle: 2a p.113-124, gen8_facts 3.5.
 
 use crate::geometry::harness::{Draw, buffer, damage, firsts, model, register, written};
 use genxml::eu;
@@ -15,8 +15,8 @@ use genxml_sim::Fault;
 const GS_INVOCATIONS: u32 = 0x2328;
 const GS_PRIMITIVES: u32 = 0x2330;
 
-/// A vertex without control data: primitive ID, instance, first dword of the first input vertex
-/// (r9, behind six handles and what is before them), a constant.
+/// Writes one vertex without control data: primitive ID, instance, first dword of the first input
+/// vertex (r9: it follows three registers of header and six of handles), a constant.
 const ONE_EACH: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud
@@ -26,8 +26,8 @@ const ONE_EACH: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// Seven vertices behind a count and a header of 32 bytes: their number is the first dword. r9 has
-/// the control data, r10 the count.
+/// Writes seven vertices after a vertex count and 32 bytes of control data. The first dword of each
+/// vertex is its number. r9 has the control data, r10 the count.
 const SEVEN: &[u32] = &eu! {
     (W) mov (8|M0)   r20.0<1>:ud  r1.0<8;8,1>:ud
     mov (8|M0)       r22.0<1>:ud  0:ud
@@ -54,8 +54,8 @@ const SEVEN: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x04080007  {EOT}
 };
 
-/// Of SIMD4x2: the first register of data as the only vertex, with the instances in the last dwords
-/// of the halves.
+/// SIMD4x2: writes the first data register as the only vertex. The last dwords of the halves are
+/// the instance numbers.
 const TWO_HALVES: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -65,7 +65,7 @@ const TWO_HALVES: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x04088001  {EOT}
 };
 
-/// A shader of objects of so many vertices: points out, one each.
+/// A shader for objects of `vertices` vertices. It emits one point for each object.
 fn gs(mode: Mode, vertices: u64) -> ThreeDStateGs {
     ThreeDStateGs {
         enable: true,
@@ -91,7 +91,8 @@ fn shaded(model: &mut Model, kernel: &[u32], gs: &ThreeDStateGs, code: Code, cou
     draw
 }
 
-/// Eight objects a thread, the last one with three; then eleven instances of each of two objects.
+/// Eight objects per thread, the last thread with three. Then eleven instances of each of two
+/// objects.
 #[test]
 fn eight_objects_or_instances() {
     let mut model = model();
@@ -115,7 +116,7 @@ fn eight_objects_or_instances() {
     );
 }
 
-/// Registers of a thread of eight objects: handles by vertex, components of pushed slots.
+/// Payload of a thread of eight objects: handles by vertex, components of pushed slots.
 #[test]
 fn payload_of_eight() {
     let mut model = model();
@@ -134,7 +135,7 @@ fn payload_of_eight() {
         let handles = [0, 1, 2].map(|object| entry(3 * object + vertex));
         assert_eq!(payload[24 + 8 * vertex as usize..][..3], handles);
     }
-    // 2 slots of 4 components of 3 vertices.
+    // 3 vertices, each with 2 slots of 4 components.
     assert_eq!(payload.len(), 8 * (9 + 3 * 8));
     for vertex in 0..3_u32 {
         for component in 0..8_u32 {
@@ -145,7 +146,7 @@ fn payload_of_eight() {
             assert_eq!(row, [want(0), want(1), want(2), 0, 0, 0, 0, 0]);
         }
     }
-    // Of one object all lanes are instances: its handles lie side by side.
+    // With one object all lanes are instances, and the handles of the object are side by side.
     let state = ThreeDStateGs { instance_control: minus_one(3), ..state };
     let batch = shaded(&mut model, ONE_EACH, &state, Code::_3DPRIM_TRILIST, 6).batch(&mut model);
     let payloads = model.payloads(&batch).unwrap();
@@ -156,8 +157,8 @@ fn payload_of_eight() {
     assert_eq!(first.output.map(|output| output.instance_id.get()), [0, 1, 2, 0, 0, 0, 0, 0]);
 }
 
-/// Two objects, two instances of one, or one: slots of two objects are side by side, of one object
-/// they lie as in its entry.
+/// Threads with two objects, with two instances of one object, and with one instance. Slots of two
+/// objects are side by side. Slots of one object have the order of its URB entry.
 #[test]
 fn threads_of_halves() {
     let mut model = model();
@@ -176,7 +177,7 @@ fn threads_of_halves() {
     assert_eq!(payload[8..16], [0, 0, 0, 0, 1, 0, 0, 0]);
     let entry = |n: u64| (4 * 8192 + 256 * n) as u32 / 32;
     assert_eq!(payload[16..24], [entry(0), entry(1), 0, 0, entry(2), entry(3), 0, 0]);
-    // Slot 0 and 1 of the first vertices, then of the second ones.
+    // Slots 0 and 1 of the first vertices, then of the second vertices.
     assert_eq!(payload.len(), 8 * (8 + 4));
     assert_eq!(payload[64..72], [0, 1000, 2000, 3000, 2, 1002, 2002, 3002]);
     assert_eq!(payload[72..80], [0; 8]);
@@ -185,7 +186,7 @@ fn threads_of_halves() {
     let instances =
         ThreeDStateGs { instance_control: minus_one(3), ..place(gs(Mode::DUAL_INSTANCE, 2)) };
     let draw = shaded(&mut model, TWO_HALVES, &instances, Code::_3DPRIM_LINELIST, 4);
-    // One object has two slots in a register, so that its halves are the first and second slot.
+    // One object has two slots in a register: the halves are the first and the second slot.
     let mut draw =
         Draw { vertices: (0..4).map(|n| vec![n, 1, 2, 3, 50 + n, 4, 5, 6]).collect(), ..draw };
     let vertices = draw.run(&mut model).unwrap();
@@ -206,7 +207,7 @@ fn threads_of_halves() {
     assert_eq!(firsts(&draw.run(&mut model).unwrap()), [0, 2]);
 }
 
-/// The number of vertices of each object, and bits that end strips behind vertices.
+/// The number of vertices of each object, and cut bits that end strips after a vertex.
 #[test]
 fn cuts_and_counts() {
     let mut model = model();
@@ -229,19 +230,19 @@ fn cuts_and_counts() {
     let strips: [&[u32]; 5] =
         [&[0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6], &[0, 1, 1, 2, 3, 4, 4, 5], &[], &[], &[1, 2]];
     assert_eq!(firsts(&draw.run(&mut model).unwrap()), strips.concat());
-    // More vertices than the entry has room for.
+    // More vertices than fit in the URB entry.
     draw.vertices = vec![vec![0, 13, 0, 0]];
     assert!(matches!(
         draw.run(&mut model),
         Err(Fault::BadPacket { field: "Vertex Count", value: 13, .. })
     ));
-    // Objects that the shader does not expect are dropped.
+    // Objects with another number of vertices than the shader expects are dropped.
     draw.topology = Code::_3DPRIM_LINELIST;
     draw.vertices = vec![vec![0; 4]; 4];
     assert!(draw.run(&mut model).unwrap().is_empty());
 }
 
-/// Two bits for each point say its stream; each stream has its counters.
+/// Two control bits for each point select its stream. Each stream has its own counters.
 #[test]
 fn streams() {
     let mut model = model();
@@ -263,7 +264,7 @@ fn streams() {
         assert_eq!(register(&mut model, 0x5200 + 8 * stream as u32), count);
         assert_eq!(register(&mut model, 0x5240 + 8 * stream as u32), count);
     }
-    // Without a header all is of the default stream.
+    // Without a control header all vertices belong to the default stream.
     let state = ThreeDStateGs { default_stream_id: u(2), ..gs(Mode::SIMD8, 1) };
     draw.stages.clear();
     push(&mut draw.stages, &state);
@@ -273,7 +274,8 @@ fn streams() {
     assert!(written(&mut model, 0).is_empty());
 }
 
-/// Strips come as Reorder Mode says, adjacent vertices unless they are discarded.
+/// Reorder Mode determines the order of strips. Adjacent vertices are passed unless they are
+/// discarded.
 #[test]
 fn order_of_input() {
     let mut model = model();
@@ -302,7 +304,7 @@ fn order_of_input() {
     assert_eq!(inputs(&mut model, &state, Code::_3DPRIM_TRISTRIP_ADJ, 10), [2, 5, 6, 8, 4, 0]);
 }
 
-/// State that no thread can run with.
+/// Invalid state, with which no thread can run.
 #[test]
 fn what_is_refused() {
     let mut model = model();
@@ -321,7 +323,7 @@ fn what_is_refused() {
     assert_eq!(refused(&patches), "Output Topology");
 }
 
-/// Damaged packets give a fault or odd vertices, and nothing worse.
+/// Damaged packets cause a fault or wrong vertices, but no panic.
 #[test]
 fn damaged_state() {
     let mut model = model();

@@ -1,5 +1,5 @@
-//! Stream output of vertices as they were fetched. Oracle: 2a p.216-230; the tables of OpenGL 4.6,
-//! 10.1, for the order of vertices; registers: gen8_facts 5.4.
+//! Stream output of fetched vertices. Oracle: 2a p.216-230; the tables of OpenGL 4.6, 10.1, for the
+//! order of vertices; gen8_facts 5.4 for the registers.
 
 use crate::geometry::harness::{Draw, OUT, buffer, damage, firsts, model, register, written};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
@@ -18,7 +18,7 @@ const IA_VERTICES: u32 = 0x2310;
 const IA_PRIMITIVES: u32 = 0x2318;
 const CUT: u32 = u32::MAX;
 
-/// Strips are written as lists, in the order that the packet wants.
+/// Strips are written as lists, in the order that the packet selects.
 #[test]
 fn topologies() {
     let leading: &[(Code, u32, &[u32])] = &[
@@ -70,13 +70,12 @@ fn cuts_and_instances() {
     let once = [3, 2, 1, 2, 0, 1, 4, 5, 6];
     assert_eq!(firsts(&draw.run(&mut model).unwrap()), [once, once].concat());
     assert_eq!([register(&mut model, WRITTEN), register(&mut model, NEEDED)], [6, 6]);
-    // Eight vertices and three triangles of each instance: a cut is no vertex.
+    // Eight vertices and three triangles per instance: the cut index does not count as a vertex.
     assert_eq!([register(&mut model, IA_VERTICES), register(&mut model, IA_PRIMITIVES)], [16, 6]);
 }
 
-/// A draw goes on where the last one ended; a primitive that does not fit as a whole is counted and
-/// not written, and neither is one behind it that would be too large as well. Smaller ones have
-/// room.
+/// A draw continues where the last one ended. A primitive that does not fit completely is counted
+/// but not written. The following triangle does not fit either; smaller primitives do.
 #[test]
 fn overflow_and_offsets() {
     let mut model = model();
@@ -88,9 +87,9 @@ fn overflow_and_offsets() {
     let more = Draw { buffers: Vec::new(), ..Draw::new(Code::_3DPRIM_POINTLIST, 4) };
     assert_eq!(firsts(&more.run(&mut model).unwrap()), [0, 1, 2, 3, 4, 5, 0, 1]);
     assert_eq!([register(&mut model, WRITTEN), register(&mut model, NEEDED)], [4, 7]);
-    // Nothing behind the end was touched.
+    // The bytes beyond the end are unchanged.
     assert_eq!(model.get(OUT + 128, 4), [0; 4]);
-    // Counters stand still without statistics, and where the function is off.
+    // Counters do not change without statistics or with the function disabled.
     let quiet = ThreeDStateStreamout { so_statistics_enable: false, ..more.streamout };
     Draw { streamout: quiet, ..more.clone() }.run(&mut model).unwrap();
     let off = ThreeDStateStreamout { so_function_enable: false, ..more.streamout };
@@ -99,8 +98,8 @@ fn overflow_and_offsets() {
     assert_eq!(register(&mut model, 0x5280), 0);
 }
 
-/// 3DSTATE_SO_BUFFER sets the offset, leaves it alone, or loads it from memory, where draws leave
-/// it (2a p.217).
+/// 3DSTATE_SO_BUFFER sets the offset, leaves it unchanged, or loads it from memory, where draws
+/// store it (2a p.217).
 #[test]
 fn offsets_in_memory() {
     const KEPT: u64 = OUT + 0x8_0000;
@@ -115,13 +114,14 @@ fn offsets_in_memory() {
     draw(vec![kept]).run(&mut model).unwrap();
     assert_eq!(model.get(OUT + 32, 4)[0], 0);
     assert_eq!(model.get(KEPT, 1), [32 + 3 * 16]);
-    // All ones: from memory, whatever the register says.
+    // All ones: load the offset from memory, whatever the register holds.
     model.put(KEPT, &[160]);
     let load = ThreeDStateSoBuffer { stream_offset: u(0xffff_ffff), ..kept };
     draw(vec![load]).run(&mut model).unwrap();
     assert_eq!(model.get(OUT + 176, 1), [1]);
     assert_eq!(model.get(KEPT, 1), [160 + 48]);
-    // Without Stream Offset Write Enable the register stays; without the address memory does.
+    // Without Stream Offset Write Enable the register is unchanged. Without the address enable,
+    // memory is unchanged.
     let stay = ThreeDStateSoBuffer {
         stream_offset_write_enable: false,
         stream_output_buffer_offset_address_enable: false,
@@ -130,7 +130,7 @@ fn offsets_in_memory() {
     draw(vec![stay]).run(&mut model).unwrap();
     assert_eq!(register(&mut model, 0x5280), 208 + 48);
     assert_eq!(model.get(KEPT, 1), [208]);
-    // Memory that is not there.
+    // Unmapped memory.
     let nowhere =
         ThreeDStateSoBuffer { stream_output_buffer_offset_address: at(0x7000_0000), ..load };
     assert!(matches!(draw(vec![nowhere]).run(&mut model), Err(Fault::Page { .. })));
@@ -138,7 +138,7 @@ fn offsets_in_memory() {
     assert!(matches!(draw(vec![gone]).run(&mut model), Err(Fault::Page { .. })));
 }
 
-/// Two buffers, a hole, and components out of the middle of a slot.
+/// Two buffers, a hole, and components from the middle of a slot.
 #[test]
 fn declarations() {
     let mut model = model();
@@ -158,7 +158,7 @@ fn declarations() {
     assert_eq!(written(&mut model, 1), [[3000, 3001, 3002, 3003]]);
 }
 
-/// MI_TOPOLOGY_FILTER lets draws of one topology pass, or of all.
+/// MI_TOPOLOGY_FILTER passes draws of one topology, or of all.
 #[test]
 fn topology_filter() {
     let mut model = model();
@@ -171,7 +171,7 @@ fn topology_filter() {
     }
 }
 
-/// Damaged packets give a fault or an odd stream, and nothing worse.
+/// Damaged packets cause a fault or a wrong stream, but no panic.
 #[test]
 fn damaged_state() {
     let draw = Draw {

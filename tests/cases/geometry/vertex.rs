@@ -1,5 +1,5 @@
-//! Vertex fetch and vertex shaders. Oracle: formats by exact rationals; the sums that OpenGL 4.6
-//! 10.5 and 10.4 give for instances and indices; registers of threads by gen8_facts 3.2.
+//! Vertex fetch and vertex shaders. Oracle: exact rationals for the formats; the sums of OpenGL 4.6
+//! 10.5 and 10.4 for instances and indices; gen8_facts 3.2 for the payloads of threads.
 
 use crate::geometry::harness::{Draw, INDICES, VERTICES, firsts, model, register, written};
 use genxml::eu;
@@ -19,7 +19,7 @@ use genxml_core::S;
 /// Dwords of a 3DPRIMITIVE, the last packet of a draw.
 const PRIMITIVE: usize = 7;
 
-/// One element of a format at the start of each vertex of `pitch` bytes.
+/// Sets one element of a format at the start of each vertex of `pitch` bytes.
 fn element(stages: &mut Vec<u32>, format: Format, pitch: u64) {
     let buffers = [VertexBufferState {
         buffer_pitch: u(pitch),
@@ -41,7 +41,8 @@ fn element(stages: &mut Vec<u32>, format: Format, pitch: u64) {
     push(stages, &ThreeDStateVertexElements { element: elements[..].into() });
 }
 
-/// Channels of a format as its name says: bits of each from bit 0 on, and what they become.
+/// Channels of a format as its name says: the bits of each from bit 0 on, and how they are
+/// converted.
 #[test]
 fn formats() {
     #[derive(Clone, Copy, PartialEq)]
@@ -92,8 +93,7 @@ fn formats() {
         let batch = draw.batch(&mut model);
         let mut random = genxml_cases::Random::new(bytes);
         let mut data: Vec<u8> = (0..64 * bytes).map(|_| random.below(256) as u8).collect();
-        // The ends of what there is: all zeros, all ones, and only the highest bit of the last
-        // channel.
+        // Extreme values: all zeros, all ones, and only the highest bit of the last channel.
         data[..2 * bytes as usize].fill(0);
         data[bytes as usize..2 * bytes as usize].fill(0xff);
         data[2 * bytes as usize..3 * bytes as usize].fill(0);
@@ -120,7 +120,7 @@ fn formats() {
                     Fixed => ((signed as f64 / 65536.0) as f32).to_bits(),
                 };
             }
-            // Signalling bits of what is no number may be lost.
+            // Signalling NaNs may become quiet.
             let nan = |bits: u32| kind == Float && f32::from_bits(bits).is_nan();
             let same = found
                 .iter()
@@ -131,8 +131,8 @@ fn formats() {
     }
 }
 
-/// Values by instances: instance i has number start + i / rate, whatever the vertex; rate 0 is the
-/// first one always.
+/// Instanced elements: instance i has index start + i / rate, whatever the vertex. With rate 0 the
+/// index is always start.
 #[test]
 fn instances() {
     let mut model = model();
@@ -160,7 +160,7 @@ fn instances() {
     }
 }
 
-/// Indices of each size, from the start, with an offset; all ones of the size end a strip.
+/// Indices of each size, from the start and with an offset. All ones of the size end a strip.
 #[test]
 fn index_sizes_and_cuts() {
     let mut model = model();
@@ -207,7 +207,7 @@ fn index_sizes_and_cuts() {
     }
 }
 
-/// Counts and starts from registers, as MI_LOAD_REGISTER_MEM would put them there.
+/// Counts and starts from registers, as MI_LOAD_REGISTER_MEM loads them.
 #[test]
 fn parameters_from_registers() {
     let mut model = model();
@@ -232,8 +232,8 @@ fn parameters_from_registers() {
     assert_eq!(firsts(&written(&mut model, 0)), [6, 7, 8, 6, 7, 8]);
 }
 
-/// Eight vertices at once: r1 has their handles, r2 to r5 their first slot. 100 more in the first
-/// two components.
+/// Eight vertices per thread: r1 has their handles, r2 to r5 their first slot. Adds 100 to the
+/// first two components.
 const EIGHT: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r1.0<8;8,1>:ud
     add (8|M0)       r113.0<1>:ud  r2.0<8;8,1>:ud  100:ud
@@ -243,8 +243,8 @@ const EIGHT: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// Two vertices, each a half of the registers: r0 has their handles, r1 their first slot. 100 more
-/// everywhere.
+/// Two vertices per thread, one in each half of the registers: r0 has their handles, r1 their first
+/// slot. Adds 100 to all components.
 const TWO: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -266,7 +266,7 @@ fn shaded(model: &mut Model, kernel: &[u32], vs: ThreeDStateVs, count: u32) -> V
     draw.run(model).unwrap()
 }
 
-/// Numbers of vertices that fill threads, and others.
+/// Numbers of vertices that fill the threads, and numbers that do not.
 #[test]
 fn dispatch_modes() {
     let mut model = model();

@@ -1,6 +1,6 @@
-//! Child threads, and root threads that wait for messages of others. Kernels do what media kernels
-//! of earlier generations do (intel-vaapi-driver, h264/ildb): no other source has the contents of
-//! the messages.
+//! Child threads, and root threads that wait for messages of other threads. The kernels do what
+//! media kernels of earlier generations do (intel-vaapi-driver, h264/ildb), because no other source
+//! shows the contents of the messages.
 
 use super::DATA;
 use genxml::eu;
@@ -22,7 +22,7 @@ const PARENT: &[u32] = &eu! {
     (W) mov (8|M0)   r60.0<1>:ud  0:ud
     (W) mov (1|M0)   r50.0<1>:ud  0:ud                                // the child's number
     (W) and (1|M0)   r50.1<1>:ud  r0.0<0;1,0>:ud  0xffff:ud           // the URB entry
-    (W) and (1|M0)   r50.2<1>:ud  sr0.0<0;1,0>:ud  0xffff:ud          // who the parent is
+    (W) and (1|M0)   r50.2<1>:ud  sr0.0<0;1,0>:ud  0xffff:ud          // the parent's id
   spawn:
     (W) mov (8|M0)   r20.0<1>:ud  0:ud                                // into the URB: r0 and one more register
     (W) mov (1|M0)   r20.0<1>:ud  r50.1<0;1,0>:ud
@@ -39,7 +39,7 @@ const PARENT: &[u32] = &eu! {
     (W) add (1|M0)   r30.2<1>:ud  r0.2<0;1,0>:ud  16:ud               // the next descriptor
     (W) shl (1|M0)   r30.4<1>:ud  r50.0<0;1,0>:ud  1:ud
     (W) add (1|M0)   r30.4<1>:ud  r30.4<0;1,0>:ud  r50.1<0;1,0>:ud
-    (W) or (1|M0)    r30.4<1>:ud  r30.4<0;1,0>:ud  0x400:ud           // one register behind r0
+    (W) or (1|M0)    r30.4<1>:ud  r30.4<0;1,0>:ud  0x400:ud           // one register after r0
     (W) send (8|M0)  null  r30  0x7  0x02000001                       // spawn a child
     (W) add (1|M0)   r50.0<1>:ud  r50.0<0;1,0>:ud  1:ud
     (W) cmp (1|M0) (lt)f0.0  null<1>:ud  r50.0<0;1,0>:ud  3:ud
@@ -54,8 +54,8 @@ const PARENT: &[u32] = &eu! {
     (W) send (8|M0)  null  r127  0x27  0x02000000  {EOT}              // releases the URB entry
 };
 
-/// Writes three times its number to the parent, and its r0.6 to memory through the parent's binding
-/// table.
+/// Sends three times its number to the parent, and writes its r0.6 to memory through the parent's
+/// binding table.
 const CHILD: &[u32] = &eu! {
     (W) mov (8|M0)   r126.0<1>:ud  0:ud
     (W) add (1|M0)   r126.2<1>:ud  r0.6<0;1,0>:ud  4:ud
@@ -82,8 +82,8 @@ fn family(parent: &[u32]) -> Media<'_> {
     }
 }
 
-/// Oracle: the kernels' text. More parents than URB entries one after the other: each gives its
-/// entry back.
+/// Oracle: the text of the kernels. There are more parents than URB entries, one after the other:
+/// each parent releases its entry.
 #[test]
 fn children_answer_their_parent() {
     let mut model = Model::new();
@@ -99,8 +99,8 @@ fn children_answer_their_parent() {
     assert_eq!(model.get(DATA + 32 * 4, 24), numbers);
 }
 
-/// A parent that keeps its URB entry: when all are gone, no root thread with children can start (2a
-/// p.490).
+/// Parents that do not release their URB entry: without a free entry, no root thread with children
+/// can start (2a p.490).
 #[test]
 fn entries_that_are_not_released() {
     const KEEPS: &[u32] = &eu! {
@@ -130,7 +130,7 @@ fn entries_that_are_not_released() {
     assert!(fault.to_string().contains("a second time"), "{fault}");
 }
 
-/// Waits for a notification; before that it may send a message that spawns a root thread.
+/// Waits for a notification. [`CALLS_AND_WAITS`] first sends a message that spawns a root thread.
 const WAITS: &[u32] = &eu! {
     (W) wait         n0.0<0;1,0>:ud
     (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
@@ -143,7 +143,7 @@ const CALLS_AND_WAITS: &[u32] = &eu! {
     (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
-/// Notifies the thread of slot 0, whose gateway need not be open.
+/// Notifies the thread of slot 0 without opening its gateway.
 const NOTIFIES: &[u32] = &eu! {
     (W) mov (8|M0)   r20.0<1>:ud  0:ud
     (W) mov (1|M0)   r20.5<1>:ud  0x00800200:ud                       // a dword for r4
@@ -152,8 +152,8 @@ const NOTIFIES: &[u32] = &eu! {
     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// A persistent root thread, and behind it a thread that sends what it waits for, unless the fence
-/// stands, or the thread waits for a message that does not come.
+/// A persistent root thread, and then a thread that sends the notification. In the faulty variants
+/// the fence blocks the second thread, or a thread waits for a message that never comes.
 #[test]
 fn persistent_root_threads() {
     let run = |persistent, fence, synchronized, objects| {
@@ -203,8 +203,7 @@ fn persistent_root_threads() {
     }
 }
 
-/// A child thread of a GPGPU thread, and a message that spawns with the end of the thread (2d
-/// p.496).
+/// A GPGPU thread cannot spawn a child, and a spawn message cannot end the thread (2d p.496).
 #[test]
 fn spawns_that_are_not_possible() {
     const ENDS: &[u32] = &eu! {

@@ -18,11 +18,12 @@ fn one_thread(media: Media<'_>) -> Model {
     model
 }
 
-/// A thread writes to itself through the gateway: what is refused, and with which code; what
-/// arrives.
+/// A thread writes to itself through the gateway: the result codes of refused messages, and the
+/// bytes that arrive.
 #[test]
 fn open_forward_close() {
-    // Answers go to r60 on; in the end the low dwords are collected in r100.
+    // Responses go to r60 and the following registers. At the end their low dwords are collected in
+    // r100.
     const KERNEL: &[u32] = &eu! {
         (W) and (1|M0)   r50.0<1>:ud  sr0.0<0;1,0>:ud  0xffff:ud
         (W) shl (1|M0)   r50.0<1>:ud  r50.0<0;1,0>:ud  16:ud
@@ -79,7 +80,7 @@ fn open_forward_close() {
     };
     let mut model = one_thread(Media::new(KERNEL));
     let answers = model.get(DATA, 11);
-    // The function's number, 3, in bits 19:16 (7.1.2.2).
+    // Bits 19:16 hold the function's number, 3 (7.1.2.2).
     assert_eq!(answers, [2, 1, 0, 3, 0, 0, 4, 6, 0, 2, 5].map(|code| 0x3_0000 | code));
     let mut registers = [0x11u8; 64];
     registers[8..12].copy_from_slice(&0xabcd_ef01u32.to_le_bytes());
@@ -89,7 +90,7 @@ fn open_forward_close() {
     assert_eq!(model.read(DATA + 64, 64), registers);
 }
 
-/// Time passes, and the half of the register that is not asked for stays.
+/// Time advances, and the half of the register that is not requested is unchanged.
 #[test]
 fn time_stamps() {
     const KERNEL: &[u32] = &eu! {
@@ -109,7 +110,7 @@ fn time_stamps() {
     let mut model = one_thread(Media::new(KERNEL));
     let told = model.get(DATA, 16);
     assert_eq!(told[..4], [0x5555_5555; 4]);
-    // 64 bits each, of which the low word has its upper 12 (7.1.5.2).
+    // 64 bits each; the low dword holds only its upper 12 bits (7.1.5.2).
     let time = |low: u32, high: u32| u64::from(high) << 12 | u64::from(low >> 20);
     let first = (time(told[4], told[5]), time(told[6], told[7]));
     let second = (time(told[8], told[9]), time(told[10], told[11]));
@@ -117,8 +118,8 @@ fn time_stamps() {
     assert!(told[4..12].iter().step_by(2).all(|low| low & 0xf_ffff == 0));
 }
 
-/// Without the protocol of opening and closing, a message reaches any thread that is there, and no
-/// other. Who does not ask for an answer does not learn of it (7.1.1).
+/// With the open/close protocol bypassed, a message reaches any running thread, and no other. A
+/// sender that requests no response gets no error (7.1.1).
 #[test]
 fn threads_that_are_not_there() {
     const KERNEL: &[u32] = &eu! {
@@ -133,7 +134,7 @@ fn threads_that_are_not_there() {
         (W) send (8|M0)  r60  r11  0x3  0x0210c002
         (W) wait         n0.0<0;1,0>:ud
         (W) xor (1|M0)   r11.4<1>:ud  r50.0<0;1,0>:ud  0x10000:ud
-        (W) send (8|M0)  r61  r11  0x3  0x0210c002             // to a neighbour that is not there
+        (W) send (8|M0)  r61  r11  0x3  0x0210c002             // to a thread that does not exist
         (W) send (8|M0)  null  r11  0x3  0x02008002
         (W) mov (1|M0)   r101.0<1>:ud  r60.0<0;1,0>:ud
         (W) mov (1|M0)   r101.1<1>:ud  r61.0<0;1,0>:ud
@@ -151,8 +152,8 @@ fn threads_that_are_not_there() {
     assert_eq!(model.get(DATA + 32, 2), [0x3_0000, 0x3_0002]);
 }
 
-/// An answer needs AckReq, one register of response and a destination, or none of them (7.1.1); a
-/// time stamp is an answer (7.1.5.2); each message has a payload.
+/// A response needs AckReq, a response length of one register and a destination; otherwise none of
+/// them may be present (7.1.1). A time stamp is a response (7.1.5.2). Each message has a payload.
 #[test]
 fn answers_that_do_not_fit() {
     const ANSWERED: &[u32] = &eu! {
@@ -167,7 +168,7 @@ fn answers_that_do_not_fit() {
         (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
-    // The assembler refuses some of this: the descriptor is replaced in its words.
+    // The assembler refuses some of these, so the descriptor is replaced in the instruction words.
     let run = |kernel: &[u32], descriptor: u32| {
         let mut kernel = kernel.to_vec();
         kernel[7] = descriptor;

@@ -1,4 +1,4 @@
-//! Cases of the model: thread groups with barriers, and threads that wait.
+//! Tests of thread groups with barriers, and of threads that wait.
 
 mod children;
 mod gateway;
@@ -33,11 +33,11 @@ fn group(kernel: &[u32], threads: u64, curbe: Vec<u8>) -> Compute<'_> {
     }
 }
 
-/// Each thread writes a number, waits at the barrier, and copies the number of the next thread
-/// twice over, with a barrier between. Oracle: a rotation.
+/// Each thread writes a number, waits at the barrier, and copies the number of the next thread. It
+/// does this twice, with a barrier between. Oracle: a rotation.
 #[test]
 fn threads_see_what_others_wrote_before_the_barrier() {
-    // r1: own place, number, place of the neighbour.
+    // r1: offset of the thread's slot, its number, offset of the neighbour's slot.
     const KERNEL: &[u32] = &eu! {
           (W) mov (8|M0)   r126.0<1>:ud  0:ud
           (W) mov (8|M0)   r10.0<1>:ud   0:ud
@@ -72,8 +72,8 @@ fn threads_see_what_others_wrote_before_the_barrier() {
     assert_eq!(model.get(DATA, 8 * THREADS as usize), expected);
 }
 
-/// The last thread of a group never reports. Oracle: the kernel, and the places of its
-/// instructions.
+/// The last thread of a group never reports at the barrier. Oracle: the kernel, and the offsets of
+/// its instructions.
 #[test]
 fn a_barrier_that_cannot_be_complete() {
     const KERNEL: &[u32] = &eu! {
@@ -98,7 +98,8 @@ fn a_barrier_that_cannot_be_complete() {
     assert!(fault.to_string().contains("2 of 3 threads have arrived"), "{fault}");
 }
 
-/// A message to a barrier that the descriptor does not ask for, and one to another group's.
+/// A barrier message without a barrier in the descriptor, and a message to the barrier of another
+/// group.
 #[test]
 fn barriers_of_others() {
     const KERNEL: &[u32] = &eu! {
@@ -119,10 +120,10 @@ fn barriers_of_others() {
     assert!(fault.to_string().contains("the group has barrier 1"), "{fault}");
 }
 
-/// A thread waits in a loop for what a later thread of its group writes: both are there at once.
+/// A thread polls what a later thread of its group writes: both are running at the same time.
 #[test]
 fn a_thread_that_polls() {
-    // r1: 0 for the thread that polls, 1 for the one that writes.
+    // r1: 0 for the thread that polls, 1 for the thread that writes.
     const KERNEL: &[u32] = &eu! {
            (W) mov (8|M0)   r126.0<1>:ud  0:ud
            (W) mov (8|M0)   r127.0<1>:ud  7:ud
@@ -143,7 +144,7 @@ fn a_thread_that_polls() {
     assert_eq!(model.get(DATA, 16), [7; 16]);
 }
 
-/// An endless loop is reported with the place in the kernel.
+/// The fault of an endless loop names the position in the kernel.
 #[test]
 fn an_endless_loop() {
     const KERNEL: &[u32] = &eu! {

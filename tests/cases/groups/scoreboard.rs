@@ -1,5 +1,5 @@
-//! Dependencies between media threads. Oracle: which threads can have started before which have
-//! ended, by 2a p.513-516.
+//! Dependencies between media threads. Oracle: 2a p.513-516, for the threads that must have ended
+//! before others start.
 
 use genxml::core::S;
 use genxml::eu;
@@ -11,7 +11,7 @@ use genxml_cases::media::Told;
 use genxml_cases::{Media, Model, push, u};
 use genxml_core::MinusOne;
 
-/// Takes more than one turn.
+/// Runs longer than one turn of the scheduler.
 const LONG: &[u32] = &eu! {
     (W) mov (1|M0)   r10.0<1>:d  10000:d
   loop:
@@ -21,7 +21,7 @@ const LONG: &[u32] = &eu! {
     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// The thread at X = 0 takes long; all end by a message that waits for dependencies.
+/// The thread at X = 0 runs long. Each thread ends with a message that waits for its dependencies.
 const SENDC: &[u32] = &eu! {
     (W) and (1|M0) (ne)f0.0  null<1>:ud  r0.1<0;1,0>:ud  0x1ff:ud
     (W&f0.0) jmpi    end
@@ -38,7 +38,7 @@ fn s<const N: u32>(value: i64) -> S<N> {
     S::new(value).expect("a number that fits")
 }
 
-/// What is heard of three threads in a row.
+/// Starts and ends of three threads in a row.
 fn row(
     kernel: &[u32],
     vfe: impl Fn(MediaVfeState) -> MediaVfeState,
@@ -80,7 +80,7 @@ fn left(kind: MediaVfeStateScoreboardType) -> impl Fn(MediaVfeState) -> MediaVfe
     }
 }
 
-/// How many threads run side by side at most.
+/// Largest number of threads that run at the same time.
 fn most(told: &[Told]) -> u64 {
     let running = told.iter().scan(0, |running, told| {
         *running += if matches!(told, Told::Start(_)) { 1 } else { -1 };
@@ -94,20 +94,21 @@ fn stalling() {
     let stalling = left(MediaVfeStateScoreboardType::STALLING_SCOREBOARD);
     assert_eq!(most(&row(LONG, |vfe| vfe, 0b100, 1)), 3);
     assert_eq!(most(&row(LONG, &stalling, 0b100, 1)), 1);
-    // A dependency that the packet, or MEDIA_VFE_STATE, does not have.
+    // With no dependency in the packet or in MEDIA_VFE_STATE, all three run at the same time.
     assert_eq!(most(&row(LONG, &stalling, 0b011, 1)), 3);
-    // Two colours at each position depend on those of their own colour: two run side by side, never
-    // three.
+    // Each of the two colours at a position depends only on the same colour, so two threads run at
+    // the same time, never three.
     let told = row(LONG, &stalling, 0b100, 2);
     assert_eq!((told.len(), most(&told)), (12, 2), "{told:?}");
 }
 
-/// Threads start at once; `sendc` waits (004:3711-3760, thread dependency register).
+/// Non-stalling: threads start at once, and `sendc` waits (004:3711-3760, thread dependency
+/// register).
 #[test]
 fn non_stalling() {
     let non_stalling = left(MediaVfeStateScoreboardType::NON_STALLING_SCOREBOARD);
-    // The thread at X = 0 executes more than 10,000 instructions, the others a handful: after how
-    // many of them it ends.
+    // The thread at X = 0 executes more than 10,000 instructions, the others very few. For each
+    // end: whether it was the long thread.
     let ends = |told: &[Told]| -> Vec<bool> {
         let long = |told: &Told| match told {
             Told::Start(_) => None,
@@ -118,7 +119,7 @@ fn non_stalling() {
     assert_eq!(ends(&row(SENDC, |vfe| vfe, 0b100, 1)), [false, false, true]);
     let told = row(SENDC, &non_stalling, 0b100, 1);
     assert_eq!((ends(&told), most(&told)), (vec![true, false, false], 3));
-    // Nothing holds up threads that do not ask for it.
+    // Threads that do not use `sendc` are not delayed.
     assert_eq!(most(&row(LONG, &non_stalling, 0b100, 1)), 3);
 }
 

@@ -1,4 +1,4 @@
-//! Shared local memory, barriers and scratch space at work. Oracles: plain loops over the same
+//! Programs with shared local memory, barriers and scratch space. Oracle: plain loops over the same
 //! numbers.
 
 use super::DATA;
@@ -13,8 +13,8 @@ use genxml_sim::Fault;
 
 const OUT: u64 = DATA + 0x8000;
 
-/// 8 threads of 8 channels with 4 KiB, whose local numbers are in r1; the first buffer is read, the
-/// second written.
+/// A group of 8 threads of 8 channels, with 4 KiB of shared memory and local ids in r1. Kernels
+/// read the first buffer and write the second one.
 fn group(kernel: &[u32]) -> Compute<'_> {
     Compute {
         surfaces: vec![raw_buffer(DATA, 0x8000), raw_buffer(OUT, 0x8000)],
@@ -36,7 +36,7 @@ fn model() -> Model {
     model
 }
 
-/// The first `results` dwords of the second buffer, once so many groups have worked on the first.
+/// The first `results` dwords of the second buffer, after `groups` groups have run.
 fn results(kernel: &[u32], groups: [u64; 3], numbers: &[u32], results: usize) -> Vec<u32> {
     let mut model = model();
     model.put(DATA, numbers);
@@ -44,7 +44,7 @@ fn results(kernel: &[u32], groups: [u64; 3], numbers: &[u32], results: usize) ->
     model.get(OUT, results)
 }
 
-/// The sum of 64 numbers by halving, for each of 12 groups.
+/// The sum of 64 numbers by repeated halving, for each of 12 groups.
 #[test]
 fn reduction() {
     const KERNEL: &[u32] = &eu! {
@@ -84,7 +84,7 @@ fn reduction() {
     assert_eq!(results(KERNEL, [12, 1, 1], &numbers, 12), expected);
 }
 
-/// The sums of all numbers up to each place, by doubling distances.
+/// Prefix sums, by doubling distances.
 #[test]
 fn prefix_sum() {
     const KERNEL: &[u32] = &eu! {
@@ -126,7 +126,8 @@ fn prefix_sum() {
     assert_eq!(results(KERNEL, [5, 1, 1], &numbers, 5 * 64), expected);
 }
 
-/// The product of two matrices of 16 x 16 floats by tiles of 8 x 8: a thread has a row of a tile.
+/// The product of two matrices of 16 x 16 floats in tiles of 8 x 8. Each thread has a row of a
+/// tile.
 #[test]
 fn matrix_product() {
     // r1: 8 times the row plus the column. Shared memory: a tile of the first matrix, then one of
@@ -136,7 +137,7 @@ fn matrix_product() {
         (W) and (1|M0)   r10.2<1>:ud  r0.2<0;1,0>:ud  0x0f000000:ud
             and (8|M0)   r2.0<1>:ud   r1.0<8;8,1>:ud  7:ud          // column in the tile
             shr (8|M0)   r3.0<1>:ud   r1.0<8;8,1>:ud  3:ud          // row in the tile
-            shl (8|M0)   r30.0<1>:ud  r1.0<8;8,1>:ud  2:ud          // own place in shared memory
+            shl (8|M0)   r30.0<1>:ud  r1.0<8;8,1>:ud  2:ud          // own offset in shared memory
         (W) shl (1|M0)   r21.0<1>:ud  r0.1<0;1,0>:ud  3:ud          // first column of the tile
         (W) shl (1|M0)   r21.1<1>:ud  r0.6<0;1,0>:ud  3:ud          // first row
             mov (8|M0)   r40.0<1>:f   0:f
@@ -200,8 +201,7 @@ fn matrix_product() {
     assert_eq!(results(KERNEL, [2, 2, 1], bytemuck::cast_slice(&numbers), 256), expected);
 }
 
-/// How often each of 16 values occurs: counted by groups in shared memory, then added up in the
-/// buffer.
+/// A histogram of 16 values: groups count in shared memory, then add the counts to the buffer.
 #[test]
 fn histogram() {
     const KERNEL: &[u32] = &eu! {
@@ -236,7 +236,7 @@ fn histogram() {
     assert_eq!(results(KERNEL, [20, 1, 1], &numbers, 16), expected);
 }
 
-/// A group finds zeros in shared memory, whatever the group before it left there (the model's
+/// Shared memory is zero when a group starts, whatever the previous group left there (the model's
 /// choice: assumptions::SHARED_LOCAL_MEMORY_FILL).
 #[test]
 fn shared_memory_is_not_handed_on() {
@@ -255,7 +255,7 @@ fn shared_memory_is_not_handed_on() {
     assert_eq!(results(KERNEL, [3, 1, 1], &[], 3 * 64), [1; 3 * 64]);
 }
 
-/// All threads of a group spill at once, and find their own values again.
+/// All threads of a group write to scratch space at once, and read back their own values.
 #[test]
 fn scratch_spills() {
     const KERNEL: &[u32] = &eu! {
@@ -281,7 +281,7 @@ fn scratch_spills() {
         number_of_urb_entries: u(2),
         ..MediaVfeState::new()
     };
-    // One of them has no slot, and the others wait for it at the barrier.
+    // One thread has no scratch slot, and the others wait for it at the barrier.
     let few = MediaVfeState { maximum_number_of_threads: MinusOne::new(7).unwrap(), ..vfe };
     let fault =
         Compute { groups: [3, 1, 1], vfe: few, ..group(KERNEL) }.run(&mut model).unwrap_err();
@@ -296,15 +296,15 @@ fn scratch_spills() {
     }
 }
 
-/// Threads that run for more than a turn, and more of them than there are slots: no two that are
-/// there at once share one.
+/// Threads that run longer than one turn, and more threads than scratch slots: no two threads use
+/// the same slot at the same time.
 #[test]
 fn scratch_slots_that_are_too_few() {
     const KERNEL: &[u32] = &eu! {
         (W) mov (8|M0)   r30.0<1>:ud  r0.0<8;8,1>:ud
             mov (8|M0)   r31.0<1>:ud  r1.0<8;8,1>:ud
         (W) send (8|M0)  null  r30  0xA  0x040e0003              // scratch block write: one register at hword 3
-        (W) shl (1|M0)   r10.0<1>:d   r1.0<0;1,0>:d  8:d         // later threads take longer
+        (W) shl (1|M0)   r10.0<1>:d   r1.0<0;1,0>:d  8:d         // later threads run longer
         (W) add (1|M0)   r10.0<1>:d   r10.0<0;1,0>:d  3000:d
       loop:
         (W) add (1|M0) (ne)f0.0  r10.0<1>:d  r10.0<0;1,0>:d  -1:d

@@ -7,7 +7,7 @@ use genxml::gen8::state::InterfaceDescriptorData;
 use genxml_cases::{Media, Model, Random, push, raw_buffer, u};
 use std::collections::BTreeMap;
 
-/// Runs a kernel with registers of constants from r1 on; what it wrote to the buffer.
+/// Runs a kernel with registers of constants from r1 on. Returns what it wrote to the buffer.
 fn run(kernel: &[u32], constants: &[[u32; 8]], dwords: usize) -> Vec<u32> {
     let mut model = Model::new();
     model.map(DATA, 4096);
@@ -27,8 +27,8 @@ fn run(kernel: &[u32], constants: &[[u32; 8]], dwords: usize) -> Vec<u32> {
     model.get(DATA, dwords)
 }
 
-/// Channels write components with offsets and masks of their own; a block read sees the bytes, and
-/// a read by channels the components.
+/// Channels write components with their own offsets and masks. A block read returns the bytes, and
+/// a read by channels returns the components.
 #[test]
 fn channels() {
     // r1 handles, r2 offsets, r3 masks, r4 to r6 data; r7 header of the block.
@@ -46,7 +46,7 @@ fn channels() {
         (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
     };
     let mut random = Random::new(8);
-    // Two entries of two registers; every channel has its oword in one of them, three owords behind
+    // Two entries of two registers. Each channel has its oword in one of them, three owords after
     // its offset.
     let handles: [u32; 8] = std::array::from_fn(|channel| 100 + 2 * (channel as u32 / 4));
     let offsets: [u32; 8] = std::array::from_fn(|channel| (channel as u32 % 4).wrapping_sub(3));
@@ -116,7 +116,7 @@ fn blocks() {
         (row[2], row[5]) = (0, 0);
         row
     };
-    // The halves of each register go to both entries and come back.
+    // The halves of each register go to the two entries and are read back.
     let expected = [masked(data[0]), masked(data[1]), masked(data[0]), masked(data[1])].concat();
     assert_eq!(found[..32], expected);
     assert_eq!(found[32..36], [1, 2, 0, 4]);

@@ -1,5 +1,5 @@
-//! Media threads and the command streamer side by side: packets wait for threads, and threads for
-//! room.
+//! Media threads that run while the command streamer continues: packets wait for threads, and
+//! threads wait for free slots.
 
 use super::DATA;
 use genxml::core::S;
@@ -40,7 +40,7 @@ fn store(address: u64, data: &[genxml::core::U<32>; 1]) -> MiStoreDataImm<'_> {
     MiStoreDataImm { data_dword: data.into(), ..MiStoreDataImm::new(at(address)) }
 }
 
-/// The thread goes on while the streamer waits, however long it takes.
+/// The thread runs while the streamer waits, however long it takes.
 #[test]
 fn a_semaphore_that_a_long_thread_writes() {
     const KERNEL: &[u32] = &eu! {
@@ -72,7 +72,7 @@ fn a_semaphore_that_a_long_thread_writes() {
     }
 }
 
-/// The thread polls what another engine writes, and the streamer what the thread writes then.
+/// The thread polls what another engine writes; the streamer polls what the thread then writes.
 #[test]
 fn a_thread_that_waits_for_another_engine() {
     const KERNEL: &[u32] = &eu! {
@@ -118,8 +118,8 @@ fn walker(width: u64, height: u64) -> MediaObjectWalker<'static> {
     }
 }
 
-/// A walk of four million threads that wait for a message nobody can send is given up when some
-/// have piled up.
+/// A walk of four million threads that wait for a message that nobody sends: the model reports it
+/// after some threads have queued.
 #[test]
 fn a_walk_that_cannot_start() {
     let mut model = Model::new();
@@ -139,7 +139,7 @@ fn a_walk_that_cannot_start() {
     );
 }
 
-/// More threads than may wait, all of them long, and few at once: all come to their end.
+/// More threads than the queue holds, all of them long, and few slots: all of them end.
 #[test]
 fn a_walk_with_little_room() {
     const LONG: &[u32] = &eu! {
@@ -158,8 +158,8 @@ fn a_walk_with_little_room() {
     assert_eq!(model.render(&batch).unwrap().threads, 400);
 }
 
-/// Sixteen groups that are not complete have all barriers. A group that has only shared memory
-/// needs none.
+/// Sixteen unfinished groups use all barriers. A group that has only shared memory needs no
+/// barrier.
 #[test]
 fn groups_without_a_barrier() {
     let with = InterfaceDescriptorData {

@@ -1,5 +1,5 @@
-//! Cases of the model: memory. Addresses through page tables of every kind, faults, what commands
-//! and kernels see.
+//! Tests of memory: addresses through page tables of every kind, page faults, and the memory that
+//! commands and kernels access.
 //!
 //! Oracle: gen8_facts 1.1 (indices of the levels, bits of entries, canonical addresses), counted by
 //! hand.
@@ -42,7 +42,7 @@ fn fault(address: u64, write: bool, cause: Cause) -> PageFault {
     PageFault { address, write, tables: Tables::FourLevels, cause }
 }
 
-/// The entry of `level` (1 to 4) for an address: its physical address.
+/// Physical address of the entry of `level` (1 to 4) for an address.
 fn entry(model: &Model, address: u64, level: u8) -> u64 {
     let mut table = model.gpu.context(model.context).space.root();
     for step in (level..=4).rev() {
@@ -55,8 +55,8 @@ fn entry(model: &Model, address: u64, level: u8) -> u64 {
     unreachable!()
 }
 
-/// Each unit reports the first byte that it cannot use, with the level of the entry and what it was
-/// doing.
+/// Each unit reports the first byte that it cannot access, the level of the missing entry, and the
+/// kind of access.
 #[test]
 fn faults_of_every_unit() {
     let mut model = Model::new();
@@ -82,9 +82,9 @@ fn faults_of_every_unit() {
     };
     let (found, text) = page_fault(model.blit(&packets![fill]));
     assert_eq!((found, &*text), (missing(hole, true), "XY_COLOR_BLT destination"));
-    assert_eq!(model.get(DATA, 1024), [0x1234_5678; 1024], "what came before is done");
+    assert_eq!(model.get(DATA, 1024), [0x1234_5678; 1024], "the first page is written");
 
-    // A batch that runs out of its page, and one that is not there.
+    // A batch that runs out of its page, and an unmapped batch.
     let (found, _) =
         page_fault(model.gpu.submit(model.context, genxml::engine::EngineId::Render, hole, 0));
     assert_eq!(found, missing(hole, false));
@@ -105,7 +105,7 @@ const THREAD: &[u32] = &eu! {
     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// A thread reads a slot of 32 bytes and writes another one, by numbers of owords.
+/// A thread reads one slot of 32 bytes and writes another one. The slots are given in owords.
 fn thread(read: u32, write: u32) -> Compute<'static> {
     let constants: Vec<u8> =
         [read, write, 0, 0, 0, 0, 0, 0].iter().flat_map(|dword| dword.to_le_bytes()).collect();
@@ -136,8 +136,8 @@ fn faults_of_threads() {
     }
 }
 
-/// A cleared Read/Write bit forbids writing at every level; reading goes on. A TLB invalidation is
-/// needed, as PIPE_CONTROL does it, for what was written before.
+/// A cleared Read/Write bit forbids writes at every level, but not reads. If the page was written
+/// before, a TLB invalidation is needed, as PIPE_CONTROL does it.
 #[test]
 fn read_only_pages() {
     for level in 1..=4 {
@@ -148,7 +148,7 @@ fn read_only_pages() {
         let place = entry(&model, address, level);
         let bits = model.gpu.memory.read_u64(place).unwrap();
         model.gpu.memory.write_u64(place, bits & !2).unwrap();
-        // Remembered: the page can still be written.
+        // The old entry is cached: the page can still be written.
         model.render(&store(address, 8)).unwrap();
         let invalidate = packets![PipeControl { tlb_invalidate: true, ..PipeControl::new() }];
         let batch = [invalidate, store(address, 9)].concat();
@@ -160,7 +160,7 @@ fn read_only_pages() {
     }
 }
 
-/// Entries that lead out of physical memory.
+/// Entries that point outside physical memory.
 #[test]
 fn frames_that_are_not_there() {
     for level in 1..=4 {
@@ -176,7 +176,8 @@ fn frames_that_are_not_there() {
     }
 }
 
-/// A page of 2 MiB by bit 7 of a directory entry: all of it can be used, whatever lies next to it.
+/// A page of 2 MiB (bit 7 of a directory entry): all of it is accessible, whatever is mapped next
+/// to it.
 #[test]
 fn large_pages() {
     let mut model = Model::new();
@@ -200,7 +201,7 @@ fn large_pages() {
     assert_eq!(found, fault(last + 4, true, Cause::NotPresent(2)));
 }
 
-/// Bits 63:48 of an address are the sign of bit 47, and hardware does not look at them.
+/// Bits 63:48 of an address repeat bit 47, and hardware ignores them.
 #[test]
 fn canonical_addresses() {
     let mut model = Model::new();
@@ -215,7 +216,7 @@ fn canonical_addresses() {
     assert_eq!(found, fault(upper - 4, true, Cause::NotPresent(4)));
 }
 
-/// Accesses across pages whose frames are no neighbours, by commands and by threads.
+/// Accesses across pages whose frames are not adjacent, by commands and by threads.
 #[test]
 fn accesses_across_pages() {
     let mut model = Model::new();
@@ -236,7 +237,7 @@ fn accesses_across_pages() {
         let bytes: [u8; 8] = pattern[(PAGE - distance) as usize..][..8].try_into().unwrap();
         assert_eq!(vm.read_u64(at), Ok(u64::from_le_bytes(bytes)));
     }
-    // The owords of a message are aligned by themselves, not together.
+    // Each oword of a message is aligned, not the whole block.
     thread((PAGE / 16 - 1) as u32, (2 * PAGE / 16 - 1) as u32).run(&mut model).unwrap();
     let dwords = |bytes: &[u8]| -> Vec<u32> {
         bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
@@ -249,7 +250,7 @@ fn accesses_across_pages() {
     );
 }
 
-/// A context of 32 bits: four page directories. Batch, data and faults go through them.
+/// A context with 32-bit addresses: four page directories. Batch, data and faults use them.
 #[test]
 fn three_levels() {
     let mut model = Model::new();
@@ -269,7 +270,7 @@ fn three_levels() {
     assert_eq!((found.tables, found.cause), (Tables::ThreeLevels, Cause::NotPresent(2)));
 }
 
-/// Memory of the host behind the GPU: what a driver that has it mapped as well would see.
+/// Host memory as GPU memory: a driver that has it mapped sees the GPU's writes.
 #[test]
 fn memory_of_the_host() {
     let mut model = Model::new();

@@ -3,7 +3,7 @@
 use crate::mi::*;
 use genxml_cases::{Random, packets};
 
-/// Random programs over the sixteen registers, against the machine as gen8_facts 2.5 describes it.
+/// Random programs over the sixteen registers, compared with the ALU that gen8_facts 2.5 describes.
 #[test]
 fn math() {
     use {MiMathAluOpcode as Op, MiMathOperand as R};
@@ -94,8 +94,8 @@ fn math() {
     }
 }
 
-/// Operation `number` on memory (gen8_facts 2.3, numbers of the data port), in `bits` bits; and
-/// what is returned.
+/// Operation `number` on memory (gen8_facts 2.3, the data port's operation numbers), with `bits`
+/// bits. Returns the new memory value and the returned value.
 fn atomic(number: u64, bits: u32, memory: u64, one: u64, two: u64) -> (u64, u64) {
     let mask = u64::MAX >> (64 - bits);
     let signed = |value: u64| (value << (64 - bits)) as i64 >> (64 - bits);
@@ -136,12 +136,12 @@ fn atomic(number: u64, bits: u32, memory: u64, one: u64, two: u64) -> (u64, u64)
         15 => memory.wrapping_sub(1),
         _ => unreachable!(),
     } & mask;
-    // PREDEC returns what it leaves, all others what they found.
+    // PREDEC returns the new value, all others return the old one.
     (new, if number == 15 { new } else { memory })
 }
 
-/// Every operation, in both sizes, with operands in the packet and in registers, with and without
-/// return.
+/// Every operation in both sizes, with operands in the packet and in registers, with and without a
+/// return value.
 #[test]
 fn atomics() {
     let mut random = Random::new(3);
@@ -229,7 +229,7 @@ fn atomics() {
                 }
             }
         }
-        // Sizes and operations that do not go together, and 16 bytes.
+        // Sizes and operations that do not fit together, and 16 bytes.
         let bad = |size, opcode| MiAtomic {
             data_size: size,
             atomic_opcode: MiAtomicAtomicOpcode::from_bits(opcode),
@@ -246,7 +246,7 @@ fn atomics() {
         let fault =
             model.submit(engine, &packets![bad(MiAtomicDataSize::OCTWORD, 0x45)]).unwrap_err();
         assert!(fault.to_string().contains("16 bytes"), "{fault}");
-        // Data are at a multiple of their size.
+        // Data must be aligned to its size.
         for (size, opcode, address) in [
             (MiAtomicDataSize::QWORD, 0x25, DATA + 4),
             (MiAtomicDataSize::OCTWORD, 0x4e, DATA + 8),
@@ -258,8 +258,9 @@ fn atomics() {
     }
 }
 
-/// Compare and write of 16 bytes, in plain 128-bit numbers: equal, and different in any dword;
-/// operands in the packet and in registers, the low half in the first of two.
+/// Compare-and-write of 16 bytes, checked with 128-bit numbers: equal values, and values that
+/// differ in any dword. Operands are in the packet or in registers; the first of two registers has
+/// the low half.
 #[test]
 fn compare_and_write_of_16_bytes() {
     let mut random = Random::new(4);
@@ -301,7 +302,7 @@ fn compare_and_write_of_16_bytes() {
                 (5, 0x66),
             ];
             for (index, value) in registers {
-                // Operands in the packet are not those in registers.
+                // Operands in the packet differ from those in the registers.
                 let value = if inline && index < 4 { !value } else { value };
                 batch.extend(packets![load(&wide(engine, index, value))]);
             }
@@ -321,7 +322,8 @@ fn compare_and_write_of_16_bytes() {
     }
 }
 
-/// Inline data are as many dwords of both operands as the size has; a packet with fewer is refused.
+/// The size determines the number of inline dwords of both operands. A packet with fewer dwords is
+/// refused.
 #[test]
 fn length_of_inline_data() {
     let pairs: Vec<_> = (0..4)

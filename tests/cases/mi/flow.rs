@@ -18,7 +18,7 @@ fn start(offset: u64, second: bool) -> MiBatchBufferStart {
     }
 }
 
-/// Nested batches: each entry of the order of stores is a dword of memory that counts up.
+/// Nested batches. A counter in memory records the order of the stores.
 #[test]
 fn levels() {
     const END: MiBatchBufferEnd = MiBatchBufferEnd::new();
@@ -57,15 +57,15 @@ fn levels() {
     }
 }
 
-/// A start of the first level in a batch of the second: that of the first level is replaced, and
-/// its end returns to the ring (gen8_facts 2.1: one address for each level, no stack).
+/// A second-level batch starts a first-level batch, which replaces the earlier first-level batch.
+/// Its end returns to the ring (gen8_facts 2.1: one address per level, no stack).
 #[test]
 fn first_level_from_the_second() {
     const END: MiBatchBufferEnd = MiBatchBufferEnd::new();
     for engine in EngineId::ALL {
         let mut model = model();
-        // The second level starts a first level at 0x2000, which calls a second level at 0x3000 and
-        // gets back.
+        // The second-level batch starts a first-level batch at 0x2000. That one calls a
+        // second-level batch at 0x3000, which returns.
         model.put(
             BATCH + 0x1000,
             &packets![store(0, &[u(1)]), start(0x2000, false), store(4, &[u(9)]), END],
@@ -111,7 +111,7 @@ fn batch_start_options() {
     }
 }
 
-/// Ends the batch, and what called it, unless memory is greater; unsigned.
+/// Ends the batch and its callers unless the memory value is greater (unsigned).
 #[test]
 fn conditional_end() {
     for engine in EngineId::ALL {
@@ -135,7 +135,7 @@ fn conditional_end() {
             model.submit(engine, &packets![start(0x1000, true), store(1, &[u(1)])]).unwrap();
             let goes_on = u32::from(u64::from(memory) > data);
             assert_eq!(model.get(DATA, 2), [goes_on; 2], "{engine} {memory:#x} {data:#x}");
-            // Without Compare Semaphore nothing is compared, not even looked at.
+            // Without Compare Semaphore the memory value is not read.
             let end = MiConditionalBatchBufferEnd {
                 compare_semaphore: u(0),
                 compare_address: at(0x7000_0000),
@@ -236,8 +236,8 @@ fn predicated_store() {
     }
 }
 
-/// MI_SET_PREDICATE: commands up to the next one are skipped as the condition says; the model has
-/// one slice.
+/// MI_SET_PREDICATE: the condition decides whether commands up to the next one are skipped. The
+/// model has one slice.
 #[test]
 fn set_predicate() {
     for engine in EngineId::ALL {
@@ -287,8 +287,8 @@ fn set_predicate() {
     }
 }
 
-/// MI_SEMAPHORE_WAIT: the six comparisons, unsigned, in both modes; what does not pass is a
-/// deadlock.
+/// MI_SEMAPHORE_WAIT: the six comparisons (unsigned) in both modes. A comparison that never passes
+/// is a deadlock.
 #[test]
 fn semaphore_wait() {
     for engine in EngineId::ALL {
@@ -330,7 +330,8 @@ fn semaphore_wait() {
     }
 }
 
-/// A loop that counts in memory, as drivers write it: atomic increment, conditional end, jump back.
+/// A loop with a counter in memory, as drivers write it: atomic increment, conditional end, jump
+/// back.
 #[test]
 fn a_loop() {
     for engine in EngineId::ALL {

@@ -1,6 +1,6 @@
 //! MI commands, each on every engine that has it.
 //!
-//! Oracles: gen8_facts 2.1-2.7 (what each command does), in plain Rust; field places as in
+//! Oracles: gen8_facts 2.1-2.7 (what each command does), in plain Rust; positions of fields as in
 //! spec-xml/gen8/mi.xml.
 
 mod arithmetic;
@@ -12,7 +12,7 @@ use genxml::engine::EngineId;
 use genxml::gen8::mi::*;
 use genxml_cases::{Model, at, u};
 
-/// Memory for data, 64 KiB.
+/// Address of the data, 64 KiB.
 const DATA: u64 = 0x40_0000;
 
 /// Base of an engine's registers (gen8_facts 1.2).
@@ -59,7 +59,7 @@ fn save(offset: u32, dword: u64) -> MiStoreRegisterMem {
     }
 }
 
-/// What the model's registers hold.
+/// The value of one of the model's registers.
 fn value(model: &Model, offset: u32) -> u32 {
     model.gpu.context(model.context).state.registers.read(offset)
 }

@@ -4,7 +4,7 @@ use crate::mi::*;
 use genxml::core::U64;
 use genxml_cases::packets;
 
-/// NOPID takes the number if the packet says so.
+/// MI_NOOP writes its number to NOPID if the packet says so.
 #[test]
 fn noop() {
     for engine in EngineId::ALL {
@@ -18,7 +18,7 @@ fn noop() {
     }
 }
 
-/// Dwords one behind the other, up to as many as the length can count; qwords in pairs, aligned.
+/// Consecutive dwords, up to the largest number that the length permits. Qwords are aligned.
 #[test]
 fn store_data_imm() {
     for engine in EngineId::ALL {
@@ -49,7 +49,8 @@ fn store_data_imm() {
     }
 }
 
-/// Registers from packets, with bytes left out; to and from memory; from register to register.
+/// Registers loaded from packets with byte disables, loaded from and stored to memory, and copied
+/// to other registers.
 #[test]
 fn registers() {
     for engine in EngineId::ALL {
@@ -98,8 +99,8 @@ fn registers() {
     }
 }
 
-/// A masked register takes bits 15:0 where bits 31:16 are set, from packets, memory and registers
-/// alike. Read-only registers keep their value.
+/// A masked register changes the bits of 15:0 that bits 31:16 enable, for writes from packets,
+/// memory and registers. Read-only registers keep their value.
 #[test]
 fn masks() {
     // INSTPM of each engine (base + 0xC0) is masked.
@@ -154,7 +155,7 @@ fn copy_memory() {
     }
 }
 
-/// MI_FLUSH_DW of the engines that have it: nothing, a dword, a qword or the time.
+/// MI_FLUSH_DW on the engines that have it: no write, a dword, a qword or the timestamp.
 #[test]
 fn flush_dw() {
     for engine in [EngineId::Blitter, EngineId::Video, EngineId::VideoEnhance] {
@@ -229,7 +230,7 @@ fn pipe_control() {
     assert_eq!(stats.interrupts, 1);
 }
 
-/// A report: its id, then the time, the context and the clock, then counters (gen8_facts 2.7).
+/// A report: its id, the timestamp, the context and the clock, then counters (gen8_facts 2.7).
 #[test]
 fn report_perf_count() {
     let mut model = model();

@@ -1,5 +1,5 @@
-//! Commands without effect in the model, those with an effect outside of it, and those that are
-//! left out by name.
+//! Commands without an effect in the model, commands with an effect outside of it, and commands
+//! that the model refuses by name.
 
 use crate::mi::*;
 use genxml::core::Instruction;
@@ -55,7 +55,7 @@ fn commands_without_effect() {
     without_effect(render, &flush);
 }
 
-/// Points of arbitration pass; interrupts are told and counted.
+/// Arbitration points have no effect. Interrupts are reported and counted.
 #[test]
 fn interrupts() {
     for engine in EngineId::ALL {
@@ -81,7 +81,7 @@ fn interrupts() {
     }
 }
 
-/// MI_DISPLAY_FLIP: who listens hears which buffer is shown.
+/// MI_DISPLAY_FLIP: the listener gets the address of the displayed buffer.
 #[test]
 fn display_flip() {
     for engine in [EngineId::Render, EngineId::Blitter] {
@@ -105,7 +105,7 @@ fn display_flip() {
     }
 }
 
-/// The resource streamer's store is executed where it stands.
+/// MI_RS_STORE_DATA_IMM of the resource streamer is executed in order.
 #[test]
 fn resource_streamer() {
     let mut model = model();
@@ -118,7 +118,7 @@ fn resource_streamer() {
     assert_eq!(model.get(DATA, 3), [0, 7, 0]);
 }
 
-/// What the model leaves out stops and names itself.
+/// Commands that the model does not implement cause a fault with their name.
 #[test]
 fn left_out() {
     fn refused<I: Instruction>(packet: &I) {
@@ -133,11 +133,11 @@ fn left_out() {
         target_engine_select: MiSemaphoreSignalTargetEngineSelect::VCS1,
         ..MiSemaphoreSignal::new()
     });
-    // Only a ring has MI_SET_CONTEXT.
+    // MI_SET_CONTEXT is only valid in a ring.
     assert!(model().render(&packets![MiSetContext::new()]).is_err());
 }
 
-/// State of later draws is kept as it came.
+/// State for later draws is latched unchanged.
 #[test]
 fn kept_for_draws() {
     let mut model = model();

@@ -1,4 +1,4 @@
-//! Groups that meet in atomic operations, and groups with barriers and shared local memory.
+//! Groups that use the same atomic counter, and groups with barriers and shared local memory.
 
 use super::{BYTES, DATA, TWENTY, alike};
 use genxml::eu;
@@ -8,13 +8,12 @@ use genxml::gen8::state::{
 };
 use genxml_cases::{Compute, raw_buffer, u};
 
-/// Rounds of work before a group does what can be seen, so that groups are worth being run side by
-/// side.
+/// Rounds of a loop before a group accesses memory. They make parallel execution worthwhile.
 const ROUNDS: u32 = 60;
 
-/// Every channel takes a number from one counter, by an atomic addition that returns what was
-/// there, and writes it to its place: the order of groups can be seen in memory. Oracle: counting,
-/// groups and channels in order.
+/// Every channel gets a number from one counter by an atomic addition with return, and writes it to
+/// its own slot. Memory therefore shows the order of the groups. Oracle: counting, with groups and
+/// channels in order.
 #[test]
 fn a_counter_of_all_groups() {
     const GROUPS: u32 = 512;
@@ -46,7 +45,7 @@ fn a_counter_of_all_groups() {
         ..Compute::new(KERNEL)
     };
     let (one, _, repeated) = alike(&compute, TWENTY, |_| {});
-    // What the counter holds at first is what the harness filled memory with.
+    // The harness fills memory with increasing dwords, so this is the counter's first value.
     let first = (COUNTER / 4) as u32;
     let expected: Vec<u32> = (0..16 * GROUPS).map(|number| first + number).collect();
     assert!(one.memory[..expected.len()] == expected, "{:?}", &one.memory[..32]);
@@ -54,9 +53,9 @@ fn a_counter_of_all_groups() {
     assert!(repeated > 0, "groups that share a counter cannot all have been right at once");
 }
 
-/// Groups of four threads that hand numbers on through shared local memory, behind a barrier.
-/// Oracle: channel `c` of thread `t` gets the number of thread `t + 1`, which is 100 times the
-/// group and its own.
+/// Groups of four threads pass numbers on through shared local memory and a barrier. Oracle:
+/// channel `c` of thread `t` gets the number of the same channel of thread `t + 1`, plus 100 times
+/// the group's number.
 #[test]
 fn groups_with_barriers() {
     const GROUPS: u32 = 400;

@@ -1,19 +1,19 @@
-//! Groups on several threads, and memory that is not simply there: mapped twice, across pages, used
-//! up; surface states and kernels that change under way.
+//! Groups on several host threads, with special memory: mapped twice, accessed across pages,
+//! exhausted. Also surface states and kernels that change during the packet.
 
 use super::*;
 use genxml_cases::{BATCH, DYNAMIC_STATE, KERNELS, SCRATCH, SURFACE_STATE};
 use genxml_sim::Gpu;
 use genxml_sim::mem::{Cause, Memory, PAGE};
 
-/// The frames of `bytes` bytes at an address, which were allocated together.
+/// The frames of `bytes` bytes at an address, which are contiguous.
 fn frames(model: &Model, address: u64, bytes: u64) -> Frames {
     let space = &model.gpu.context(model.context).space;
     let physical = space.translate(&model.gpu.memory, address, false).unwrap();
     Frames { first: physical / PAGE, count: bytes / PAGE }
 }
 
-/// The slots once more behind themselves.
+/// Maps the slots a second time, at the addresses after them.
 fn mapped_twice(model: &mut Model) {
     let slots = frames(model, DATA, BYTES);
     model.gpu.map(model.context, DATA + BYTES, slots).unwrap();
@@ -23,20 +23,20 @@ fn mapped_twice(model: &mut Model) {
 #[test]
 fn two_addresses_of_one_frame() {
     let second = [1, SLOTS, !0];
-    // Each its own slot: nothing meets.
+    // Each group has its own slot: no conflicts.
     let (kept, repeated) = check_with(Case { write: second, ..APART }, FIVE, mapped_twice);
     assert!(kept >= 8 && repeated == 0, "{kept} {repeated}");
     // Each reads what its neighbour wrote.
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], write: second, ..APART };
     let (_, repeated) = check_with(chain, FIVE, mapped_twice);
     assert!(repeated > 0);
-    // A few count in a slot under both addresses in turn.
+    // A few groups count in one slot, which has two addresses.
     let count = Case { others: [0x7f, 0x7f], other: [1023, SLOTS + 1023], ..APART };
     let (kept, repeated) = check_with(count, FIVE, mapped_twice);
     assert!(kept >= 4 && repeated > 0, "{kept} {repeated}");
 }
 
-/// Slots that lie 16 bytes further: every 128th one crosses into the next page.
+/// Slots 16 bytes further: every 128th slot crosses into the next page.
 #[test]
 fn slots_across_pages() {
     let chain = Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART };
@@ -52,7 +52,7 @@ fn slots_across_pages() {
     }
 }
 
-/// A machine whose frames come into being when they are written, and of which `pages` more may.
+/// A machine that allocates frames when they are first written, and has room for `pages` more.
 fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     let machine = |limit| {
         let mut memory = Memory::with_limit(limit);
@@ -73,11 +73,11 @@ fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     move |model| *model = machine((used + pages) * PAGE)
 }
 
-/// Memory is used up in the middle: what comes before is done, and the group that needs the next
-/// page faults.
+/// Memory is exhausted in the middle: the groups before are complete, and the group that needs the
+/// next page faults.
 #[test]
 fn memory_that_is_used_up() {
-    // Each page has the slots of 128 groups.
+    // A page holds the slots of 128 groups.
     let work = |model: &mut Model| model.gpu.set_work_limit(1 << 26);
     for pages in [1, 5, 11] {
         let prepare = with_room_for(pages);
@@ -96,7 +96,7 @@ fn memory_that_is_used_up() {
             assert!(many == one, "{pages} pages: {:?} instead of {:?}", many.result, one.result);
         }
     }
-    // All of it has room.
+    // With enough room for all pages.
     let (_, repeated) = check_with(Case { read: [0, 0, 0], factor: 0, ..APART }, FIVE, |model| {
         with_room_for(16)(model);
         work(model);
@@ -104,8 +104,8 @@ fn memory_that_is_used_up() {
     assert_eq!(repeated, 0);
 }
 
-/// One group writes a new surface state for entry 1 of the binding table, which later groups use
-/// from some number on: r1.0, r1.1. The state stands in r2 and r3. All write their number into
+/// The group with number r1.0 writes a new surface state for entry 1 of the binding table. Groups
+/// from number r1.1 on use this entry. r2 and r3 hold the state. All groups write their number to
 /// their slot.
 const REBINDS: &[u32] = &eu! {
        (W) mov (8|M0)   r120.0<1>:ud  0:ud
@@ -128,9 +128,9 @@ const REBINDS: &[u32] = &eu! {
        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// A surface state that is rewritten before it is looked up first, and after: what was looked up
-/// stays for the whole packet. Before, entry 1 has one slot only, and what lies behind it is
-/// dropped (G45 vol 4, 5.10).
+/// A surface state that is rewritten before its first use, and one that is rewritten after it: a
+/// state that was read stays in use for the whole packet. The old state of entry 1 has one slot
+/// only, and writes beyond it are dropped (G45 vol 4, 5.10).
 #[test]
 fn a_surface_state_that_is_rewritten() {
     for (rewriter, user, counts) in [(700u32, 1500u32, true), (3, 1024, true), (1500, 1000, false)]
@@ -160,8 +160,8 @@ fn a_surface_state_that_is_rewritten() {
     }
 }
 
-/// A computed jump leads some groups to code that nothing else leads to, so that it is decoded when
-/// the first one of them gets there. They write three times their number.
+/// A computed jump leads some groups to code that has no other entry, so it is decoded when the
+/// first of these groups gets there. They write three times their number.
 #[test]
 fn a_kernel_that_grows() {
     const GROWS: &[u32] = &eu! {
@@ -181,7 +181,7 @@ fn a_kernel_that_grows() {
            (W) send (8|M0)  null  r126  0xA  0x040a0200
            (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
            (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
-           // 80 bytes behind the computed jump:
+           // 80 bytes after the computed jump:
            (W) mul (8|M0)   r127.0<1>:ud  r0.1<0;1,0>:ud  3:ud
            (W) jmpi         store
     };
@@ -189,6 +189,6 @@ fn a_kernel_that_grows() {
     let (one, kept, repeated) = alike(&compute, FIVE, |_| {});
     let value = |group: u32| if group & 0x1ff == 0x1a0 { 3 * group } else { group };
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [value(group); 8]).collect::<Vec<_>>());
-    // Only the first of them is unusual.
+    // Only the part with the first of these groups runs again.
     assert!(kept > 0 && repeated == 1, "{kept} {repeated}");
 }

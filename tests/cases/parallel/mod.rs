@@ -1,5 +1,5 @@
-//! Cases of the model: thread groups on several threads of the host. Whatever kernels do, memory,
-//! counts and faults are those of groups that run one after the other.
+//! Tests of thread groups on several host threads. Memory, counts and faults must equal those of
+//! groups that run one after the other, whatever the kernels do.
 
 mod atomics;
 mod memory;
@@ -10,17 +10,16 @@ use genxml_sim::mem::Frames;
 use genxml_sim::{Fault, Stats};
 
 const DATA: u64 = 0x40_0000;
-/// Slots of 32 bytes that are mapped.
+/// Number of mapped slots of 32 bytes.
 const SLOTS: u32 = 2048;
 const BYTES: u64 = 32 * SLOTS as u64;
 const GROUPS: u32 = 2048;
 
-/// Each group reads a slot, works on it and writes a slot; some groups have other slots than the
-/// rest.
+/// Each group reads a slot, computes, and writes a slot. Selected groups use other slots.
 ///
-/// r1: factor, summand and mask of the slot to read, of the slot to write; r1.6 and r1.7: the
-/// group's number under this mask has this value: r2.0 is read and r2.1 written instead. r2.2:
-/// rounds, each with factor r2.3, summand r2.4.
+/// r1.0 to r1.2: factor, summand and mask for the number of the slot to read. r1.3 to r1.5: the
+/// same for the slot to write. If the group's number masked with r1.6 equals r1.7, the slots are
+/// r2.0 and r2.1 instead. r2.2: number of rounds, each with factor r2.3 and summand r2.4.
 const KERNEL: &[u32] = &eu! {
        (W) mov (8|M0)   r126.0<1>:ud  0:ud
        (W) mul (1|M0)   r3.0<1>:ud    r0.1<0;1,0>:ud  r1.0<0;1,0>:ud
@@ -47,7 +46,7 @@ const KERNEL: &[u32] = &eu! {
        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// What the kernel is told.
+/// The constants of the kernel.
 #[derive(Clone, Copy)]
 struct Case {
     read: [u32; 3],
@@ -59,7 +58,7 @@ struct Case {
     summand: u32,
 }
 
-/// Nothing in common: each group has its own slot.
+/// Groups without anything in common: each has its own slot.
 const APART: Case = Case {
     read: [1, 0, !0],
     write: [1, 0, !0],
@@ -81,7 +80,7 @@ impl Case {
             .collect()
     }
 
-    /// The kernel in plain Rust, one group after the other; slots go round.
+    /// The kernel in plain Rust, one group after the other. Slot numbers wrap around.
     fn expected(&self, memory: &mut [[u32; 8]]) {
         for group in 0..GROUPS {
             let slot = |[factor, summand, mask]: [u32; 3]| {
@@ -101,13 +100,13 @@ impl Case {
     }
 }
 
-/// What a run leaves behind.
+/// The result of a run, and the state after it.
 #[derive(PartialEq, Debug)]
 struct Outcome {
     result: Result<Stats, Fault>,
     stats: Stats,
     memory: Vec<u32>,
-    /// The clock, as the next batch sees it.
+    /// TIMESTAMP, read by the next batch.
     clock: u64,
 }
 
@@ -115,7 +114,8 @@ fn initial() -> Vec<[u32; 8]> {
     (0..SLOTS).map(|slot| std::array::from_fn(|n| slot * 8 + n as u32)).collect()
 }
 
-/// Runs the kernel on `threads` threads; also how many parts counted, and how many ran again.
+/// Runs the kernel on `threads` host threads. Also returns how many parts were committed, and how
+/// many were aborted and ran again.
 fn run(compute: &Compute<'_>, threads: usize, prepare: impl Fn(&mut Model)) -> (Outcome, u64, u64) {
     let mut model = Model::new();
     model.map(DATA, BYTES);
@@ -156,13 +156,13 @@ fn compute(constants: Vec<u8>) -> Compute<'static> {
     }
 }
 
-/// Host threads of many runs.
+/// Numbers of host threads for tests that need many runs.
 const TWENTY: &[usize] = &[2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6];
-/// And of some, where what is shown is not that time plays no part.
+/// Numbers of host threads for tests whose result cannot depend on timing.
 const FIVE: &[usize] = &[2, 2, 3, 4, 6];
 
-/// Runs on one thread and on others, that all have to leave the same; what two threads committed and
-/// aborted.
+/// Runs on one host thread and on others, and checks that all results are equal. Also returns the
+/// numbers of parts that two threads committed and aborted.
 fn alike(
     compute: &Compute<'_>,
     runs: &[usize],
@@ -182,15 +182,15 @@ fn alike(
         );
         if threads == 2 {
             let first = *speculation.get_or_insert((committed, aborted));
-            assert!(first == (committed, aborted), "speculation does not depend on time");
+            assert!(first == (committed, aborted), "speculation must not depend on timing");
         }
     }
     let (committed, aborted) = speculation.expect("two threads");
     (one, committed, aborted)
 }
 
-/// The case on one thread, which is what the oracle says, and the same on others. Returns what two
-/// threads committed and aborted.
+/// Runs the case on one thread, compares it with the oracle, and checks that other numbers of
+/// threads give the same. Returns the numbers of parts that two threads committed and aborted.
 fn check(case: Case) -> (u64, u64) {
     check_with(case, FIVE, |_| {})
 }
@@ -209,7 +209,7 @@ fn groups_with_nothing_in_common() {
     assert!(committed >= 8 && aborted == 0, "{committed} {aborted}");
 }
 
-/// Slots of one page belong to parts that are far from each other.
+/// One page has slots of parts that are far from each other.
 #[test]
 fn groups_that_share_pages() {
     let (committed, aborted) =
@@ -217,7 +217,7 @@ fn groups_that_share_pages() {
     assert!(committed >= 8 && aborted == 0, "{committed} {aborted}");
 }
 
-/// All read what one group before all others wrote, and what nobody writes.
+/// All groups read one slot, which only one early group writes.
 #[test]
 fn groups_that_read_the_same() {
     let (committed, aborted) =
@@ -225,7 +225,7 @@ fn groups_that_read_the_same() {
     assert!(committed >= 8, "{committed} {aborted}");
 }
 
-/// A race without atomics: each group adds to what the one before left.
+/// A race without atomics: each group adds to the value that the previous one wrote.
 #[test]
 fn groups_that_count() {
     let case = Case { read: [0, 9, !0], write: [0, 9, !0], factor: 1, summand: 3, ..APART };
@@ -240,15 +240,15 @@ fn groups_in_a_chain() {
     assert!(aborted > 0);
 }
 
-/// All write one slot: the last one wins.
+/// All groups write one slot: the last one wins.
 #[test]
 fn groups_that_overwrite() {
     let (committed, aborted) = check(Case { write: [0, 77, !0], ..APART });
-    // Group 78 and its neighbours read the slot before or after.
+    // Only groups near number 77 read the slot that all groups write.
     assert!(committed >= 8, "{committed} {aborted}");
 }
 
-/// A few groups count in a slot, the others do not care.
+/// A few groups count in one slot, the others do not use it.
 #[test]
 fn a_few_groups_that_count() {
     let case = Case { others: [0xff, 0xff], other: [1023, 1023], ..APART };
@@ -256,7 +256,8 @@ fn a_few_groups_that_count() {
     assert!(committed >= 4 && aborted > 0, "{committed} {aborted}");
 }
 
-/// A group writes where nothing is mapped. What came before it is done, what comes behind is not.
+/// A group writes to unmapped memory. The groups before it are complete, the groups after it wrote
+/// nothing.
 #[test]
 fn a_fault_in_the_middle() {
     for group in [0, 1, 500, 1337, GROUPS - 1] {
@@ -279,7 +280,7 @@ fn a_fault_in_the_middle() {
     }
 }
 
-/// The budget ends in the middle of a group, of a part, of a wave.
+/// The work limit ends in the middle of a group, of a part, of a wave.
 #[test]
 fn a_budget_that_ends() {
     let compute = compute(APART.constants());
@@ -318,7 +319,7 @@ fn an_endless_loop_in_the_middle() {
     assert!(many == one, "{:?} instead of {:?}", many.result, one.result);
 }
 
-/// Groups write the clock: each its own, later ones later.
+/// Groups write the clock: the values increase with the group's number.
 #[test]
 fn groups_that_look_at_the_clock() {
     const CLOCK: &[u32] = &eu! {
@@ -342,7 +343,7 @@ fn groups_that_look_at_the_clock() {
     assert!(many == one && aborted > 0);
 }
 
-/// The same clock through the gateway.
+/// The same with the time from the gateway.
 #[test]
 fn groups_that_ask_the_gateway_for_the_time() {
     const STAMP: &[u32] = &eu! {
@@ -361,14 +362,14 @@ fn groups_that_ask_the_gateway_for_the_time() {
     let compute = Compute { kernel: STAMP, shared: 0, ..compute(Vec::new()) };
     let (one, ..) = run(&compute, 1, |_| {});
     one.result.as_ref().unwrap();
-    // The low word has its upper 12 bits (G45 vol 4, 7.1.5.2).
+    // The low dword holds the upper 12 of its bits (G45 vol 4, 7.1.5.2).
     let time = |row: &[u32]| u64::from(row[1]) << 12 | u64::from(row[0] >> 20);
     assert!(one.memory.chunks(8).is_sorted_by(|a, b| time(a) < time(b)));
     let (many, _, aborted) = run(&compute, 2, |_| {});
     assert!(many == one && aborted > 0);
 }
 
-/// Groups count in the URB: what one leaves there the next one finds.
+/// Groups count in the URB: each finds the value that the previous one left.
 #[test]
 fn groups_that_share_the_urb() {
     const COUNT: &[u32] = &eu! {
@@ -394,7 +395,7 @@ fn groups_that_share_the_urb() {
     assert!(many == one && aborted > 0);
 }
 
-/// Scratch slots go round: a group finds what the one before it in its slot left there.
+/// Scratch slots are reused: a group finds the value that the previous group in its slot left.
 #[test]
 fn groups_that_share_scratch_space() {
     const SPILL: &[u32] = &eu! {
@@ -419,18 +420,18 @@ fn groups_that_share_scratch_space() {
     let compute = Compute { kernel: SPILL, shared: 0, vfe, ..compute(Vec::new()) };
     let (one, ..) = run(&compute, 1, |_| {});
     one.result.as_ref().unwrap();
-    // 64 slots.
+    // 64 scratch slots.
     assert_eq!(one.memory, (0..GROUPS).flat_map(|group| [group / 64; 8]).collect::<Vec<_>>());
     let (many, ..) = run(&compute, 2, |_| {});
     assert!(many == one);
 }
 
-/// A group rewrites the page table of the page that all read. What is remembered of it stays, as on
-/// one thread, until the batch is over.
+/// A group rewrites the page table entry of a page that all groups read. The cached translation
+/// stays in use until the end of the batch, as on one thread.
 #[test]
 fn a_group_that_writes_page_tables() {
     const PAGE: u64 = 4096;
-    // Behind the slots: the page that all read, the table as memory.
+    // After the slots: the page that all groups read, then the page table mapped as memory.
     let (page, table) = (DATA + BYTES, DATA + BYTES + PAGE);
     let slot = |address: u64| ((address - DATA) / 32) as u32;
     let prepare = |model: &mut Model| {
@@ -443,8 +444,8 @@ fn a_group_that_writes_page_tables() {
             at = model.gpu.memory.read_u64(at + 8 * (page >> shift & 511)).unwrap() & !0xfff;
         }
         model.gpu.map(model.context, table, Frames { first: at / PAGE, count: 1 }).unwrap();
-        // Four entries that one slot has, the one of the page changed; the page is the first of
-        // them.
+        // Four page table entries, which fill one slot. The first is the entry of the page and is
+        // changed.
         let entries: Vec<u64> = (0..4)
             .map(|n| model.gpu.memory.read_u64(at + 8 * (page >> 12 & 511) + 8 * n).unwrap())
             .enumerate()
@@ -462,7 +463,7 @@ fn a_group_that_writes_page_tables() {
         summand: 0,
         ..APART
     };
-    // Slot 0 has the entries until the last group.
+    // Slot 0 holds these entries until the last group writes it.
     let case = Case { write: [1, 1, SLOTS - 1], ..case };
     let compute = compute(case.constants());
     let (one, ..) = run(&compute, 1, prepare);

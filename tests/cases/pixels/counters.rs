@@ -1,5 +1,5 @@
-//! Counters of the pipeline, as queries of drivers read them: MI_STORE_REGISTER_MEM before and
-//! behind a draw. Oracle: what was drawn, by hand; OpenGL 4.6, 11.3.2 (pipeline statistics);
+//! Pipeline counters as driver queries read them: MI_STORE_REGISTER_MEM before and after a draw.
+//! Oracle: the shapes that were drawn, counted by hand; OpenGL 4.6, 11.3.2 (pipeline statistics);
 //! gen8_facts 2.7 for the registers.
 
 use crate::pixels::harness::{Draw, Vertex, WHITE, model};
@@ -10,8 +10,8 @@ use genxml::gen8::mi::{
 use genxml::gen8::render3d_fetch::ThreeDStateVfStatistics;
 use genxml_cases::{Model, SCRATCH, at, packets, push, u};
 
-/// Name, register, and what a draw of two rectangles of 8 x 4 and 6 x 2 pixels, of two triangles
-/// each, counts.
+/// Name, register and expected count, for a draw of two rectangles of 8 x 4 and 6 x 2 pixels, each
+/// of two triangles.
 const COUNTERS: [(&str, u32, u64); 14] = [
     ("vertices", 0x2310, 12),
     ("primitives", 0x2318, 4),
@@ -22,7 +22,7 @@ const COUNTERS: [(&str, u32, u64); 14] = [
     ("primitives of geometry shaders", 0x2330, 0),
     ("clipper", 0x2338, 4),
     ("primitives of the clipper", 0x2340, 4),
-    // Four for each pixel: drivers divide.
+    // Four for each pixel: drivers divide by 4.
     ("pixel shader", 0x2348, 4 * 44),
     ("samples that passed", 0x2350, 44),
     ("compute shader", 0x2290, 0),
@@ -88,7 +88,7 @@ fn queries() {
         }
         assert_eq!(stored(&mut model, SCRATCH + 0x2000, 0), 44 * round);
     }
-    // They stand still without their enables, and PIPE_CONTROL sets them back.
+    // The counters do not change without their enables, and PIPE_CONTROL resets them.
     let mut still = draw;
     still.wm.statistics_enable = false;
     let mut batch = still.batch(&mut model);
@@ -102,7 +102,7 @@ fn queries() {
     }
 }
 
-/// A report without performance counters: its id, and times that go on.
+/// A report without performance counters: its id, and increasing timestamps.
 #[test]
 fn reports() {
     let mut model = model();

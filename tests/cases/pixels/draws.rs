@@ -1,6 +1,6 @@
-//! Draws whose parameters are in registers, as drivers emit them for indirect draws, counts of
-//! draws and draws of what stream output wrote. Oracle: the vertices that a draw with the same
-//! numbers in its packet lights; gen8_facts 2.4 and 2.7.
+//! Draws with parameters in registers, as drivers use them for indirect draws, draw counts and
+//! draws from stream output. Oracle: the vertices that a draw with the same numbers in its packet
+//! covers; gen8_facts 2.4 and 2.7.
 
 use crate::pixels::harness::{Draw, VERTEX, Vertex, WHITE, model, pixel};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
@@ -15,7 +15,7 @@ use genxml::gen8::render3d_fetch::{
 };
 use genxml_cases::{Model, SCRATCH, at, push, u};
 
-/// Where indices are.
+/// Address of the indices.
 const INDICES: u64 = SCRATCH + 0x1000;
 /// Registers of the parameters: vertices, instances, first vertex, first instance, base vertex.
 const PARAMETERS: [u64; 5] = [0x2434, 0x2438, 0x2430, 0x243c, 0x2440];
@@ -28,7 +28,7 @@ fn state(model: &mut Model) -> Vec<u32> {
     batch
 }
 
-/// Runs a batch; which points are lit.
+/// Runs a batch. Returns the numbers of the points that were drawn.
 fn lit(model: &mut Model, batch: &[u32]) -> Vec<u32> {
     model.write(crate::pixels::harness::TARGET, &[0; 64 * 64 * 16]);
     model.render(batch).unwrap();
@@ -64,7 +64,7 @@ fn indirect() {
         }
         let primitive = ThreeDPrimitive {
             indirect_parameter_enable: true,
-            // None of these count.
+            // The packet's own values are ignored.
             vertex_count_per_instance: u(8),
             instance_count: u(9),
             start_vertex_location: u(100),
@@ -75,7 +75,7 @@ fn indirect() {
             if instances == 0 { Vec::new() } else { (first..first + count).collect() };
         assert_eq!(lit(&mut model, &batch), expected);
     }
-    // Indices 4, 3, 2, 1; a base vertex of -1; from the second index on.
+    // Indices 4, 3, 2, 1 with a base vertex of -1, from the second index on.
     model.put(INDICES, &[4, 3, 2, 1]);
     let mut batch = start;
     push(
@@ -99,7 +99,7 @@ fn indirect() {
     assert_eq!(lit(&mut model, &batch), [1, 2]);
 }
 
-/// As many vertices as lie before the end that is in a register (2a p.9).
+/// Draws the vertices before the end offset, which a register holds (2a p.9).
 #[test]
 fn end_offset() {
     let mut model = model();
@@ -117,8 +117,8 @@ fn end_offset() {
     }
 }
 
-/// The number of draws is in memory: each draw is predicated, the predicate changes where its
-/// number is the count.
+/// The number of draws is in memory. Each draw is predicated. The predicate becomes false at the
+/// draw whose number equals the count.
 #[test]
 fn counts_of_draws() {
     let mut model = model();

@@ -1,6 +1,6 @@
-//! Edge flags of wireframes and points (2d, VERTEX_ELEMENT_STATE). Oracle: an edge is drawn if its
-//! middle is lit, a point if its vertex is; of the polygons of OpenGL (2.1, 2.6.2), edge n goes
-//! from vertex n to the next one.
+//! Edge flags of wireframes and points (2d, VERTEX_ELEMENT_STATE). Oracle: the middle pixel of a
+//! drawn edge is covered, and so is the vertex of a drawn point. In OpenGL's polygons (2.1, 2.6.2),
+//! edge n goes from vertex n to the next one.
 
 use crate::pixels::harness::{Draw, Vertex, model, pixel};
 use genxml::eu;
@@ -19,8 +19,8 @@ pub const WHITE: &[u32] = &eu! {
 type Corners = &'static [[i32; 2]];
 type Edges = &'static [[usize; 2]];
 
-/// Corners on pixel centres, in the order of the topology, and the edges that there are: from
-/// vertex, to vertex.
+/// Vertices at pixel centres, in the order of the topology, and the edges, each from one vertex to
+/// another.
 const SHAPES: &[(Code, Corners, Edges)] = &[
     (Code::_3DPRIM_TRILIST, &[[8, 8], [40, 8], [8, 40]], &[[0, 1], [1, 2], [2, 0]]),
     (
@@ -33,8 +33,8 @@ const SHAPES: &[(Code, Corners, Edges)] = &[
         &[[16, 8], [40, 8], [56, 32], [28, 56], [4, 32]],
         &[[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]],
     ),
-    // The second triangle goes around from 2 by 1 to 3: the edge inside begins with 1 in the first,
-    // with 2 in the second.
+    // The second triangle has the vertices 2, 1 and 3 in rotation. So the inner edge starts at
+    // vertex 1 in the first triangle and at vertex 2 in the second.
     (
         Code::_3DPRIM_TRIFAN,
         &[[8, 8], [40, 8], [40, 40], [8, 40]],
@@ -52,7 +52,7 @@ fn wireframes_and_points() {
     for &(topology, corners, edges) in SHAPES {
         for flags in 0..1u32 << corners.len() {
             let flag = |n: usize| flags >> n & 1;
-            // Any value but 0 is true.
+            // Any value other than 0 is true.
             let vertices = corners.iter().enumerate().map(|(n, &[x, y])| Vertex {
                 flag: flag(n) * (1 + 8 * n as u32),
                 ..Vertex::at(x as f32 + 0.5, y as f32 + 0.5)
@@ -82,7 +82,7 @@ fn wireframes_and_points() {
             if flags != 1 {
                 continue;
             }
-            // Without the element all are drawn; filled ones do not care.
+            // Without the flag element all edges are drawn. Filled primitives ignore the flags.
             draw.flags = false;
             draw.run(&mut model).unwrap();
             assert!(corners.iter().all(|&corner| lit(&mut model, corner)));

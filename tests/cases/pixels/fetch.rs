@@ -1,4 +1,4 @@
-//! What vertex fetch makes of vertex buffers and elements. Oracle: 2d VERTEX_BUFFER_STATE and
+//! How vertex fetch uses vertex buffers and elements. Oracle: 2d VERTEX_BUFFER_STATE and
 //! VERTEX_ELEMENT_STATE, 2a p.441.
 
 use crate::pixels::harness::pixel;
@@ -14,7 +14,7 @@ use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::draw::{element as vertex_element, vertex_buffer};
 use genxml_cases::{at, push, u};
 
-/// Attribute 0 as it is at the provoking vertex: the last dwords of its setup data, behind two
+/// Writes attribute 0 of the provoking vertex: the last dwords of its setup data, which follows two
 /// registers of payload.
 const ATTRIBUTE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:f  r8.3<0;1,0>:f
@@ -34,7 +34,7 @@ fn points() -> Draw {
     draw
 }
 
-/// A packet without Address Modify Enable changes pitch and size of a buffer, not where it is.
+/// A packet without Address Modify Enable changes pitch and size of a buffer, but not its address.
 #[test]
 fn address_modify_enable() {
     let mut model = model();
@@ -56,14 +56,14 @@ fn address_modify_enable() {
     {
         assert_eq!(pixel(&mut model, 4 + 8 * n as u32, 6), expected, "{n}");
     }
-    // A buffer that never had an address is at 0.
+    // A buffer whose address was never set is at 0.
     let states = [VertexBufferState { vertex_buffer_index: u(5), ..states[0] }];
     push(&mut draw.more, &ThreeDStateVertexBuffers { vertex_buffer_state: states[..].into() });
     draw.run(&mut model).unwrap();
 }
 
-/// Generated values replace components of slots of 128 bits, also behind the elements, with zeros
-/// between.
+/// Generated values replace components of slots of 128 bits, also after the last element. The slots
+/// between contain zeros.
 #[test]
 fn generated_values() {
     let mut model = model();
@@ -80,7 +80,7 @@ fn generated_values() {
                 instance_id_component_number: Place::COMP_2,
             },
         );
-        // The attribute is the slot in question.
+        // Attribute 0 reads the slot with the generated values.
         push(
             &mut draw.more,
             &ThreeDStateSbe {
@@ -92,7 +92,7 @@ fn generated_values() {
                 ..ThreeDStateSbe::new()
             },
         );
-        // Of two slots it is the second.
+        // Reads start at an even slot, so an odd slot is the second one.
         draw.kernel = odd_slot(&draw.kernel, element % 2 == 1);
         draw.run(&mut model).unwrap();
         for n in 0..4 {
@@ -122,7 +122,7 @@ fn generated_values() {
     assert!(fault.contains("VertexID Element Offset = 0x28"), "{fault}");
 }
 
-/// The kernel with its sources two registers further.
+/// A kernel that copies attribute 0 as integers; if `odd`, from two registers further.
 fn odd_slot(kernel: &[u32], odd: bool) -> Vec<u32> {
     let further: &[u32] = &eu! {
         mov (8|M0)       r112.0<1>:ud  r10.3<0;1,0>:ud
@@ -134,7 +134,7 @@ fn odd_slot(kernel: &[u32], odd: bool) -> Vec<u32> {
     if odd { further.to_vec() } else { as_integers(kernel) }
 }
 
-/// The same kernel, but bits as they are.
+/// A kernel that copies attribute 0 as integers.
 fn as_integers(_: &[u32]) -> Vec<u32> {
     let integers: &[u32] = &eu! {
         mov (8|M0)       r112.0<1>:ud  r8.3<0;1,0>:ud
@@ -146,7 +146,7 @@ fn as_integers(_: &[u32]) -> Vec<u32> {
     integers.to_vec()
 }
 
-/// Component controls: constants; what Broadwell does not have is refused by name.
+/// Component controls that store constants. Those that Broadwell lacks are refused by name.
 #[test]
 fn component_controls() {
     let mut model = model();
@@ -189,7 +189,7 @@ fn component_controls() {
         element(controls).run(&mut model).unwrap();
         assert_eq!(pixel(&mut model, 12, 6).map(f32::to_bits), expected, "{controls:?}");
     }
-    // What no component takes from memory is not read, and its format does not matter.
+    // If no component comes from memory, the memory is not read and its format is ignored.
     let nowhere = [VertexBufferState {
         vertex_buffer_index: u(1),
         ..vertex_buffer(0x7000_0000, VERTEX, 4096)

@@ -1,5 +1,5 @@
-//! Draws without vertex shader to a picture of floats: a vertex is its position in clip space, one
-//! attribute, and whatever elements a case adds.
+//! Draws without a vertex shader to a target of floats. A vertex consists of its position in clip
+//! space, one attribute, and the elements that a test adds.
 
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDPrimTopoType as Code, ThreeDVertexComponentControl as Component};
@@ -21,16 +21,16 @@ use genxml_cases::{
 use genxml_core::UFix;
 use genxml_sim::{Fault, Stats};
 
-/// Vertices.
+/// Address of the vertices.
 pub const VERTICES: u64 = 0x40_0000;
-/// The picture.
+/// Address of the render target.
 pub const TARGET: u64 = 0x80_0000;
-/// Columns and rows of the picture.
+/// Width and height of the render target in pixels.
 pub const SIZE: u32 = 64;
 /// Bytes of a vertex.
 pub const VERTEX: u64 = 36;
 
-/// A model with room for vertices and the picture.
+/// A model with memory for vertices and the render target.
 pub fn model() -> Model {
     let mut model = Model::new();
     model.map(VERTICES, 64 << 10);
@@ -38,7 +38,7 @@ pub fn model() -> Model {
     model
 }
 
-/// A vertex: position in pixels, depth, w; an attribute; its edge flag.
+/// A vertex: position in pixels, depth, w, an attribute, and its edge flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertex {
     /// X and Y on the screen, depth.
@@ -47,18 +47,18 @@ pub struct Vertex {
     pub w: f32,
     /// Attribute 0.
     pub attribute: [f32; 4],
-    /// The edge behind it is drawn.
+    /// Not 0 if the edge that starts here is drawn.
     pub flag: u32,
 }
 
 impl Vertex {
-    /// At a place on the screen, w 1.
+    /// A vertex at a position on the screen, with w = 1.
     pub fn at(x: f32, y: f32) -> Vertex {
         Vertex { at: [x, y, 0.0], w: 1.0, attribute: [0.0; 4], flag: 1 }
     }
 }
 
-/// What a draw has that differs from case to case.
+/// The parts of a draw that differ from test to test.
 #[derive(Clone, Debug)]
 pub struct Draw {
     /// How vertices make up objects.
@@ -67,17 +67,17 @@ pub struct Draw {
     pub vertices: Vec<Vertex>,
     /// Vertices have edge flags.
     pub flags: bool,
-    /// The kernel.
+    /// The pixel shader.
     pub kernel: Vec<u32>,
     /// Kernel, binding table, widths.
     pub ps: ThreeDStatePs,
-    /// What the kernel is.
+    /// Properties of the pixel shader.
     pub extra: ThreeDStatePsExtra,
-    /// Windower.
+    /// Windower state.
     pub wm: ThreeDStateWm,
-    /// Rasteriser.
+    /// Rasteriser state.
     pub raster: ThreeDStateRaster,
-    /// The picture's state.
+    /// The render target.
     pub target: RenderSurfaceState,
     /// Further packets, before the draw.
     pub more: Vec<u32>,
@@ -85,7 +85,7 @@ pub struct Draw {
     pub instances: u64,
 }
 
-/// White, one thread of eight pixels.
+/// A pixel shader that writes white, for eight pixels.
 pub const WHITE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:f  1.0:f
     mov (8|M0)       r113.0<1>:f  1.0:f
@@ -94,12 +94,12 @@ pub const WHITE: &[u32] = &eu! {
     send (8|M0)      null  r112  0x25  0x08031400  {EOT}
 };
 
-/// The render target write of eight channels, the last message.
+/// Descriptor of the render target write of eight channels, the last message.
 pub const WRITE_8: u32 = 0x0803_1400;
 
 impl Draw {
-    /// Eight pixels a thread, no depth, no blending, objects of both directions, points a pixel
-    /// wide.
+    /// A draw with eight pixels per thread, no depth test, no blending, no culling, and points one
+    /// pixel wide.
     pub fn new(topology: Code, vertices: Vec<Vertex>, kernel: &[u32]) -> Draw {
         Draw {
             topology,
@@ -124,7 +124,7 @@ impl Draw {
         }
     }
 
-    /// Writes memory and returns the batch.
+    /// Writes the vertices and state to memory and returns the batch.
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
         model.put(KERNELS, &self.kernel);
         let dwords: Vec<u32> = self
@@ -207,10 +207,10 @@ impl Draw {
         batch
     }
 
-    /// Draws over a picture of zeros.
+    /// Draws to a target of zeros.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn run(&self, model: &mut Model) -> Result<Stats, Fault> {
         model.write(TARGET, &[0; 16 * (SIZE * SIZE) as usize]);
         let batch = self.batch(model);
@@ -218,7 +218,7 @@ impl Draw {
     }
 }
 
-/// A picture of elements of so many bytes, linear.
+/// A linear render target whose pixels have `bytes` bytes.
 pub fn target(format: SurfaceFormat, bytes: u64) -> RenderSurfaceState {
     RenderSurfaceState {
         surface_type: SurfaceType::SURFTYPE_2D,
@@ -238,7 +238,7 @@ pub fn target(format: SurfaceFormat, bytes: u64) -> RenderSurfaceState {
     }
 }
 
-/// The floats of a pixel.
+/// The four floats of a pixel.
 pub fn pixel(model: &mut Model, x: u32, y: u32) -> [f32; 4] {
     let dwords = model.get(TARGET + 16 * u64::from(y * SIZE + x), 4);
     [0, 1, 2, 3].map(|n: usize| f32::from_bits(dwords[n]))

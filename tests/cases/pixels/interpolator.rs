@@ -1,12 +1,12 @@
-//! Messages to the pixel interpolator. Oracle: the position that b1 and b2 stand for, in f64; the
-//! other kinds of messages are compared slot by slot where the unit is.
+//! Messages to the pixel interpolator. Oracle: the position that b1 and b2 describe, in f64. The
+//! model's unit tests compare the other kinds of messages slot by slot.
 
 use crate::pixels::harness::{Draw, SIZE, Vertex, WRITE_8, model, pixel};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml_cases::u;
 
-/// b1 and b2 of eight pixels as red and green.
+/// Writes b1 and b2 of eight pixels as red and green.
 const EIGHT: &[u32] = &eu! {
     (W) mov (8|M0)   r20.0<1>:ud  0:ud
     send (8|M0)      r10  r20  0xB  0x02200000
@@ -17,7 +17,7 @@ const EIGHT: &[u32] = &eu! {
     send (8|M0)      null  r112  0x25  0x08031400  {EOT}
 };
 
-/// The same of sixteen, with offsets of X and Y in r20 to r23.
+/// The same for sixteen pixels, with offsets of X and Y in r20 to r23.
 const SIXTEEN: &[u32] = &eu! {
     mov (16|M0)      r20.0<1>:d  3:d
     mov (16|M0)      r22.0<1>:d  -5:d
@@ -37,7 +37,7 @@ fn corners() -> Vec<Vertex> {
         .to_vec()
 }
 
-/// b1 and b2 at a place on the screen.
+/// b1 and b2 at a position on the screen.
 fn weights(linear: bool, x: f64, y: f64) -> [f64; 2] {
     let v = corners();
     let [a, b, c] = [0, 1, 2].map(|n: usize| (f64::from(v[n].at[0]), f64::from(v[n].at[1])));
@@ -54,7 +54,7 @@ fn weights(linear: bool, x: f64, y: f64) -> [f64; 2] {
     [weights[1] / all, weights[2] / all]
 }
 
-/// The descriptor of the send that is instruction `n`.
+/// The kernel with `bits` set in the descriptor of its instruction `n`, a send.
 fn with_descriptor(kernel: &[u32], n: usize, bits: u32) -> Vec<u32> {
     let mut kernel = kernel.to_vec();
     kernel[4 * n + 3] |= bits;

@@ -1,5 +1,5 @@
-//! Every command of the render engine is executed or kept: what the model leaves out is a list, and
-//! is refused by name.
+//! Every command of the render engine is executed or latched. The commands that the model does not
+//! implement are in a list, and are refused by name.
 
 use crate::pixels::harness::model;
 use genxml::core::reflect::Kind;
@@ -7,8 +7,8 @@ use genxml::engine::EngineId;
 use genxml::gen8::{CONTAINERS, RenderPacket};
 use genxml_sim::Fault;
 
-/// Beginnings of the names of commands that the model does not have: the resource streamer's tables
-/// and constants.
+/// Prefixes of the names of commands that the model does not implement: the tables and constants of
+/// the resource streamer.
 const LEFT_OUT: [&str; 7] = [
     "3DSTATE_BINDING_TABLE_EDIT_",
     "3DSTATE_DX9_",
@@ -19,8 +19,8 @@ const LEFT_OUT: [&str; 7] = [
     "SWTESS_BASE_ADDRESS",
 ];
 
-/// The commands of Mesa's drivers for Broadwell beside 3DSTATE, by their sources (iris, crocus,
-/// hasvk, blorp, the batch builder and the performance queries).
+/// Commands other than 3DSTATE that Mesa's drivers for Broadwell use, from their sources (iris,
+/// crocus, hasvk, blorp, the batch builder and the performance queries).
 const OF_DRIVERS: [&str; 32] = [
     "MI_NOOP",
     "MI_BATCH_BUFFER_START",
@@ -56,7 +56,7 @@ const OF_DRIVERS: [&str; 32] = [
     "3DSTATE_WM_HZ_OP",
 ];
 
-/// Each command alone, with nothing but its header: it may be a mistake, but the model knows it.
+/// Each command with only its header set. It may be invalid, but must not be unimplemented.
 #[test]
 fn commands() {
     let mut model = model();

@@ -1,5 +1,5 @@
-//! Draws to a picture: what pixel shaders ask for, what vertices are made of, what fixed functions
-//! do behind them.
+//! Draws to a render target: pixel shader inputs, vertex fetch, and the fixed functions after the
+//! pixel shader.
 
 mod counters;
 mod counts;

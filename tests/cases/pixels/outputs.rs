@@ -1,4 +1,4 @@
-//! What the output merger and the windower do with odd state: refused by name, or left alone.
+//! Unusual state of the output merger and the windower: it is refused by name or ignored.
 
 use crate::pixels::harness::{Draw, TARGET, Vertex, model, target};
 use genxml::eu;
@@ -10,7 +10,7 @@ use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::{DYNAMIC_STATE, at, push};
 use genxml_sim::Fault;
 
-/// 0.25, 0.5, 0.75, 1.
+/// Writes 0.25, 0.5, 0.75, 1.
 const COLOR: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:f  0.25:f
     mov (8|M0)       r113.0<1>:f  0.5:f
@@ -23,8 +23,8 @@ fn point(kernel: &[u32]) -> Draw {
     Draw::new(Code::_3DPRIM_POINTLIST, vec![Vertex::at(4.5, 6.5)], kernel)
 }
 
-/// Oracle: OpenGL 4.6, 17.3.9: bits of normalized numbers and integers are combined; floats and
-/// sRGB are as without.
+/// Oracle: OpenGL 4.6, 17.3.9: logic operations combine the bits of normalized numbers and
+/// integers. Floats and sRGB are written as without a logic operation.
 #[test]
 fn logic_operations() {
     let mut model = model();
@@ -35,10 +35,11 @@ fn logic_operations() {
         ..BlendStateEntry::new()
     };
     for (format, bytes, expected) in [
-        // The picture is 0 before: inverted it is all ones.
+        // The target is 0 before, so the inverse is all ones.
         (SurfaceFormat::R8G8B8A8_UNORM, 4, vec![0xff; 4]),
         (SurfaceFormat::R8G8B8A8_SNORM, 4, vec![0xff; 4]),
-        // 255 times what 0.25, 0.5 and 0.75 are encoded as (IEC 61966-2-1): 136.96, 187.52, 224.61.
+        // 255 times the sRGB encoding of 0.25, 0.5 and 0.75 (IEC 61966-2-1): 136.96, 187.52,
+        // 224.61.
         (SurfaceFormat::R8G8B8A8_UNORM_SRGB, 4, vec![137, 188, 225, 255]),
         (SurfaceFormat::R16G16B16A16_FLOAT, 8, vec![0, 0x34, 0, 0x38, 0, 0x3a, 0, 0x3c]),
     ] {
@@ -68,8 +69,7 @@ fn what_the_model_lacks_has_a_name() {
         }
         other => panic!("{text}: {other:?}"),
     };
-    // Per sample outputs, of a thread that was not dispatched so; a read of the render target;
-    // stencil.
+    // Per-sample outputs of a thread that was not dispatched per sample; render target reads.
     let with = |bits: u32| {
         let mut kernel = COLOR.to_vec();
         *kernel.last_mut().unwrap() ^= bits;

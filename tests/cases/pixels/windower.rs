@@ -1,5 +1,5 @@
-//! What a pixel shader gets to see, and what becomes of samples that fail a test. Oracle: 2a
-//! p.269-281, sample by sample.
+//! Inputs of a pixel shader, and effects of samples that fail a test. Oracle: 2a p.269-281, sample
+//! by sample.
 
 use crate::pixels::harness::{Draw, SIZE, TARGET, VERTICES, Vertex, model, pixel, target};
 use genxml::eu;
@@ -34,13 +34,13 @@ use genxml_sim::Fault;
 
 const DEPTH: u64 = 0xa0_0000;
 const STENCIL: u64 = 0xb0_0000;
-/// Offsets of state.
+/// Offsets from the dynamic state base.
 const RANGES: u64 = 0x100;
-/// At the end of what is mapped: one entry has room, eight have not.
+/// At the end of the mapped memory: one blend state entry fits, eight do not.
 const BLEND: u64 = VERTICES + (64 << 10) - 64 - DYNAMIC_STATE;
 const CONSTANTS: u64 = 0x300;
 
-/// Attribute 0 of the first vertex.
+/// Writes attribute 0 of the first vertex.
 const ATTRIBUTE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:f  r8.3<0;1,0>:f
     mov (8|M0)       r113.0<1>:f  r8.7<0;1,0>:f
@@ -49,7 +49,7 @@ const ATTRIBUTE: &[u32] = &eu! {
     send (8|M0)      null  r112  0x25  0x08031400  {EOT}
 };
 
-/// Offsets of positions, coverage above them.
+/// Writes the offsets of the position in the low bits, and the coverage above them.
 const COVERAGE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r2.0<8;8,1>:uw
     shl (8|M0)       r113.0<1>:ud  r3.0<8;8,1>:ud  16:ud
@@ -57,13 +57,14 @@ const COVERAGE: &[u32] = &eu! {
     send (8|M0)      null  r112  0x25  0x08031400  {EOT}
 };
 
-/// Source depth.
+/// Writes the source depth.
 const SOURCE_DEPTH: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:f  r2.0<8;8,1>:f
     send (8|M0)      null  r112  0x25  0x08031400  {EOT}
 };
 
-/// More than the whole picture, with these depths left of, above and right of it.
+/// A triangle that covers more than the whole target, with these depths at (0, 0), (128, 0) and (0,
+/// 128).
 fn everything(depths: [f32; 3], attribute: [f32; 4]) -> Vec<Vertex> {
     let corners = [[0.0, 0.0], [128.0, 0.0], [0.0, 128.0]];
     let vertex =
@@ -96,8 +97,9 @@ fn with_buffers() -> Model {
     model
 }
 
-/// Tests behave as if they came behind the shader and the alpha test: what these take away leaves
-/// no trace, what the stencil or the depth test takes away has its stencil operation.
+/// The depth and stencil tests behave as if they came after the shader and the alpha test. Samples
+/// that fail the alpha test change nothing; samples that fail the stencil or depth test do their
+/// stencil operation.
 #[test]
 fn failures_are_marked_behind_the_alpha_test() {
     let mut model = with_buffers();
@@ -166,10 +168,10 @@ fn failures_are_marked_behind_the_alpha_test() {
     }
 }
 
-/// Four samples where drivers have them.
+/// Standard positions of four samples.
 const SAMPLES: [[u64; 2]; 4] = [[6, 2], [14, 6], [2, 10], [10, 14]];
 
-/// Packets of four samples a pixel.
+/// Packets for four samples per pixel.
 fn four(mask: u64) -> Vec<u32> {
     let at = |n: usize, axis: usize| UFix::from_bits(SAMPLES[n][axis]);
     packets![
@@ -192,7 +194,7 @@ fn four(mask: u64) -> Vec<u32> {
     ]
 }
 
-/// A picture of four samples a pixel: one of each sample, one below the other.
+/// A target with four samples per pixel: one plane per sample, one after the other.
 fn four_planes(format: SurfaceFormat, storage: Storage) -> RenderSurfaceState {
     RenderSurfaceState {
         surface_qpitch: Shifted::new(SIZE.into()).unwrap(),
@@ -212,7 +214,7 @@ fn sample(model: &mut Model, x: u32, y: u32, sample: u32) -> u32 {
     model.get(TARGET + 4 * u64::from((sample * SIZE + y) * SIZE + x), 1)[0]
 }
 
-/// Early tests are there to save work: coverage and centroids are those of the primitive.
+/// Early tests only save work: coverage and centroids are those of the primitive.
 #[test]
 fn early_tests_do_not_change_coverage() {
     let mut model = with_buffers();
@@ -236,7 +238,8 @@ fn early_tests_do_not_change_coverage() {
         ]);
         draw
     };
-    // The first draw hides two samples; its mask is part of what the primitive covers.
+    // The first draw writes the depth of two samples. Its sample mask limits the coverage of the
+    // primitive.
     draw(0.75, 0b0110).run(&mut model).unwrap();
     assert_eq!([0, 1, 2, 3].map(|n| sample(&mut model, 9, 30, n)), [0, 0x6_060e, 0x6_060e, 0]);
     draw(0.5, 0xffff).run(&mut model).unwrap();
@@ -260,7 +263,7 @@ fn depth_is_taken_where_the_mode_says() {
         draw.extra.pixel_shader_uses_source_depth = true;
         draw.extra.pixel_shader_is_per_sample = per_sample;
         draw.wm.position_zw_interpolation_mode = mode;
-        // Samples 1 and 3 are masked.
+        // The sample mask disables samples 1 and 3.
         draw.more = four(0b0101);
         draw.run(&mut model).unwrap();
         for (x, y) in [(0, 0), (17, 40), (62, 1)] {
@@ -280,7 +283,7 @@ fn depth_is_taken_where_the_mode_says() {
     }
 }
 
-/// Samples side by side are for depth and stencil (2d p.338).
+/// Interleaved samples are only valid for depth and stencil (2d p.338).
 #[test]
 fn interleaved_samples_are_no_target() {
     let mut model = model();
@@ -291,7 +294,7 @@ fn interleaved_samples_are_no_target() {
     assert!(fault.contains("Multisampled Surface Storage Format"), "{fault}");
 }
 
-/// Nor can the model turn a target by 90 degrees: it says so.
+/// The model cannot rotate a target by 90 degrees, and refuses it.
 #[test]
 fn turned_targets_are_refused() {
     let mut model = model();
@@ -305,8 +308,9 @@ fn turned_targets_are_refused() {
     assert!(matches!(draw.run(&mut model), Err(Fault::Unimplemented { .. })));
 }
 
-/// The low word of r0.0 as drivers ask which side a triangle shows: negated, its sign says front
-/// (Mesa, emit_frontfacing_interpolation). The others: viewport, array index.
+/// The sign of the low word of r0.0, negated, tells whether the triangle is front-facing, as
+/// drivers test it (Mesa, emit_frontfacing_interpolation). The other values are the viewport and
+/// the array index.
 const FACING: &[u32] = &eu! {
     asr (8|M0)       r112.0<1>:d   -r0.0<0;1,0>:w  15:w
     shr (8|M0)       r113.0<1>:ud  r0.0<0;1,0>:ud  27:ud
@@ -338,7 +342,7 @@ fn threads_know_their_object() {
             corners.swap(1, 2);
         }
     }
-    // The second viewport, and an array index that the target does not have.
+    // The second viewport, and an array index outside the target.
     let header = VertexElementState {
         valid: true,
         source_element_format: SurfaceFormat::R32G32B32A32_FLOAT,
@@ -374,7 +378,7 @@ fn threads_know_their_object() {
     draw.run(&mut model).unwrap();
     assert_eq!(model.get(TARGET + 16 * u64::from(7 * SIZE + 31), 4)[1..], [1, 1, 0]);
     assert_eq!(model.get(TARGET + 16 * u64::from(7 * SIZE + 32), 4), [0; 4]);
-    // Points and lines always show their front.
+    // Points and lines are always front-facing.
     let point = Draw::new(Code::_3DPRIM_POINTLIST, vec![Vertex::at(20.5, 30.5)], FACING);
     let line = Draw::new(
         Code::_3DPRIM_LINELIST,

@@ -23,7 +23,7 @@ const WRAPS: [Wrap; 6] = [
     Wrap::HALF_BORDER,
 ];
 
-/// A sampler that takes one level, and the same filter for maps that are shrunk and enlarged.
+/// A sampler that uses one level, and the same filter for minification and magnification.
 pub fn sampler(linear: bool) -> SamplerState {
     SamplerState {
         min_mode_filter: SamplerStateMinModeFilter::from_bits(linear.into()),
@@ -35,15 +35,15 @@ pub fn sampler(linear: bool) -> SamplerState {
     }
 }
 
-/// A coordinate of few bits, mostly near the map.
+/// A coordinate with few significant bits, mostly near the map.
 fn coordinate(random: &mut Random) -> f32 {
     let reach = [1.2, 3.0, 40.0][random.below(3) as usize];
     let value = (random.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0) * reach;
     ((value * 1024.0).round() / 1024.0) as f32
 }
 
-/// All kinds of surfaces but cube maps, address modes, rounding, offsets, both filters, levels by
-/// sample_l.
+/// All kinds of surfaces except cube maps, with address modes, rounding, offsets, both filters, and
+/// levels from sample_l.
 #[test]
 fn maps() {
     let (mut model, mut random) = (model(), Random::new(11));
@@ -77,7 +77,8 @@ fn maps() {
             r_address_min_filter_rounding_enable: rounds,
             ..sampler(linear)
         };
-        // 003:3817: channels that the format lacks are 0 or 1, the others clamp to its range.
+        // 003:3817: channels that the format lacks become 0 or 1, the others are clamped to its
+        // range.
         let border: Color = match bytes {
             16 => border.map(f64::from),
             4 => border.map(|channel| f64::from(channel.max(0.0))),
@@ -107,7 +108,7 @@ fn maps() {
             }
             (uvr, random.below(u64::from(texture.levels) + 1) as f32)
         });
-        // On the edges of texels and of the map.
+        // At edges of texels and of the map.
         lanes[0].0[0] = 0.0;
         lanes[1].0[0] = 1.0;
         lanes[2].0[0] = 0.5 / texture.width as f32;
@@ -127,7 +128,7 @@ fn maps() {
                 Kind::TwoArray => uvr[2],
                 _ => 0.0,
             };
-            // The nearest layer, ties to even, of those that there are.
+            // The nearest existing layer, ties to even.
             let layer = layer.round_ties_even().clamp(0.0, texture.layers as f32 - 1.0) as u32;
             let expected = filter.sample(&texture, level, uvr.map(f64::from), layer);
             assert!(
@@ -139,7 +140,7 @@ fn maps() {
     }
 }
 
-/// Coordinates that count texels (2d p.405).
+/// Coordinates in units of texels (2d p.405).
 #[test]
 fn coordinates_of_texels() {
     let (mut model, mut random) = (model(), Random::new(12));
@@ -176,7 +177,7 @@ fn coordinates_of_texels() {
     }
 }
 
-/// Comparisons: before the filter, with the sense of the table of 003:3008-3016.
+/// Comparisons are done before the filter, in the direction of the table of 003:3008-3016.
 #[test]
 fn comparisons() {
     let (mut model, mut random) = (model(), Random::new(13));
@@ -200,7 +201,7 @@ fn comparisons() {
             };
             let coordinate = [0; 16].map(|_| random.below(256) as f32 / 256.0);
             let texel = |n: usize| texture.texel(0, 0, n as u32 % 16, n as u32 / 16)[0] as f32;
-            // Some references are texels.
+            // Some reference values equal a texel.
             let references: [f32; 16] =
                 std::array::from_fn(|n| if n % 2 == 0 { texel(n * 7) } else { 0.1 });
             let mut lanes = [[0u32; 16]; 3];
@@ -214,7 +215,7 @@ fn comparisons() {
                 lanes[2][lane] = v.to_bits();
             }
             let send = Send::new(Type::SAMPLE_C, Mode::SIMD16, lanes.to_vec());
-            // The picture of results, filtered.
+            // The comparison results, filtered.
             for (lane, found) in
                 send.colors(&mut model, &texture.state(), &state).into_iter().enumerate()
             {
@@ -245,7 +246,7 @@ fn comparisons() {
     }
 }
 
-/// A direction from a point of a face: the table of the OpenGL specification, solved.
+/// The direction to a point of a face: the inverse of the table in the OpenGL specification.
 fn direction(face: u32, s: f64, t: f64) -> [f64; 3] {
     match face {
         0 => [1.0, -t, -s],
@@ -257,7 +258,7 @@ fn direction(face: u32, s: f64, t: f64) -> [f64; 3] {
     }
 }
 
-/// Faces and cubes of arrays, clamped to the face.
+/// Faces of cube maps and of cube map arrays, clamped to the face.
 #[test]
 fn cube_maps() {
     let (mut model, mut random) = (model(), Random::new(14));
@@ -284,7 +285,7 @@ fn cube_maps() {
             *lane = [lod.to_bits(), x, y, z, cube.to_bits()];
             places.push((face, s, t, (cube as u32).min(texture.layers - 1), lod as u32));
         }
-        // Five parameters and a group of 16: ten registers.
+        // Five parameters for 16 lanes: ten registers.
         let parameters = (0..5).map(|n| lanes.map(|lane| lane[n])).collect();
         let send = Send::new(Type::SAMPLE_L, Mode::SIMD16, parameters);
         for (found, (face, s, t, cube, lod)) in
@@ -297,8 +298,8 @@ fn cube_maps() {
     }
 }
 
-/// A face that is disabled has the border colour, which is read for it only: drivers leave out the
-/// pointer of other maps.
+/// A disabled face returns the border colour. The border colour is read only then: drivers leave
+/// its pointer unset for other maps.
 #[test]
 fn faces_without_texels() {
     let (mut model, mut random) = (model(), Random::new(17));
@@ -331,8 +332,8 @@ fn faces_without_texels() {
     }
 }
 
-/// Across the edges of faces: a map whose texels are a linear function of the direction of their
-/// centres, which a filter across an edge returns where the edge is in the middle of two texels.
+/// Filtering across the edges of faces. Each texel is the direction to its own centre, so the
+/// expected result can be computed.
 #[test]
 fn cube_seams() {
     let mut random = Random::new(15);
@@ -383,8 +384,8 @@ fn cube_seams() {
                     vec![[0; 16], lanes[0], lanes[1], lanes[2]],
                 );
                 let found = send.colors(&mut model, &texture.state(), &state)[0];
-                // Half of the texel at the edge, half of the one on the other side: both are an
-                // eighth away from the edge, each in its own face.
+                // The filter takes half of the texel at the edge and half of the texel on the other
+                // side. Each is an eighth away from the edge, in its own face.
                 for n in 0..3 {
                     let expected = if point[n].abs() == 1.0 {
                         point[n].signum() * 15.0 / 16.0
@@ -417,7 +418,7 @@ fn cube_seams() {
     }
 }
 
-/// The least and the greatest of the texels that a linear filter would take.
+/// The minimum and maximum of the texels that a linear filter uses.
 #[test]
 fn extremes() {
     let (mut model, mut random) = (model(), Random::new(16));
@@ -453,8 +454,8 @@ fn extremes() {
     }
 }
 
-/// Pictures of four bytes a texel, most of all samples, have a way of their own: address modes,
-/// selects, layers, tiles, two levels.
+/// The model has a fast path for two-dimensional textures of four bytes per texel: address modes,
+/// selects, layers, tilings, two levels.
 #[test]
 fn pictures() {
     let (mut model, mut random) = (model(), Random::new(17));

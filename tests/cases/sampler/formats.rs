@@ -1,5 +1,5 @@
-//! Texels of every format, palettes, YUV, one-bit texels, chroma keys. Oracle for elements and
-//! blocks: the codec, which has tests of its own; for the others the manual's text.
+//! Texels of every format, palettes, YUV, one-bit texels, chroma keys. Oracle: the codec for
+//! elements and blocks, which has its own tests; the manual's text for the others.
 
 use crate::sampler::filters::sampler;
 use crate::sampler::texture::Texture;
@@ -21,7 +21,7 @@ use genxml_core::MinusOne;
 use genxml_sim::surface::Codec;
 use genxml_sim::surface::format::{Class, block};
 
-/// A linear surface of `pitch` bytes a row over random memory.
+/// A linear surface with `pitch` bytes per row, at random memory.
 fn surface(format: SurfaceFormat, [width, height]: [u64; 2], pitch: u64) -> RenderSurfaceState {
     RenderSurfaceState {
         surface_format: format,
@@ -43,7 +43,7 @@ fn centres(random: &mut Random, size: [u32; 2]) -> ([[u32; 16]; 2], Vec<[u32; 16
     (texels, vec![place(0), place(1)])
 }
 
-/// Every format of elements and of blocks, by ld and by sample.
+/// Every element and block format, by ld and by sample.
 #[test]
 fn every_format() {
     let (mut model, mut random) = (model(), Random::new(61));
@@ -89,8 +89,8 @@ fn unorm(byte: u8) -> u32 {
     (f32::from(byte) / 255.0).to_bits()
 }
 
-/// Packed YUV: chroma belongs to every second pixel, those between have the mean (2a p.35). Planes:
-/// one chroma for four.
+/// Packed YUV: every second pixel has its own chroma, the others use the mean of both neighbours
+/// (2a p.35). Planar YUV: four pixels share one chroma.
 #[test]
 fn yuv() {
     let (mut model, mut random) = (model(), Random::new(62));
@@ -142,8 +142,8 @@ fn yuv() {
     }
 }
 
-/// Indices of 8, 4 and 2 bits into palette 0, with and without an alpha of their own; entries that
-/// a later load leaves alone.
+/// Indices of 8, 4 and 2 bits into palette 0, with and without their own alpha. A later load leaves
+/// some entries unchanged.
 #[test]
 fn palettes() {
     let (mut model, mut random) = (model(), Random::new(63));
@@ -202,7 +202,7 @@ fn palettes() {
     }
 }
 
-/// One-bit texels in a box of the size that 3DSTATE_MONOFILTER_SIZE sets: the formula of
+/// One-bit texels in a box of the size that 3DSTATE_MONOFILTER_SIZE sets. Oracle: the formula of
 /// 003:2893-2911.
 #[test]
 fn monochrome() {
@@ -225,7 +225,7 @@ fn monochrome() {
             monochrome_filter_height: u(height),
         };
         model.render(&packets![size]).unwrap();
-        // In 1/32 texel, exact in floats.
+        // In units of 1/32 texel, exact in floats.
         let place =
             [40u64, 16].map(|extent| [0; 16].map(|_| random.below(32 * extent) as f64 / 32.0));
         let coordinate =
@@ -242,7 +242,7 @@ fn monochrome() {
                 }
             };
             let axis = |n: usize, extent: f64, count: u64| {
-                // The coordinate as a float, to 1/256 texel.
+                // The coordinate as a float, in units of 1/256 texel.
                 let float = f64::from((place[n][lane] / extent) as f32);
                 let from = (float * extent * 256.0).floor() / 256.0 - count as f64 / 2.0;
                 (from.floor() as i64, from - from.floor())
@@ -276,13 +276,13 @@ fn set_key(model: &mut Model, index: u64, low: u32, high: u32) {
     model.render(&packets![packet]).unwrap();
 }
 
-/// Texels in the range become black before the filter, or kill their pixel (003:2979-3002).
+/// Texels in the key range become black before the filter, or kill their pixel (003:2979-3002).
 #[test]
 fn chroma_keys() {
     let mut model = model();
     set_key(&mut model, 2, 0x0000_40ff, 0xff00_7fff);
     set_key(&mut model, 1, 0, 0);
-    // B8G8R8A8: matching ones are blue, with a green of 0x40 to 0x7f.
+    // B8G8R8A8: matching texels have a green value of 0x40 to 0x7f.
     let texels = [0xff00_50ffu32, 0xff00_30ff, 0x8000_7fff, 0xffff_ffff];
     model.put(SURFACE, &texels);
     let state = surface(SurfaceFormat::B8G8R8A8_UNORM, [4, 1], 16);
@@ -306,7 +306,7 @@ fn chroma_keys() {
         false => f64::from(texels[texel] >> shift & 0xff) / 255.0,
     };
     for (lane, found) in send.colors(&mut model, &state, &black).into_iter().take(7).enumerate() {
-        // Every second lane is between two texels.
+        // Every second lane lies between two texels.
         let pair = [lane / 2, lane.div_ceil(2)];
         let expected =
             [16, 8, 0, 24].map(|shift| (channel(pair[0], shift) + channel(pair[1], shift)) / 2.0);
@@ -326,13 +326,13 @@ fn chroma_keys() {
         }
         let register = if simd == Mode::SIMD8 { 4 } else { 8 };
         assert_eq!(answer[register][0], expected, "{simd:?}");
-        // The rest of the register is not written.
+        // The other dwords of the register are not written.
         assert_eq!(answer[register][1..], crate::sampler::before(register)[1..]);
     }
 }
 
-/// DX9: channels that are missing beside a red are 1, and the border colour is bytes for all
-/// channels (003:3541-3640, 3817).
+/// DX9: missing channels of formats with a red channel are 1, and the border colour has one byte
+/// for each channel (003:3541-3640, 3817).
 #[test]
 fn dx9() {
     let mut model = model();

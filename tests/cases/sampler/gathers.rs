@@ -1,4 +1,5 @@
-//! gather4 and its kin: four texels of one channel. Oracle: [`crate::sampler::reference`], texel by texel.
+//! gather4 and its variants: four texels of one channel. Oracle: [`crate::sampler::reference`],
+//! texel by texel.
 
 use crate::sampler::filters::sampler;
 use crate::sampler::texture::{Kind, Texture};
@@ -14,7 +15,7 @@ use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, at};
 use genxml_core::S;
 
-/// All four messages: channel of the header, offsets of header or message, comparison, selects.
+/// All four messages: channel in the header, offsets in header or message, comparison, selects.
 #[test]
 fn four_texels() {
     let (mut model, mut random) = (model(), Random::new(21));
@@ -31,7 +32,7 @@ fn four_texels() {
         texture.put(&mut model);
         let (compares, programmed) = (round % 2 == 1, round % 4 > 1);
         let simd = MODES[usize::from(round % 8 > 3 && !(compares && programmed))];
-        // The filter of the sampler makes no difference.
+        // The sampler's filter is ignored.
         let state = SamplerState {
             shadow_function: ThreeDPrefilterOperation::LESS,
             tcx_address_control_mode: Wrap::WRAP,
@@ -57,7 +58,7 @@ fn four_texels() {
         };
         let [u, v] = [0; 2].map(|_| [0; 16].map(|_| random.below(2048) as f32 / 1024.0 - 0.5));
         let reference = 0.25f32;
-        // Six bits count, with a sign.
+        // Offsets have six bits with a sign.
         let [pu, pv] = [0; 2].map(|_| [0; 16].map(|_| random.bits() as u32));
         let kind = match (compares, programmed) {
             (false, false) => Type::GATHER4,
@@ -112,8 +113,8 @@ fn four_texels() {
     }
 }
 
-/// Beyond the corner of a cube map is no texel: where the three around it are alike, the fourth is
-/// too (OpenGL 4.6, 8.14).
+/// There is no texel beyond the corner of a cube map. If the three texels around it are equal, the
+/// fourth is too (OpenGL 4.6, 8.14).
 #[test]
 fn corners_of_cubes() {
     let mut model = model();

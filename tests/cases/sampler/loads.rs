@@ -1,5 +1,5 @@
-//! ld, ld2dms, ld2dss, ld_mcs: exact. Oracle: elements by counting on paper, gen8_facts 8.3 for
-//! samples.
+//! ld, ld2dms, ld2dss, ld_mcs: exact results. Oracle: element offsets counted by hand, gen8_facts
+//! 8.3 for samples.
 
 use crate::sampler::texture::{Kind, Texture};
 use crate::sampler::{MODES, Mode, SURFACE, Send, Type, model};
@@ -17,8 +17,8 @@ fn signed(value: i64) -> S<4> {
     S::new(value).unwrap()
 }
 
-/// Integers of 32 bits come back as they are; outside of the surface 0, and 1 in alpha where there
-/// is none.
+/// 32-bit integers are returned unchanged. Outside of the surface all channels are 0, but alpha is
+/// 1 if the format lacks it.
 #[test]
 fn texels() {
     let (mut model, mut random) = (model(), Random::new(1));
@@ -93,7 +93,7 @@ fn texels() {
     }
 }
 
-/// Entries of a buffer, by their pitch.
+/// Elements of a buffer, by its pitch.
 #[test]
 fn buffers() {
     let (mut model, mut random) = (model(), Random::new(2));
@@ -130,8 +130,8 @@ fn buffers() {
     }
 }
 
-/// A picture with samples in slices of their own: Y tiles, 4 slices for each sample of 4, a control
-/// surface behind it.
+/// A multisampled surface: Y tiles; samples interleaved, or each in its own slice; with a control
+/// surface at `control` unless that is 0.
 fn multisampled(samples: u32, interleaved: bool, control: u64) -> (RenderSurfaceState, u32) {
     let qpitch = 32;
     let texture = Texture::plain(
@@ -174,14 +174,14 @@ fn multisampled(samples: u32, interleaved: bool, control: u64) -> (RenderSurface
 
 const CONTROL: u64 = SURFACE + 0x10_0000;
 
-/// Samples through the control surface: what ld_mcs returns, ld2dms takes.
+/// Samples through the control surface: the result of ld_mcs is a parameter of ld2dms.
 #[test]
 fn compressed_samples() {
     let (mut model, mut random) = (model(), Random::new(3));
     let memory = random.bytes(0x10_0000);
     model.write(SURFACE, &memory);
     let word = |offset: usize| u32::from_le_bytes(memory[offset..offset + 4].try_into().unwrap());
-    // Identity, all in plane 0, clear, and something else.
+    // Codes: identity, all samples in plane 0, clear, and another one.
     let codes = [
         (2, [0b10, 0, 0b11, 0b01]),
         (4, [0xe4, 0, 0xff, 0x1b]),
@@ -219,7 +219,7 @@ fn compressed_samples() {
             for (lane, found) in
                 send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate()
             {
-                // gen8_facts 8.3: planes by sample, in the order of the codes above.
+                // gen8_facts 8.3: the plane of each sample, in the order of the codes above.
                 let plane = match (x[lane] + y[lane]) % 4 {
                     0 => Some(sample),
                     1 => Some(0),
@@ -236,7 +236,7 @@ fn compressed_samples() {
                 };
                 assert_eq!(*found, expected, "{samples} samples, sample {sample}, lane {lane}");
             }
-            // Where it is stored, without a look at the control surface.
+            // The sample's own plane: the control surface is not read.
             let send = Send::new(Type::LD2DSS, Mode::SIMD16, vec![si, x, y]);
             for (lane, found) in
                 send.colors(&mut model, &state, &SamplerState::new()).iter().enumerate()
@@ -249,8 +249,8 @@ fn compressed_samples() {
     }
 }
 
-/// Interleaved samples (depth), and samples that do not exist; without a control surface its words
-/// are not looked at.
+/// Interleaved samples (depth), and samples that do not exist. Without a control surface its words
+/// are not used.
 #[test]
 fn other_samples() {
     let (mut model, mut random) = (model(), Random::new(4));

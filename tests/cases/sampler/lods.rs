@@ -1,5 +1,5 @@
-//! Levels of detail. Oracle: the formulas of 003:2741-2827 in doubles. The maps have one colour for
-//! each level, so that what comes out says which levels were taken and in which shares.
+//! Levels of detail. Oracle: the formulas of 003:2741-2827 in doubles. Each level has its own
+//! colour, so the result shows the levels that were used and their weights.
 
 use crate::sampler::filters::sampler;
 use crate::sampler::texture::{Kind, Texture};
@@ -33,8 +33,8 @@ fn trilinear() -> SamplerState {
     SamplerState { mip_mode_filter: SamplerStateMipModeFilter::LINEAR, ..sampler(true) }
 }
 
-/// The coordinates of two subspans: from a corner, steps to the right and below. The lower right
-/// pixel of each, which does not count, is far away.
+/// The coordinates of two subspans: the corner, then one step to the right and one below. The lower
+/// right pixel of each is not used; its coordinate is far away.
 fn subspans(corner: f64, steps: [[f64; 2]; 2]) -> [u32; 16] {
     let mut lanes = [0; 16];
     for (n, lane) in lanes.iter_mut().enumerate() {
@@ -50,20 +50,20 @@ fn subspans(corner: f64, steps: [[f64; 2]; 2]) -> [u32; 16] {
     lanes
 }
 
-/// A derivative of few bits, so that differences of coordinates are exact.
+/// A derivative with few significant bits, so that differences of coordinates are exact.
 fn step(random: &mut Random, magnitudes: u64) -> f64 {
     let value =
         (random.below(1000) as f64 / 500.0 - 1.0) * (-(random.below(magnitudes) as f64)).exp2();
     (value * f64::from(1 << 20)).round() / f64::from(1 << 20)
 }
 
-/// log2 of the longer of two derivatives in texels.
+/// log2 of the longer one of two derivatives in texels.
 fn ideal(width: f64, height: f64, u: [f64; 2], v: [f64; 2]) -> f64 {
     let length = |n: usize| (u[n] * width).hypot(v[n] * height);
     length(0).max(length(1)).log2()
 }
 
-/// Differences of neighbours, with biases of sampler and message, clamps, and the first level of
+/// Differences of neighbours, with biases from sampler and message, clamps, and the first level of
 /// the surface.
 #[test]
 fn neighbours() {
@@ -129,7 +129,8 @@ fn neighbours() {
                 clamp(lod)
             } + f64::from(first);
             let found = f64::from(f32::from_bits(found[0]));
-            // Within the 8 bits of a level of detail; where a decision is near, either way.
+            // Within the 8 fraction bits of a level of detail. Near a decision, both results are
+            // right.
             let close = |distance: f64| distance.abs() < 1.0 / 128.0;
             let edge = close(unclamped)
                 || nearest && close((clamp(lod) + 0.5).fract())
@@ -146,7 +147,7 @@ fn u_<const N: u32>(value: u32) -> genxml_core::U<N> {
     u(value.into())
 }
 
-/// Derivatives of the message, with and without a comparison, in both modes.
+/// Derivatives from the message, with and without a comparison, in both modes.
 #[test]
 fn derivatives() {
     let (mut model, mut random) = (model(), Random::new(32));
@@ -184,7 +185,7 @@ fn derivatives() {
     }
 }
 
-/// Levels of the message, and what the message LOD says of them.
+/// Levels from the message, and the results of the message LOD.
 #[test]
 fn explicit_and_asked() {
     let mut model = model();
@@ -196,7 +197,7 @@ fn explicit_and_asked() {
     {
         assert_eq!(f32::from_bits(found[0]), lod.clamp(0.0, 6.0));
     }
-    // 4 texels from pixel to pixel: level 2; half of one: magnified.
+    // 4 texels from pixel to pixel is level 2; half a texel is magnification.
     let steps = [[4.0 / 64.0, 0.0], [0.5 / 64.0, 0.0]];
     let send = Send::new(Type::LOD, Mode::SIMD8, vec![subspans(0.0, steps)]);
     let found = send.colors(&mut model, &texture.state(), &trilinear());
@@ -205,7 +206,7 @@ fn explicit_and_asked() {
     assert_eq!(answer(5), [0.0, -1.0]);
 }
 
-/// Volumes and cube maps. A face of a cube map is two wide in its coordinates.
+/// Volumes and cube maps. The coordinates of a cube map's face range from -1 to 1.
 #[test]
 fn volumes_and_cubes() {
     let (mut model, mut random) = (model(), Random::new(33));
@@ -243,7 +244,8 @@ fn volumes_and_cubes() {
     cube.levels = 5;
     (0..5).for_each(|level| cube.fill(level, [level as f32; 4]));
     cube.put(&mut model);
-    // On +Z, from pixel to pixel 0.25 of the 2 that 64 texels are: 8 texels.
+    // On +Z, a step of 0.25 from pixel to pixel. A face has 64 texels for a range of 2, so the step
+    // is 8 texels.
     let steps = [[0.25, 0.0], [0.0, 0.0625]];
     let send = Send::new(
         Type::SAMPLE,
@@ -261,9 +263,8 @@ fn volumes_and_cubes() {
     assert_eq!([0, 4].map(|lane: usize| f32::from_bits(found[lane][0])), [3.0, 1.0]);
 }
 
-/// The anisotropic filter takes the level of the shorter axis, as far as the ratio allows, and its
-/// samples lie around the point: on a map that is a linear function they have its value in the
-/// middle.
+/// The anisotropic filter uses the level of the shorter axis, as far as the ratio permits. Its
+/// samples lie around the point, so on a linear ramp the result is the value at the point.
 #[test]
 fn anisotropic() {
     let mut model = model();
@@ -296,7 +297,7 @@ fn anisotropic() {
             );
         }
     }
-    // A ramp along U.
+    // A linear ramp along U.
     let mut ramp = texture.clone();
     for level in 0..7 {
         let [width, height, _] = ramp.size(level);
@@ -318,7 +319,8 @@ fn anisotropic() {
             f64::from(f32::from_bits(send.colors(&mut model, &ramp.state(), &state(7))[0][0]));
         assert!((found - 0.5).abs() < 2.0 / 256.0 / 64.0, "{ways}: {found}");
     }
-    // A map that lies square on the screen has one sample (EXT_texture_filter_anisotropic: N is 1).
+    // A map that is undistorted on the screen has one sample (EXT_texture_filter_anisotropic: N is
+    // 1).
     let noise = Texture::plain(
         &mut Random::new(34),
         SurfaceFormat::R32G32B32A32_FLOAT,
@@ -337,7 +339,8 @@ fn anisotropic() {
     }
 }
 
-/// Filters of their own for maps that are enlarged and shrunk, and where one begins.
+/// Different filters for magnification and minification, and the level of detail that separates
+/// them.
 #[test]
 fn enlarged_or_shrunk() {
     let mut model = model();
@@ -351,9 +354,9 @@ fn enlarged_or_shrunk() {
     }
     texture.put(&mut model);
     let lods: [f32; 16] = std::array::from_fn(|n| n as f32 / 4.0 - 2.0);
-    // Between two texels: nearest takes the second, linear the middle.
+    // Between two texels: nearest returns the second, linear the mean.
     let u = [(3.0f32 / 8.0).to_bits(); 16];
-    // OpenGL's clamp has nothing to do with the number of levels (4.6, 8.14.3).
+    // OpenGL's clamp does not depend on the number of levels (4.6, 8.14.3).
     for (base, clamp) in [(0.0, 0), (0.5, 0), (0.0, 2)] {
         let state = SamplerState {
             min_mode_filter: SamplerStateMinModeFilter::LINEAR,

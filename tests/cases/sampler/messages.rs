@@ -1,4 +1,4 @@
-//! Headers, masks, lengths, samplers by number and pointer; and messages that make no sense.
+//! Headers, masks, lengths, sampler indices and pointers; invalid messages.
 
 use crate::sampler::filters::sampler;
 use crate::sampler::reference::{Filter, near};
@@ -13,8 +13,8 @@ use genxml::gen8::state::{
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, at};
 
-/// Channels of the header and of the send, response lengths. Oracle: 003:4183-4259, with the
-/// channels that a header masks left out in both modes (gen8_facts 4.2).
+/// Channels of the header and of the send, response lengths. Oracle: 003:4183-4259. In both modes,
+/// channels that a header masks are not returned (gen8_facts 4.2).
 #[test]
 fn answers() {
     let (mut model, mut random) = (model(), Random::new(51));
@@ -81,7 +81,7 @@ fn answers() {
     }
 }
 
-/// Sampler states by number, and those of a header, whose number counts from its pointer.
+/// Sampler states by index, and by a header whose pointer is the base of the index.
 #[test]
 fn samplers() {
     let (mut model, mut random) = (model(), Random::new(52));
@@ -120,7 +120,7 @@ fn samplers() {
     }
 }
 
-/// Selects apply behind the filter; a disabled sampler returns 0 everywhere.
+/// Selects are applied after the filter. A disabled sampler returns 0 in all channels.
 #[test]
 fn selects() {
     let (mut model, mut random) = (model(), Random::new(53));
@@ -145,7 +145,7 @@ fn selects() {
     }
 }
 
-/// What is refused, by name.
+/// Messages that are refused by name.
 #[test]
 fn refusals() {
     let (mut model, mut random) = (model(), Random::new(54));
@@ -198,7 +198,7 @@ fn refusals() {
     }
 }
 
-/// Whatever states, parameters and descriptors say: a fault or an end, and no panic.
+/// Random states, parameters and descriptors cause a fault or a result, but no panic.
 #[test]
 fn any_bits() {
     let (mut model, mut random) = (model(), Random::new(55));
@@ -213,7 +213,7 @@ fn any_bits() {
             state.surface_format = SurfaceFormat::R8G8B8A8_UNORM;
         }
         if random.below(4) != 0 {
-            // Small, so that most of it lies in memory.
+            // A small texture, so that most of it lies in mapped memory.
             let small = Texture::plain(
                 &mut Random::new(0),
                 SurfaceFormat::R8_UNORM,

@@ -1,8 +1,8 @@
-//! Cases of the model: the sampler.
+//! Tests of the sampler.
 //!
-//! One kernel sends whatever its constants say and stores what comes back. [`texture`] draws a
-//! surface on paper; [`reference`] samples it with plain scalar code in doubles, written from the
-//! manual's text.
+//! A kernel sends the message that its constants describe and stores the response. [`texture`]
+//! computes the offsets of a surface's texels by hand; [`reference`] samples the surface with plain
+//! scalar code in doubles, written from the manual's text.
 
 mod filters;
 mod formats;
@@ -28,19 +28,19 @@ use genxml::gen8::state::{
 use genxml_cases::{Compute, DYNAMIC_STATE, Model, at, raw_buffer, u};
 use genxml_sim::Fault;
 
-/// Where the answers go.
+/// Address of the stored responses.
 const ANSWERS: u64 = 0x500_0000;
-/// Where surfaces begin.
+/// Address of surfaces.
 const SURFACE: u64 = 0x600_0000;
-/// Sampler states, from the dynamic state on.
+/// Offset of the sampler states in the dynamic state.
 const SAMPLERS: u64 = 0x2000;
-/// The border colour, from the dynamic state on.
+/// Offset of the border colour in the dynamic state.
 const BORDER: u64 = 0x3000;
-/// Registers that come back at most.
+/// Largest number of response registers.
 const ANSWER: usize = 12;
 
 /// r1: descriptor, channels, descriptor of the stores. r2 to r13: the message. r20 to r31: the
-/// answer, which is stored in three parts; their headers are r19, r14 and r15.
+/// response, which is stored in three parts with the headers r19, r14 and r15.
 const KERNEL: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) mov (1|M0)    f0.0<1>:uw  r1.2<0;1,0>:uw
@@ -55,31 +55,30 @@ const KERNEL: &[u32] = &eu! {
     (W) send (8|M0)   null   r127   0x27  0x02000010  {EOT}
 };
 
-/// A message to be sent.
+/// A message for the sampler.
 #[derive(Clone, Debug)]
 struct Send {
     kind: Type,
     simd: Mode,
     header: Option<SamplerMessageHeader>,
-    /// Number of the sampler.
+    /// Index of the sampler.
     sampler: u64,
     /// Enabled channels of the send.
     channels: u16,
-    /// Parameters in order, a value for each lane; of SIMD4x2 the registers, of which the first 8
-    /// values count.
+    /// Parameters in order, with a value for each lane. For SIMD4x2: the registers, of which only
+    /// the first 8 values are used.
     parameters: Vec<[u32; 16]>,
-    /// Registers that come back.
+    /// Number of response registers.
     back: usize,
 }
 
-/// What a register of the answer holds before.
+/// Contents of a response register before the message.
 fn before(register: usize) -> [u32; 8] {
     std::array::from_fn(|n| 0xbbbb_0000 | (8 * register + n) as u32)
 }
 
 impl Send {
-    /// A message of all lanes with these parameters, without a header, whose whole answer comes
-    /// back.
+    /// A message without a header, with all lanes enabled and a response of all channels.
     fn new(kind: Type, simd: Mode, parameters: Vec<[u32; 16]>) -> Send {
         let back = match simd {
             Mode::SIMD4X2 => 1,
@@ -103,7 +102,7 @@ impl Send {
         registers
     }
 
-    /// Sends it to a surface; the registers of the answer.
+    /// Sends the message for a surface and returns the response registers.
     fn run(
         &self,
         model: &mut Model,
@@ -157,7 +156,7 @@ impl Send {
         Ok(std::array::from_fn(|n| answers[8 * n..8 * n + 8].try_into().unwrap()))
     }
 
-    /// The colours of all lanes, of a whole answer.
+    /// The colours of all lanes, for a response with all channels.
     fn colors(
         &self,
         model: &mut Model,
@@ -174,7 +173,7 @@ impl Send {
     }
 }
 
-/// Lanes of a mode.
+/// Number of lanes of a mode.
 fn lanes(simd: Mode) -> usize {
     match simd {
         Mode::SIMD4X2 => 2,
@@ -183,10 +182,10 @@ fn lanes(simd: Mode) -> usize {
     }
 }
 
-/// Both ordinary modes.
+/// The two modes with one value per lane.
 const MODES: [Mode; 2] = [Mode::SIMD8, Mode::SIMD16];
 
-/// A model with memory for answers and surfaces.
+/// A model with memory for responses and surfaces.
 fn model() -> Model {
     let mut model = Model::new();
     model.map(ANSWERS, 4096);
@@ -194,7 +193,7 @@ fn model() -> Model {
     model
 }
 
-/// The channels of a surface as they are.
+/// A surface state that maps each channel to itself.
 fn identity(state: RenderSurfaceState) -> RenderSurfaceState {
     RenderSurfaceState {
         shader_channel_select_red: ShaderChannelSelect::RED,

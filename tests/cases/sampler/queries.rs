@@ -8,8 +8,7 @@ use genxml::gen8::state::{
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, raw_buffer, u};
 
-/// Width, height, layers or depth, and number of levels, from the first level on that can be
-/// reached.
+/// Width, height, layers or depth, and the number of levels from the first accessible one on.
 #[test]
 fn sizes() {
     let (mut model, mut random) = (model(), Random::new(41));
@@ -30,7 +29,7 @@ fn sizes() {
                     _ => [width, height, texture.layers],
                 }
             } else {
-                // Shifted as far as the level says; that which counts layers is not.
+                // Extents are shifted by the level; the number of layers is not.
                 let part = |extent: u32| extent.checked_shr(texture.min_lod + lod).unwrap_or(0);
                 match kind {
                     Kind::One | Kind::OneArray => [part(texture.width), texture.layers, 0],

@@ -1,5 +1,5 @@
-//! The sampler in plain doubles, from the text of 003 chapter 4. Coordinates of the tests have few
-//! bits, so that nothing but the last sum is rounded.
+//! The sampler in plain doubles, from the text of 003 chapter 4. Coordinates in the tests have few
+//! significant bits, so that only the last sum is rounded.
 
 use crate::sampler::texture::{Kind, Texture};
 use genxml::gen8::state::{SamplerState, TextureCoordinateMode as Wrap};
@@ -7,7 +7,7 @@ use genxml::gen8::state::{SamplerState, TextureCoordinateMode as Wrap};
 /// A colour.
 pub type Color = [f64; 4];
 
-/// How one level is sampled.
+/// How to sample one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Filter {
     /// Two texels in each direction.
@@ -21,7 +21,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// What a sampler says for a map that is enlarged, without levels between.
+    /// The filter of a sampler for magnification, without filtering between levels.
     pub fn of(state: &SamplerState, border: Color) -> Filter {
         Filter {
             linear: state.mag_mode_filter.bits() == 1,
@@ -37,8 +37,8 @@ impl Filter {
         }
     }
 
-    /// The texels of a direction that count, with their weights; none is one with the border
-    /// colour.
+    /// The texels in one direction that contribute, with their weights. `None` stands for the
+    /// border colour.
     fn texels(&self, direction: usize, coordinate: f64, size: u32) -> Vec<(Option<u32>, f64)> {
         let (size, wrap) = (f64::from(size), self.wrap[direction]);
         let mut place = if self.normalized { coordinate * size } else { coordinate };
@@ -64,7 +64,7 @@ impl Filter {
                     if turn.rem_euclid(2.0) == 0.0 { within } else { size - 1.0 - within }
                 }
                 Wrap::CLAMP | Wrap::MIRROR_ONCE | Wrap::CUBE => texel.clamp(0.0, size - 1.0),
-                // OpenGL's CLAMP takes the texel at the edge for NEAREST.
+                // OpenGL's CLAMP uses the texel at the edge for NEAREST.
                 Wrap::HALF_BORDER if !self.linear => texel.clamp(0.0, size - 1.0),
                 _ => texel,
             };
@@ -78,7 +78,7 @@ impl Filter {
         vec![(inside(place.floor()), 1.0 - share), (inside(place.floor() + 1.0), share)]
     }
 
-    /// A sample of a level; `layer` is that of an array. Not for cube maps.
+    /// A sample of a level; `layer` is the array layer. Not for cube maps.
     pub fn sample(&self, texture: &Texture, level: u32, [u, v, r]: [f64; 3], layer: u32) -> Color {
         let [width, height, depth] = texture.size(level);
         let line = vec![(Some(0), 1.0)];
@@ -104,7 +104,7 @@ impl Filter {
     }
 }
 
-/// True if a result is as near as floats allow.
+/// True if a result is as close as single precision permits.
 pub fn near(found: [u32; 4], expected: Color) -> bool {
     found.iter().zip(expected).all(|(found, expected)| {
         let error = (f64::from(f32::from_bits(*found)) - expected).abs();

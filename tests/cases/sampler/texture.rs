@@ -1,4 +1,4 @@
-//! A surface and what its texels are, by counting on paper.
+//! A surface and the offsets of its texels, counted by hand.
 
 use crate::sampler::SURFACE;
 use genxml::gen8::state::{
@@ -11,7 +11,7 @@ use genxml_cases::paper::{Sheet, Tiling};
 use genxml_cases::{Model, Random, at, u};
 use genxml_core::{MinusOne, Shifted};
 
-/// Room for a surface.
+/// Bytes of memory for a surface.
 pub const BYTES: u64 = 4 << 20;
 
 /// Kinds of surfaces.
@@ -61,18 +61,17 @@ pub struct Texture {
     pub pitch: u32,
     pub qpitch: u32,
     pub min_lod: u32,
-    /// Levels from there on.
+    /// Number of levels from `min_lod` on.
     pub levels: u32,
     pub min_slice: u32,
-    /// Layers (of cubes, all six faces) from there on.
+    /// Number of layers from `min_slice` on (six for each cube).
     pub layers: u32,
     /// Memory from the surface's base address on.
     pub memory: Vec<u8>,
 }
 
 impl Texture {
-    /// A surface of random sizes, its memory full of random bytes; of floats if the format has
-    /// those.
+    /// A surface of random size with random bytes, or random floats if its format has floats.
     pub fn random(random: &mut Random, kind: Kind, format: SurfaceFormat, bytes: u32) -> Texture {
         let tilings = [Tiling::Linear, Tiling::X, Tiling::Y];
         let tiling = tilings[random.below(3) as usize];
@@ -124,7 +123,7 @@ impl Texture {
         texture.placed(random, stored)
     }
 
-    /// A picture without levels.
+    /// A surface with one level.
     pub fn plain(
         random: &mut Random,
         format: SurfaceFormat,
@@ -153,7 +152,7 @@ impl Texture {
         texture.placed(random, levels)
     }
 
-    /// With pitch, distance of slices, and memory.
+    /// Sets pitch, distance of slices, and memory.
     fn placed(mut self, random: &mut Random, stored: u32) -> Texture {
         let sheet = self.sheet();
         let all = match self.kind {
@@ -185,7 +184,7 @@ impl Texture {
         self
     }
 
-    /// Puts it into memory.
+    /// Writes the surface to memory.
     pub fn put(&self, model: &mut Model) {
         model.write(SURFACE, &self.memory);
     }
@@ -200,15 +199,15 @@ impl Texture {
         }
     }
 
-    /// Width, height and depth of a level, counted from the first that can be reached.
+    /// Width, height and depth of a level, counted from `min_lod`.
     pub fn size(&self, level: u32) -> [u32; 3] {
         let part = |extent: u32| (extent >> (self.min_lod + level)).max(1);
         let depth = if self.kind == Kind::Three { part(self.depth) } else { 1 };
         [part(self.width), part(self.height), depth]
     }
 
-    /// Offset of an element from the surface's base address; `slice` is that of a volume, or a
-    /// layer (six for each cube) from the first that can be reached on.
+    /// Offset of an element from the surface's base address. `slice` is a slice of a volume, or a
+    /// layer (six for each cube) counted from `min_slice`.
     pub fn offset(&self, level: u32, slice: u32, x: u32, y: u32) -> usize {
         let level = self.min_lod + level;
         let (left, top) = if self.kind == Kind::Three {
@@ -228,7 +227,7 @@ impl Texture {
         &self.memory[offset..offset + self.bytes as usize]
     }
 
-    /// A texel, of the formats that filters are tried with.
+    /// A texel, for the formats of the filter tests.
     pub fn texel(&self, level: u32, slice: u32, x: u32, y: u32) -> [f64; 4] {
         let bytes = self.element(level, slice, x, y);
         let float =
@@ -247,7 +246,7 @@ impl Texture {
         }
     }
 
-    /// Fills a level of all slices with a colour (of floats).
+    /// Fills a level of all slices with a colour. The surface must have floats.
     pub fn fill(&mut self, level: u32, color: [f32; 4]) {
         let [width, height, depth] = self.size(level);
         let slices = if self.kind == Kind::Three { depth } else { self.depth - self.min_slice };

@@ -1,6 +1,5 @@
-//! State that nothing can be drawn with: each case has the fault that says so, by its kind, its
-//! field or what was being read. What the manuals define (null surfaces, empty buffers, nothing to
-//! draw) is no fault.
+//! Invalid state: for each, the fault's kind, and its field or what was being read. Null surfaces,
+//! empty buffers and empty draws, which the manuals define, cause no fault.
 
 use crate::screen::kernels;
 use crate::screen::scene::{Scene, on_screen};
@@ -37,7 +36,7 @@ use genxml_cases::{BATCH, KERNELS, SURFACE_STATE, at, minus_one, packets, push, 
 use genxml_core::{Shifted, U};
 use genxml_sim::Fault;
 
-/// Nothing is mapped there, from any base.
+/// An offset that is unmapped from any base.
 const NOWHERE: u64 = 0x7000_0000;
 
 fn plain() -> Scene {
@@ -45,7 +44,7 @@ fn plain() -> Scene {
     Scene::new([16, 16], Code::_3DPRIM_TRILIST, corners.map(|(x, y)| on_screen(x, y, 1)).to_vec())
 }
 
-/// What a fault is about: its kind, and the field or what was being read.
+/// The fault's kind, and its field or what was being read.
 fn about(fault: &Fault) -> String {
     assert!(!fault.to_string().is_empty());
     match fault {
@@ -58,7 +57,7 @@ fn about(fault: &Fault) -> String {
     }
 }
 
-/// Draws with more packets; the fault, if there is one.
+/// Draws with additional packets. Returns the first dword of the target, or the fault.
 fn with(more: &[u32]) -> String {
     let mut scene = plain();
     scene.more.extend(more);
@@ -68,7 +67,7 @@ fn with(more: &[u32]) -> String {
     }
 }
 
-/// Draws with another surface.
+/// Draws with a changed surface state. Returns the first dword of the target, or the fault.
 fn with_surface(change: impl Fn(&mut RenderSurfaceState)) -> String {
     let scene = plain();
     let mut model = scene.model();
@@ -82,14 +81,15 @@ fn with_surface(change: impl Fn(&mut RenderSurfaceState)) -> String {
     }
 }
 
-/// The case without anything wrong.
+/// The unchanged scene and surface state cause no fault.
 #[test]
 fn nothing_wrong() {
     assert_eq!(with(&[]), "Ok: 1");
     assert_eq!(with_surface(|_| {}), "Ok: 1");
 }
 
-/// Writes to a null surface go nowhere (2d RENDER_SURFACE_STATE, SURFTYPE_NULL); so do depths.
+/// Writes to a null surface are dropped (2d RENDER_SURFACE_STATE, SURFTYPE_NULL). So are depth
+/// writes.
 #[test]
 fn null_surfaces() {
     assert_eq!(with_surface(|s| s.surface_type = SurfaceType::SURFTYPE_NULL), "Ok: 0");
@@ -105,15 +105,15 @@ fn null_surfaces() {
     scene.tests.depth_buffer_write_enable = true;
     scene.tests.stencil_test_enable = true;
     assert_eq!(scene.run().unwrap().dwords(0, 0, 0)[0], 1);
-    // A buffer is no render target.
+    // A buffer cannot be a render target.
     assert_eq!(
         with_surface(|s| s.surface_type = SurfaceType::SURFTYPE_BUFFER),
         "Unimplemented: buffers as render targets"
     );
 }
 
-/// No vertices, no instances, buffers of no bytes, a screen of no pixels: nothing is drawn. A pitch
-/// that is too small for a row is wrong.
+/// Without vertices, instances, bytes in a buffer or pixels on the screen, nothing is drawn. A
+/// pitch that is too small for a row is invalid.
 #[test]
 fn zero_sizes() {
     let mut scene = plain();
@@ -198,7 +198,7 @@ fn bad_pointers() {
     ] {
         assert_eq!(with(&packets), format!("Page: {what}"));
     }
-    // Kernel, binding table, its entry, the surface.
+    // The kernel, the binding table entry, the surface state, and the surface.
     let at_nowhere = ThreeDStatePs { kernel_start_pointer_0: at(NOWHERE), ..plain().ps };
     let mut scene = plain();
     push(&mut scene.more, &at_nowhere);
@@ -221,8 +221,8 @@ fn bad_pointers() {
         assert_eq!(about(&model.render(&batch).unwrap_err()), format!("Page: {what}"));
     }
     assert!(with_surface(|s| s.surface_base_address = at(NOWHERE)).starts_with("Page: "));
-    // Clears of depth and stencil have no pixel shader, and no state of what follows one; a stencil
-    // test needs its references.
+    // Clears of depth and stencil have no pixel shader, and do not read the state after it. Only a
+    // stencil test reads its reference values.
     let mut scene = plain();
     scene.extra.pixel_shader_valid = false;
     let blend = ThreeDStateBlendStatePointers {
@@ -242,7 +242,7 @@ fn bad_pointers() {
     assert!(scene.run().is_ok());
     scene.tests.stencil_test_enable = true;
     assert_eq!(about(&scene.run().err().unwrap()), "Page: COLOR_CALC_STATE");
-    // What only a part of draws looks at.
+    // State that only some draws read.
     let mut scene = plain().clipped();
     push(
         &mut scene.more,
@@ -350,8 +350,8 @@ fn unknown_formats() {
     assert_eq!(about(&scene.run().err().unwrap()), "BadPacket: Surface Pitch");
 }
 
-/// A shader that is on and has no kernel for any width; zeros, data and a cut-off kernel in its
-/// place; stages that need others.
+/// An enabled shader without a kernel for any width; zeros, data or a truncated kernel as the
+/// kernel; stages that need other stages.
 #[test]
 fn missing_kernels() {
     let none = ThreeDStatePs { _8_pixel_dispatch_enable: false, ..plain().ps };
@@ -376,7 +376,7 @@ fn missing_kernels() {
     assert_eq!(with(&packets![te]), "BadPacket: TE Enable");
 }
 
-/// Shaders and batches that never end are stopped by the budget, where they are.
+/// The work limit stops endless shaders and batches, and the fault names the position.
 #[test]
 fn endless() {
     let mut scene = plain();
@@ -388,14 +388,14 @@ fn endless() {
     let place = fault.place().unwrap();
     assert_eq!((about(&fault).as_str(), place.packet), ("Hang", "3DPRIMITIVE"));
     assert_eq!(place.thread.unwrap().kernel, KERNELS);
-    // A batch that calls itself, at either level.
+    // A batch that starts itself, at either level.
     for second in [0, 1] {
         let mut start = MiBatchBufferStart::new(at(BATCH));
         start.second_level_batch_buffer =
             genxml::gen8::mi::MiBatchBufferStartSecondLevelBatchBuffer::from_bits(second);
         assert_eq!(about(&model.render(&packets![start]).unwrap_err()), "Hang");
     }
-    // More vertices than anybody waits for, of which none makes an object; instances as well.
+    // Very many vertices that form no object, and very many instances.
     for (vertices, instances) in [(u32::MAX, 1), (0, u32::MAX), (1, u32::MAX)] {
         let huge = ThreeDPrimitive {
             vertex_count_per_instance: U::from_bits(vertices.into()),
@@ -406,7 +406,7 @@ fn endless() {
     }
 }
 
-/// Objects that go across the largest screen and cover nearly nothing are work as well.
+/// Objects that cross the largest screen and cover almost no pixel also count as work.
 #[test]
 fn slivers() {
     let mut scene = plain();
@@ -425,8 +425,8 @@ fn slivers() {
     assert_eq!(about(&model.render(&batch).unwrap_err()), "Hang");
 }
 
-/// Sizes as large as fields allow, on memory of some kilobytes: the last page is not there, or
-/// nothing is drawn behind it.
+/// The largest sizes that the fields permit, with some kilobytes of mapped memory: the last page
+/// faults, or nothing is drawn beyond the mapped memory.
 #[test]
 fn largest_sizes() {
     let large = |s: &mut RenderSurfaceState| {
@@ -446,7 +446,7 @@ fn largest_sizes() {
             s.tile_mode = TileMode::YMAJOR;
         }),
         "Ok: 1",
-        "the first tile is there"
+        "the first tile is mapped"
     );
     let mut far = plain();
     far.vertices.iter_mut().for_each(|v| v.header[1] = 2047);

@@ -1,5 +1,5 @@
-//! What becomes of colours on their way to targets. Oracle: the formulas of OpenGL 4.6 17.3 in f64,
-//! tables for logic operations and comparisons.
+//! Operations on colours before they are written to targets. Oracle: the formulas of OpenGL 4.6
+//! 17.3 in f64; tables for logic operations and comparisons.
 
 use crate::screen::kernels;
 use crate::screen::scene::{FLOATS, Scene, Target, on_screen};
@@ -13,7 +13,7 @@ use genxml::gen8::render3d_pixel::{
 use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::u;
 
-/// A triangle over all of the screen, each of whose attributes has one value everywhere.
+/// A triangle over the whole screen whose attributes are constant.
 fn filled(size: [u32; 2], attributes: &[[f32; 4]]) -> Scene {
     let vertices = [(0.0, 0.0), (64.0, 0.0), (0.0, 64.0)].map(|(x, y)| {
         let mut vertex = on_screen(x, y, 0);
@@ -28,11 +28,11 @@ const SECOND: [f64; 4] = [0.125, 1.0, 0.5, 0.625];
 const OLD: [f64; 4] = [1.0, 0.25, 0.0, 0.75];
 const CONSTANT: [f64; 4] = [0.5, 0.75, 0.25, 0.875];
 
-/// What the first colour or the old one is multiplied with.
+/// The factor with this code for component `c`.
 fn factor(code: u64, c: usize) -> f64 {
     let inverse = code & 0x10 != 0;
     let value = match code & 0xf {
-        // Zero is the inverse of one.
+        // Zero is coded as the inverse of one.
         1 => 1.0,
         2 => SOURCE[c],
         3 => SOURCE[3],
@@ -105,9 +105,9 @@ fn independent_alpha() {
     assert_eq!(scene.run().unwrap().floats(0, 0, 0)[0], [0.75, 0.75, 0.75, 0.25]);
 }
 
-/// All sixteen, on bits where both operands have each combination. The number of an operation is
-/// its truth table: bit 3 for (1, 1), then source and not destination, destination and not source,
-/// neither.
+/// All sixteen logic operations, on bits with each combination of operands. An operation's number
+/// is its truth table: bit 3 is for source 1, destination 1; bit 2 for source 1, destination 0; bit
+/// 1 for source 0, destination 1; bit 0 for source 0, destination 0.
 #[test]
 fn logic_operations() {
     for code in 0..16_u64 {
@@ -147,7 +147,7 @@ fn write_masks() {
     }
 }
 
-/// Eight functions, alpha below, at and above the reference.
+/// Eight comparison functions, with alpha below, at and above the reference.
 #[test]
 fn alpha_tests() {
     for float in [false, true] {
@@ -185,8 +185,8 @@ fn alpha_tests() {
     }
 }
 
-/// Eight targets, each with the entry of the blend state that the message names: other masks of
-/// channels, and one blends.
+/// Eight targets. The message names the entry of the blend state for each: they have different
+/// channel masks, and one blends.
 #[test]
 fn eight_targets() {
     let mut scene = filled([4, 4], &[[0.0; 4]]);

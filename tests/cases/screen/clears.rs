@@ -1,6 +1,5 @@
 //! Fast clears and resolves as drivers do them. Oracle: gen8_facts 8.2 to 8.4 (sizes of rectangles,
-//! words of the auxiliary surfaces); the clear colour is red, and what is drawn over it is exact
-//! coverage.
+//! words of the auxiliary surfaces); the clear colour red; exact coverage for the triangles.
 
 use crate::screen::exact::{STANDARD, expected, pattern, random_triangles};
 use crate::screen::scene::{AUXILIARY, DWORDS, Scene, TARGETS, Target, on_screen};
@@ -17,7 +16,7 @@ use genxml_cases::{at, packets, push, u};
 
 const RED: u32 = 0xff00_00ff;
 
-/// Triangles of a target of colours: number n is the dword n + 1.
+/// Triangles on a colour target. Triangle n has the dword n + 1 as its colour.
 fn colors(seed: u64) -> (Scene, Vec<[[i64; 2]; 3]>) {
     let triangles = random_triangles(seed, 6);
     let mut scene = crate::screen::exact::scene(&triangles);
@@ -32,7 +31,7 @@ fn colors(seed: u64) -> (Scene, Vec<[[i64; 2]; 3]>) {
     (scene, triangles)
 }
 
-/// A rectangle of so many pixels, for clears and resolves.
+/// A rectangle of `size` pixels, for clears and resolves.
 fn rectangle(scene: &Scene, size: [f32; 2], ps: ThreeDStatePs) -> Scene {
     let [x, y] = size;
     let corners = [(x, y), (0.0, y), (0.0, 0.0)];
@@ -44,7 +43,7 @@ fn rectangle(scene: &Scene, size: [f32; 2], ps: ThreeDStatePs) -> Scene {
     }
 }
 
-/// One sample: blocks are cleared, drawn over, and the rest is filled in by the resolve.
+/// One sample: a fast clear, triangles, and a resolve that fills in the other pixels.
 #[test]
 fn colors_of_one_sample() {
     for seed in 0..3 {
@@ -94,7 +93,7 @@ fn colors_of_samples() {
         let planes: Vec<Vec<u32>> = (0..1 << log).map(|plane| drawn.dwords(0, 0, plane)).collect();
         for (sample, &position) in STANDARD[log].iter().enumerate() {
             for (n, &want) in expected(&triangles, position).iter().enumerate() {
-                // Words of one byte, or four with eight samples; of 1, 2 or 4 bits for each sample.
+                // Words have one byte, or four with eight samples. Each sample has 1, 2 or 4 bits.
                 let bytes = if log == 3 { 4 } else { 1 };
                 let offset = genxml_cases::paper::Tiling::Y.offset(
                     n as u64 % 16 * bytes,
@@ -122,7 +121,7 @@ fn colors_of_samples() {
     }
 }
 
-/// A clear of depth and stencil, a draw against it, a resolve.
+/// A fast clear of depth and stencil, a draw that tests against it, and a resolve.
 #[test]
 fn depth_and_stencil() {
     for format in [DepthFormat::D32_FLOAT, DepthFormat::D24_UNORM_X8_UINT, DepthFormat::D16_UNORM] {
@@ -156,7 +155,7 @@ fn depth_and_stencil() {
             ..PipeControl::new()
         };
         let mut model = scene.model();
-        // State first, then the clear, then the draw: the primitive is the last packet.
+        // Order: state, clear, draw. The primitive is the last packet of the draw.
         let draw = scene.batch(&mut model);
         let mut batch = draw[..draw.len() - 7].to_vec();
         push(

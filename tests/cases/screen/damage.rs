@@ -1,9 +1,9 @@
-//! Draws with everything that captured programs do not use (samples, auxiliary surfaces, stencil,
-//! lines, layers, viewports, logic operations), with damage in packets and state: whatever it is,
-//! the draw ends with a result or a fault.
+//! Draws with features that captured programs do not use (samples, auxiliary surfaces, stencil,
+//! lines, layers, viewports, logic operations), with random damage in packets and state. Each draw
+//! must end with a result or a fault.
 //!
-//! Some hundred each time; more with
-//! `GENXML_MUTATIONS=20000 cargo test -p genxml-cases --test screen damage`.
+//! Some hundred draws by default. For more:
+//! `GENXML_MUTATIONS=20000 cargo test -p genxml-cases --test all damaged_draws`.
 
 use crate::screen::exact::{pattern, random_triangles};
 use crate::screen::kernels;
@@ -19,7 +19,7 @@ use genxml::gen8::state::{
 use genxml_cases::{DYNAMIC_STATE, KERNELS, Random, SURFACE_STATE, push, u};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Values that break something if anything does.
+/// Extreme values, which are the most likely to break something.
 const EXTREMES: [u32; 10] =
     [0, 1, 0xff, 0x7fff_ffff, 0x8000_0000, u32::MAX, 0x7f80_0000, 0x7fc0_0000, 0xff7f_ffff, 0x1000];
 
@@ -112,10 +112,10 @@ fn damaged_draws() {
         let which = seed as usize % scenes.len();
         let (scene, model) = (&scenes[which], &mut models[which]);
         let mut random = Random::new(seed);
-        // State is written anew each time.
+        // State is written again before each draw.
         let mut batch = scene.batch(model);
         model.gpu.set_work_limit(1 << 17);
-        // PIPELINE_SELECT and STATE_BASE_ADDRESS, the first 17 dwords, are left alone.
+        // PIPELINE_SELECT and STATE_BASE_ADDRESS, the first 17 dwords, stay unchanged.
         let state: Vec<u64> = [
             (SURFACE_STATE, 32),
             (DYNAMIC_STATE, 16),
@@ -145,5 +145,5 @@ fn damaged_draws() {
             Err(_) => panic!("scene {which} with the damage of seed {seed}"),
         }
     }
-    assert!(faults > rounds / 20 && faults < rounds, "{faults} faults of {rounds}");
+    assert!(faults > rounds / 20 && faults < rounds, "{faults} faults in {rounds} draws");
 }

@@ -16,7 +16,7 @@ use genxml_cases::{push, u};
 const FORMATS: [DepthFormat; 3] =
     [DepthFormat::D32_FLOAT, DepthFormat::D24_UNORM_X8_UINT, DepthFormat::D16_UNORM];
 
-/// What a format stores of a depth: rounded to the nearest (Direct3D 11 3.2.3.6).
+/// The stored form of a depth in a format: rounded to nearest (Direct3D 11 3.2.3.6).
 fn stored(format: DepthFormat, z: f32) -> u32 {
     let unorm =
         |bits: u32| (f64::from(z) * f64::from((1_u32 << bits) - 1)).round_ties_even() as u32;
@@ -27,7 +27,7 @@ fn stored(format: DepthFormat, z: f32) -> u32 {
     }
 }
 
-/// Strips of one column each, column n with depth `depths[n]` and value n + 1.
+/// A strip for each column: column n has depth `depths[n]` and value n + 1.
 fn columns(depths: &[f32], height: u32) -> Scene {
     let mut vertices = Vec::new();
     for (n, &z) in depths.iter().enumerate() {
@@ -59,14 +59,14 @@ fn passes(function: Compare, new: u32, old: u32) -> bool {
     }
 }
 
-/// All functions in all formats, with and without writes; on a screen of several tiles.
+/// All functions in all formats, with and without writes, on a screen of several tiles.
 #[test]
 fn functions_and_formats() {
     let depths: Vec<f32> = (0..40).map(|n| n as f32 / 39.0).collect();
     for format in FORMATS {
         for function in 0..8 {
             let function = Compare::from_bits(function);
-            // Exactly what one of the columns has.
+            // The stored depth equals that of one of the columns.
             let before = stored(format, depths[20]);
             let mut scene = columns(&depths, 40);
             scene.depth = Some((format, before));
@@ -80,7 +80,7 @@ fn functions_and_formats() {
             let (colors, after) = (drawn.dwords(0, 0, 0), drawn.depths());
             for n in 0..1600 {
                 let new = stored(format, depths[n % 40]);
-                // Bits of positive floats compare as the floats do.
+                // Positive floats compare like their bits.
                 let pass = passes(function, new, before);
                 let want = if pass { (n as u32 % 40 + 1, new) } else { (0, before) };
                 assert_eq!((colors[n], after[n]), want, "{format:?} {function:?} pixel {n}");
@@ -91,8 +91,8 @@ fn functions_and_formats() {
     }
 }
 
-/// Depths in between are those of the plane through the corners, at the pixel's centre; outside of
-/// the viewport's range they are held in it.
+/// Depths between the vertices are those of their plane at the pixel's centre. They are clamped to
+/// the viewport's range.
 #[test]
 fn planes_and_ranges() {
     let corners = [[0.0, 0.0, -0.25], [32.0, 0.0, 1.25], [0.0, 32.0, 0.25]];
@@ -117,7 +117,7 @@ fn planes_and_ranges() {
     }
 }
 
-/// Constant and slope. Oracle: Direct3D 11 15.10: bias = constant * r + slope * greatest change a
+/// Constant and slope. Oracle: Direct3D 11 15.10: bias = constant * r + slope * greatest change per
 /// pixel.
 #[test]
 fn depth_bias() {
@@ -160,7 +160,8 @@ fn depth_bias() {
     }
 }
 
-/// Every operation in each of the three cases, on values where it matters. Tables by hand.
+/// Every operation in each of the three cases, on values at which it has a special effect. Tables
+/// by hand.
 #[test]
 fn stencil_operations() {
     let after = |operation: u64, old: u8, reference: u8| match operation {
@@ -176,7 +177,7 @@ fn stencil_operations() {
     for old in [0, 1, 0x5a, 0xff] {
         for operation in 0..8 {
             let op = ThreeDStencilOperation::from_bits(operation);
-            // Columns: both tests pass; depth fails.
+            // In the first column both tests pass; in the second the depth test fails.
             let mut scene = columns(&[0.25, 0.75], 2);
             scene.depth = Some((DepthFormat::D32_FLOAT, 0.5f32.to_bits()));
             scene.stencil = Some(old);
@@ -215,15 +216,15 @@ fn stencil_operations() {
     }
 }
 
-/// The reference is compared with what is stored, both through the mask; the back has its own
-/// state. On a screen of several W tiles.
+/// The reference and the stored value are compared after masking both. Back faces have their own
+/// state. The screen has several W tiles.
 #[test]
 fn stencil_functions() {
     for function in 0..8 {
         let function = Compare::from_bits(function);
         for reference in [0x2f, 0x30, 0x31] {
             let mut scene = columns(&[0.5; 70], 70);
-            // Every other column shows its back.
+            // Every second column is back-facing.
             for quad in scene.vertices.chunks_mut(6).skip(1).step_by(2) {
                 quad.reverse();
             }
@@ -256,7 +257,7 @@ fn stencil_functions() {
     }
 }
 
-/// A depth that the shader computes comes in the place of the plane's.
+/// A depth that the shader computes replaces the interpolated one.
 #[test]
 fn computed_depth() {
     let mut scene = columns(&[0.5, 0.5, 0.5], 1);
@@ -277,7 +278,7 @@ fn computed_depth() {
     assert_eq!(drawn.dwords(0, 0, 0), [0.125f32.to_bits(), 0, 0.25f32.to_bits()]);
 }
 
-/// Without a pixel shader depth is drawn as well.
+/// Without a pixel shader, depth is still written.
 #[test]
 fn depth_alone() {
     let mut scene = columns(&[0.25, 0.5], 4);

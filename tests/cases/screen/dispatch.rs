@@ -1,6 +1,6 @@
-//! Threads of 8, 16 and 32 pixels, and dither. Oracles: f64 by way of [`crate::screen::interpolation`];
-//! that a picture does not depend on the width of threads (2a p.331); that dither is right on
-//! average over 4 by 4 pixels.
+//! Threads of 8, 16 and 32 pixels, and dithering. Oracles: f64 through
+//! [`crate::screen::interpolation`]; the width of threads must not change the result (2a p.331);
+//! the average of a dithered value over 4 by 4 pixels.
 
 use crate::screen::interpolation::{compare, triangle};
 use crate::screen::kernels;
@@ -11,8 +11,8 @@ use genxml::gen8::render3d_pixel::BlendState;
 use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::{SCRATCH, at, u};
 
-/// As [`kernels::PLANES`], for 32 pixels: barycentrics of the first sixteen in r3 to r6, of the
-/// others in r7 to r10, the setup in r11 and r12.
+/// Like [`kernels::PLANES`], for 32 pixels: barycentrics of the first sixteen pixels in r3 to r6,
+/// of the others in r7 to r10, the setup in r11 and r12.
 const PLANES_32: &[u32] = &eu! {
     pln (16|M0)      r96.0<1>:f    r11.0<0;1,0>:f  r3.0<8;8,1>:f
     pln (16|M0)      r98.0<1>:f    r11.4<0;1,0>:f  r3.0<8;8,1>:f
@@ -26,7 +26,7 @@ const PLANES_32: &[u32] = &eu! {
     sendc (16|M16)   null  r112  0x25  0x10031800  {EOT}
 };
 
-/// The same with threads of so many pixels.
+/// The same scene with threads of `pixels` pixels.
 fn wide(scene: &Scene, pixels: u32) -> Scene {
     let (kernel, start) = match pixels {
         8 => (kernels::PLANES, 4),
@@ -55,8 +55,8 @@ fn widths_of_threads() {
     }
 }
 
-/// As [`kernels::PLANES`], by way of scratch space: each component goes to hword 40 of the thread's
-/// own 2 KiB, and comes back from there.
+/// Like [`kernels::PLANES`], but through scratch space: the components are written to hwords 40 to
+/// 43 of the thread's own 2 KiB and read back.
 const SPILLS: &[u32] = &eu! {
     (W) mov (8|M0)   r30.0<1>:ud   r0.0<8;8,1>:ud
     pln (8|M0)       r31.0<1>:f    r4.0<0;1,0>:f  r2.0<8;8,1>:f
@@ -74,8 +74,8 @@ const SPILLS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// Shaders that spill draw what they would without, and keep to the space of the threads that there
-/// can be.
+/// Shaders that use scratch space give the same result, and access only the scratch space of the
+/// threads that can run at the same time.
 #[test]
 fn scratch_space() {
     let scene = wide(&triangle(), 8);
@@ -88,19 +88,19 @@ fn scratch_space() {
     let batch = spills.batch(&mut model);
     let stats = model.render(&batch).unwrap();
     assert_eq!(spills.drawn(&mut model, stats).floats(0, 0, 0), plain);
-    // 64 threads of 2 KiB each: nothing but hwords 40 to 43 of some of them.
+    // 64 threads of 2 KiB each: only hwords 40 to 43 of some threads are written.
     let memory = model.get(SCRATCH, 1 << 18);
     let touched = |n: usize| memory[8 * n..8 * n + 8] != [0; 8];
     let hwords: Vec<usize> = (0..memory.len() / 8).filter(|&n| touched(n)).collect();
     assert!(hwords.iter().all(|n| n / 64 < 64 && (40..44).contains(&(n % 64))), "{hwords:?}");
     assert!(!hwords.is_empty());
-    // The space of a thread ends at 1 KiB: what lies beyond is lost, and reads as zeros.
+    // The scratch space of a thread is 1 KiB: writes beyond it are dropped, and reads return zeros.
     spills.ps.per_thread_scratch_space = u(0);
     assert!(spills.run().unwrap().floats(0, 0, 0).iter().all(|pixel| *pixel == [0.0; 4]));
 }
 
-/// Each pixel gets the number of those before it: an atomic increment of the first dword of scratch
-/// space (no surface) returns it.
+/// Each pixel gets the number of earlier pixels: an atomic increment of the first dword of scratch
+/// space (stateless) returns it.
 const TURNS: &[u32] = &eu! {
     mov (8|M0)       r10.0<1>:ud   0x300000:ud
     send (8|M0)      r112  r10  0xC  0x0210b5ff
@@ -110,8 +110,8 @@ const TURNS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// Pixels that talk to each other: tiles that ran side by side are found out and drawn again, and
-/// the picture is the one of a single thread of the host.
+/// Pixels that depend on each other: tiles that ran in parallel are detected and drawn again. The
+/// result is the same as with one host thread.
 #[test]
 fn shaders_that_count_each_other() {
     let vertices = vec![on_screen(0.0, 0.0, 0), on_screen(400.0, 0.0, 0), on_screen(0.0, 400.0, 0)];
@@ -129,7 +129,7 @@ fn shaders_that_count_each_other() {
     assert_eq!(count, [200 * 160]);
     let mut sorted = turns.clone();
     sorted.sort_unstable();
-    assert!(sorted.iter().copied().eq(0..200 * 160), "every pixel has its own turn");
+    assert!(sorted.iter().copied().eq(0..200 * 160), "every pixel has its own number");
     for threads in [2, 5] {
         let (others, count, speculation) = run(threads);
         assert!(others == turns && count == [200 * 160], "{threads} threads");
@@ -137,8 +137,8 @@ fn shaders_that_count_each_other() {
     }
 }
 
-/// A colour that lies n sixteenths above a step of five bits becomes the next step in about n of
-/// sixteen pixels, and more of them the larger n is.
+/// A colour that is n sixteenths above a step of five bits is rounded up in about n of sixteen
+/// pixels. The number of these pixels grows with n.
 #[test]
 fn dither() {
     let mut before = 0;
@@ -157,7 +157,7 @@ fn dither() {
             blocks[at / 64][at % 16 / 4] += red - 10;
         }
         let [[up, ..], ..] = blocks;
-        assert_eq!(blocks, [[up; 4]; 4], "the pattern has 4 by 4 pixels");
+        assert_eq!(blocks, [[up; 4]; 4], "the pattern repeats every 4 by 4 pixels");
         assert!(up.abs_diff(n) <= 1 && up >= before, "{n} sixteenths: {up} of 16, {before} before");
         before = up;
     }

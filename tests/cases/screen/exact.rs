@@ -1,6 +1,6 @@
-//! Which samples triangles cover, which face they show, which of them is drawn. Oracle: exact
-//! integers, in 1/256 pixels: a sample is inside of a triangle, or on a left or upper edge of it
-//! (Direct3D 11 3.4.1; 2a p.280).
+//! Coverage of samples, facing, and order of triangles. Oracle: exact integers, in units of 1/256
+//! pixel: a triangle covers a sample inside of it or on its left or upper edge (Direct3D 11 3.4.1;
+//! 2a p.280).
 
 use crate::screen::scene::{Scene, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
@@ -12,7 +12,7 @@ use genxml::gen8::state::NumberOfMultisamples;
 use genxml_cases::{Random, push};
 use genxml_core::UFix;
 
-/// Does a triangle cover a place, all in 1/256 pixels?
+/// True if a triangle covers a position. All coordinates are in 1/256 pixel.
 pub fn covers(corners: &[[i64; 2]; 3], at: [i64; 2]) -> bool {
     let area = |a: [i64; 2], b: [i64; 2], c: [i64; 2]| {
         (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
@@ -20,13 +20,13 @@ pub fn covers(corners: &[[i64; 2]; 3], at: [i64; 2]) -> bool {
     let [a, mut b, mut c] = *corners;
     match area(a, b, c) {
         0 => return false,
-        // Downwards on the screen: positive is clockwise.
+        // Y points down on the screen: a positive area is clockwise.
         twice if twice < 0 => (b, c) = (c, b),
         _ => {}
     }
     [(a, b), (b, c), (c, a)].iter().all(|&(p, q)| {
         let side = area(p, q, at);
-        // Clockwise, edges that go up are left ones, edges that go right are upper ones.
+        // In clockwise order, edges that go up are left edges; edges that go right are upper edges.
         side > 0 || side == 0 && (q[1] < p[1] || q[1] == p[1] && q[0] > p[0])
     })
 }
@@ -39,7 +39,7 @@ pub const STANDARD: [&[[i64; 2]]; 4] = [
     &[[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]],
 ];
 
-/// The packet that says so.
+/// The packet that sets these patterns.
 pub fn pattern() -> ThreeDStateSamplePattern {
     let at =
         |log: usize, n: usize, axis: usize| UFix::<0, 4>::from_bits(STANDARD[log][n][axis] as u64);
@@ -77,8 +77,7 @@ pub fn pattern() -> ThreeDStateSamplePattern {
     }
 }
 
-/// Random triangles over each other, some of whose corners are those of others; their vertices in
-/// 1/256 pixels.
+/// Random triangles over each other, some of which share corners. Vertices are in 1/256 pixel.
 pub fn random_triangles(seed: u64, count: usize) -> Vec<[[i64; 2]; 3]> {
     let mut random = Random::new(seed);
     let mut pool: Vec<[i64; 2]> = Vec::new();
@@ -86,7 +85,7 @@ pub fn random_triangles(seed: u64, count: usize) -> Vec<[[i64; 2]; 3]> {
         if pool.len() > 4 && random.below(3) == 0 {
             return pool[random.below(pool.len() as u64) as usize];
         }
-        // Often at places of samples.
+        // Often at sample positions.
         let grid = [1, 16, 128][random.below(3) as usize];
         let at = [0; 2].map(|_| (random.below(32 * 256) as i64 - 8 * 256) / grid * grid);
         pool.push(at);
@@ -95,7 +94,7 @@ pub fn random_triangles(seed: u64, count: usize) -> Vec<[[i64; 2]; 3]> {
     (0..count).map(|_| [0; 3].map(|_| corner(&mut random))).collect()
 }
 
-/// What samples of a 16 x 16 screen hold when triangle n writes n + 1.
+/// The samples of a 16 x 16 screen when triangle n writes n + 1.
 pub fn expected(triangles: &[[[i64; 2]; 3]], sample: [i64; 2]) -> Vec<u32> {
     let place = |n: i64| [n % 16 * 256 + 16 * sample[0], n / 16 * 256 + 16 * sample[1]];
     let newest =
@@ -103,7 +102,7 @@ pub fn expected(triangles: &[[[i64; 2]; 3]], sample: [i64; 2]) -> Vec<u32> {
     (0..256).map(|n| newest(place(n))).collect()
 }
 
-/// The triangles, to be drawn.
+/// A scene that draws the triangles.
 pub fn scene(triangles: &[[[i64; 2]; 3]]) -> Scene {
     let vertices = triangles.iter().enumerate().flat_map(|(n, corners)| {
         corners.map(|[x, y]| on_screen(x as f32 / 256.0, y as f32 / 256.0, n as u32 + 1))
@@ -124,7 +123,7 @@ fn triangles_over_triangles() {
     }
 }
 
-/// The same by samples, with all of them and with some switched off.
+/// The same for each sample, with all samples and with some masked.
 #[test]
 fn samples_of_triangles() {
     for (log, samples) in [
@@ -156,8 +155,8 @@ fn samples_of_triangles() {
     }
 }
 
-/// Which of two triangles is left, one clockwise and one counterclockwise as seen on the screen.
-/// Oracle: 2a p.177, table by hand: 1 is drawn, 2 is drawn.
+/// Culling of two triangles, one clockwise and one counterclockwise on the screen. Oracle: 2a
+/// p.177, as a table by hand. Its last two columns: the first is drawn, the second is drawn.
 #[test]
 fn culling() {
     let mut scene = Scene::new(
@@ -182,9 +181,8 @@ fn culling() {
     }
 }
 
-/// The strip of the README of every API: two triangles make a square, and no pixel is drawn twice
-/// or left out on the diagonal. The provoking vertex gives the value: the first, the middle, or the
-/// last one of each (2a p.196).
+/// Two triangles of a strip form a square. No pixel on the diagonal is drawn twice or left out. The
+/// provoking vertex gives the value: the first or the last one of each triangle (2a p.196).
 #[test]
 fn strips_and_provoking_vertices() {
     use genxml::gen8::render3d_raster::ProvokingVertex;
@@ -194,8 +192,8 @@ fn strips_and_provoking_vertices() {
         Code::_3DPRIM_TRISTRIP,
         corners.map(|(x, y, value)| on_screen(x, y, value)).to_vec(),
     );
-    // The second triangle of a strip is 2 1 3 or 1 3 2: turned, so that all face the same way; its
-    // vertex 0 is number 1.
+    // The vertices of the second triangle are 2 1 3 or 1 3 2, so that both have the same winding.
+    // Its vertex 0 is number 1.
     for (select, upper, lower) in [(0, 1, 2), (2, 3, 4)] {
         scene.sf.triangle_strip_list_provoking_vertex_select = ProvokingVertex::from_bits(select);
         let u = char::from_digit(upper, 10).unwrap();

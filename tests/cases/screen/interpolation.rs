@@ -1,5 +1,5 @@
-//! Values between vertices. Oracle: f64, with the bound that single precision allows; values that
-//! are exact in it, exactly.
+//! Interpolated values. Oracle: f64 with the error bound of single precision, or exact values where
+//! single precision is exact.
 
 use crate::screen::kernels;
 use crate::screen::scene::{FLOATS, Scene, Vertex, on_screen};
@@ -21,14 +21,14 @@ fn scene(corners: &[Corner; 3]) -> Scene {
     Scene::new([16, 16], Code::_3DPRIM_TRILIST, corners.iter().map(vertex).collect()).floats()
 }
 
-/// A triangle over the whole screen with different w.
+/// A triangle over the whole screen whose corners have different w.
 const CORNERS: [Corner; 3] = [
     ([-1.0, -1.0, 0.0, 1.0], [0.0, 1.0, -3.0, 8.0]),
     ([12.0, -4.0, 0.0, 4.0], [4.0, 1.0, 5.0, 0.0]),
     ([-2.0, 6.0, 0.0, 2.0], [1.0, 1.0, 2.0, 0.5]),
 ];
 
-/// Weights of the corners at a pixel: on the screen, or in space.
+/// Weights of the corners at pixel `n`: with perspective or linear on the screen.
 fn weights(n: usize, perspective: bool) -> [f64; 3] {
     let at = [(n % 16) as f64 + 0.5, (n / 16) as f64 + 0.5];
     let screen = CORNERS.map(|(p, _)| {
@@ -47,7 +47,7 @@ fn weights(n: usize, perspective: bool) -> [f64; 3] {
     weights.map(|weight| weight / sum)
 }
 
-/// [`CORNERS`].
+/// The triangle [`CORNERS`].
 pub fn triangle() -> Scene {
     scene(&CORNERS).clipped()
 }
@@ -69,13 +69,13 @@ pub fn compare(scene: &Scene, perspective: bool) {
 fn with_and_without_perspective() {
     let mut scene = scene(&CORNERS).clipped();
     compare(&scene, true);
-    // Bit 3: linear on the screen, in the same registers.
+    // Bit 3: linear barycentrics, in the same registers.
     scene.wm.barycentric_interpolation_mode = u(8);
     scene.clip.non_perspective_barycentric_enable = true;
     compare(&scene, false);
 }
 
-/// Depth and w as the payload has them. Oracle: f64; w is 1 over what is linear on the screen.
+/// Depth and w in the payload. Oracle: f64; 1/w is linear on the screen.
 #[test]
 fn depth_and_w_of_pixels() {
     let mut scene = scene(&CORNERS.map(|(p, v)| ([p[0], p[1], 0.25 * p[3], p[3]], v))).clipped();
@@ -97,7 +97,7 @@ fn depth_and_w_of_pixels() {
     }
 }
 
-/// The value of the provoking vertex, and of one attribute among interpolated ones.
+/// The attribute has the value of the provoking vertex everywhere.
 #[test]
 fn flat_attributes() {
     let mut scene = scene(&CORNERS).clipped();
@@ -113,7 +113,7 @@ fn swizzle(scene: &mut Scene, detail: SfOutputAttributeDetail) {
     push(&mut scene.more, &packet);
 }
 
-/// Attributes from other places, constants in their place, the other colour on the back.
+/// Attributes from other slots, constants, and the back-face colour.
 #[test]
 fn swizzles() {
     let corners = [(0.0, 0.0), (16.0, 0.0), (0.0, 16.0)];
@@ -180,7 +180,7 @@ fn swizzles() {
     }
 }
 
-/// The primitive's number in components of an attribute.
+/// The primitive ID replaces components of an attribute.
 #[test]
 fn primitive_ids() {
     let corners = [(0.0, 0.0), (4.0, 0.0), (0.0, 4.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)];
@@ -193,8 +193,8 @@ fn primitive_ids() {
     assert_eq!((pixels[0], pixels[15]), ([1.0, 0.0, 1.0, 1.0], [1.0, f32::from_bits(1), 1.0, 1.0]));
 }
 
-/// Texture coordinates of a cylinder: components that wrap go the short way from 0.9 to 0.1, over 1
-/// (Direct3D 9, wrap mode).
+/// Texture coordinates of a cylinder: components with wrap enabled take the short way from 0.9 to
+/// 0.1, through 1 (Direct3D 9, wrap mode).
 #[test]
 fn the_short_way() {
     let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];
@@ -218,7 +218,7 @@ fn the_short_way() {
     }
 }
 
-/// Lines and points: along the line, and the vertex's value.
+/// Along a line the value is interpolated; a point has the value of its vertex.
 #[test]
 fn lines_and_points() {
     let ends = [(0.5, 1.5, 0.0_f32), (8.5, 1.5, 8.0)];

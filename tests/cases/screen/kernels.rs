@@ -1,10 +1,10 @@
-//! Pixel shaders for eight pixels. r2 and r3 are barycentrics unless something else is said, r4 and
-//! r5 the setup of attribute 0: of each component two differences, nothing, and the value at the
-//! first vertex.
+//! Pixel shaders for eight pixels. Unless a kernel says otherwise, r2 and r3 are barycentrics; r4
+//! and r5 are the setup of attribute 0, with four dwords for each component: two differences, an
+//! unused one, and the value at the first vertex.
 
 use genxml::eu;
 
-/// The attribute as it is at the provoking vertex.
+/// Writes the value of the attribute at the provoking vertex.
 pub const FLAT: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r4.3<0;1,0>:ud
     mov (8|M0)       r113.0<1>:ud  r4.7<0;1,0>:ud
@@ -13,7 +13,7 @@ pub const FLAT: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// The attribute interpolated.
+/// Writes the interpolated attribute.
 pub const PLANES: &[u32] = &eu! {
     pln (8|M0)       r112.0<1>:f   r4.0<0;1,0>:f  r2.0<8;8,1>:f
     pln (8|M0)       r113.0<1>:f   r4.4<0;1,0>:f  r2.0<8;8,1>:f
@@ -22,7 +22,7 @@ pub const PLANES: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// As [`PLANES`], for sixteen pixels: barycentrics in r2 to r5, the setup in r6 and r7.
+/// Like [`PLANES`], for sixteen pixels: barycentrics in r2 to r5, the setup in r6 and r7.
 pub const PLANES_16: &[u32] = &eu! {
     pln (16|M0)      r112.0<1>:f   r6.0<0;1,0>:f  r2.0<8;8,1>:f
     pln (16|M0)      r114.0<1>:f   r6.4<0;1,0>:f  r2.0<8;8,1>:f
@@ -31,8 +31,8 @@ pub const PLANES_16: &[u32] = &eu! {
     sendc (16|M0)    null  r112  0x25  0x10031000  {EOT}
 };
 
-/// Two barycentrics and the next two registers as they come, r2 to r5: the setup begins at r6 or
-/// later.
+/// Writes r2 to r5 unchanged: two barycentrics and the next two registers. The setup begins at r6
+/// or later.
 pub const PAYLOAD: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r2.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r3.0<8;8,1>:ud
@@ -41,7 +41,7 @@ pub const PAYLOAD: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// The attribute and, behind it, its first component as depth.
+/// Writes the attribute, and its first component as depth.
 pub const WITH_DEPTH: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r4.3<0;1,0>:ud
     mov (8|M0)       r113.0<1>:ud  r4.7<0;1,0>:ud
@@ -51,7 +51,7 @@ pub const WITH_DEPTH: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x0A031400  {EOT}
 };
 
-/// The fourth component as the mask of samples, then the attribute.
+/// Writes the fourth component as the sample mask, and the attribute.
 pub const WITH_MASK: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:uw  r5.14<0;1,0>:uw
     mov (8|M0)       r113.0<1>:ud  r4.3<0;1,0>:ud
@@ -61,7 +61,7 @@ pub const WITH_MASK: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x0A031400  {EOT}
 };
 
-/// Two colours for one target: attributes 0 and 1.
+/// Writes two colours for one target: attributes 0 and 1.
 pub const TWO_COLORS: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r4.3<0;1,0>:ud
     mov (8|M0)       r113.0<1>:ud  r4.7<0;1,0>:ud
@@ -74,8 +74,8 @@ pub const TWO_COLORS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x10031200  {EOT}
 };
 
-/// The attribute to eight targets with a header that names the entry of the blend state; the first
-/// component is one more for each target.
+/// Writes the attribute to eight targets, with a header that names the entry of the blend state.
+/// The first component grows by one with each target.
 pub const EIGHT_TARGETS: &[u32] = &eu! {
     (W) mov (8|M0)   r120.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (8|M0)   r121.0<1>:ud  r1.0<8;8,1>:ud
@@ -108,7 +108,7 @@ pub const EIGHT_TARGETS: &[u32] = &eu! {
     send (8|M0)      null  r120  0x25  0x0C0B1407  {EOT}
 };
 
-/// It never ends.
+/// Never ends.
 pub const ENDLESS: &[u32] = &eu! {
     again:
     mov (8|M0)       r112.0<1>:ud  0:ud
@@ -116,8 +116,7 @@ pub const ENDLESS: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// What pixels start with: their mask of samples as the setup of coverage puts it behind the
-/// barycentrics.
+/// Writes the sample masks of the payload, which follow the barycentrics.
 pub const COVERAGE: &[u32] = &eu! {
     mov (8|M0)       r112.0<1>:ud  r4.0<8;8,1>:ud
     mov (8|M0)       r113.0<1>:ud  r4.0<8;8,1>:ud

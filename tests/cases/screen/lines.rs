@@ -1,6 +1,6 @@
-//! Points, lines, stipples and fill modes. Oracle: pictures drawn by hand from the rules (squares
-//! and half-open edges, OpenGL 4.6 14.4; the diamonds of lines, Direct3D 11 3.4.3; stipples, OpenGL
-//! 2.1 3.4.2 and 3.5.2).
+//! Points, lines, stipples and fill modes. Oracle: images drawn by hand from the rules (squares and
+//! half-open edges, OpenGL 4.6 14.4; diamonds of lines, Direct3D 11 3.4.3; stipples, OpenGL 2.1
+//! 3.4.2 and 3.5.2).
 
 use crate::screen::scene::{Scene, Vertex, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
@@ -21,7 +21,7 @@ fn scene(size: [u32; 2], topology: Code, places: &[(f32, f32, u32)]) -> Scene {
 fn points() {
     let mut scene = scene([8, 4], Code::_3DPRIM_POINTLIST, &[(1.5, 1.5, 1), (4.0, 2.0, 2)]);
     scene.sf.point_width = UFix::from_bits(2 << 3);
-    // A square from 0.5 to 2.5: centres on its left and upper edges belong to it.
+    // A square from 0.5 to 2.5: pixel centres on its left and upper edges belong to it.
     assert_eq!(scene.art(), ["11......", "11.22...", "...22...", "........"]);
     scene.wm.point_rasterization_rule = PointRule::RASTRULE_UPPER_RIGHT;
     assert_eq!(scene.art(), [".11.....", ".1122...", "...22...", "........"]);
@@ -36,15 +36,15 @@ fn widths_of_vertices() {
     assert_eq!(scene.art(), ["....222.", ".1..222.", "....222.", "........"]);
     scene.clip.maximum_point_width = UFix::from_bits(2 << 3);
     assert_eq!(scene.art(), ["....22..", ".1..22..", "........", "........"]);
-    // Both to the ends of what is allowed: no number draws nothing.
+    // Widths are clamped to the permitted range; a NaN draws nothing.
     scene.clip.minimum_point_width = UFix::from_bits(2 << 3);
     scene.vertices[1].header[3] = f32::NAN.to_bits();
     assert_eq!(scene.art(), ["11......", "11......", "........", "........"]);
 }
 
-/// Coordinates run from 0 to 1 over the square, also where a point is the corner of a triangle
-/// (OpenGL 4.6, 14.4.1 and 14.6.4; Mesa counts fill mode POINT among what makes points). Other
-/// attributes are those of the vertex, flat ones of the provoking one.
+/// Point sprite coordinates run from 0 to 1 over the square, also for triangles in fill mode POINT
+/// (OpenGL 4.6, 14.4.1 and 14.6.4, and Mesa). Other attributes are those of the vertex, flat ones
+/// those of the provoking vertex.
 #[test]
 fn sprites() {
     let bits = f32::to_bits;
@@ -82,14 +82,15 @@ fn sprites() {
     }
 }
 
-/// A line has the pixels whose diamonds it leaves; the last one only if that is asked for.
+/// A line covers the pixels whose diamonds it exits. The last pixel is covered only if that is
+/// enabled.
 #[test]
 fn thin_lines() {
     let lines = [
         ((0.5, 0.5), (4.5, 0.5)),
         ((0.5, 1.5), (3.5, 4.5)),
         ((6.5, 0.5), (6.5, 3.5)),
-        // Of slope 1/2: the second end lies in the diamond of its pixel.
+        // Slope 1/2: the line ends in the diamond of its last pixel.
         ((0.5, 5.25), (4.5, 7.25)),
     ];
     let places: Vec<(f32, f32, u32)> =
@@ -112,15 +113,15 @@ fn thin_lines() {
 fn wide_lines() {
     let mut scene = scene([8, 6], Code::_3DPRIM_LINELIST, &[(1.0, 3.0, 1), (6.0, 3.0, 1)]);
     scene.sf.line_width = UFix::from_bits(3 << 7);
-    // From 1.5 to 4.5 downwards, from 1 to 6 along.
+    // Rows from 1.5 to 4.5, columns from 1 to 6.
     assert_eq!(
         scene.art(),
         ["........", ".11111..", ".11111..", ".11111..", "........", "........"]
     );
 }
 
-/// The pattern goes on from line to line of a strip and begins anew with the next strip or line of
-/// a list.
+/// The pattern continues from line to line within a strip. It restarts at the next strip, and at
+/// each line of a list.
 #[test]
 fn line_stipple() {
     let draw = |code, places: &[(f32, f32, u32)], pattern: u64, repeat: u64| {
@@ -147,7 +148,7 @@ fn line_stipple() {
 
 #[test]
 fn polygon_stipple() {
-    // Over all of the screen.
+    // A triangle over the whole screen.
     let mut scene =
         scene([8, 4], Code::_3DPRIM_TRILIST, &[(0.0, 0.0, 1), (64.0, 0.0, 1), (0.0, 64.0, 1)]);
     scene.wm.polygon_stipple_enable = true;
@@ -166,7 +167,7 @@ fn polygon_stipple() {
     };
     push(&mut scene.more, &offset);
     assert_eq!(scene.art(), ["11111111", ".1111...", "1....111", "........"]);
-    // Lines do not care.
+    // Polygon stipple does not apply to lines.
     let mut line = Scene { topology: Code::_3DPRIM_LINELIST, ..plain };
     line.vertices = vec![on_screen(0.5, 2.5, 1), on_screen(8.5, 2.5, 1)];
     push(&mut line.more, &ThreeDStatePolyStipplePattern { pattern_row: rows });
@@ -191,14 +192,14 @@ fn fill_modes() {
         "........",
     ];
     assert_eq!(scene.art(), points);
-    // Clockwise is front unless something else is said: each face has its own mode.
+    // Clockwise is front-facing by default: each face has its own mode.
     scene.raster.back_face_fill_mode = FillMode::WIREFRAME;
     assert_eq!(scene.art(), points);
     scene.vertices.swap(1, 2);
     assert_eq!(scene.art(), wires);
 }
 
-/// Quads and polygons show their own edges, not those of the triangles that they are made of.
+/// Wireframes of quads and polygons show their own edges, without those of the triangles inside.
 #[test]
 fn wireframes_of_polygons() {
     let corners = [(1.5, 1.5, 1), (5.5, 1.5, 1), (5.5, 5.5, 1), (1.5, 5.5, 1)];
@@ -214,7 +215,7 @@ fn wireframes_of_polygons() {
     }
 }
 
-/// A point of a vertex that stands on the border of a target is drawn as far as it lies inside.
+/// The part of a point inside the target is drawn, also if its vertex lies on the border.
 #[test]
 fn points_at_the_border() {
     let mut scene = scene([4, 4], Code::_3DPRIM_POINTLIST, &[(0.0, 0.0, 1), (4.0, 4.0, 2)]);

@@ -1,9 +1,8 @@
-//! What becomes of vertices on the screen: draws without vertex shader and with small pixel
-//! shaders, whose targets are compared pixel by pixel with what exact arithmetic, the rules of the
-//! APIs and tables say.
+//! The pipeline after the vertices: draws without a vertex shader and with small pixel shaders.
+//! Each pixel of their targets is compared with exact arithmetic, the rules of the APIs, or tables.
 //!
-//! Pictures of characters were drawn by hand from the rule that the case names; nothing here comes
-//! from the model's own output.
+//! Images made of characters were drawn by hand from the rule that the test names. None of them
+//! comes from the model's own output.
 
 mod bad;
 mod blend;

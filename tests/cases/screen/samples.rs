@@ -1,5 +1,6 @@
-//! Several samples a pixel: where values are taken, what shaders know and say about coverage.
-//! Oracle: exact coverage ([`crate::screen::exact`]), values that are linear on the screen.
+//! Several samples per pixel: positions of interpolation, and coverage as input and output of
+//! shaders. Oracle: exact coverage ([`crate::screen::exact`]); values that are linear on the
+//! screen.
 
 use crate::screen::exact::{STANDARD, covers, pattern};
 use crate::screen::kernels;
@@ -10,7 +11,7 @@ use genxml_cases::{push, u};
 
 const CORNERS: [[i64; 2]; 3] = [[300, 200], [3900, 900], [700, 3700]];
 
-/// A triangle whose attribute is its place on the screen: x, y, and twice what the case says.
+/// A triangle whose attribute is x and y of the position on the screen, then the two values `rest`.
 fn placed(log: usize, rest: [f32; 2]) -> Scene {
     let vertices = CORNERS.map(|[x, y]| {
         let (x, y) = (x as f32 / 256.0, y as f32 / 256.0);
@@ -26,7 +27,7 @@ fn placed(log: usize, rest: [f32; 2]) -> Scene {
     scene
 }
 
-/// Covered samples of pixel `n`.
+/// Mask of the covered samples of pixel `n`.
 fn coverage(log: usize, n: usize) -> u32 {
     let at = |&[x, y]: &[i64; 2]| [256 * (n as i64 % 16) + 16 * x, 256 * (n as i64 / 16) + 16 * y];
     STANDARD[log]
@@ -39,8 +40,8 @@ fn near(a: f32, b: f64) -> bool {
     (f64::from(a) - b).abs() < 1e-4
 }
 
-/// Once a pixel, in its middle, whichever samples are covered; or where a covered sample is; or
-/// once a sample.
+/// Attributes are interpolated once per pixel at its centre, or at the position of a covered
+/// sample, or once per sample.
 #[test]
 fn where_values_are_taken() {
     for (log, positions) in STANDARD.iter().enumerate() {
@@ -79,7 +80,7 @@ fn where_values_are_taken() {
     }
 }
 
-/// What shaders are told of coverage.
+/// The input coverage mask of shaders.
 #[test]
 fn coverage_in() {
     for log in [0, 2, 3] {
@@ -97,7 +98,8 @@ fn coverage_in() {
     }
 }
 
-/// What shaders say of coverage holds beside that of the triangle, and instead of what alpha would.
+/// The output mask of shaders is ANDed with the triangle's coverage, and replaces alpha to
+/// coverage.
 #[test]
 fn coverage_out() {
     for (out, to_coverage) in
@@ -119,7 +121,8 @@ fn coverage_out() {
     }
 }
 
-/// As many samples as alpha says, and all of a pixel the same; alpha may then be 1 (2d p.36).
+/// Alpha determines the number of written samples. All written samples of a pixel are equal. Alpha
+/// to one may be enabled (2d p.36).
 #[test]
 fn alpha_to_coverage() {
     for log in [1, 2, 3] {

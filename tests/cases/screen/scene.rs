@@ -1,6 +1,6 @@
-//! A draw without vertex shader, so that the elements of a vertex are its slots (header, position,
-//! attributes), with one small pixel shader and everything else as plain as it can be: a case
-//! changes what it is about.
+//! A draw without a vertex shader, so the slots of a vertex (header, position, attributes) are its
+//! elements. It has a small pixel shader and otherwise default state. A test changes only what it
+//! checks.
 
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersPs;
@@ -37,19 +37,19 @@ use genxml_cases::{
 use genxml_core::Shifted;
 use genxml_sim::{Fault, Stats};
 
-/// Vertices.
+/// Address of the vertices.
 pub const VERTICES: u64 = 0x40_0000;
-/// Render targets, 256 KiB each.
+/// Address of the render targets, 256 KiB each.
 pub const TARGETS: u64 = 0x60_0000;
-/// The depth buffer.
+/// Address of the depth buffer.
 pub const DEPTH: u64 = 0x80_0000;
-/// The stencil buffer.
+/// Address of the stencil buffer.
 pub const STENCIL: u64 = 0x84_0000;
-/// The auxiliary surface.
+/// Address of the auxiliary surface.
 pub const AUXILIARY: u64 = 0x88_0000;
-/// Push constants, from the dynamic state base on.
+/// Offset of push constants from the dynamic state base.
 pub const CONSTANTS: u64 = 0x1000;
-/// Room for each of these.
+/// Bytes for each target or buffer.
 const ROOM: u64 = 256 << 10;
 
 // Offsets from the dynamic state base.
@@ -62,7 +62,7 @@ const COLOR: u64 = 0x700;
 /// A vertex.
 #[derive(Clone, Debug)]
 pub struct Vertex {
-    /// Nothing, render target array index, viewport index, point width.
+    /// Unused, render target array index, viewport index, point width.
     pub header: [u32; 4],
     /// In clip space.
     pub position: [f32; 4],
@@ -70,12 +70,12 @@ pub struct Vertex {
     pub attributes: Vec<[u32; 4]>,
 }
 
-/// A vertex on the screen whose only attribute has one value everywhere.
+/// A vertex in screen coordinates with one attribute. All components of the attribute are `value`.
 pub fn on_screen(x: f32, y: f32, value: u32) -> Vertex {
     Vertex { header: [0; 4], position: [x, y, 0.0, 1.0], attributes: vec![[value; 4]] }
 }
 
-/// Something that is drawn to.
+/// A render target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Format of a pixel.
@@ -88,12 +88,12 @@ pub struct Target {
     pub layers: u32,
     /// Y tiles; surfaces of several samples always have them.
     pub tiled: bool,
-    /// What is there before, again and again.
+    /// Initial contents, repeated.
     pub before: [u32; 4],
 }
 
 impl Target {
-    /// Zeros, one sample, one layer.
+    /// A target of zeros with one sample and one layer.
     pub const fn new(format: SurfaceFormat, bytes: u32) -> Target {
         Target { format, bytes, samples: 1, layers: 1, tiled: false, before: [0; 4] }
     }
@@ -103,12 +103,12 @@ impl Target {
     }
 }
 
-/// A dword a pixel.
+/// One dword per pixel.
 pub const DWORDS: Target = Target::new(SurfaceFormat::R32_UINT, 4);
-/// Four floats a pixel.
+/// Four floats per pixel.
 pub const FLOATS: Target = Target::new(SurfaceFormat::R32G32B32A32_FLOAT, 16);
 
-/// Everything that is drawn, and how.
+/// A draw with all its state.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// Pixels of the screen and of all targets.
@@ -135,21 +135,20 @@ pub struct Scene {
     pub scissors: Vec<ScissorRect>,
     pub blend: BlendState,
     pub color: ColorCalcState,
-    /// Format of the depth buffer, if there is one, and the dword (or word) in each of its pixels
-    /// before.
+    /// Format of the depth buffer, if there is one, and the initial dword (or word) of its pixels.
     pub depth: Option<(DepthFormat, u32)>,
-    /// What each byte of the stencil buffer is before, if there is one.
+    /// Initial value of the bytes of the stencil buffer, if there is one.
     pub stencil: Option<u8>,
     pub tests: ThreeDStateWmDepthStencil,
     /// The auxiliary surface of target 0 lies at [`AUXILIARY`].
     pub auxiliary: AuxiliaryMode,
-    /// Packets that come last.
+    /// Packets after all others, before the draw.
     pub more: Vec<u32>,
     pub instances: u64,
 }
 
-/// The screen itself as the viewport: clip space from -1 to 1 becomes the width and height, upwards
-/// as OpenGL has it.
+/// The viewport for a rectangle of the screen: clip space from -1 to 1 becomes its width and
+/// height, with Y up as in OpenGL.
 pub fn viewport([x0, y0, x1, y1]: [f32; 4]) -> SfClipViewport {
     let half = [(x1 - x0) / 2.0, (y1 - y0) / 2.0];
     SfClipViewport {
@@ -173,8 +172,9 @@ pub fn viewport([x0, y0, x1, y1]: [f32; 4]) -> SfClipViewport {
 const WHOLE_DEPTH: CcViewport = CcViewport { minimum_depth: 0.0, maximum_depth: 1.0 };
 
 impl Scene {
-    /// Triangles on a screen of so many pixels: positions are places on it. The first attribute of
-    /// the provoking vertex goes to a target of dwords as it is ([`crate::screen::kernels::FLAT`]).
+    /// A scene on a screen of `size` pixels, with positions in pixels.
+    /// [`crate::screen::kernels::FLAT`] writes the attribute of the provoking vertex to a target of
+    /// dwords.
     pub fn new(size: [u32; 2], topology: Code, vertices: Vec<Vertex>) -> Scene {
         let widest = genxml_core::UFix::from_bits(0x7ff);
         Scene {
@@ -233,7 +233,8 @@ impl Scene {
         }
     }
 
-    /// Positions are in clip space: they are clipped, divided by w, and put into the viewport.
+    /// Changes positions to clip space: they are clipped, divided by w, and transformed to the
+    /// viewport.
     #[must_use]
     pub fn clipped(mut self) -> Scene {
         self.clip = ThreeDStateClip {
@@ -248,7 +249,7 @@ impl Scene {
         self
     }
 
-    /// The surface of a target.
+    /// The surface state of a target.
     pub fn surface(&self, index: usize) -> RenderSurfaceState {
         let target = &self.targets[index];
         RenderSurfaceState {
@@ -305,7 +306,7 @@ impl Scene {
         (self.size[0] * target.bytes).next_multiple_of(if target.is_tiled() { 128 } else { 64 })
     }
 
-    /// First register behind what the fixed functions enable, for threads of 8 pixels.
+    /// First register after the payload that the fixed functions enable, for threads of 8 pixels.
     fn start(&self) -> u64 {
         let modes = self.wm.barycentric_interpolation_mode.get().count_ones();
         let offsets = self.ps.position_xy_offset_select.bits() > 1;
@@ -318,7 +319,7 @@ impl Scene {
         2 + 2 * u64::from(modes) + singles.iter().filter(|&&on| on).count() as u64
     }
 
-    /// A model with memory as it is before.
+    /// A model whose memory has the initial contents.
     pub fn model(&self) -> Model {
         let mut model = Model::new();
         model.map(VERTICES, 64 << 10);
@@ -341,7 +342,7 @@ impl Scene {
         model
     }
 
-    /// The attribute as it is at every pixel, as four floats.
+    /// Changes the target to four floats per pixel.
     #[must_use]
     pub fn floats(mut self) -> Scene {
         self.kernel = crate::screen::kernels::PLANES;
@@ -458,7 +459,8 @@ impl Scene {
     }
 
     fn depth_buffer(&self) -> ThreeDStateDepthBuffer {
-        // A stencil buffer alone has its extent from a depth buffer at address 0, as drivers do it.
+        // A stencil buffer alone takes its extent from a depth buffer at address 0, as drivers set
+        // it.
         let (surface_type, format, address) = match (self.depth, self.stencil) {
             (Some((format, _)), _) => (SurfaceType::SURFTYPE_2D, format, DEPTH),
             (None, Some(_)) => (SurfaceType::SURFTYPE_2D, DepthFormat::D32_FLOAT, 0),
@@ -497,7 +499,7 @@ impl Scene {
     /// Draws.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn run(&self) -> Result<Drawn<'_>, Fault> {
         let mut model = self.model();
         let batch = self.batch(&mut model);
@@ -505,7 +507,7 @@ impl Scene {
         Ok(self.drawn(&mut model, stats))
     }
 
-    /// Memory as it is now.
+    /// The contents of memory after a draw.
     pub fn drawn(&self, model: &mut Model, stats: Stats) -> Drawn<'_> {
         Drawn {
             scene: self,
@@ -518,7 +520,7 @@ impl Scene {
         }
     }
 
-    /// What is drawn, of a target of dwords: a character a pixel, `.` for 0, digits and then
+    /// Draws to a target of dwords and returns a character per pixel: `.` for 0, digits and then
     /// letters for values from 1 on.
     pub fn art(&self) -> Vec<String> {
         let drawn = self.run().expect("a draw without fault");
@@ -543,12 +545,12 @@ pub struct Drawn<'a> {
     targets: Vec<Vec<u8>>,
     depth: Vec<u8>,
     stencil: Vec<u8>,
-    /// Counts.
+    /// Statistics of the draw.
     pub stats: Stats,
 }
 
 impl Drawn<'_> {
-    /// As [`Scene::art`], of a layer.
+    /// Like [`Scene::art`], for one layer.
     pub fn art(&self, layer: u32) -> Vec<String> {
         let width = self.scene.size[0] as usize;
         self.dwords(0, layer, 0)
@@ -557,7 +559,7 @@ impl Drawn<'_> {
             .collect()
     }
 
-    /// Bytes of a layer and sample of a target, row by row without gaps.
+    /// Bytes of a layer and sample of a target, row by row without padding.
     pub fn bytes(&self, target: usize, layer: u32, sample: u32) -> Vec<u8> {
         let Scene { size: [width, height], targets, .. } = self.scene;
         let state = &targets[target];
@@ -580,7 +582,7 @@ impl Drawn<'_> {
         bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
     }
 
-    /// Four floats a pixel.
+    /// Four floats per pixel of a layer and sample of a target.
     pub fn floats(&self, target: usize, layer: u32, sample: u32) -> Vec<[f32; 4]> {
         self.dwords(target, layer, sample)
             .as_chunks()
@@ -590,7 +592,7 @@ impl Drawn<'_> {
             .collect()
     }
 
-    /// What each pixel of the depth buffer holds.
+    /// Contents of the depth buffer, one value per pixel.
     pub fn depths(&self) -> Vec<u32> {
         let Scene { size: [width, height], depth, .. } = self.scene;
         let bytes =
@@ -610,7 +612,7 @@ impl Drawn<'_> {
         values
     }
 
-    /// What each pixel of the stencil buffer holds.
+    /// Contents of the stencil buffer, one value per pixel.
     pub fn stencils(&self) -> Vec<u8> {
         let [width, height] = self.scene.size;
         let at = |x: u32, y: u32| self.stencil[Tiling::W.offset(x.into(), y.into(), 256) as usize];

@@ -1,5 +1,5 @@
-//! Formats of render targets. Oracle: the bits that the formats' names say (G45 vol 4, surface
-//! formats), put together here; conversions by exact rationals, sRGB by its formula in f64.
+//! Formats of render targets. Oracle: the bits that the formats' names describe (G45 vol 4, surface
+//! formats), computed here; exact rationals for conversions; the formula of sRGB in f64.
 
 use crate::screen::kernels;
 use crate::screen::scene::{Scene, Target, Vertex, on_screen};
@@ -16,10 +16,11 @@ enum As {
     Int,
 }
 
-/// A format: its channels from bit 0 on, each of red, green, blue, alpha (0 to 3), with its bits.
+/// A format, and its channels from bit 0 on: red, green, blue or alpha (0 to 3) with a number of
+/// bits.
 type Layout = (Format, As, &'static [(usize, u32)]);
 
-/// Bits of a value. Floats are those that are exact in all formats here.
+/// Bits of a stored value. The float values are exact in all formats here.
 fn stored(value: f32, bits: u32, kind: As) -> u64 {
     match kind {
         As::Unorm => (f64::from(value.clamp(0.0, 1.0)) * ((1_u64 << bits) - 1) as f64)
@@ -29,7 +30,7 @@ fn stored(value: f32, bits: u32, kind: As) -> u64 {
             (f64::from(value.clamp(-1.0, 1.0)) * most).round_ties_even() as i64 as u64
                 & ((1 << bits) - 1)
         }
-        // Sign, exponent and mantissa of 32 bits; smaller floats have fewer bits of each.
+        // Small floats have the same fields as 32-bit floats with fewer bits.
         As::Float if bits == 32 => value.to_bits().into(),
         As::Float => {
             let raw = value.to_bits();
@@ -41,7 +42,7 @@ fn stored(value: f32, bits: u32, kind: As) -> u64 {
     }
 }
 
-/// One colour in many formats: channels (of red, green, blue, alpha: 0 to 3) from bit 0 on.
+/// One colour in many formats.
 #[test]
 fn channels() {
     use As::{Float, Int, Snorm, Unorm};
@@ -96,8 +97,8 @@ fn channels() {
     }
 }
 
-/// Colours go through the curve of sRGB, alpha does not. Oracle: its formula in f64; half a step
-/// off is allowed, and a little more as Direct3D 11 3.2.3.8 does.
+/// Colours are sRGB-encoded, alpha is not. Oracle: the formula in f64. Half a step of error is
+/// permitted, and a little more, as in Direct3D 11 3.2.3.8.
 #[test]
 fn srgb() {
     let vertices =

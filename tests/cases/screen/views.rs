@@ -1,6 +1,6 @@
-//! Clipping, viewports, scissors, layers: where on the screen things are drawn. Oracle: OpenGL 4.6
-//! 13.7 (clipping) and 13.8 (viewports), in places where everything falls on whole pixels; user
-//! distances by their sign at each pixel.
+//! Clipping, viewports, scissors, layers: where primitives are drawn. Oracle: OpenGL 4.6 13.7
+//! (clipping) and 13.8 (viewports), at positions where all edges lie at whole pixels; the sign of
+//! user clip distances at each pixel.
 
 use crate::screen::exact::covers;
 use crate::screen::scene::{Scene, Vertex, on_screen, viewport};
@@ -34,8 +34,8 @@ fn filled(
     (0..8).map(|y| (0..8).map(|x| pixel(x, y)).collect()).collect()
 }
 
-/// What is drawn ends where the viewport does, whether the guard band lets the rasteriser or the
-/// clipper do that.
+/// Drawing ends at the edges of the viewport, whether the rasteriser or the clipper (because of the
+/// guard band) cuts the triangle.
 #[test]
 fn viewport_and_guard_band() {
     for guard in [1.0, 2.0, 8.0] {
@@ -48,11 +48,10 @@ fn viewport_and_guard_band() {
     }
 }
 
-/// Depths outside of what the API allows are cut off: of OpenGL between -w and w, of Direct3D
-/// between 0 and w.
+/// Depths outside of the API's range are clipped: -w to w in OpenGL, 0 to w in Direct3D.
 #[test]
 fn near_and_far() {
-    // z grows from -2 to 2 over the screen, to the right.
+    // z grows from -2 to 2 from left to right.
     let plane = |x: f32| 2.0 * x;
     let vertices: Vec<Vertex> = whole(1, 0.0)
         .into_iter()
@@ -76,9 +75,9 @@ fn near_and_far() {
     }
 }
 
-/// A triangle that reaches behind the eye is drawn as far as it lies before it. Oracle: the sign of
-/// w and the sides at each pixel, in f64 (homogeneous edge functions); pixels whose centre lies
-/// within 1/64 of an edge are left out.
+/// A triangle with one vertex behind the eye: only the part in front is drawn. Oracle: the sign of
+/// w and of the edges at each pixel, in f64 (homogeneous edge functions). Pixels whose centre is
+/// within 1/64 of an edge are skipped.
 #[test]
 fn behind_the_eye() {
     let corners = [[-0.5, -1.0, 0.0, 1.0], [0.5, -1.0, 0.0, 1.0], [0.25, 1.0, 0.0, -0.5_f32]];
@@ -94,7 +93,7 @@ fn behind_the_eye() {
     let (mut lit, determinant) = (0, dot(cross(a, b), c));
     for (n, &value) in drawn.iter().enumerate() {
         let at = [(n % 8) as f64 / 4.0 + 0.125 - 1.0, 1.0 - 0.125 - (n / 8) as f64 / 4.0, 1.0];
-        // Weights of the corners, times w: all positive where the triangle is seen before the eye.
+        // Weights of the corners, times w: all are positive for the part in front of the eye.
         let weights =
             [cross(b, c), cross(c, a), cross(a, b)].map(|edge| dot(edge, at) / determinant);
         if weights.iter().any(|w| w.abs() < 1.0 / 64.0) {
@@ -116,10 +115,10 @@ fn clip_modes() {
     assert_eq!(scene.art(), filled(0..8, 0..8, '1'));
 }
 
-/// Two distances, one along x and one along y: both clip, or both cull whole triangles.
+/// Two distances, along x and along y. They clip, or cull whole triangles.
 #[test]
 fn user_distances() {
-    // Distances lie before the attributes, in the slots behind the position.
+    // The distances are in the slots between the position and the attributes.
     let with_distances = |v: Vertex, distances: [f32; 2]| {
         let mut slots = vec![[distances[0].to_bits(), distances[1].to_bits(), 0, 0], [0; 4]];
         slots.extend(&v.attributes);
@@ -141,32 +140,32 @@ fn user_distances() {
         };
         scene.art()
     };
-    // Right of the middle; above the middle.
+    // Positive on the right half; positive on the upper half.
     let axes = |x: f32, y: f32| [x, y];
     assert_eq!(draw(0, 0, &axes), filled(0..8, 0..8, '1'));
     assert_eq!(draw(1, 0, &axes), filled(0..8, 4..8, '1'));
     assert_eq!(draw(2, 0, &axes), filled(0..4, 0..8, '1'));
     assert_eq!(draw(3, 0, &axes), filled(0..4, 4..8, '1'));
-    // Culled only if all vertices are outside.
+    // A triangle is culled only if all its vertices are outside.
     assert_eq!(draw(0, 3, &axes), filled(0..8, 0..8, '1'));
     assert_eq!(draw(0, 1, &|_, _| [-1.0, 0.0]), filled(0..0, 0..0, '1'));
     assert_eq!(
         draw(0, 1, &|x, _| [if x > 1.0 { 1.0 } else { -1.0 }, 0.0]),
         filled(0..8, 0..8, '1')
     );
-    // What is no number is outside.
+    // NaN counts as outside.
     assert_eq!(draw(0, 1, &|_, _| [f32::NAN, 0.0]), filled(0..0, 0..0, '1'));
 }
 
-/// Each vertex names its viewport, and each viewport has its scissor rectangle; the provoking
-/// vertex decides.
+/// Each vertex has a viewport index, and each viewport has a scissor rectangle. The provoking
+/// vertex selects the viewport.
 #[test]
 fn viewport_arrays_and_scissors() {
     let mut vertices = Vec::new();
     for index in 0..3 {
         vertices.extend(whole(index + 1, 0.0).map(|v| Vertex { header: [0, 0, index, 0], ..v }));
     }
-    // One that does not exist is the first.
+    // An index outside the range selects viewport 0.
     vertices.extend(whole(4, 0.0).map(|v| Vertex { header: [0, 0, 9, 0], ..v }));
     let mut scene = triangles(vertices).clipped();
     let depth = scene.viewports[0].1;
@@ -180,7 +179,7 @@ fn viewport_arrays_and_scissors() {
         scissor_rectangle_x_max: u(x1),
         scissor_rectangle_y_max: u(y1),
     };
-    // The last one is empty: it ends before it starts.
+    // The last rectangle is empty: it ends before it starts.
     scene.scissors = vec![scissor(0, 0, 0, 3), scissor(3, 2, 60, 7), scissor(6, 6, 5, 7)];
     let want = [
         "4.......", "4.......", "4..22...", "4..22...", "...22...", "...22...", "...22...",
@@ -189,7 +188,7 @@ fn viewport_arrays_and_scissors() {
     assert_eq!(scene.art(), want);
 }
 
-/// The rectangle cuts; its origin moves everything.
+/// The drawing rectangle clips; its origin moves all primitives.
 #[test]
 fn drawing_rectangle() {
     let corners = [(0.0, 0.0, 1), (4.0, 0.0, 1), (0.0, 4.0, 1)];
@@ -214,8 +213,7 @@ fn drawing_rectangle() {
     assert!(want.concat().contains('1'));
 }
 
-/// Layers by the index in the header; what is no layer is the first; CLIP can send all to the
-/// first.
+/// The header of a vertex selects the layer. CLIP can force layer 0.
 #[test]
 fn layers() {
     let mut vertices = Vec::new();
@@ -226,7 +224,8 @@ fn layers() {
     scene.targets[0].layers = 3;
     let drawn = scene.run().unwrap();
     assert_eq!([1, 2].map(|layer| drawn.art(layer)[3].clone()), ["22222222", "33333333"]);
-    // 2d p.412 leaves open what becomes of layers that do not exist: the first one, or nothing.
+    // 2d p.412 leaves open what happens with layers that do not exist: layer 0 is drawn, or
+    // nothing.
     assert!(["11111111", "88888888"].contains(&drawn.art(0)[3].as_str()));
     scene.clip.force_zero_rta_index_enable = true;
     let drawn = scene.run().unwrap();

@@ -1,4 +1,4 @@
-//! What draws share: the 3D pipeline selected, vertices without a vertex shader.
+//! Packets for draws: selection of the 3D pipeline, and vertices without a vertex shader.
 
 use crate::{KERNELS, at, select, u};
 use genxml::gen8::enums::ThreeDVertexComponentControl as Component;
@@ -6,14 +6,14 @@ use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use genxml::gen8::render3d_fetch::{VertexBufferState, VertexElementState};
 use genxml::gen8::state::{StateBaseAddress, SurfaceFormat};
 
-/// The 3D pipeline with the bases of this crate, kernels from [`KERNELS`] on.
+/// Selects the 3D pipeline and the bases of this crate, with kernels at [`KERNELS`].
 pub fn pipeline() -> Vec<u32> {
     let bases =
         StateBaseAddress { instruction_base_address: at(KERNELS), ..StateBaseAddress::new() };
     select(PipelineSelectPipelineSelection::_3D, bases)
 }
 
-/// All components of an element by one rule.
+/// An element whose components all have the same control.
 pub fn element(offset: u64, format: SurfaceFormat, control: Component) -> VertexElementState {
     VertexElementState {
         valid: true,
@@ -27,14 +27,14 @@ pub fn element(offset: u64, format: SurfaceFormat, control: Component) -> Vertex
     }
 }
 
-/// So many elements of four dwords, one behind the other.
+/// `count` elements of four dwords, at consecutive offsets.
 pub fn elements(count: u64) -> Vec<VertexElementState> {
     let element =
         |n| element(16 * n, SurfaceFormat::R32G32B32A32_UINT, Component::VFCOMP_STORE_SRC);
     (0..count).map(element).collect()
 }
 
-/// Buffer 0: bytes of a vertex, bytes of all.
+/// The state of buffer 0. `pitch` is the size of a vertex, `size` the size of the buffer, in bytes.
 pub fn vertex_buffer(address: u64, pitch: u64, size: u64) -> VertexBufferState {
     VertexBufferState {
         buffer_pitch: u(pitch),

@@ -1,9 +1,9 @@
-//! What the cases of the model share: a GPU with memory, batches of typed packets, kernels behind a
-//! walker.
+//! Helpers for tests of the model: a GPU with memory, batches of typed packets, kernels started by
+//! a walker.
 //!
-//! A case writes memory, builds a batch with the typed API (kernels with `eu!`), submits it, and
-//! compares memory with what plain scalar Rust computes from the manual's text. Nothing here knows
-//! what the model should answer.
+//! A test writes memory, builds a batch with the typed API (kernels with `eu!`), submits it, and
+//! compares memory with the result of plain scalar Rust, written from the manual's text. The
+//! helpers contain no expected results.
 
 use genxml::engine::EngineId;
 use genxml::gen8::media::{
@@ -25,9 +25,9 @@ pub use genxml_testkit::packet::{at, minus_one, push, u};
 pub use genxml_testkit::{Random, packets};
 pub use media::Media;
 
-/// Where [`Model::submit`] puts the batch; 64 KiB.
+/// Address of the batch of [`Model::submit`]; 64 KiB.
 pub const BATCH: u64 = 0x10_0000;
-/// Surface, dynamic and instruction state of [`Compute`]; 64 KiB each.
+/// Surface state base of [`Compute`]. Surface, dynamic and instruction state have 64 KiB each.
 pub const SURFACE_STATE: u64 = 0x20_0000;
 /// Dynamic state base.
 pub const DYNAMIC_STATE: u64 = 0x21_0000;
@@ -36,7 +36,7 @@ pub const KERNELS: u64 = 0x22_0000;
 /// Scratch space, 1 MiB, at General State Base 0.
 pub const SCRATCH: u64 = 0x30_0000;
 
-/// A GPU and a context with some memory mapped.
+/// A GPU and a context with mapped memory.
 pub struct Model {
     /// The GPU.
     pub gpu: Gpu,
@@ -51,7 +51,7 @@ impl Default for Model {
 }
 
 impl Model {
-    /// The regions of this module mapped, all zeros; hangs after 2^26 units of work.
+    /// Maps the regions of this module, all zeros. A batch hangs after 2^26 units of work.
     pub fn new() -> Self {
         let mut gpu = Gpu::new();
         gpu.set_work_limit(1 << 26);
@@ -102,10 +102,10 @@ impl Model {
         out
     }
 
-    /// Runs a batch from [`BATCH`] on; MI_BATCH_BUFFER_END is added.
+    /// Runs a batch at [`BATCH`]. MI_BATCH_BUFFER_END is appended.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn submit(&mut self, engine: EngineId, batch: &[u32]) -> Result<Stats, Fault> {
         let mut batch = batch.to_vec();
         push(&mut batch, &MiBatchBufferEnd::new());
@@ -116,7 +116,7 @@ impl Model {
     /// Runs a batch on the render engine.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn render(&mut self, batch: &[u32]) -> Result<Stats, Fault> {
         self.submit(EngineId::Render, batch)
     }
@@ -124,42 +124,44 @@ impl Model {
     /// Runs a batch on the blitter.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn blit(&mut self, batch: &[u32]) -> Result<Stats, Fault> {
         self.submit(EngineId::Blitter, batch)
     }
 }
 
-/// A kernel, its surfaces and its constants, behind a GPGPU_WALKER.
+/// A kernel with its surfaces and constants, started by a GPGPU_WALKER.
 #[derive(Clone, Debug)]
 pub struct Compute<'a> {
     /// The kernel.
     pub kernel: &'a [u32],
-    /// Instruction base, where the kernel is put: [`KERNELS`], or other memory that is mapped.
+    /// Instruction base, where the kernel is written: [`KERNELS`], or other mapped memory.
     pub base: u64,
     /// Surface states, by binding table index.
     pub surfaces: Vec<RenderSurfaceState>,
-    /// Constants of all threads, then of each thread, 32 bytes a register.
+    /// Constants that all threads share, then those of each thread; 32 bytes per register.
     pub curbe: Vec<u8>,
-    /// The descriptor; kernel, binding table and lengths of constants are filled in from the rest.
+    /// The interface descriptor. [`batch`](Self::batch) sets its kernel, binding table, lengths of
+    /// constants and number of threads.
     pub descriptor: InterfaceDescriptorData,
-    /// Registers of [`curbe`](Self::curbe) that all threads share; the others are dealt out to the
-    /// threads of a group.
+    /// Number of registers of [`curbe`](Self::curbe) that all threads share. The others are divided
+    /// among the threads of a group.
     pub shared: u64,
-    /// The front end.
+    /// The state of the front end.
     pub vfe: MediaVfeState,
-    /// Channels of a thread.
+    /// SIMD width of a thread.
     pub simd: GpgpuWalkerSimdSize,
-    /// Threads of a group, one after the other in X.
+    /// Number of threads of a group, all in X.
     pub threads: u64,
-    /// Groups in X, Y and Z.
+    /// Number of groups in X, Y and Z.
     pub groups: [u64; 3],
-    /// Live channels of the last thread in X.
+    /// Execution mask of the last thread in X.
     pub right: u64,
 }
 
 impl<'a> Compute<'a> {
-    /// One group of one thread of 8 channels, without surfaces and constants; 64 threads at once.
+    /// One group with one thread of 8 channels, without surfaces and constants. 64 threads can run
+    /// at the same time.
     pub fn new(kernel: &'a [u32]) -> Self {
         Compute {
             kernel,
@@ -179,7 +181,7 @@ impl<'a> Compute<'a> {
         }
     }
 
-    /// Writes state to memory and returns the batch.
+    /// Writes the state to memory and returns the batch.
     pub fn batch(&self, model: &mut Model) -> Vec<u32> {
         model.put(self.base, self.kernel);
         let table = put_surfaces(model, &self.surfaces);
@@ -202,7 +204,7 @@ impl<'a> Compute<'a> {
         batch
     }
 
-    /// The walker of the batch.
+    /// The GPGPU_WALKER of the batch.
     pub fn walker(&self) -> GpgpuWalker {
         GpgpuWalker {
             simd_size: self.simd,
@@ -216,18 +218,18 @@ impl<'a> Compute<'a> {
         }
     }
 
-    /// Writes state, runs the batch.
+    /// Writes the state and runs the batch.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn run(&self, model: &mut Model) -> Result<Stats, Fault> {
         let batch = self.batch(model);
         model.render(&batch)
     }
 }
 
-/// Puts surface states at the surface base and the binding table behind them, whose offset it
-/// returns.
+/// Writes surface states at the surface state base and the binding table after them. Returns the
+/// offset of the table.
 pub fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
     let table = 64 * surfaces.len() as u64;
     for (index, surface) in surfaces.iter().enumerate() {
@@ -238,8 +240,8 @@ pub fn put_surfaces(model: &mut Model, surfaces: &[RenderSurfaceState]) -> u64 {
     table
 }
 
-/// The packets that choose a pipeline and the bases of this module: the general one is 0, those for
-/// indirect objects and instructions are in `bases`.
+/// Packets that select a pipeline and the bases of this module. The general state base is 0;
+/// `bases` has those of indirect objects and instructions.
 pub fn select(
     pipeline_selection: PipelineSelectPipelineSelection,
     bases: StateBaseAddress,
@@ -259,9 +261,9 @@ pub fn select(
     ]
 }
 
-/// Puts constants into the dynamic state, and returns the packets that choose the pipeline and the
-/// bases ([`select`]), the front end, the constants, and so many interface descriptors from the
-/// dynamic base on.
+/// Writes constants to the dynamic state. Returns the packets that select the pipeline and the
+/// bases ([`select`]), and that set the front end, the constants, and `descriptors` interface
+/// descriptors from the dynamic state base on.
 fn put_state(
     model: &mut Model,
     pipeline: PipelineSelectPipelineSelection,
@@ -300,8 +302,8 @@ pub fn raw_buffer(address: u64, bytes: u64) -> RenderSurfaceState {
         surface_type: SurfaceType::SURFTYPE_BUFFER,
         surface_format: SurfaceFormat::RAW,
         surface_base_address: at(address),
-        // The number of entries less one, in three pieces (2d RENDER_SURFACE_STATE Width, Height,
-        // Depth).
+        // The number of entries minus one, split into three fields (2d RENDER_SURFACE_STATE Width,
+        // Height, Depth).
         extent: RenderSurfaceStateExtent::Buffer {
             width: u(last & 0x7f),
             height: u(last >> 7 & 0x3fff),

@@ -1,4 +1,5 @@
-//! Media threads: kernels behind packets of the media pipeline, and what is heard of them.
+//! Media threads: kernels started by packets of the media pipeline, and the events of their
+//! threads.
 
 use crate::{BATCH, DYNAMIC_STATE, KERNELS, Model, at, push, put_state, put_surfaces, u};
 use genxml::engine::EngineId;
@@ -8,35 +9,35 @@ use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState, StateBase
 use genxml_core::MinusOne;
 use genxml_sim::{Event, Fault, Now, Stats};
 
-/// Where indirect data counts from: the second half of the dynamic state.
+/// Indirect object base: the second half of the dynamic state.
 pub const INDIRECT: u64 = DYNAMIC_STATE + 0x8000;
 
-/// Kernels by descriptor, their surfaces and constants.
+/// Kernels with their descriptors, surfaces and constants.
 #[derive(Clone, Debug)]
 pub struct Media<'a> {
     /// The kernel of each descriptor.
     pub kernels: Vec<&'a [u32]>,
-    /// The descriptors; kernel and binding table are filled in.
+    /// The descriptors. [`state`](Self::state) sets kernel and binding table.
     pub descriptors: Vec<InterfaceDescriptorData>,
     /// Surface states, by binding table index.
     pub surfaces: Vec<RenderSurfaceState>,
-    /// Constants, 32 bytes a register.
+    /// Constants, 32 bytes per register.
     pub curbe: Vec<u8>,
-    /// The front end.
+    /// The state of the front end.
     pub vfe: MediaVfeState,
 }
 
-/// A thread that starts or ends.
+/// The start or end of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// It starts with this payload.
+    /// A thread starts with this payload.
     Start(Vec<u32>),
-    /// It has ended, after this many instructions.
+    /// A thread has ended after this many instructions.
     End(u64),
 }
 
 impl<'a> Media<'a> {
-    /// One kernel; 64 threads at once, 8 URB entries of 4 registers.
+    /// One kernel. 64 threads can run at the same time; there are 8 URB entries of 4 registers.
     pub fn new(kernel: &'a [u32]) -> Self {
         Media {
             kernels: vec![kernel],
@@ -52,7 +53,7 @@ impl<'a> Media<'a> {
         }
     }
 
-    /// Writes state to memory and returns the packets that lead to it.
+    /// Writes the state to memory and returns the packets that select it.
     pub fn state(&self, model: &mut Model) -> Vec<u32> {
         let table = put_surfaces(model, &self.surfaces);
         for (index, (kernel, descriptor)) in self.kernels.iter().zip(&self.descriptors).enumerate()
@@ -77,7 +78,7 @@ impl<'a> Media<'a> {
 }
 
 impl Model {
-    /// Runs a batch on the render engine and tells which threads started and ended, in order.
+    /// Runs a batch on the render engine and returns the starts and ends of threads, in order.
     pub fn listen(&mut self, batch: &[u32]) -> (Result<Stats, Fault>, Vec<Told>) {
         let mut batch = batch.to_vec();
         push(&mut batch, &MiBatchBufferEnd::new());
@@ -95,7 +96,7 @@ impl Model {
     /// Runs a batch and returns the payloads of all threads.
     ///
     /// # Errors
-    /// What the model says.
+    /// The fault that the model returns.
     pub fn payloads(&mut self, batch: &[u32]) -> Result<Vec<Vec<u32>>, Fault> {
         let (result, told) = self.listen(batch);
         result?;

@@ -1,9 +1,9 @@
-//! Surfaces as one draws them on paper: tiles filled byte by byte, levels and slices put down one
-//! after the other. Written from gen8_facts 10.1 to 10.3, for oracles.
+//! Layouts of surfaces for oracles, counted as on paper: tiles filled byte by byte, levels and
+//! slices placed one after the other. Written from gen8_facts 10.1 to 10.3.
 
 use std::sync::LazyLock;
 
-/// Order of bytes.
+/// Order of the bytes of a surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tiling {
     /// Row after row.
@@ -17,7 +17,8 @@ pub enum Tiling {
 }
 
 impl Tiling {
-    /// Bytes and rows of a tile, and the bytes of pitch that it takes.
+    /// Width in bytes and number of rows of a tile, and the multiple of bytes to which the pitch is
+    /// aligned.
     pub const fn tile(self) -> (u64, u64, u64) {
         match self {
             Tiling::Linear => (1, 1, 1),
@@ -27,7 +28,7 @@ impl Tiling {
         }
     }
 
-    /// Byte and row of each address of a tile, in order of addresses.
+    /// Byte and row for each address of a tile, in the order of addresses.
     pub fn walk(self) -> Vec<(u64, u64)> {
         let mut walk = Vec::with_capacity(4096);
         match self {
@@ -38,9 +39,9 @@ impl Tiling {
             Tiling::Y => (0..8).for_each(|column| {
                 (0..32).for_each(|y| walk.extend((0..16).map(|x| (16 * column + x, y))));
             }),
-            // Eight columns of 8 bytes, in each sixteen rectangles of 8 x 4, in each two of 4 x 4,
-            // in each four of 2 x 2, whose four bytes are two of the upper row, two of the lower
-            // one: x5 x4 x3 y5 y4 y3 y2 x2 y1 x1 y0 x0.
+            // Eight columns of 8 bytes. Each has sixteen rectangles of 8 x 4, each of these two of
+            // 4 x 4, each of those four of 2 x 2. Two of the four bytes are in the upper row, two
+            // in the lower one: x5 x4 x3 y5 y4 y3 y2 x2 y1 x1 y0 x0.
             Tiling::W => {
                 let both = [0, 1];
                 for column in 0..8 {
@@ -62,7 +63,7 @@ impl Tiling {
         walk
     }
 
-    /// Offset of byte `x` of row `y`, by looking it up in its tile.
+    /// Offset of byte `x` of row `y`, looked up in its tile.
     pub fn offset(self, x: u64, y: u64, pitch: u64) -> u64 {
         static TILES: LazyLock<[Vec<u64>; 3]> = LazyLock::new(|| {
             [Tiling::X, Tiling::Y, Tiling::W].map(|tiling| {
@@ -85,7 +86,7 @@ impl Tiling {
     }
 }
 
-/// Sizes of an image.
+/// Dimensions of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Sheet {
     /// Width in texels.
@@ -94,9 +95,9 @@ pub struct Sheet {
     pub height: u32,
     /// Slices of a volume.
     pub depth: u32,
-    /// Texels of a block.
+    /// Width and height of a block in texels.
     pub block: [u32; 2],
-    /// Elements that levels are aligned to.
+    /// Horizontal and vertical alignment of levels, in elements.
     pub align: [u32; 2],
 }
 
@@ -114,8 +115,8 @@ impl Sheet {
         )
     }
 
-    /// Positions of a slice's levels: L0 at (0,0), L1 at (0,h0), L2 at (w1,h0), the others below
-    /// it.
+    /// Positions of the levels of a slice: L0 at (0,0), L1 at (0,h0), L2 at (w1,h0), the others
+    /// below L2.
     pub fn levels(&self, count: u32) -> Vec<Rectangle> {
         let mut pen = (0, 0);
         let mut rectangles = Vec::new();
@@ -130,7 +131,8 @@ impl Sheet {
         rectangles
     }
 
-    /// Positions of a volume's slices: 2^level of them side by side, levels below each other.
+    /// Positions of a volume's slices: 2^level slices side by side, and the levels below each
+    /// other.
     pub fn volume(&self, count: u32) -> Vec<Vec<Rectangle>> {
         let mut top = 0;
         let mut levels = Vec::new();

@@ -1,6 +1,5 @@
-//! Elements: which bits become which of the four channels. Oracle: the element as one number,
-//! channel by channel, with the description that `facts` checks and the conversions that `values`
-//! checks.
+//! The bits of an element that form each of the four channels. Oracle: the element as one number,
+//! channel by channel. `facts` checks the descriptions and `values` checks the conversions.
 
 use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::Random;
@@ -27,7 +26,7 @@ fn raw(element: &[u8], channel: &Channel) -> u64 {
     })
 }
 
-/// The output channel of a letter, or of each of several.
+/// The output channels of a letter.
 fn outputs(letter: Letter) -> &'static [usize] {
     match letter {
         Letter::R | Letter::P => &[0],
@@ -80,12 +79,12 @@ fn every_bit_of_every_format() {
         }
         count += 1;
     }
-    // All but compressed blocks, packed YUV, planes and bytes, less than a byte, and what passes as
-    // it is.
+    // All formats except compressed blocks, packed YUV, planes and bytes, formats of less than a
+    // byte, and formats that are copied unchanged.
     assert_eq!(count, codecs().count() - 28 - 4 - 3 - 3 - 4);
 }
 
-/// An element that was decoded encodes to itself, where each value has one pattern of bits.
+/// A decoded element encodes to the same bits, if each value has only one pattern of bits.
 #[test]
 fn there_and_back() {
     for codec in with_channels() {
@@ -115,7 +114,7 @@ fn there_and_back() {
             for channel in format.channels() {
                 let (mut old, new) = (raw(element, channel), raw(&back, channel));
                 match channel.encoding {
-                    // Two patterns mean -1.
+                    // Two bit patterns mean -1.
                     Encoding::Snorm if old == 1 << (channel.bits - 1) => old += 1,
                     Encoding::Typeless if channel.letter == Letter::X => old = 0,
                     Encoding::Float
@@ -136,12 +135,12 @@ fn there_and_back() {
     }
 }
 
-/// Not-a-numbers are one.
+/// All NaNs are equal.
 fn canonical(bits: u32) -> u32 {
     if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fc0_0000 } else { bits }
 }
 
-/// Channels that are masked out keep their bits; with all of them masked in, only padding changes.
+/// Masked channels keep their bits. Without a mask, only padding changes.
 #[test]
 fn masks() {
     let mut random = Random::new(9);
@@ -176,7 +175,7 @@ fn masks() {
     }
 }
 
-/// Blocks of codes, each of one size (2b p.36-42).
+/// Within a block of format codes, all formats have the same size (2b p.36-42).
 #[test]
 fn codes_come_in_blocks_of_one_size() {
     for codec in codecs() {
@@ -200,7 +199,7 @@ fn codes_come_in_blocks_of_one_size() {
     }
 }
 
-/// Elements of less than a byte, by their bits.
+/// Elements of less than a byte.
 #[test]
 fn less_than_a_byte() {
     use genxml_sim::surface::format::codec::decode_element;
@@ -210,6 +209,6 @@ fn less_than_a_byte() {
     let (zero, one) = (0f32.to_bits(), 1f32.to_bits());
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 1), [one, zero, zero, one]);
     assert_eq!(bits(SurfaceFormat::R1_UNORM, 0), [zero, zero, zero, one]);
-    // The index of a palette.
+    // A palette index.
     assert_eq!(bits(SurfaceFormat::P2_UNORM_PALETTE1, 3)[0], 3);
 }

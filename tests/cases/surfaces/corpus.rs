@@ -1,7 +1,7 @@
-//! Surface states of real drivers: each that a batch of the corpus reaches can be resolved.
+//! Surface states of real drivers: each state that a batch of the corpus uses can be resolved.
 //!
-//! Oracle: the drivers, whose surfaces hardware accepts; and the memory that they allocated for
-//! them.
+//! Oracle: the drivers, whose surface states hardware accepts, and the memory that they allocated
+//! for them.
 
 use crate::surfaces::shared;
 use genxml::capture::{Capture, Event, Playback};
@@ -12,7 +12,7 @@ use genxml_sim::surface::{Dimension, Surface, SurfaceKind};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// Surface states of all batches of a capture, each once, with the memory of its first use.
+/// Calls `meet` once for each surface state of a capture, with the memory of its first use.
 fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, Roles, &dyn Memory)) {
     let capture = Capture::open(path).unwrap();
     let options = Options { every_draw: true, ..Options::default() };
@@ -42,8 +42,8 @@ fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, Roles, &dyn Memor
     }
 }
 
-/// Graphics addresses of the first and last texel that the state describes: of the last sample of
-/// the last slice of each level.
+/// Graphics addresses of the first and last texel of the state: the last sample of the last slice
+/// of each level.
 fn corners(surface: &Surface) -> Vec<u64> {
     if surface.kind != SurfaceKind::Image {
         let bytes = u64::from(surface.width - 1) * u64::from(surface.pitch);
@@ -85,7 +85,7 @@ fn surfaces_of_real_drivers_resolve() {
                 if surface.kind == SurfaceKind::Null {
                     return;
                 }
-                // What drivers do with typed messages, hardware does.
+                // Drivers use typed messages only with formats that hardware supports.
                 let codec = surface.codec.unwrap();
                 if roles.contains(Role::Typed) {
                     typed += 1;

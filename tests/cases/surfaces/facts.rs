@@ -5,7 +5,7 @@ use crate::surfaces::shared;
 use genxml::gen8::state::SurfaceFormat;
 use genxml_sim::surface::format::{Class, Encoding, Format, Letter};
 
-/// A channel as the table prints it: `R10`, `Rsn10`, `A8x`.
+/// Parses a channel of the table: `R10`, `Rsn10`, `A8x`.
 fn channel(token: &str, kind: &str) -> (Letter, Encoding, u16) {
     let padding = token.contains('x');
     let token = token.trim_end_matches('x');
@@ -38,13 +38,15 @@ fn channel(token: &str, kind: &str) -> (Letter, Encoding, u16) {
     (letter, encoding, token[digits..].parse().unwrap())
 }
 
-/// Where the table itself is not right, or says less: what the name says instead.
+/// Corrections for entries where the table is wrong or incomplete. They follow from the format's
+/// name.
 fn exception(name: &str) -> Option<&'static str> {
     Some(match name {
-        // Widths that do not add up to the element.
+        // The widths do not add up to the element.
         "R16G16_SSCALED" => "R16 G16 ss",
         "R32_SFIXED" => "R32 sx",
-        // The order of the columns, not of the bits: the sibling B10G10R10A2_UNORM has blue lowest.
+        // The table has the order of its columns, not of the bits: the similar format
+        // B10G10R10A2_UNORM has blue lowest.
         "B10G10R10A2_SNORM" => "B10 G10 R10 A2 sn",
         "B10G10R10A2_USCALED" => "B10 G10 R10 A2 us",
         "B10G10R10A2_SSCALED" => "B10 G10 R10 A2 ss",
@@ -68,7 +70,7 @@ fn channels_of_all_formats() {
         let name = words.next().unwrap();
         let bits: u16 = words.next().unwrap().trim_matches(['(', ')']).parse().unwrap();
         let Some(format) = Format::of(SurfaceFormat::from_bits(code)) else {
-            // Later generations' formats, which the manual of this one does not list.
+            // Formats of later generations, which this generation's manual does not list.
             assert!(
                 ["R32G32_FLOAT_LD", "R10G10B10_FLOAT_A2_UNORM", "PLANAR_420_16"].contains(&name),
                 "{name}"
@@ -77,7 +79,7 @@ fn channels_of_all_formats() {
         };
         seen += 1;
         assert_eq!(format.name, name);
-        // The table has no bits for a byte of a buffer and for planes.
+        // The table has no size for bytes of buffers and for planes.
         assert!(format.bits == bits || ["RAW", "PLANAR_420_8"].contains(&name), "{name}");
         let rest: Vec<_> = match exception(name) {
             Some(rest) => rest.split_whitespace().collect(),
@@ -105,9 +107,8 @@ fn channels_of_all_formats() {
         for (index, token) in tokens.iter().enumerate() {
             let (letter, mut encoding, bits) = channel(token, kind);
             let found = format.channels()[index];
-            // The table gives a palette index the encoding of its neighbour, UNORM; the model calls
-            // it UINT. The table calls the mantissas of R9G9B9E5 floats; the model calls them
-            // shared.
+            // The table gives a palette index the encoding UNORM of its neighbour; the model uses
+            // UINT. The table calls the mantissas of R9G9B9E5 floats; the model calls them shared.
             match letter {
                 Letter::P => encoding = Encoding::Uint,
                 _ if name == "R9G9B9E5_SHAREDEXP" => encoding = Encoding::Shared,
@@ -126,7 +127,7 @@ fn channels_of_all_formats() {
     assert_eq!(seen, SurfaceFormat::INFO.values.len());
 }
 
-/// Orders of bytes of packed YUV by the notes of the table.
+/// Order of bytes of packed YUV, from the notes of the table.
 #[test]
 fn packed_yuv() {
     use genxml_sim::surface::format::codec::{decode_yuv, encode_yuv};
@@ -141,7 +142,7 @@ fn packed_yuv() {
         (bytes[at('Y')], bytes[at('y')], bytes[at('U')], bytes[at('V')]) = (255, 51, 102, 0);
         let class = Format::of(format).unwrap().class;
         let pixels = decode_yuv(class, bytes).unwrap().map(|pixel| pixel.map(f32::from_bits));
-        // Red is Cr (V), green Y, blue Cb (U), alpha 1 (003:3634).
+        // Red is Cr (V), green is Y, blue is Cb (U), alpha is 1 (003:3634).
         assert_eq!(pixels, [[0.0, 1.0, 0.4, 1.0], [0.0, 0.2, 0.4, 1.0]], "{order}");
         assert_eq!(
             encode_yuv(class, pixels.map(|pixel| pixel.map(f32::to_bits))),

@@ -1,5 +1,5 @@
-//! Levels, slices and samples. Oracle: gen8_facts 10.2 and 10.3 followed level by level, as one
-//! draws it on paper, and that nothing overlaps.
+//! Levels, slices and samples. Oracle: the rules of gen8_facts 10.2 and 10.3 followed level by
+//! level, and the check that nothing overlaps.
 
 use genxml::gen8::state::{RenderSurfaceState, TileMode};
 use genxml_cases::Random;
@@ -104,15 +104,16 @@ fn an_example_on_paper() {
         (0..5).map(|number| layout.level(number)).map(|level| (level.x, level.y)).collect();
     assert_eq!(places, [(0, 0), (0, 32), (32, 32), (32, 40), (32, 44)]);
     let volume = Layout { dimension: Dimension::Three, depth: 8, ..layout };
-    // Eight slices of 32 rows, then four of 16 in two rows, two of 8 in one row of up to four.
+    // Eight slices of 32 rows, then four of 16 rows (two per row), then two of 8 rows (up to four
+    // per row).
     let level = |number| volume.level(number);
     assert_eq!((level(1).y, level(2).y, level(3).y), (256, 288, 296));
     assert_eq!(volume.slice(&level(1), 3, 0), [32, 272]);
     assert_eq!(volume.slice(&level(2), 1, 0), [16, 288]);
 }
 
-/// gen8_facts 8.3: a sample of a multisampled colour surface is a slice of its own, those of depth
-/// and stencil lie between each other.
+/// gen8_facts 8.3: each sample of a multisampled colour surface is a slice of its own. Samples of
+/// depth and stencil are interleaved.
 #[test]
 fn samples() {
     for samples in [2, 4, 8] {
@@ -128,7 +129,7 @@ fn samples() {
             for x in 0..20 {
                 for sample in 0..samples {
                     let [left, top] = depth.interleave(x, y, sample);
-                    // In the square of samples of its pair of texels.
+                    // Within the square of samples of its pair of texels.
                     assert_eq!(
                         (left / 2 / across, top / (2 * down) * 2),
                         (x / 2, y / 2 * 2),
@@ -141,15 +142,15 @@ fn samples() {
         assert_eq!(seen.len(), 200 * samples as usize);
         assert_eq!(depth.extent(1, 1), [up(20 * across, 4), up(10 * down, 4)]);
     }
-    // Bit by bit, from the table: X' = ((X & ~1) << 2) | (S & 4) | ((S & 1) << 1) | (X & 1), Y'
-    // with S & 2.
+    // Each bit from the table: X' = ((X & ~1) << 2) | (S & 4) | ((S & 1) << 1) | (X & 1), Y' uses S
+    // & 2.
     let eight = Layout { samples: 8, interleaved: true, ..Layout::default() };
     assert_eq!(eight.interleave(5, 3, 6), [16 | 4 | 1, 4 | 2 | 1]);
     let four = Layout { samples: 4, interleaved: true, ..Layout::default() };
     assert_eq!(four.interleave(5, 3, 3), [8 | 2 | 1, 4 | 2 | 1]);
 }
 
-/// Whatever a surface state says: it is refused, or every element of it has an address.
+/// Random surface states: each is refused, or all its elements have an address.
 #[test]
 fn any_state() {
     let mut random = Random::new(3);

@@ -1,5 +1,5 @@
-//! Cases of the model: surfaces. Formats, tilings and layouts by themselves, and the surface states
-//! of real drivers. The data port's messages on them are in `typed`.
+//! Tests of surfaces: formats, tilings and layouts, and the surface states of real drivers. `typed`
+//! tests the data port's typed messages.
 
 mod channels;
 mod corpus;
@@ -10,7 +10,7 @@ mod values;
 
 use std::path::PathBuf;
 
-/// What the project keeps beside itself: `../shared`, or what GENXML_SHARED says.
+/// The project's shared directory: `../shared`, or the path in GENXML_SHARED.
 fn shared() -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
     let path =

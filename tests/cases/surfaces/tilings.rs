@@ -1,4 +1,5 @@
-//! Tilings. Oracle: memory walked byte by byte, tile by tile, in the order of gen8_facts 10.1.
+//! Tilings. Oracle: walks through memory byte by byte, tile by tile, in the order of gen8_facts
+//! 10.1.
 
 use genxml_cases::paper::Tiling;
 use genxml_sim::surface::TileMode;

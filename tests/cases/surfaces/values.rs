@@ -1,5 +1,5 @@
 //! Values of channels. Oracle: the definitions in exact arithmetic. A result is right if no other
-//! one is nearer.
+//! one is closer.
 
 use genxml_cases::Random;
 use genxml_sim::surface::format::Encoding;
@@ -7,10 +7,10 @@ use genxml_sim::surface::format::convert::{
     decode, encode, from_linear, linear, shared_exponent, to_shared_exponent,
 };
 
-/// 2^-SCALE is less than half of what any two results in question differ by.
+/// 2^-SCALE is less than half the difference of any two possible results.
 const SCALE: i32 = 60;
 
-/// `value` in steps of 2^-SCALE.
+/// `value` in units of 2^-SCALE.
 fn steps(value: f32) -> i128 {
     let scaled = f64::from(value) * f64::from(SCALE).exp2();
     assert_eq!(scaled.fract(), 0.0);
@@ -29,7 +29,7 @@ fn nearest(found: f32, numerator: i128, denominator: i128) -> bool {
         .all(|other| error(found) < error(other) || error(found) == error(other) && even)
 }
 
-/// Values of a channel of `bits` bits: all, or many.
+/// Values of a channel of `bits` bits: all of them, or many.
 fn raws(bits: u32) -> Vec<u64> {
     if bits <= 16 {
         return (0..1 << bits).collect();
@@ -45,8 +45,8 @@ fn signed(raw: u64, bits: u32) -> i128 {
     if raw >> (bits - 1) & 1 == 1 { raw - (1 << bits) } else { raw }
 }
 
-/// UNORM: c / (2^n - 1). SNORM: c / (2^(n-1) - 1), the lowest c as the one above. SCALED: c.
-/// SFIXED: c / 2^16.
+/// UNORM: c / (2^n - 1). SNORM: c / (2^(n-1) - 1), and the lowest c means -1 like the next one.
+/// SCALED: c. SFIXED: c / 2^16.
 #[test]
 fn decoded_numbers_are_the_nearest_floats() {
     for bits in [1, 2, 4, 5, 6, 8, 10, 16, 24, 32] {
@@ -75,14 +75,14 @@ fn decoded_numbers_are_the_nearest_floats() {
     }
 }
 
-/// Floats from a bit below 0 to a bit above 1, with their signs; ties among them.
+/// Floats from slightly below 0 to slightly above 1, with both signs, including ties.
 fn floats() -> Vec<f32> {
     let mut random = Random::new(1);
     let mut floats =
         vec![0.0, 1.0, 0.5, 0.25, 2.0, 65504.0, 1e30, f32::MIN_POSITIVE, f32::INFINITY, 1e-30];
     floats.extend((0..4_000).map(|_| (random.bits() as u32) as f32 / 4_294_967_296.0 * 1.25));
     floats.extend((0..2_000).map(|_| f32::from_bits(random.bits() as u32 & 0x7fff_ffff)));
-    // The middles between two steps of n bits.
+    // The midpoints between two steps of n bits.
     for bits in [2u32, 4, 5, 6, 8, 10] {
         let most = f64::from((1u32 << bits) - 1);
         floats.extend((0..1u32 << bits).map(|step| ((f64::from(step) + 0.5) / most) as f32));
@@ -91,7 +91,7 @@ fn floats() -> Vec<f32> {
     floats.iter().flat_map(|&float| [float, -float]).collect()
 }
 
-/// The nearest of the steps from 0 to `most` to `value` * `most`, ties to even; `value` is not
+/// The nearest of the steps from 0 to `most` for `value` * `most`, ties to even. `value` is not
 /// negative.
 fn nearest_step(value: f32, most: i128) -> u64 {
     if value >= 1.0 {
@@ -155,7 +155,7 @@ fn encoded_integers_clamp() {
     }
 }
 
-/// What a small float means: sign, five bits of exponent with bias 15, a mantissa of `mantissa`
+/// The value of a small float: sign, five bits of exponent with bias 15, a mantissa of `mantissa`
 /// bits (gen8_facts 9.2).
 fn small_float(raw: u64, mantissa: u32) -> f64 {
     let sign = if raw >> (mantissa + 5) & 1 == 1 { -1.0 } else { 1.0 };
@@ -186,14 +186,14 @@ fn small_floats() {
                 assert_eq!(encode(Encoding::Float, bits, found.to_bits()), raw, "{bits} bits");
             }
         }
-        // To the nearest, ties to even; infinity is the next step behind the greatest.
+        // Round to nearest, ties to even. Infinity is the step after the greatest value.
         let positive: Vec<f64> = (0..=31u64 << mantissa)
             .map(|raw| if raw == 31 << mantissa { 65536.0 } else { small_float(raw, mantissa) })
             .collect();
         for index in 0..20_000 {
             let mut value = f32::from_bits(random.bits() as u32 & 0x7fff_ffff);
             if index % 2 == 0 {
-                // Most floats are out of range; these are not.
+                // Most random floats are out of range; these are not.
                 value =
                     f32::from_bits((random.bits() as u32 & 0x7f_ffff) + ((100 + index % 45) << 23));
             }
@@ -225,8 +225,8 @@ fn small_floats() {
     }
 }
 
-/// gen8_facts 9.1: both branches of the curve, and 8.1's tolerance nowhere: results are rounded
-/// once, but for what the power function itself is off.
+/// gen8_facts 9.1: both parts of the curve. The tolerance of 8.1 is not used: results are rounded
+/// once, apart from the error of the power function.
 #[test]
 fn srgb() {
     for bits in [4, 5, 6, 8, 10] {
@@ -259,8 +259,8 @@ fn srgb() {
     }
 }
 
-/// gen8_facts 9.2: mantissa * 2^(exponent - 15 - 9). Encoding: the exponent is the least with which
-/// the greatest value has a mantissa below 512, every mantissa the nearest.
+/// gen8_facts 9.2: mantissa * 2^(exponent - 15 - 9). Encoding uses the smallest exponent for which
+/// the greatest mantissa is below 512, and the nearest mantissas.
 #[test]
 fn shared_exponents() {
     let mut random = Random::new(4);

@@ -7,7 +7,7 @@ use genxml::gen8::messages::MtDp1;
 use genxml::gen8::state::{ShaderChannelSelect as Select, SurfaceFormat};
 use genxml_cases::Random;
 
-/// Operation, operands, and new contents of memory by old contents and operands.
+/// Operation, number of operands, and a function from old memory and operands to new memory.
 type Operation = (MdcAop, usize, fn(u32, u32, u32) -> u32);
 
 const OPERATIONS: [Operation; 15] = [
@@ -46,7 +46,8 @@ fn every_operation() {
                     let coordinates = picture.coordinates();
                     let mut places =
                         [0; 8].map(|_| mode.sent(picture.place(&mut random), coordinates));
-                    // Slots that meet: the later one finds what the earlier one left.
+                    // Two slots use the same element: the later one finds the value of the earlier
+                    // one.
                     places[1] = places[0];
                     let mut values = [0; 8].map(|_| [random.bits() as u32, random.bits() as u32]);
                     if let Some(offset) = picture.find(places[0]) {
@@ -122,7 +123,7 @@ fn every_operation() {
     }
 }
 
-/// Only elements of 32-bit integers.
+/// Only elements of 32-bit integers are allowed.
 #[test]
 fn other_formats_are_refused() {
     let (mut model, mut random) = (model(), Random::new(2));

@@ -10,7 +10,7 @@ pub struct Channel {
     pub bits: u32,
 }
 
-/// A format of channels that are all encoded alike.
+/// A format whose channels all have the same encoding.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub channels: Vec<Channel>,
@@ -45,8 +45,8 @@ impl Layout {
         Layout { channels, kind, bits: low }
     }
 
-    /// The element that is left when channels are written: those in `mask` (red, green, blue,
-    /// alpha), padding as 0.
+    /// The element after writing the channels in `mask` (red, green, blue, alpha). Padding becomes
+    /// 0.
     pub fn write(&self, old: u128, values: [u32; 4], mask: u8) -> u128 {
         let mut element = old;
         for channel in &self.channels {
@@ -61,8 +61,8 @@ impl Layout {
         element
     }
 
-    /// What is read: integers and 32-bit floats as they are; missing colours are 0, a missing alpha
-    /// 1.
+    /// The value that is read: integers and 32-bit floats are unchanged. Missing colours are 0, a
+    /// missing alpha is 1.
     pub fn read(&self, element: u128) -> [u32; 4] {
         let mut values = [0, 0, 0, if self.kind == "FLOAT" { 1.0f32.to_bits() } else { 1 }];
         for channel in &self.channels {
@@ -91,7 +91,7 @@ impl Layout {
     }
 }
 
-/// The nearest float of 16, 11 or 10 bits, by looking through all of them.
+/// The nearest float of 16, 11 or 10 bits, by trying all of them.
 fn small_float(value: f32, bits: u32) -> u32 {
     static STEPS: LazyLock<[Vec<f64>; 3]> = LazyLock::new(|| {
         [10u32, 6, 5].map(|mantissa| {

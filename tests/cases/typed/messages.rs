@@ -79,7 +79,7 @@ fn format(name: &str) -> SurfaceFormat {
     SurfaceFormat::from_bits(SurfaceFormat::INFO.value_of(name).unwrap())
 }
 
-/// A value of a channel: small numbers and great ones.
+/// A random value of a channel: small or large.
 fn value(random: &mut Random, kind: &str) -> u32 {
     let bits = random.bits() as u32;
     match (kind, random.below(4)) {
@@ -90,7 +90,7 @@ fn value(random: &mut Random, kind: &str) -> u32 {
     }
 }
 
-/// Where a channel of the shader goes or comes from: mostly itself.
+/// Selects of a surface: mostly the identity.
 fn selects(random: &mut Random) -> [Select; 4] {
     if random.below(3) > 0 {
         return IDENTITY;
@@ -108,7 +108,7 @@ fn put(memory: &mut [u8], offset: u64, bytes: u32, element: u128) {
     (0..bytes as usize).for_each(|n| memory[offset as usize + n] = (element >> (8 * n)) as u8);
 }
 
-/// What a message needs besides its data.
+/// A random message without data.
 fn send(random: &mut Random, picture: &Picture, mode: Mode) -> Send {
     let least = picture.coordinates();
     let coordinates = least + random.below(5 - least as u64) as usize;
@@ -128,9 +128,10 @@ fn send(random: &mut Random, picture: &Picture, mode: Mode) -> Send {
     }
 }
 
-/// "indicates which channels are included in the message payload and written to the surface" (2d
-/// p.73); each is written to the channel of its select, the first in the order red, green, blue,
-/// alpha if several are, none for zero and one (2d p.347).
+/// The expected memory after a write. The channel mask "indicates which channels are included in
+/// the message payload and written to the surface" (2d p.73). Each channel is written to the
+/// channel of its select. If several have the same select, the first one in the order red, green,
+/// blue, alpha is written. Selects zero and one write nothing (2d p.347).
 fn expect_write(
     layout: &Layout,
     picture: &Picture,
@@ -157,7 +158,7 @@ fn expect_write(
     }
 }
 
-/// A register for each channel that is present, or four values for each of two slots (2d p.126).
+/// A register for each present channel, or four values for each of two slots (2d p.126).
 fn registers(mode: Mode, present: u8, values: &[[u32; 4]; 8]) -> Vec<[u32; 8]> {
     match mode {
         Mode::Pair => vec![[values[0], values[1]].concat().try_into().unwrap()],
@@ -167,7 +168,7 @@ fn registers(mode: Mode, present: u8, values: &[[u32; 4]; 8]) -> Vec<[u32; 8]> {
     }
 }
 
-/// A model and what the surface's memory holds.
+/// A model and the contents of the surface's memory.
 struct Bench {
     model: Model,
     memory: Vec<u8>,
@@ -195,7 +196,7 @@ fn check_write(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
         ..send(random, &picture, mode)
     };
     let answers = message.run(model, &picture.state(format(name), select)).unwrap();
-    assert_eq!(answers, std::array::from_fn(before), "a write has no answer");
+    assert_eq!(answers, std::array::from_fn(before), "a write returns nothing");
     expect_write(&layout, &picture, select, &message, present, &values, memory);
     let found = model.read(SURFACE, BYTES as usize);
     if found != *memory {
@@ -288,7 +289,7 @@ fn every_format_is_read_from_every_kind_of_surface() {
     }
 }
 
-/// Formats that there is no hardware for are refused by name.
+/// Formats without hardware support are refused by name.
 #[test]
 fn other_formats_are_refused() {
     let (mut model, mut random) = (model(), Random::new(4));
@@ -341,8 +342,8 @@ fn null_surfaces() {
     assert!(model.read(SURFACE, BYTES as usize).iter().all(|&byte| byte == 0));
 }
 
-/// Structured buffers, several samples, indices that are no surfaces, wrong lengths: a fault that
-/// says what.
+/// Structured buffers, several samples, binding table indices without a surface, wrong lengths: the
+/// fault names the problem.
 #[test]
 fn what_typed_messages_do_not_take() {
     let (mut model, mut random) = (model(), Random::new(6));
@@ -380,7 +381,7 @@ fn what_typed_messages_do_not_take() {
         );
     }
     refused(again(read.descriptor, vec![[0; 8]], 4), &good, "registers");
-    // Neither fewer nor more may come back (003:1165).
+    // The response length must be exact (003:1165).
     refused(again(read.descriptor, Vec::new(), 3), &good, "response length");
     refused(again(read.descriptor, Vec::new(), 5), &good, "response length");
     refused(again(transfer(false, Mode::Low, 0), Vec::new(), 4), &good, "Channel Mask");
@@ -393,7 +394,7 @@ fn what_typed_messages_do_not_take() {
     refused(again(read.descriptor, Vec::new(), 4), &samples, "several samples");
 }
 
-/// Memory that is not there: a page fault that names the access, and the address of the first byte.
+/// Unmapped memory: a page fault that names the access and the address of the first byte.
 #[test]
 fn page_faults() {
     let (mut model, mut random) = (model(), Random::new(8));

@@ -1,8 +1,8 @@
-//! Cases of the model: typed surface messages.
+//! Tests of typed surface messages.
 //!
-//! One kernel sends whatever its constants say and stores what comes back. Memory and answers are
-//! compared with those of plain scalar code: [`picture`] knows where an element lies, [`element`]
-//! what its bits are.
+//! A kernel sends the message that its constants describe and stores the response. Memory and
+//! responses are compared with those of plain scalar code: [`picture`] computes the offset of an
+//! element, [`element`] its bits.
 
 mod atomics;
 mod element;
@@ -18,13 +18,13 @@ use genxml::gen8::state::RenderSurfaceState;
 use genxml_cases::{Compute, Model, raw_buffer, u};
 use genxml_sim::Fault;
 
-/// Where the answers go.
+/// Address of the stored responses.
 const ANSWERS: u64 = 0x500_0000;
-/// Where surfaces begin.
+/// Address of surfaces.
 const SURFACE: u64 = 0x600_0000;
 
 /// r1: descriptor, channels, descriptor of the store. r2 to r11: the message. r20 to r23: the
-/// answer, behind the header of the store in r19.
+/// response, which is stored with the header in r19.
 const KERNEL: &[u32] = &eu! {
     (W) mov (1|M0)    a0.0<1>:ud  r1.0<0;1,0>:ud
     (W) mov (1|M0)    f0.0<1>:uw  r1.2<0;1,0>:uw
@@ -35,22 +35,22 @@ const KERNEL: &[u32] = &eu! {
     (W) send (8|M0)   null   r127   0x27  0x02000010  {EOT}
 };
 
-/// Which slots a message has.
+/// The slots of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
-    /// Two, and no mask in the header.
+    /// Two slots (SIMD4x2); the mask in the header is ignored.
     Pair,
-    /// Eight, the header's low mask.
+    /// Eight slots with the low mask of the header.
     Low,
-    /// Eight, the header's high mask.
+    /// Eight slots with the high mask of the header.
     High,
 }
 
 impl Mode {
     const ALL: [Mode; 3] = [Mode::Pair, Mode::Low, Mode::High];
 
-    /// Slots that take part: "ANDed with the execution mask to determine which slots are accessed"
-    /// (2d p.449); "ignored for SIMD4x2" (2d p.299), whose slots have four channels each.
+    /// Enabled slots: "ANDed with the execution mask to determine which slots are accessed" (2d
+    /// p.449); "ignored for SIMD4x2" (2d p.299), whose slots have four channels each.
     fn active(self, channels: u8, header: Option<u16>) -> u8 {
         let header = header.unwrap_or(0xffff);
         match self {
@@ -60,8 +60,8 @@ impl Mode {
         }
     }
 
-    /// What a message with so many coordinates says of a place: the others are 0. That of SIMD4x2
-    /// has all four.
+    /// The coordinates of `place` that a message with `coordinates` coordinates contains; the
+    /// others are 0. SIMD4x2 messages contain all four.
     fn sent(self, place: [u32; 4], coordinates: usize) -> [u32; 4] {
         let all = self == Mode::Pair;
         std::array::from_fn(|n| if all || n < coordinates { place[n] } else { 0 })
@@ -80,26 +80,26 @@ impl Mode {
     }
 }
 
-/// A message to be sent.
+/// A typed message.
 struct Send {
-    /// Its descriptor but for the lengths.
+    /// Its descriptor without the lengths.
     descriptor: u32,
     mode: Mode,
     /// Enabled channels of the send.
     channels: u8,
     /// The header's mask, if there is a header.
     header: Option<u16>,
-    /// U, V, R and LOD of each slot; the message has the first `coordinates` of them (SIMD4x2
-    /// always has all).
+    /// U, V, R and LOD of each slot. The message contains the first `coordinates` of them, or all
+    /// in SIMD4x2.
     places: [[u32; 4]; 8],
     coordinates: usize,
-    /// Registers of data: a value for each slot, for SIMD4x2 four values for each of two.
+    /// Registers of data: a value for each slot; for SIMD4x2 four values for each of two slots.
     data: Vec<[u32; 8]>,
-    /// Registers that come back.
+    /// Number of response registers.
     back: usize,
 }
 
-/// What the registers of the answer hold before.
+/// Contents of a response register before the message.
 fn before(register: usize) -> [u32; 8] {
     std::array::from_fn(|n| 0xbbbb_0000 | (8 * register + n) as u32)
 }
@@ -124,7 +124,7 @@ impl Send {
         registers
     }
 
-    /// Sends it to a surface; the four registers of the answer.
+    /// Sends the message for a surface and returns the four response registers.
     fn run(&self, model: &mut Model, surface: &RenderSurfaceState) -> Result<[[u32; 8]; 4], Fault> {
         let message = self.registers();
         assert!(message.len() <= 10);
@@ -156,7 +156,7 @@ impl Send {
     }
 }
 
-/// A model with memory for answers and surfaces.
+/// A model with memory for responses and surfaces.
 fn model() -> Model {
     let mut model = Model::new();
     model.map(ANSWERS, 4096);
@@ -164,7 +164,8 @@ fn model() -> Model {
     model
 }
 
-/// A typed read or write of these channels (a set bit of the descriptor leaves one out).
+/// A typed read or write of the channels `present`. (A set bit of the descriptor disables a
+/// channel.)
 fn transfer(write: bool, mode: Mode, present: u8) -> u32 {
     Msd1Ts {
         channel_mask: MdcCmask::from_bits(u64::from(!present & 0xf)),
@@ -175,8 +176,8 @@ fn transfer(write: bool, mode: Mode, present: u8) -> u32 {
     .pack()[0]
 }
 
-/// Whatever a surface state, a descriptor and coordinates say: a fault or an end, no panic, and
-/// only the surface's memory is written.
+/// Random surface states, descriptors and coordinates: each message ends with a fault or a result,
+/// without a panic, and writes only the surface's memory.
 #[test]
 fn any_bits() {
     let (mut model, mut random) = (model(), genxml_cases::Random::new(7));
@@ -186,7 +187,7 @@ fn any_bits() {
         let kind = [0x05, 0x06, 0x07, 0x0d][random.below(4) as usize];
         let mut dwords: [u32; RenderSurfaceState::DWORDS] =
             std::array::from_fn(|_| random.bits() as u32);
-        // Formats that there are, and an address where there is memory.
+        // Formats that exist, and an address in mapped memory.
         if random.below(2) == 0 {
             dwords[0] = dwords[0] & !(0x1ff << 18) | 0xd7 << 18;
         }

@@ -1,4 +1,4 @@
-//! A surface and where its elements lie, by counting on paper.
+//! A surface and the offsets of its elements, counted by hand.
 
 use crate::typed::SURFACE;
 use genxml::gen8::state::{
@@ -11,7 +11,7 @@ use genxml_cases::paper::{Sheet, Tiling};
 use genxml_cases::{Random, at, u};
 use genxml_core::{MinusOne, Shifted};
 
-/// Room for a surface.
+/// Bytes of memory for a surface.
 pub const BYTES: u64 = 1 << 20;
 
 /// Kinds of surfaces that typed messages take.
@@ -45,7 +45,7 @@ pub struct Picture {
     pub tiling: Tiling,
     pub width: u32,
     pub height: u32,
-    /// Slices of level 0, of an array or a volume.
+    /// Number of slices of level 0, of an array or a volume.
     pub depth: u32,
     pub align: [u32; 2],
     pub pitch: u32,
@@ -55,7 +55,7 @@ pub struct Picture {
     pub min_lod: u32,
     pub levels: u32,
     pub min_slice: u32,
-    /// Slices from there on.
+    /// Number of slices from the first accessible one on.
     pub slices: u32,
 }
 
@@ -66,7 +66,7 @@ impl Picture {
         let one = matches!(kind, Kind::Buffer | Kind::One | Kind::OneArray);
         let tiling = match kind {
             Kind::Buffer => Tiling::Linear,
-            // W is for elements of a byte (2d p.327).
+            // W tiling is for elements of one byte (2d p.327).
             _ if bytes == 1 => {
                 [Tiling::Linear, Tiling::X, Tiling::Y, Tiling::W][within(4) as usize]
             }
@@ -147,7 +147,7 @@ impl Picture {
         }
     }
 
-    /// Offset of the element at U, V, R and LOD from the surface's base address, or none outside.
+    /// Offset of the element at U, V, R and LOD from the surface's base address; `None` outside.
     pub fn find(&self, [u, v, r, lod]: [u32; 4]) -> Option<u64> {
         if self.kind == Kind::Buffer {
             return (u < self.width).then(|| u64::from(u) * u64::from(self.pitch));
@@ -180,7 +180,7 @@ impl Picture {
         Some(self.tiling.offset(x.into(), y.into(), self.pitch.into()))
     }
 
-    /// Coordinates, mostly inside.
+    /// Random coordinates, mostly inside.
     pub fn place(&self, random: &mut Random) -> [u32; 4] {
         let [width, height, slices, levels] = [self.width, self.height, self.slices, self.levels];
         let mut within = |extent: u32| match random.below(40) {
@@ -199,7 +199,7 @@ impl Picture {
         }
     }
 
-    /// Coordinates that a message must have: a level is needed only if there is more than one.
+    /// Number of coordinates that a message needs. A level is needed only if there are several.
     pub fn coordinates(&self) -> usize {
         match self.kind {
             Kind::Buffer => 1,
@@ -225,7 +225,8 @@ impl Picture {
             _ => RenderSurfaceStateExtent::Image {
                 width: MinusOne::new(self.width.into()).unwrap(),
                 height: MinusOne::new(self.height.into()).unwrap(),
-                // For a cube, cubes; for an array, slices from the first one on (2d p.336).
+                // For a cube the number of cubes; for an array the slices from the first one on (2d
+                // p.336).
                 depth: MinusOne::new(match self.kind {
                     Kind::Three => self.depth.into(),
                     Kind::Cube => 1,

@@ -1,5 +1,5 @@
-//! What listeners hear of packets that start threads, and of flushes. Oracle: counting what the
-//! batch has.
+//! Events that listeners get from packets that start threads, and from flushes. Oracle: counts from
+//! the batch.
 
 use genxml::engine::EngineId;
 use genxml::eu;
@@ -62,7 +62,7 @@ fn media_packets_and_flushes() {
     {
         assert!(moment.contains(&format!(r#""name":"{name}""#)), "{moment}");
     }
-    // A count of instructions after each packet whose threads have all ended.
+    // There is a count of instructions after each packet whose threads have all ended.
     let counts = text.lines().filter(|line| line.contains(r#""ph":"C""#)).count();
     assert_eq!((moments.len(), counts), (3, 4), "{text}");
 }

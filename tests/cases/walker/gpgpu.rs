@@ -1,4 +1,4 @@
-//! GPGPU_WALKER: what each thread starts with. Oracle: 2a p.453-456, 2d p.228-233, gen8_facts 3.7.
+//! GPGPU_WALKER: payloads of threads. Oracle: 2a p.453-456, 2d p.228-233, gen8_facts 3.7.
 
 use genxml::eu;
 use genxml::gen8::media::{GpgpuWalker, GpgpuWalkerSimdSize, MediaVfeState};
@@ -19,13 +19,13 @@ fn header(payload: &[u32]) -> GpgpuThreadPayloadHeader {
     GpgpuThreadPayloadHeader::unpack_lossy(&payload[..8].try_into().unwrap())
 }
 
-/// Runs a walker behind the state of `compute`, and returns the payloads of its threads.
+/// Runs a walker with the state of `compute` and returns the payloads of its threads.
 fn payloads(
     model: &mut Model,
     compute: &Compute<'_>,
     walker: &GpgpuWalker,
 ) -> Result<Vec<Vec<u32>>, Fault> {
-    // The batch of the harness ends with a walker of its own, which is left out.
+    // The batch of the harness ends with its own walker, which is removed.
     let mut batch = compute.batch(model);
     batch.truncate(batch.len() - 15);
     push(&mut batch, walker);
@@ -43,8 +43,8 @@ fn group_ids(payloads: &[Vec<u32>]) -> Vec<[u32; 3]> {
         .collect()
 }
 
-/// X rolls over to its start, then Y (2a p.455); dimensions come from registers if the packet says
-/// so.
+/// After the last X the walk restarts at the first X and the next Y (2a p.455). Dimensions come
+/// from registers if the packet says so.
 #[test]
 fn groups_start_and_end_where_the_packet_says() {
     let mut model = Model::new();
@@ -67,7 +67,7 @@ fn groups_start_and_end_where_the_packet_says() {
     let found = payloads(&mut model, &compute, &walker).unwrap();
     assert_eq!(group_ids(&found), expected);
 
-    // GPGPU_DISPATCHDIMX, Y and Z replace dwords 7, 10 and 12 only.
+    // GPGPU_DISPATCHDIMX, Y and Z replace only dwords 7, 10 and 12.
     let registers = &mut model.gpu.context_mut(model.context).state.registers;
     for (register, value) in [(0x2500, 5), (0x2504, 2), (0x2508, 4)] {
         registers.write(register, value);
@@ -76,12 +76,12 @@ fn groups_start_and_end_where_the_packet_says() {
     let found = payloads(&mut model, &compute, &indirect).unwrap();
     assert_eq!(group_ids(&found), [[2, 1, 3], [3, 1, 3], [4, 1, 3]]);
 
-    // Nothing runs where a dimension ends before it starts.
+    // If a dimension ends before it starts, no thread runs.
     let empty = GpgpuWalker { thread_group_id_y_dimension: u(1), ..walker };
     assert_eq!(payloads(&mut model, &compute, &empty).unwrap().len(), 0);
 }
 
-/// Dispatch masks of a group of 3 x 2 x 2 threads, as the threads see them; CS_INVOCATION_COUNT
+/// Dispatch masks of a group of 3 x 2 x 2 threads, as the threads read them. CS_INVOCATION_COUNT
 /// counts their channels.
 #[test]
 fn masks_of_the_edges() {
@@ -136,8 +136,8 @@ fn masks_of_the_edges() {
     }
 }
 
-/// The registers behind r0: those of all threads, then those of the thread; from the CURBE, at its
-/// offset, or from indirect data.
+/// The registers after r0: constants that all threads share, then those of the thread. They come
+/// from the CURBE at its offset, or from indirect data.
 #[test]
 fn constants_of_groups_and_threads() {
     let register = |n: u32| {
@@ -148,7 +148,8 @@ fn constants_of_groups_and_threads() {
     let own =
         |skip: u32, thread: u32| [0, 1, 2].map(|n| register(skip + 2 + 3 * thread + n)).concat();
     let mut model = Model::new();
-    // 2 registers for all and 3 for each of 3 threads, behind one that is skipped.
+    // 2 registers for all threads and 3 for each of 3 threads, after one register that the offset
+    // skips.
     let compute = Compute { curbe: data.clone(), shared: 3, threads: 3, ..Compute::new(END) };
     let mut batch = compute.batch(&mut model);
     let descriptor = InterfaceDescriptorData {
@@ -164,8 +165,8 @@ fn constants_of_groups_and_threads() {
     for (thread, payload) in found.iter().enumerate() {
         assert_eq!(payload[8..], [shared(1), own(1, thread as u32)].concat());
     }
-    // Indirect data begins with what all share; a thread finds its own first, as kernels of NEO do
-    // (drivers/cl_vadd).
+    // Indirect data begins with the shared registers. In the payload, a thread's own registers come
+    // first, as kernels of NEO expect (drivers/cl_vadd).
     const INDIRECT: u64 = 0x50_0000;
     model.map(INDIRECT, 4096);
     model.write(INDIRECT, &data);
@@ -185,11 +186,10 @@ fn constants_of_groups_and_threads() {
     assert!(matches!(fault, Fault::BadPacket { field: "Indirect Data Length", .. }), "{fault}");
 }
 
-/// Each thread has scratch space of its own, and writes there what it finds again.
+/// Each thread has its own scratch space.
 #[test]
 fn scratch_space() {
-    // A scratch block write of r1 to the third hword, and a read into r10; then the thread number's
-    // row of the buffer.
+    // The header of each thread has its slot number, and the size and address of its scratch space.
     let mut model = Model::new();
     let compute = Compute {
         threads: 4,
@@ -210,7 +210,7 @@ fn scratch_space() {
         assert_eq!(header.per_thread_scratch_space.get(), 1);
         assert_eq!(header.scratch_space_pointer.get(), SCRATCH + 2048 * slot);
     }
-    // No more slots than threads can be there at once.
+    // There are no more slots than threads that can run at the same time.
     let few = MediaVfeState { maximum_number_of_threads: MinusOne::new(3).unwrap(), ..compute.vfe };
     let batch = Compute { vfe: few, ..compute }.batch(&mut model);
     let slots: Vec<u64> =
@@ -218,7 +218,7 @@ fn scratch_space() {
     assert_eq!(slots, [0, 1, 2, 0, 1, 2, 0, 1]);
 }
 
-/// The threads of a group must equal a number of 10 bits (2a p.455).
+/// The number of threads of a group must fit in 10 bits (2a p.455).
 #[test]
 fn groups_that_are_too_large() {
     let run = |size: [u64; 3]| {
@@ -243,8 +243,8 @@ fn groups_that_are_too_large() {
     }
 }
 
-/// Where constants begin: within the 1984 registers of the URB, and of no interest if there are
-/// none (2d p.231). With constants for all threads only, the model takes the offset
+/// The constants' offset must lie within the 1984 registers of the URB. It is ignored if there are
+/// no constants (2d p.231). If there are only shared constants, the model uses the offset
 /// (assumptions::READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS).
 #[test]
 fn offsets_of_constants() {

@@ -1,4 +1,4 @@
-//! Cases of the model: walkers.
+//! Tests of walkers.
 
 mod events;
 mod gpgpu;
@@ -8,7 +8,7 @@ mod patterns;
 use genxml::eu;
 use genxml_cases::{Compute, Model, raw_buffer};
 
-/// The harness itself: a thread writes its group's number by an oword block write. Oracle:
+/// A test of the harness: a thread writes its group's number with an oword block write. Oracle:
 /// gen8_facts 3.7, group X is in r0.1.
 #[test]
 fn a_thread_writes() {

@@ -1,5 +1,4 @@
-//! MEDIA_OBJECT and MEDIA_OBJECT_GRPID: what each thread starts with. Oracle: 2a p.489-499,
-//! gen8_facts 3.7.
+//! MEDIA_OBJECT and MEDIA_OBJECT_GRPID: payloads of threads. Oracle: 2a p.489-499, gen8_facts 3.7.
 
 use genxml::core::U;
 use genxml::eu;
@@ -27,7 +26,7 @@ fn constants(registers: u32) -> Vec<u8> {
     (0..8 * registers).flat_map(u32::to_le_bytes).collect()
 }
 
-/// r0, constants, inline data, indirect data: each begins a register.
+/// r0, constants, inline data, indirect data. Each starts at a new register.
 #[test]
 fn media_objects() {
     let mut model = Model::new();
@@ -65,7 +64,7 @@ fn media_objects() {
     expected.extend(indirect);
     assert_eq!(payload[8..], expected);
 
-    // A thread with children finds its URB entry behind 64 registers of descriptors.
+    // The URB entry of a thread with children follows 64 registers of descriptors.
     let mut batch = media.state(&mut model);
     push(&mut batch, &MediaObject { children_present: true, ..MediaObject::new() });
     assert_eq!(header(&model.payloads(&batch).unwrap()[0]).urb_return_handle.get(), 64);
@@ -100,8 +99,8 @@ fn persistent_root_threads() {
     assert_eq!(found[0][8..], expected);
 }
 
-/// Threads of two groups, one thread of each after the other: each group has a barrier of its own,
-/// and shares out its constants from the first thread on.
+/// Threads of two groups, alternately. Each group has its own barrier, and its first thread gets
+/// the first constants.
 #[test]
 fn groups_by_number() {
     const MEET: &[u32] = &eu! {
@@ -124,7 +123,7 @@ fn groups_by_number() {
     let run = |threads: u64| {
         let mut model = Model::new();
         let mut batch = media.state(&mut model);
-        // The number of the first pair of groups is used again.
+        // The group numbers of the first pair are used again.
         for _ in 0..2 {
             for thread in 0..threads {
                 for group in [7, 0xffff_ffff] {

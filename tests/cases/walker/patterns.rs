@@ -1,8 +1,8 @@
 //! MEDIA_OBJECT_WALKER: orders of dispatch.
 //!
 //! The patterns are those of Intel's media runtime (CM_WALK_* of intel/media-driver,
-//! cm_command_buffer.cpp): the parameters are its, the orders are what the patterns mean: the
-//! position's place in a sorted list.
+//! cm_command_buffer.cpp). The parameters are taken from it. The expected order follows from the
+//! meaning of the pattern: the positions sorted by a key.
 
 use genxml::core::S;
 use genxml::eu;
@@ -38,7 +38,7 @@ fn walk(walker: &MediaObjectWalker<'_>) -> Result<Vec<(u32, u32, u32)>, Fault> {
         .collect())
 }
 
-/// One block as large as the whole.
+/// A walker with one block that covers the whole area.
 fn whole(width: u32, height: u32) -> MediaObjectWalker<'static> {
     let (width, height) = (u64::from(width), u64::from(height));
     MediaObjectWalker {
@@ -53,7 +53,7 @@ fn whole(width: u32, height: u32) -> MediaObjectWalker<'static> {
     }
 }
 
-/// All positions, in the order of a key.
+/// All positions, sorted by a key.
 fn sorted<K: Ord>(width: u32, height: u32, key: impl Fn(u32, u32) -> K) -> Vec<(u32, u32, u32)> {
     let mut all: Vec<_> = (0..height).flat_map(|y| (0..width).map(move |x| (x, y, 0))).collect();
     all.sort_by_key(|(x, y, _)| key(*x, *y));
@@ -83,7 +83,7 @@ fn horizontal_and_vertical() {
     }
 }
 
-/// Diagonals of 45 and of 26.5 degrees, from right above to left below.
+/// Diagonals of 45 and of 26.5 degrees, from the upper right to the lower left.
 #[test]
 fn wavefronts() {
     for (width, height) in SIZES {
@@ -101,7 +101,7 @@ fn wavefronts() {
     }
 }
 
-/// 26.5 degrees in pairs of rows: the upper rows of all pairs, then the lower ones (middle loop).
+/// 26.5 degrees in pairs of rows: the upper rows of all pairs, then the lower rows (middle loop).
 #[test]
 fn wavefronts_in_pairs_of_rows() {
     for (width, height) in SIZES.into_iter().filter(|(width, _)| *width > 1) {
@@ -120,7 +120,7 @@ fn wavefronts_in_pairs_of_rows() {
     }
 }
 
-/// Blocks of 2 x 2 along diagonals (global loops), each by rows; at odd edges blocks are cut.
+/// Blocks of 2 x 2 along diagonals (global loops), each by rows. At odd edges blocks are cut.
 #[test]
 fn wavefronts_of_blocks() {
     for (width, height) in SIZES.into_iter().filter(|(width, _)| *width > 2) {
@@ -144,8 +144,8 @@ fn wavefronts_of_blocks() {
     }
 }
 
-/// Colours are the innermost loop; loops end by their counts too; a block that begins outside is
-/// cut there.
+/// Colours are the innermost loop. Loops also end by their counts. A block that begins outside is
+/// cut.
 #[test]
 fn colors_counts_and_cut_blocks() {
     let colored = MediaObjectWalker {
@@ -160,8 +160,8 @@ fn colors_counts_and_cut_blocks() {
         .collect();
     assert_eq!(walk(&colored).unwrap(), expected);
 
-    // Blocks of 3 x 3 from (-1, -2) on: of the first 2 x 1 positions are left, of the others what
-    // lies before (6, 4).
+    // Blocks of 3 x 3 from (-1, -2) on. 2 x 1 positions of the first block remain, and of the
+    // others the positions before (6, 4).
     let cut = MediaObjectWalker {
         local_loop_exec_count: u(0x3ff),
         global_loop_exec_count: u(0x3ff),
@@ -189,7 +189,7 @@ fn colors_counts_and_cut_blocks() {
     }
     assert_eq!(walk(&cut).unwrap(), expected);
 
-    // A loop that stays where it is has no end, unless there is one position, or one block, only.
+    // A loop with step 0 never ends, unless there is only one position or one block.
     let still = |width, height| MediaObjectWalker {
         local_outer_loop_stride_y: s(1),
         ..whole(width, height)
@@ -216,7 +216,7 @@ fn colors_counts_and_cut_blocks() {
         ..whole(2, 2)
     };
     assert_eq!(walk(&one_block).unwrap(), [(0, 0, 0), (1, 0, 0)]);
-    // Blocks of one position each need no way in them, but one to the next.
+    // Blocks of one position need no step within a block, but one to the next block.
     let ones = MediaObjectWalker {
         block_resolution_x: u(1),
         block_resolution_y: u(1),
@@ -232,7 +232,8 @@ fn colors_counts_and_cut_blocks() {
     assert!(matches!(&fault, Fault::BadPacket { field: "Global Inner Loop Unit", .. }), "{fault}");
 }
 
-/// Inline and indirect data of a walker: 63 registers (2a p.501); of one object 111 (2a p.491).
+/// Inline and indirect data: at most 63 registers for a walker (2a p.501); 111 for an object (2a
+/// p.491).
 #[test]
 fn data_of_walkers() {
     let data = vec![u(7); 504];
@@ -257,8 +258,8 @@ fn data_of_walkers() {
     }
 }
 
-/// Threads of a group meet at its barrier: each loop that can make groups, by the number of threads
-/// in each.
+/// Threads of a group wait at its barrier: each loop that can form groups, with the number of
+/// threads in each group.
 #[test]
 fn groups_by_loops() {
     const MEET: &[u32] = &eu! {
@@ -304,7 +305,7 @@ fn groups_by_loops() {
             model.render(&batch)
         };
         assert_eq!(run(threads).unwrap().threads, 24, "{select:?}");
-        // One more never comes.
+        // One more thread would be needed, but it never comes.
         let fault = run(threads + 1).unwrap_err();
         assert!(matches!(fault, Fault::Stuck { .. }), "{select:?}: {fault}");
     }

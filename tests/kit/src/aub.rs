@@ -1,5 +1,5 @@
-//! AUB files written dword by dword, from the description of the format (gen8_facts 1.5) and
-//! nothing of the reader.
+//! AUB files written dword by dword, from the description of the format (gen8_facts 1.5), without
+//! code of the reader.
 
 /// The bytes of a file, as far as it is written.
 #[derive(Default, Debug)]
@@ -70,7 +70,7 @@ impl AubFile {
         self.memory(space, address, &bytes)
     }
 
-    /// Appends entries of the global page table: `pages` pages from `page` on are mapped to physical
+    /// Appends entries of the global page table, which map `pages` pages from `page` on to physical
     /// pages from `frame` on.
     pub fn map_global(&mut self, page: u64, frame: u64, pages: u64) -> &mut Self {
         let entries: Vec<u64> = (0..pages).map(|index| (frame + index * 4096) | 1).collect();

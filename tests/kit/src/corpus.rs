@@ -1,5 +1,5 @@
-//! The corpus: real captures and kernels, beside the project or where `GENXML_CORPUS` says. Tests
-//! that need it are skipped when it is not there.
+//! The corpus: real captures and kernels, in `../shared/corpus` or in the folder that
+//! `GENXML_CORPUS` names. Tests that need it are skipped if it does not exist.
 
 use std::path::{Path, PathBuf};
 

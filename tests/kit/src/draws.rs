@@ -1,7 +1,7 @@
-//! A long batch of 3D state as a driver emits it: per draw the state of the stages, vertex fetch,
-//! constants, pointers, flushes and the draw. Values are plain and keep the rules. Those that differ
-//! from draw to draw in real batches (addresses, offsets, counts) differ here. The memory that they
-//! point to does not exist.
+//! A long batch of 3D state as a driver emits it. Each draw has the state of the stages, vertex
+//! fetch, constants, pointers and flushes. Values are plain and obey the rules. Values that differ
+//! from draw to draw in real batches (addresses, offsets, counts) differ here too. The memory at
+//! the addresses does not exist.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::{DynamicState, Space};
@@ -22,7 +22,7 @@ use genxml::pipeline::ThreeD;
 /// Address of the batch.
 pub const ADDRESS: u64 = 0x10_0000;
 
-/// Room for one draw.
+/// Bytes reserved for one draw.
 const DRAW: usize = 4096;
 
 /// At least `bytes` of batch, up to the end of a draw; without MI_BATCH_BUFFER_END.
@@ -61,7 +61,7 @@ fn try_batch(bytes: usize) -> Result<Vec<u32>, BatchError> {
     Ok(batch.dwords().to_vec())
 }
 
-/// An address that is aligned and fits, as those here do.
+/// An address that must be aligned and must fit its field.
 fn at<S: Space, const ALIGN: u64, const BITS: u32>(value: u64) -> Address<S, ALIGN, BITS> {
     Address::new(value).expect("an address that is aligned and fits")
 }
@@ -70,7 +70,7 @@ fn count(value: u64) -> U<32> {
     U::new(value).expect("a number of 32 bits")
 }
 
-/// State of a draw, one after the other: 1 MiB of it in a circle.
+/// An address for the state of a draw. It cycles through 1 MiB.
 fn dynamic<const ALIGN: u64>(number: u64, place: u64) -> Address<DynamicState, ALIGN, 32> {
     at((0x800 * number + 0x100 * place) % (1 << 20))
 }

@@ -8,11 +8,11 @@ use genxml_eu::syntax::Syntax;
 use genxml_eu::{Instruction, compact, compact_kernel, decode, expand, expand_kernel};
 use std::fmt::Write;
 
-/// Decodes, prints, encodes, compacts and expands the instruction in `dwords`, and describes the last
-/// dword as a message. `text` is a buffer to write to.
+/// Decodes, prints, encodes, compacts and expands the instruction in `dwords`, and describes the
+/// last dword as a message. `text` is a buffer to write to.
 ///
 /// # Panics
-/// If two ways to the same instruction give different ones.
+/// If two code paths give different results for the instruction.
 pub fn exercise(dwords: [u32; 4], text: &mut String) {
     text.clear();
     if let Ok(instruction) = decode(&dwords) {
@@ -48,7 +48,7 @@ pub fn exercise(dwords: [u32; 4], text: &mut String) {
 /// Prints `bytes` as a kernel, compacts and expands them.
 ///
 /// # Panics
-/// If the compacted kernel is another one after expansion.
+/// If the compacted kernel differs from the original after expansion.
 pub fn exercise_kernel(bytes: &[u8], text: &mut String) {
     for syntax in [Syntax::Iga, Syntax::Mesa] {
         text.clear();

@@ -1,5 +1,6 @@
-//! Everything that reads a file, a batch or a kernel, applied to arbitrary bytes. The fuzz targets in
-//! `tests/fuzz` choose the bytes, and so does `tests/tests/readers.rs`: mutations of good inputs.
+//! Everything that reads a file, a batch or a kernel, applied to arbitrary bytes. The fuzz targets
+//! in `tests/fuzz` choose the bytes, and so does `tests/tests/readers.rs`: mutations of good
+//! inputs.
 //!
 //! A reader may refuse its input or report what is wrong with it. It must not panic, and it must
 //! come to an end.
@@ -9,7 +10,7 @@ use genxml::decode::{Decoder, Format, Options, Tables};
 use genxml::dump::{Dump, How};
 use genxml::engine::EngineId;
 
-/// Dwords of a batch to follow: enough for small inputs, little enough for loops.
+/// Limit of followed dwords: enough for small inputs, small enough for loops.
 const DWORDS: u64 = 1 << 14;
 
 /// Reads a file whose kind is found in its bytes: AUB, error state, device coredump, compressed or
@@ -47,7 +48,7 @@ pub fn kernel(data: &[u8]) {
 
 fn decode(dump: &mut Dump, format: Format) {
     let options = Options { format, max_dwords: DWORDS, ..Options::default() };
-    // A sink takes everything.
+    // A sink accepts everything.
     Decoder::new(Tables::gen8(), options).dump(dump, std::io::sink()).expect("nothing can fail");
     dump.notes().iter().for_each(|note| drop(note.to_string()));
 }

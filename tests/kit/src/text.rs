@@ -1,16 +1,16 @@
 //! Bytes and text of test data.
 
-/// Runs of white space made one space.
+/// Replaces each run of white space by one space.
 pub fn squeeze(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Bytes as little-endian dwords; a rest of less than a dword is left out.
+/// Bytes as little-endian dwords. Remaining bytes are dropped.
 pub fn dwords(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect()
 }
 
-/// The bytes that hexadecimal digits mean.
+/// The bytes of a text of hexadecimal digits.
 ///
 /// # Panics
 /// If there is anything but digits.

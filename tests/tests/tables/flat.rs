@@ -15,7 +15,7 @@ pub struct Flat<'a> {
     pub field: &'a Field,
     /// First bit from the start of the outermost container.
     pub start: u32,
-    /// The field exists if all of these hold.
+    /// The field exists if all of these conditions hold.
     pub guards: Vec<Guard<'a>>,
     /// Whether its value decides if other fields exist.
     pub decides: bool,
@@ -35,7 +35,7 @@ impl Flat<'_> {
     }
 }
 
-/// A condition at a position, and whether it must hold or must not.
+/// A condition with its base, and whether it must hold.
 #[derive(Clone)]
 pub struct Guard<'a> {
     pub condition: &'a Expr,

@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 /// The dwords of a container of type `info` with the fields that `tree` names. Other fields get
 /// their defaults.
 ///
+/// # Errors
 /// The first field that is unknown or missing, or whose value does not fit.
 pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, BuildError> {
     let given = |name: &str| match tree {
@@ -72,7 +73,7 @@ pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, BuildErr
     Ok(builder.dwords)
 }
 
-/// A list of dwords.
+/// Reads a list of dwords.
 fn raw(tree: &Tree) -> Result<Vec<u32>, Reason> {
     let word = |tree: &Tree| integer(tree).and_then(|value| u32::try_from(value).ok());
     let list = match tree {
@@ -96,7 +97,7 @@ impl Builder {
         BuildError { container: self.container, path: path.into(), reason }
     }
 
-    /// `level` over the dwords written so far.
+    /// The same level, over the dwords written so far.
     fn current<'a>(&'a self, level: &Level<'_>) -> Level<'a> {
         level.over(&self.dwords)
     }
@@ -292,7 +293,7 @@ impl Builder {
     }
 }
 
-/// The stored form of a value.
+/// Converts a value to its stored bits.
 fn stored(field: &'static Field, tree: &Tree, effective: bool) -> Result<u64, Reason> {
     let width = field.end - field.start + 1;
     let signed = matches!(field.ty, Type::Int | Type::SFixed(_));
@@ -380,7 +381,7 @@ fn single(field: &'static Field, tree: &Tree) -> Result<u64, Reason> {
     }
 }
 
-/// A value of an enumeration, by name or number.
+/// Reads a value of an enumeration, given by name or number.
 fn listed(list: &'static Enumeration, tree: &Tree) -> Result<u64, Reason> {
     let name = match tree {
         Tree::Text(name) => name,
@@ -457,7 +458,7 @@ fn out_of_range(field: &'static Field, signed: bool, tree: &Tree) -> Reason {
     Reason::Range { value: tree.to_string(), range, place }
 }
 
-/// An integer, as a number or as text.
+/// Reads an integer, given as a number or as text.
 fn integer(tree: &Tree) -> Option<i128> {
     match tree {
         Tree::Integer(value) => Some(*value),
@@ -474,7 +475,7 @@ fn integer(tree: &Tree) -> Option<i128> {
     }
 }
 
-/// A stored pattern: hexadecimal text.
+/// Reads a stored pattern, given as hexadecimal text.
 fn pattern(tree: &Tree) -> Option<u64> {
     match tree {
         Tree::Text(text) => {

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Why named fields cannot become a container.
+/// The error for named fields that cannot become a container.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BuildError {
     /// The container's name.
@@ -16,7 +16,7 @@ pub struct BuildError {
     pub reason: Reason,
 }
 
-/// What is wrong with a field.
+/// The problem with a field.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reason {
     /// There is no such field.
@@ -117,8 +117,8 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
-/// The name that `word` is most likely a typing error of, if one is near: at most one letter in
-/// four is wrong.
+/// The name that is most similar to `word`, if at most one letter in four differs. `word` is then
+/// probably a misspelling of it.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 4).max(1);
     let near = names.into_iter().map(|name| (distance(word, name), name));

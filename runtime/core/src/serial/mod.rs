@@ -1,10 +1,10 @@
-//! Containers as maps of named fields, by the tables: `serde` of every generated type (feature
+//! Containers as maps of named fields, with the tables: `serde` of every generated type (feature
 //! `serde`).
 //!
-//! A container is a map from the manual's field names to values: counts include the one that
-//! hardware leaves out, addresses are in bytes, enumerations are names. The map does not contain
-//! opcode, length and reserved bits, or alternatives whose condition does not hold. Structures are
-//! nested maps, arrays are lists.
+//! A container is a map from the manual's field names to decoded values: a count is the number
+//! itself, not the stored count minus one; addresses are in bytes; enumerations are names. The map
+//! does not contain opcode, length and reserved bits, or alternatives whose condition does not
+//! hold. Structures are nested maps, arrays are lists.
 //!
 //! | field | written | read |
 //! |---|---|---|
@@ -19,8 +19,8 @@
 //!
 //! Two special names hold what fields cannot express. `"$length"` is the number of dwords of an
 //! instruction that is shorter than its description, as in older generations. `"$dwords"` holds the
-//! dwords after the described ones: payloads of instructions of which only the header is described,
-//! and tails. Both are written only if needed, so that reading restores every instruction.
+//! dwords after the described ones: payloads of instructions whose description has only the header,
+//! and tails. Both are written only if needed. With them, reading restores every instruction.
 //!
 //! A field that the map leaves out gets its default; a field without a sensible default must be
 //! given. Unknown names are refused, and so are values that the field cannot hold: [`BuildError`]
@@ -66,6 +66,7 @@ use serde_core::{de, ser};
 
 /// `Serialize` of a generated type.
 ///
+/// # Errors
 /// Errors of the serializer, and a tail that the length field of its packet cannot express.
 pub fn serialize<'a, T: Codec<'a>, S: Serializer>(
     value: &T,
@@ -78,6 +79,7 @@ pub fn serialize<'a, T: Codec<'a>, S: Serializer>(
 
 /// `Deserialize` of a generated type of fixed size. The format must be self-describing, like JSON.
 ///
+/// # Errors
 /// Errors of the deserializer, and [`BuildError`] as a message.
 pub fn deserialize<'de, T: Fixed, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let tree = Tree::deserialize(deserializer)?;

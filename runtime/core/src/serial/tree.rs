@@ -1,4 +1,4 @@
-//! A value of a self-describing format.
+//! A value in a self-describing data format, such as JSON.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ pub enum Tree {
     Map(Vec<(String, Tree)>),
 }
 
-/// For messages: short values in full, for lists and maps only the type.
+/// Formats for messages: short values in full, lists and maps only by their type.
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -15,7 +15,7 @@ impl<'a> FieldMap<'a> {
     /// The container that starts with `dwords`.
     pub fn new(info: &'static Container, dwords: &'a [u32]) -> Self {
         let dwords = match info.kind {
-            // Dwords after the end of the instruction do not belong to it.
+            // Drop the dwords after the end of the instruction.
             Kind::Instruction { length_field: Some((start, end)), bias, .. }
                 if !dwords.is_empty() =>
             {

@@ -18,7 +18,7 @@ pub struct AsmError {
     pub text: String,
     /// What is wrong with it.
     pub message: String,
-    /// What would be valid there.
+    /// What would be valid at this position.
     pub expected: Option<String>,
     /// Advice.
     pub hint: Option<String>,
@@ -48,7 +48,7 @@ impl AsmError {
 
 impl core::error::Error for AsmError {}
 
-/// An error whose line is not known yet.
+/// An error without its line and column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     pub span: Range<usize>,
@@ -72,7 +72,7 @@ impl Fault {
         self
     }
 
-    /// Suggests the word of `words` that is closest to `word`, if one is close.
+    /// Adds a hint with the word of `words` that is closest to `word`, if one is close enough.
     pub fn like<'a>(mut self, word: &str, words: impl Iterator<Item = &'a str>) -> Self {
         if let Some(word) = closest(word, words) {
             self.hint = Some(format!("did you mean `{word}`?"));

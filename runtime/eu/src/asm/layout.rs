@@ -12,7 +12,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Labels: for each name the index of the instruction after it, and its position in the source.
+/// Labels by name: the index of the instruction after the label, and the label's position in the
+/// source.
 pub type Labels = BTreeMap<String, (usize, Span)>;
 
 /// The bytes and lines of a kernel.
@@ -43,7 +44,7 @@ pub fn lay_out(
     let layout = Layout { labels, written: &written, positions: &positions };
     let mut output = LaidOut { bytes: Vec::new(), lines: Vec::new(), positions: Vec::new() };
     for (index, (item, short)) in items.iter().zip(&short).enumerate() {
-        // The hint for a missing label compares all labels, so errors are limited here too.
+        // The hint for an unknown label compares all labels, so the number of errors is limited.
         if faults.len() == MAX_ERRORS {
             break;
         }
@@ -101,7 +102,7 @@ fn is_compactable(item: &Item) -> bool {
 
 struct Layout<'a> {
     labels: &'a Labels,
-    /// Byte offsets with the forms as written in the text. Numeric distances refer to these.
+    /// Byte offsets before compaction. Numeric distances in the text refer to these.
     written: &'a [u64],
     positions: &'a [u64],
 }

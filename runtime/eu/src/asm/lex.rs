@@ -49,7 +49,7 @@ pub fn tokens(source: &str, syntax: Syntax) -> (Vec<Token>, Option<Range<usize>>
             && tokens.last().is_some_and(|last| &source[last.span()] == "MsgDesc");
         if syntax == Syntax::Mesa && follows_message {
             tokens.pop();
-            // The message in words. The number before it has the same information.
+            // Skip the description of the message. The number before it has the same information.
             lexer.skip_while(|c| c != '{' && c != ';');
             continue;
         }
@@ -80,7 +80,7 @@ fn type_suffix(source: &str, before: &[Token], token: &Token) -> Option<usize> {
             let letters = register.trim_end_matches(|c: char| c.is_ascii_digit());
             let known =
                 matches!(letters, "g" | "r") || syntax::ARFS.find(letters, Syntax::Mesa).is_some();
-            // Next to a colon it is a label.
+            // A word before a colon is a label.
             let rest = source.get(token.end..).unwrap_or_default().trim_start();
             known
                 && letters.len() < register.len()

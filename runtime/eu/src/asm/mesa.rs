@@ -1,8 +1,8 @@
 //! Parser for Mesa's syntax: `(+f0.0) add.sat.z.f0.0(8) g4<1>F g2<8,8,1>F 0x3f800000F { align1 1Q
 //! };`, over any number of lines.
 //!
-//! The text of Mesa's disassembler is read with the meaning that it has there. Branches that it
-//! prints without targets (`goto`, `call`) need them here, after `JIP:` and `UIP:` as in other
+//! The parser reads the output of Mesa's disassembler. The disassembler prints some branches
+//! (`goto`, `call`) without targets. Here they need targets after `JIP:` and `UIP:`, like other
 //! branches.
 
 use super::error::Fault;
@@ -122,7 +122,8 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     Ok(())
 }
 
-/// Refuses `goto(16) { align1 1H };`, which is all that Mesa's disassembler prints for it.
+/// Returns an error for a branch without operands, such as `goto(16) { align1 1H };`. Mesa's
+/// disassembler prints some branches so.
 fn require_operands(p: &Parser<'_>, i: &Instruction) -> Parse<()> {
     if !p.is('{') && !p.is(';') {
         return Ok(());
@@ -424,7 +425,7 @@ fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     let register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     let region = region.unwrap_or(match base.register {
-        // Printed without a region.
+        // Mesa prints this register without a region.
         Register::Arf { file: Arf::ThreadDependency, .. } => Region::packed(i.exec_size.min(8)),
         _ => Region::SCALAR,
     });
@@ -538,7 +539,7 @@ fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     Ok(())
 }
 
-/// Applies what depends on the access mode, which is known only at the end.
+/// Completes the instruction after its options, because operands depend on the access mode.
 fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
     let three = i.opcode.op().format == Format::ThreeSource;
     let align16 = i.access_mode == AccessMode::Align16;
@@ -555,13 +556,13 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
             source.replicate = source.region.vertical == Vertical::Stride(0);
             source.region = Region::new(4, 4, 1);
             if source.replicate {
-                // The swizzle has no effect then; Mesa writes x.
+                // The swizzle has no effect on a replicated element; Mesa writes x.
                 source.region = Region::SCALAR;
                 source.swizzle = [0; 4];
             }
         } else if align16 {
             let vertical = match source.region.vertical {
-                // Rows are four channels.
+                // In Align16, a row is four channels.
                 Vertical::Stride(8) => Vertical::Stride(4),
                 vertical => vertical,
             };
@@ -576,8 +577,8 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
     Ok(())
 }
 
-/// Three sources have the same type; if they are written with several types, all get that of the
-/// destination. A mix of half and single floats is allowed.
+/// If the three sources have different types, sets their types to that of the destination. A mix
+/// of half and single floats is unchanged.
 fn same_type(i: &mut Instruction) {
     let types = i.sources.map(|operand| match operand {
         Operand::Register(source) => Some(source.ty),

@@ -16,11 +16,11 @@
 //! assert_eq!(errors[0].to_string(), "1:1: `ad` is not an operation; did you mean `add`?");
 //! ```
 //!
-//! Beyond what the two tools print, the assembler accepts:
+//! The assembler accepts the output of the two tools, and in addition:
 //! * comments `// ...`, `# ...` and `/* ... */`; labels before any instruction;
-//! * jump targets as labels or as distances in bytes from the first byte of the branch. Mesa's
-//!   `jmpi 16D` is relative to the next instruction, as its disassembler prints it; `calla` to the
-//!   start of memory;
+//! * jump targets as labels or as distances in bytes from the first byte of the branch. Exceptions:
+//!   Mesa's `jmpi 16D` counts from the next instruction, as its disassembler prints it; `calla`
+//!   counts from the start of memory;
 //! * IGA: `{Align16}`, which syntax of Align16 also implies: `<4>` regions, `.xyzw` after a region;
 //!   `[1.0,2,-4,0]:vf`; omitted regions, which mean `<1>` or consecutive elements;
 //! * Mesa: `goto`, `join`, `call`, `ret`, `brd` and `brc` with their targets and operands, which
@@ -49,8 +49,8 @@ use parse::{Item, OperandSpans, Parser, Statement};
 
 /// Assembles a kernel.
 ///
-/// All errors of the text, up to fifty: first syntax errors; if there are none, those of labels,
-/// distances and encodings.
+/// Returns all errors of the text, at most fifty. If there are syntax errors, only those are
+/// returned; otherwise errors of labels, distances and encodings.
 pub fn assemble(
     source: &str,
     syntax: Syntax,
@@ -81,8 +81,8 @@ impl Assembly {
 }
 
 impl Syntax {
-    /// Guesses the language of `source`. Mesa's instructions end in semicolons and have `align1`;
-    /// IGA's sizes look like `(8|M0)`. Text with neither is taken as IGA's.
+    /// Detects the language of `source`. Mesa's instructions end in semicolons and have `align1`;
+    /// IGA's sizes look like `(8|M0)`. Text without any of these is IGA's.
     pub fn detect(source: &str) -> Syntax {
         let (tokens, _) = lex::tokens(source, Syntax::Iga);
         let text = |index: usize| {

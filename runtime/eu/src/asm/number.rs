@@ -17,7 +17,7 @@ pub enum Number {
     Nan(bool, u64),
 }
 
-/// Why a number cannot be an immediate of a type.
+/// The reason why a number cannot be an immediate of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImmediateError {
     /// The type has no immediates.

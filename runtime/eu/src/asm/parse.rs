@@ -77,7 +77,7 @@ pub struct Parser<'a> {
     /// The end of the statement: tokens from this index on are not read.
     pub limit: usize,
     pub syntax: Syntax,
-    /// Positions of the operands of the statement so far.
+    /// Positions of the operands that have been read in this statement.
     pub spans: OperandSpans,
 }
 
@@ -289,7 +289,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `ARF208` is Mesa's name for a register number without a name; `arf13.0` is ours.
+    /// Parses a register without a name: `ARF208` in Mesa's syntax, `arf13.0` in ours.
     fn reserved_register(&mut self, letters: &str, digits: &str, span: Span) -> Parse<Base> {
         let known = |kind: u8| {
             let arf = crate::gen8::eu::Arf::new(u64::from(kind)).ok();

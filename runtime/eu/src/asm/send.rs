@@ -1,4 +1,4 @@
-//! Messages.
+//! Construction of messages from their parts in the text.
 
 use crate::encoding;
 use crate::gen8::eu as gen8;

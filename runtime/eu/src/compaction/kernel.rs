@@ -8,7 +8,7 @@ use crate::kernel::{Located, dwords, instructions};
 use crate::ops::{Format, Opcode};
 use alloc::vec::Vec;
 
-/// A kernel that cannot be compacted.
+/// The reason why a kernel cannot be compacted or expanded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompactError {
     /// An instruction cannot be decoded.
@@ -26,8 +26,8 @@ pub enum CompactError {
         /// The target, in bytes from the start of the kernel.
         target: i64,
     },
-    /// A jump with a computed or absolute target, or a computation with the instruction pointer:
-    /// its result changes when instructions move, in a way that cannot be corrected.
+    /// A jump with a computed or absolute target, or a computation with the instruction pointer.
+    /// Its result changes when instructions move, and this cannot be corrected.
     #[error(
         "{operation} at byte {position:#x} depends on the positions of instructions in a way that cannot be corrected"
     )]
@@ -39,20 +39,20 @@ pub enum CompactError {
     },
 }
 
-/// The kernel with an 8-byte form for every instruction that has one
-/// ([`compact`](compaction::compact)), and with corrected jumps. The end is not padded: its offset
+/// Converts every instruction that has an 8-byte form to that form
+/// ([`compact`](compaction::compact)), and corrects jumps. The end is not padded: its offset
 /// may be an odd multiple of 8, which Gen8 allows.
 ///
 /// # Errors
 /// See [`CompactError`].
 pub fn compact_kernel(bytes: &[u8]) -> Result<Vec<u8>, CompactError> {
-    // Jumps are always tried, because their distances change.
+    // Always try jumps, because their distances change.
     arrange(bytes, |line| {
         line.instruction.branch.is_some() || compaction::compact(&line.native).is_some()
     })
 }
 
-/// The kernel with every instruction in its 16-byte form, and with corrected jumps.
+/// Converts every instruction to its 16-byte form, and corrects jumps.
 ///
 /// # Errors
 /// See [`CompactError`].

@@ -1,4 +1,4 @@
-//! IGA's text, printed from the typed instruction.
+//! Prints IGA's text from the typed instruction.
 
 use super::text::{Line, general, half_float, scientific};
 use crate::decode::{decode, length, operation};
@@ -368,7 +368,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.ty(source.ty)
     }
 
-    /// `one` means that a pair of channels selects one double for all.
+    /// Prints a region. With `one`, a pair of channels selects one double for all channels.
     fn region(&mut self, source: &Source, index: usize, one: bool) -> fmt::Result {
         let Region { vertical, width, horizontal } = source.region;
         // Three-source regions have the short form of later generations: no width, and no vertical

@@ -1,5 +1,5 @@
-//! Mesa's text, printed field by field from the 16 bytes as Mesa's disassembler reads them, stray
-//! bits included.
+//! Prints Mesa's text field by field from the 16 bytes, like Mesa's disassembler. Stray bits are
+//! printed too.
 
 use super::mesa_messages;
 use super::text::{Line, general, invalid, restricted_float};
@@ -42,14 +42,14 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
             Err(error) => writeln!(out, "// {}: {}", error.raw, error.problem)?,
         }
     }
-    // A jump may go to the end.
+    // A jump may have the end of the kernel as its target.
     if let Some(number) = labels.get(&(bytes.len() as i64)) {
         write!(out, "\nLABEL{number}:\n")?;
     }
     Ok(())
 }
 
-/// Byte offset, and the 16-byte form with whether it was compacted, or the error.
+/// A byte offset, and the 16-byte form with a flag for a compacted instruction, or the error.
 type Item = (i64, Result<([u32; 4], bool), DecodeError>);
 
 fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
@@ -74,7 +74,7 @@ fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
     })
 }
 
-/// Numbers the labels in the order in which jumps name them; of one jump the UIP comes first.
+/// Numbers the labels in the order in which jumps name them. For each jump, the UIP comes first.
 fn labels(bytes: &[u8]) -> BTreeMap<i64, usize> {
     let mut labels = BTreeMap::new();
     let mut name = |target: i64| {
@@ -145,7 +145,7 @@ struct Printer<'a, W: ?Sized> {
     opcode: Opcode,
 }
 
-/// True if region and type follow: some registers are printed without them.
+/// True if the region and type must be printed too; some registers are printed without them.
 type More = Result<bool, fmt::Error>;
 
 impl<W: Write + ?Sized> Printer<'_, W> {

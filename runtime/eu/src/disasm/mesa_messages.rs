@@ -1,4 +1,4 @@
-//! Messages in Mesa's words: the second line of a send.
+//! Prints messages in Mesa's words, as the second line of a send.
 
 use super::text::{Line, invalid};
 use crate::encoding as enc;
@@ -81,8 +81,8 @@ pub(super) fn write<W: Write + ?Sized>(
     line.unsigned(message.response_length.get())
 }
 
-/// Prints a space and the word of a table, or `invalid` if the table has none. Empty words are gaps
-/// in the table.
+/// Prints a space and the word with this number in a table, or `invalid` if there is none. Empty
+/// words are gaps in the table.
 fn word<W: Write + ?Sized>(
     line: &mut Line<'_, W>,
     table: &[&str],

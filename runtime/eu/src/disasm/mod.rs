@@ -108,7 +108,7 @@ pub fn listing(bytes: &[u8], syntax: Syntax) -> String {
 
 /// Writes a [`listing`] to a writer.
 ///
-/// Errors of the writer.
+/// Returns the errors of the writer.
 pub fn write_listing(out: &mut impl fmt::Write, bytes: &[u8], syntax: Syntax) -> fmt::Result {
     match syntax {
         Syntax::Iga => iga::listing(out, bytes),

@@ -31,7 +31,7 @@ impl<'w, W: Write + ?Sized> Line<'w, W> {
         self.out.write_str(text)
     }
 
-    /// The current column, pending white space included.
+    /// The current column, including pending white space.
     pub fn column(&self) -> usize {
         self.column + self.spaces
     }

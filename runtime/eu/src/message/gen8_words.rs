@@ -1,5 +1,5 @@
-//! Words for messages for which IGA has none, or has wrong ones because their numbers have another
-//! meaning on later hardware.
+//! Descriptions of messages for which IGA has no words, or wrong ones: the numbers of some messages
+//! have another meaning on later hardware.
 
 use super::atomics::operation;
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};

@@ -1,5 +1,5 @@
-//! Numbers of registers that messages send and return, from the payloads of 2d p.115-501. If the
-//! manual has no page, they come from what Mesa's compiler emits.
+//! Numbers of registers that messages send and return, from the payloads of 2d p.115-501. For
+//! messages without a page in the manual, the numbers are those that Mesa's compiler emits.
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
@@ -39,7 +39,7 @@ impl Span {
 /// Register counts of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lengths {
-    /// Registers sent, header included.
+    /// Registers sent, including the header.
     pub sent: Span,
     /// Registers returned, if a response is requested.
     pub returned: Span,

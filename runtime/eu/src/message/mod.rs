@@ -27,14 +27,14 @@ pub use words::Words;
 pub struct Description {
     /// The receiver.
     pub function: SharedFunction,
-    /// Number of registers sent, header included.
+    /// Number of registers sent, including the header.
     pub sent: u8,
     /// Number of registers returned.
     pub returned: u8,
     /// Whether the first register is a header.
     pub header: bool,
-    /// The most specific structure for the descriptor: the common one of all messages if the
-    /// receiver has none, `None` if there is no such receiver.
+    /// The most specific structure for the descriptor. If the receiver has no structure of its own,
+    /// the one that all messages have in common. `None` if the receiver does not exist.
     pub container: Option<&'static Container>,
     dwords: [u32; 1],
 }
@@ -117,8 +117,8 @@ impl Description {
         words(self.function, self.descriptor())
     }
 
-    /// The numbers of registers that a message of this type sends and receives by the manual;
-    /// `None` if they are not known.
+    /// The numbers of registers that a message of this type sends and receives according to the
+    /// manual; `None` if they are not known.
     pub fn lengths(&self) -> Option<Lengths> {
         lengths::lengths(self.function, &self.dwords, self.header)
     }

@@ -1,4 +1,4 @@
-//! Messages in IGA's words. IGA decodes many of them as on later hardware.
+//! Prints messages in IGA's words. IGA decodes many messages as on later hardware.
 
 use super::atomics::operation;
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};

@@ -11,13 +11,13 @@ use core::fmt;
 pub struct Combination {
     /// The operation.
     pub opcode: Opcode,
-    /// The function, if it is `math`.
+    /// The function, if the operation is `math`.
     pub math: Option<MathFunction>,
     /// Type of the destination, if there is one.
     pub destination: Option<DataType>,
-    /// Types of the sources that are there.
+    /// Types of the sources; `None` for a source that the operation does not have.
     pub sources: [Option<DataType>; 3],
-    /// Where it is written down.
+    /// The source of this combination.
     pub origin: Origin,
 }
 
@@ -34,8 +34,8 @@ impl fmt::Display for Combination {
     }
 }
 
-/// Every legal combination of operation, math function and types, each once. Messages, whose types
-/// mean nothing, and operations without operands have none.
+/// Iterates over every legal combination of operation, math function and types, each once. Messages
+/// (their types have no meaning) and operations without operands have no combinations.
 pub fn combinations() -> impl Iterator<Item = Combination> {
     OPS.iter().flat_map(|op| {
         let functions: &'static [Option<MathFunction>] = match op.format {
@@ -89,7 +89,7 @@ fn of_rows(
     })
 }
 
-/// The types of a set, or that there is no operand.
+/// The types of a set; a single `None` if there is no operand.
 fn present(set: TypeSet) -> impl Iterator<Item = Option<DataType>> + Clone {
     set.iter().map(Some).chain(set.is_empty().then_some(None))
 }
@@ -117,7 +117,7 @@ static MATH_FUNCTIONS: [Option<MathFunction>; 14] = [
 ];
 
 impl MathFunction {
-    /// The types that its operands may have.
+    /// The types that the operands of the function may have.
     pub const fn signatures(self) -> &'static [Signature] {
         match self {
             MathFunction::Inverse
@@ -138,8 +138,9 @@ impl MathFunction {
 }
 
 impl Opcode {
-    /// The types that its operands may have, as rows; none for messages and operations without
-    /// typed operands. Those of `math` depend on the function: [`MathFunction::signatures`].
+    /// The types that the operands of the operation may have, as rows. Messages and operations
+    /// without typed operands have no rows. Those of `math` depend on the function:
+    /// [`MathFunction::signatures`].
     pub fn signatures(self) -> &'static [Signature] {
         self.op().signatures
     }

@@ -1,12 +1,12 @@
-//! Which types the operands of an operation may have.
+//! The types that the operands of an operation may have.
 //!
 //! A [`Signature`] is a row of the type table that a page of the manual prints: a set of
 //! destination types and, for each source, a set of source types. `Opcode::signatures` and
 //! `MathFunction::signatures` give the rows; [`combinations`] lists every single legal
 //! combination once.
 //!
-//! Immediate vectors count as what their elements are read as: `v` as `w`, `uv` as `uw`, `vf` as
-//! `f`.
+//! The type of an immediate vector counts as the type of its unpacked elements: `v` as `w`, `uv` as
+//! `uw`, `vf` as `f`.
 
 pub(crate) mod combinations;
 pub(crate) mod rows;

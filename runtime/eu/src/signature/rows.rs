@@ -8,7 +8,7 @@ use core::fmt;
 pub struct TypeSet(u16);
 
 impl TypeSet {
-    /// Nothing: there is no such operand.
+    /// The empty set: the operand does not exist.
     pub const EMPTY: Self = TypeSet(0);
     /// Every type that registers can hold, from the narrowest on.
     pub const ALL: [DataType; 11] = [
@@ -40,12 +40,12 @@ impl TypeSet {
         TypeSet(self.0 | other.0)
     }
 
-    /// True if there is no type in it.
+    /// True if the set contains no type.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// True if the elements of an operand of type `ty` are of one of these types.
+    /// True if the set contains the type of the elements of an operand of type `ty`.
     pub const fn contains(self, ty: DataType) -> bool {
         self.0 & 1 << ty.element() as u16 != 0
     }
@@ -56,7 +56,7 @@ impl TypeSet {
     }
 }
 
-/// As assemblers write them: `ud,d`.
+/// Prints the types as assemblers write them: `ud,d`.
 impl fmt::Display for TypeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, ty) in self.iter().enumerate() {
@@ -67,7 +67,8 @@ impl fmt::Display for TypeSet {
 }
 
 impl DataType {
-    /// What an element of an immediate vector is read as; any other type itself.
+    /// The type of the unpacked elements of an immediate vector. Any other type is returned
+    /// unchanged.
     pub const fn element(self) -> DataType {
         match self {
             DataType::V => DataType::W,
@@ -78,7 +79,7 @@ impl DataType {
     }
 }
 
-/// Where a row of types is written down.
+/// Sources of rows of types.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Origin {
     /// The page of the operation in the Broadwell manual (2a).
@@ -89,12 +90,12 @@ pub enum Origin {
     Iga,
     /// Mesa's assembler and validator tests for Broadwell only.
     Mesa,
-    /// Kernels that drivers run on Broadwell (the corpus); no text has it.
+    /// Only kernels that drivers run on Broadwell (the corpus), no document.
     Kernels,
 }
 
 impl Origin {
-    /// A few words.
+    /// A short name for text output.
     pub const fn name(self) -> &'static str {
         match self {
             Origin::Manual => "2a",
@@ -106,22 +107,22 @@ impl Origin {
     }
 }
 
-/// A row of a type table: any destination type with any types of sources.
+/// A row of a type table. Every destination type is legal with every choice of source types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signature {
     /// Types of the destination; empty if there is none.
     pub destination: TypeSet,
-    /// Types of each source; empty behind the last.
+    /// Types of each source; empty after the last source.
     pub sources: [TypeSet; 3],
-    /// All sources must have one type: the encoding of three sources has one field for it, and
-    /// integer division wants it.
+    /// All sources must have the same type. Reasons: the encoding of three sources has one field
+    /// for it, and integer division requires it.
     pub one_type: bool,
-    /// Where it is written down.
+    /// The source of this row.
     pub origin: Origin,
 }
 
 impl Signature {
-    /// True if operands of these types are in the row. `sources` are those that are there.
+    /// True if the row contains operands of these types. `sources` are the existing sources.
     pub fn allows(&self, destination: Option<DataType>, sources: &[DataType]) -> bool {
         let destination =
             destination.map_or(self.destination.is_empty(), |ty| self.destination.contains(ty));
@@ -132,7 +133,7 @@ impl Signature {
     }
 }
 
-/// `ud,d <- ub,b · ud,d`: the sets of different sources apart, if they differ.
+/// Prints `ud,d <- ub,b · ud,d`. If all sources have the same set, the set is printed once.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.destination.is_empty() {

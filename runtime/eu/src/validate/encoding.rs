@@ -1,4 +1,4 @@
-//! Dwords that cannot be decoded, and unused bits that are set.
+//! Rules about dwords that cannot be decoded, and about unused bits that are set.
 
 use super::place::Place;
 use super::rule::{Check, Report, Rule, error, warning};

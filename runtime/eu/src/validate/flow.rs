@@ -1,4 +1,4 @@
-//! Jumps and structured control flow, thread control.
+//! Rules about jumps, structured control flow and thread control.
 
 use super::place::Place;
 use super::rule::{Check, Report, Rule, error, warning};

@@ -1,4 +1,5 @@
-//! Checks of kernels: what the manual forbids, and what a compiler should avoid.
+//! The validator of kernels. It reports instructions that the manual forbids, or that a compiler
+//! should avoid.
 //!
 //! A [`Rule`] is data: a stable id, a severity, the page, the condition that must hold, a hint, and
 //! a check function. Rules are grouped in families, one file each:
@@ -11,10 +12,11 @@
 //! * `flow`: jumps and structured control flow over a whole kernel
 //! * `encoding`: dwords that cannot be decoded, unused bits that are set
 //!
-//! An error is something that hardware refuses or that has undefined behaviour by the manual. A
-//! warning is something that works but should be avoided, or that the manual forbids but kernels of
-//! drivers do anyway (the rule says so). Restrictions of single messages on descriptors and
-//! payloads are in the rules of the specification (`genx check`).
+//! An error is something that hardware refuses, or whose behaviour the manual leaves undefined. A
+//! warning is something that works but should be avoided. Some warnings are about things that the
+//! manual forbids but kernels of drivers do; the text of the rule then says so. Restrictions on
+//! descriptors and payloads of single messages are in the rules of the specification (`genx
+//! check`).
 //!
 //! ```
 //! use genxml_eu::instruction::{DataType, Destination, Operand, Region, Register, Source};

@@ -1,4 +1,4 @@
-//! Types, modifiers, immediates, architecture registers, accumulators.
+//! Rules about types, modifiers, immediates, architecture registers and accumulators.
 
 use super::place::Place;
 use super::rule::{Check, Report, Rule, error, warning};

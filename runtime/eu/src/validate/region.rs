@@ -1,4 +1,4 @@
-//! Regions of sources and destinations, the channels of an instruction, Align16.
+//! Rules about regions of sources and destinations, the channels of an instruction, and Align16.
 
 use super::place::Place;
 use super::rule::{Check, Report, Rule, error, warning};
@@ -549,7 +549,7 @@ fn align16_destination<'a>(view: &View<'a>) -> Option<&'a Destination> {
     view.written().filter(|_| view.computes() && !view.align1())
 }
 
-/// `Instruction` has no such field, because the bits are unused; so this reads the dwords.
+/// Reads the stride from the dwords, because `Instruction` has no field for these unused bits.
 fn align16_stride(native: &Native, report: &mut Report<'_>) {
     let Some(i) = report.instruction else { return };
     // Compilers leave it 0 in the division macros.

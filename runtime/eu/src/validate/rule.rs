@@ -1,4 +1,4 @@
-//! Rules, and what they report.
+//! Rules, findings, and the collection of findings.
 
 use super::place::Place;
 use super::slots::Slots;
@@ -19,7 +19,7 @@ pub struct Rule {
     pub severity: Severity,
     /// The condition that must hold.
     pub text: &'static str,
-    /// What to do about a violation.
+    /// Advice for correcting a violation.
     pub hint: &'static str,
     /// Volume and page of the manual, or another source.
     pub source: &'static str,

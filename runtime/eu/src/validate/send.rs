@@ -1,4 +1,4 @@
-//! Messages.
+//! Rules about messages.
 
 use super::place::Place;
 use super::rule::{Check, Report, Rule, error, warning};

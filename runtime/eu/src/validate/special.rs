@@ -1,5 +1,5 @@
-//! Conversions and half floats, comparisons, dot products, `line` and `pln`, math, three-source
-//! instructions.
+//! Rules about conversions and half floats, comparisons, dot products, `line` and `pln`, math, and
+//! three-source instructions.
 
 use super::place::Place;
 use super::rule::{Check, Report, Rule, error, warning};

@@ -41,8 +41,8 @@ impl Elements {
         self.last() / REGISTER + 1
     }
 
-    /// How many of the first two registers contain an element. The register that the operand names
-    /// may contain none.
+    /// Number of registers, among the first two, that contain an element. The register that the
+    /// operand names may contain none.
     pub fn touched(&self) -> u32 {
         let low = self.offsets().iter().any(|first| *first < REGISTER);
         let high = self.offsets().iter().any(|first| first + self.size > REGISTER);
@@ -84,7 +84,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The destination, unless it is null, where nothing is written.
+    /// The destination; `None` if it is the null register.
     pub fn written(&self) -> Option<&'a Destination> {
         self.i.destination.as_ref().filter(|destination| !destination.register.is_null())
     }

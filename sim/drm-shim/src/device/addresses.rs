@@ -23,14 +23,14 @@ const END_48: u64 = 1 << 48;
 /// submissions need no relocation.
 #[derive(Debug, Default)]
 pub struct Vm {
-    /// Number of contexts and handles that refer to it.
+    /// Number of contexts and handles that refer to the address space.
     pub users: u32,
     /// End and object of each assigned range, by start.
     assigned: BTreeMap<u64, (u64, ObjectId)>,
     addresses: BTreeMap<ObjectId, u64>,
 }
 
-/// An object of a submission, to be placed.
+/// An object of a submission that needs an address.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The object.
@@ -41,7 +41,7 @@ pub struct Wanted {
     pub alignment: u64,
     /// The address that the client chose.
     pub pinned: Option<u64>,
-    /// It supports 48-bit addresses.
+    /// The object supports 48-bit addresses.
     pub wide: bool,
 }
 
@@ -55,7 +55,7 @@ pub const fn plain(address: u64) -> u64 {
     address & (END_48 - 1)
 }
 
-/// The address that an entry of EXECBUFFER2 chooses; none without PINNED.
+/// The address that the flags and offset of an EXECBUFFER2 entry choose; `None` without PINNED.
 ///
 /// # Errors
 /// EINVAL for an address that is not canonical, not aligned to a page, or too high.
@@ -109,7 +109,7 @@ impl Vm {
         Ok(addresses)
     }
 
-    /// The object's assigned address, or a new one. `taken` are the ranges of this submission.
+    /// The object's assigned address, or a new one. `taken` has the ranges of this submission.
     fn find(&mut self, wanted: &Wanted, taken: &mut BTreeMap<u64, u64>) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { END_32 };

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Size of the aperture that GEM_GET_APERTURE reports, in bytes.
 pub const APERTURE: u64 = 4 << 30;
 
-/// Default of [`Config::work_limit`]: some minutes of instructions on a whole GPU.
+/// Default of [`Config::work_limit`]: a whole GPU would need some minutes for it.
 const WORK_LIMIT: u64 = 1 << 36;
 
 /// The options.
@@ -79,7 +79,7 @@ impl Mode {
     pub const MAX_HZ: u16 = 1000;
 }
 
-/// The error for a word that is not a display mode.
+/// The error for a text that is not a display mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoMode;
 
@@ -101,7 +101,7 @@ impl FromStr for Mode {
     }
 }
 
-/// The PCI id that a word means: `GT1`, `GT2`, `GT3`, or a PCI id in hexadecimal.
+/// The PCI id for `GT1`, `GT2`, `GT3`, or for a PCI id in hexadecimal.
 pub fn device(word: &str) -> Option<u32> {
     match word.to_ascii_lowercase().as_str() {
         "gt1" => Some(0x1606),
@@ -115,8 +115,8 @@ pub fn device(word: &str) -> Option<u32> {
 }
 
 impl Config {
-    /// The options that `variable` returns, and messages about wrong ones. Without
-    /// `GENX_SHIM_THREADS` all cores are used.
+    /// Reads the options from `variable`. Also returns messages about invalid ones. Without
+    /// `GENX_SHIM_THREADS`, all cores are used.
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
         let mut wrong = Vec::new();
         let mut config = Config::default();

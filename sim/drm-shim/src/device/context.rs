@@ -21,16 +21,16 @@ const MAX_EXTENSIONS: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct EngineContextId(pub u64);
 
-/// Fault state of a context. The thread of the model changes it while ioctls run.
+/// Fault state of a context. The worker thread changes it while ioctls run.
 #[derive(Debug)]
 pub struct Health {
     /// A fault has banned the context.
     pub banned: AtomicBool,
-    /// Number of faults that it caused.
+    /// Number of faults that the context caused.
     pub guilty: AtomicU32,
-    /// A fault does not ban it.
+    /// A fault does not ban the context.
     pub recoverable: AtomicBool,
-    /// Number of faults of all contexts of its file.
+    /// Number of faults of all contexts of the file.
     pub resets: Arc<AtomicU32>,
 }
 
@@ -50,7 +50,7 @@ impl Health {
 pub struct Context {
     /// Its address space.
     pub vm: VmId,
-    /// Its engine map, if it has one. None is an index without engine.
+    /// Its engine map, if it has one. `None` is an index without an engine.
     pub engines: Option<Vec<Option<EngineId>>>,
     /// Its state on each engine: by index in the engine map, or by engine without a map.
     pub hardware: BTreeMap<u32, EngineContextId>,
@@ -334,7 +334,7 @@ impl Device {
             if extension.name != LOAD_BALANCE {
                 return Err(Errno::INVAL);
             }
-            // All submissions run one after another, so the first sibling is as good as any.
+            // Submissions run one after another, so any sibling gives the same result.
             let balance: i915::LoadBalance = self.host.value(address)?;
             let siblings: Vec<EngineClass> = self.host.array(
                 address + size_of::<i915::LoadBalance>() as u64,
@@ -422,7 +422,8 @@ impl Device {
         }
         let context = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?;
         arg.reset_count = file.resets.load(Ordering::Relaxed);
-        // Work of other contexts is not affected by a fault, so it is never pending in a reset.
+        // A fault does not affect work of other contexts, so their work is never pending in a
+        // reset.
         (arg.batch_active, arg.batch_pending) = (context.health.guilty.load(Ordering::Relaxed), 0);
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! File descriptors that stand for an open device, a shared buffer, a syncobj or a sync file.
 //!
-//! Each is one end of a pair of sockets. The other end stays with the device and is bound to a name
-//! that says what the descriptor stands for. So any process that holds the descriptor can read the
-//! name of its peer. poll and read work without help. When the last duplicate is closed, the
-//! device's end hangs up.
+//! Each is one end of a pair of sockets. The other end stays with the device, and its socket name
+//! says what the descriptor stands for. So any process that holds the descriptor can read that name
+//! (getpeername). poll and read work without additional code. When the last duplicate is closed,
+//! the device's end hangs up.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -33,7 +33,7 @@ pub enum Descriptor {
     DmaBuf {
         /// Which export.
         id: Id,
-        /// Number of the file's descriptor in the process that owns the buffer.
+        /// Number of the file's descriptor, in the process that owns the buffer.
         file: u32,
         /// Offset of the buffer in the file.
         offset: u64,
@@ -54,7 +54,7 @@ pub enum Descriptor {
         /// Which fence.
         id: Id,
     },
-    /// A directory of the files in `/dev` and `/sys` that this library shows.
+    /// A directory in `/dev` or `/sys` that this library provides.
     Directory {
         /// Which open directory.
         id: Id,
@@ -108,7 +108,7 @@ impl fmt::Display for Descriptor {
     }
 }
 
-/// A name that does not follow this format.
+/// The error for a name that is not in this format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownName;
 
@@ -165,7 +165,7 @@ impl Descriptor {
         Ok((client, device))
     }
 
-    /// What a descriptor stands for; none if it is not one of these.
+    /// What a descriptor stands for; `None` if this library did not create it.
     pub fn of(descriptor: BorrowedFd<'_>) -> Option<Descriptor> {
         let peer = getpeername(descriptor).ok()??;
         let peer = SocketAddrUnix::try_from(peer).ok()?;
@@ -180,8 +180,8 @@ pub fn hung_up(device: &OwnedFd) -> bool {
     poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::HUP)
 }
 
-/// Makes an event readable at the other end. It is dropped if the socket's buffer is full, as the
-/// kernel drops events.
+/// Sends an event, which the other end can read. If the socket's buffer is full, the event is
+/// dropped, as the kernel drops events.
 pub fn send_event(device: &OwnedFd, event: &[u8]) {
     let _ = send(device, event, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
 }

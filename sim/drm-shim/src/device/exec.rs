@@ -22,11 +22,12 @@ const MAX_OBJECTS: u64 = 1 << 18;
 /// Fences of a submission.
 #[derive(Default)]
 struct Fences {
-    /// Fences that must signal before it runs.
+    /// Fences that must signal before the submission runs.
     waits: Vec<Fence>,
-    /// Sync files that must signal before it runs.
+    /// Sync files that must signal before the submission runs.
     files: Vec<OwnedFd>,
-    /// Syncobjs that its fence goes into, each with the point of its timeline; 0 for a binary one.
+    /// Syncobjs that get the submission's fence, each with its timeline point; 0 for a binary
+    /// syncobj.
     signals: Vec<(SharedSync, u64)>,
 }
 
@@ -61,7 +62,7 @@ impl Device {
         }
     }
 
-    /// The fences of a submission. Those to be waited for must exist.
+    /// The fences of a submission. Fences to wait for must exist.
     fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Fences, Stop> {
         let mut fences = Fences::default();
         if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
@@ -269,7 +270,7 @@ impl Device {
         Ok((wanted.iter().map(|wanted| wanted.object).collect(), addresses))
     }
 
-    /// Writes the addresses of objects where relocations ask for them.
+    /// Writes the addresses of objects into the batches, as the relocations describe.
     fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
         let host = self.host;
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {

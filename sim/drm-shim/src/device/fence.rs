@@ -15,7 +15,7 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The time limit of a wait that only a change ends.
+/// The time limit of a wait without a timeout: only a change ends it.
 pub const FOREVER: u64 = u64::MAX;
 
 /// Counts changes that threads wait for. It has its own lock; a thread that waits holds no other.
@@ -41,8 +41,8 @@ impl Changes {
     pub fn wait(&self, seen: u64, until: u64) {
         let left = Duration::from_nanos(until.saturating_sub(now()));
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        // At most a second, so that a thread that a signal handler delayed checks its condition
-        // again.
+        // At most a second: a signal handler may have delayed this thread, so it checks its
+        // condition again.
         let limit = left.min(Duration::from_secs(1));
         drop(self.changed.wait_timeout_while(count, limit, |count| *count == seen));
     }
@@ -58,7 +58,7 @@ pub struct Fence(Arc<Work>);
 
 struct Work {
     state: AtomicU8,
-    /// Class of the engine in the uAPI; none if no engine does the work.
+    /// Class of the engine in the uAPI; `None` if no engine does the work.
     class: Option<u16>,
     /// The device's end of each sync file of this fence.
     descriptors: Mutex<Vec<OwnedFd>>,
@@ -95,7 +95,7 @@ impl Fence {
         self.0.class
     }
 
-    /// The result; none until the fence signals.
+    /// The result; `None` until the fence signals.
     pub fn result(&self) -> Option<Result<(), Errno>> {
         match self.0.state.load(Ordering::Acquire) {
             PENDING => None,

@@ -73,8 +73,8 @@ pub struct Object {
     pub size: u64,
     /// Its memory.
     pub storage: Storage,
-    /// The descriptor by which it was imported, if it is another process' object. That process
-    /// keeps the object as long as the descriptor is open.
+    /// The descriptor by which another process' object was imported. That process keeps the object
+    /// as long as the descriptor is open.
     pub imported_from: Option<OwnedFd>,
     /// The display or other processes may read it without waiting for fences.
     pub is_shared: bool,
@@ -105,7 +105,7 @@ impl Object {
         self.read.retain(|fence| !fence.is_signaled());
     }
 
-    /// Fences of pending work: of the last write, and if asked for of reads.
+    /// Fences of pending work: those of the last write and, with `also_reads`, those of reads.
     pub fn work(&mut self, also_reads: bool) -> Vec<Fence> {
         self.advance();
         let reads = if also_reads { &self.read[..] } else { &[] };
@@ -343,13 +343,13 @@ impl Device {
             .is_ok_and(|id| self.object(*id).is_ok_and(|object| object.is_shared));
         self.close_handle(file, arg.handle)?;
         if is_shared {
-            // Its descriptors may be closed already, so that it can be removed.
+            // Its descriptors may be closed already, so it may be possible to remove it.
             self.collect();
         }
         Ok(())
     }
 
-    /// The object of a handle. `offset` and `size` must lie in it.
+    /// The object of a handle. The range of `offset` and `size` must lie in it.
     fn part(&self, file: &File, handle: u32, offset: u64, size: u64) -> Result<ObjectId, Errno> {
         let id = *file.objects.get(handle)?;
         let object = self.object(id)?;
@@ -479,7 +479,7 @@ impl Device {
     }
 }
 
-/// Pieces of a range, to be copied one by one.
+/// Pieces of a range, each of which is copied separately.
 fn pieces(offset: u64, size: u64) -> impl Iterator<Item = (u64, usize)> {
     const PIECE: u64 = 1 << 20;
     let end = offset + size;

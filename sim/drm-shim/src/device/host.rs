@@ -15,8 +15,8 @@ use super::descriptor;
 /// Largest array of a client that is copied, in bytes.
 const MAX_ARRAY: usize = 256 << 20;
 
-/// The process of the client. An address or a descriptor's number that the client passes may be
-/// wrong: that is an error, never a crash.
+/// The client's process. Wrong addresses and descriptor numbers of the client cause an error, never
+/// a crash.
 pub trait Host: fmt::Debug + Send + Sync {
     /// Fills `out` from the client's memory at `address`.
     ///
@@ -52,7 +52,7 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// Those of memfd_create, ftruncate and mmap.
     fn new_arena(&self) -> Result<Box<dyn Arena>, Errno>;
 
-    /// Part of a file that another process has, as memory of an object.
+    /// Part of a file of another process, as memory of an object.
     ///
     /// # Errors
     /// Those of mmap.
@@ -118,12 +118,12 @@ pub trait UserPages: Pages {
     fn is_accessible(&self) -> bool;
 }
 
-/// A file that objects are parts of.
+/// A file that contains the memory of objects.
 pub trait Arena: fmt::Debug + Send {
     /// The process that made the arena.
     fn owner(&self) -> u32;
 
-    /// At least `bytes` zeros in whole pages; none if there is no room.
+    /// At least `bytes` zero bytes in whole pages; `None` if there is no room.
     fn allocate(&self, bytes: u64) -> Option<Arc<dyn FilePages>>;
 }
 
@@ -159,7 +159,7 @@ impl dyn Host + '_ {
         if bytes == 0 {
             return Ok(Vec::new());
         }
-        // Read the last one before memory is allocated for all.
+        // Read the last element before allocating memory for all of them.
         self.value::<T>(address.checked_add(bytes - size).ok_or(Errno::FAULT)?)?;
         let mut values = vec![T::zeroed(); count as usize];
         self.read(address, bytemuck::cast_slice_mut(&mut values))?;

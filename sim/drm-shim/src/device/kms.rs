@@ -101,7 +101,7 @@ impl Kms {
     }
 }
 
-/// The modes of a monitor. If it has a mode of its own it has no larger ones, because many programs
+/// The modes of a monitor. With a configured mode there are no larger ones, because many programs
 /// choose the largest.
 fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     let usual = MODES.map(|(width, height)| Mode { width, height, hz: 60 });
@@ -134,7 +134,7 @@ fn mode_info(mode: Mode, preferred: bool) -> mode::ModeInfo {
         vrefresh: hz.into(),
         // Positive horizontal and negative vertical sync.
         flags: 1 | 8,
-        // A mode of the driver; the preferred one is marked.
+        // A mode from the driver; the first one is also marked as preferred.
         kind: 1 << 6 | if preferred { 1 << 3 } else { 0 },
         name,
     }
@@ -168,8 +168,8 @@ impl Kms {
         if self.frame_buffers.contains_key(&fb) { Ok(()) } else { no_such_object() }
     }
 
-    /// Checks what a Broadwell's display supports: the plane covers the CRTC and is not scaled.
-    /// (Linux drm_atomic.c, drm_atomic_helper.c, i9xx_plane.c)
+    /// Checks a state against a Broadwell's display: the plane must cover the CRTC and must not be
+    /// scaled. (Linux drm_atomic.c, drm_atomic_helper.c, i9xx_plane.c)
     fn check(&self, state: &State) -> Result<(), Errno> {
         if state.plane != (state.fb != 0) || state.connector != state.mode.is_some() {
             return Err(Errno::INVAL);

@@ -1,5 +1,5 @@
-//! The model, with the clients' objects and contexts as it has them. One thread owns it at a time
-//! ([`queue`](super::queue)); ioctls never wait to inspect it.
+//! The model with the clients' objects and contexts. One thread at a time owns it
+//! ([`queue`](super::queue)), so ioctls never wait to inspect it.
 
 use super::config::Config;
 use super::context::{EngineContextId, Health};
@@ -26,7 +26,7 @@ pub struct Job {
     pub address: u64,
     /// Length of the batch according to the client, in bytes; 0 if not given.
     pub length: u64,
-    /// The objects that it can access.
+    /// The objects that the submission can access.
     pub objects: Vec<Item>,
     /// Fault state of its context.
     pub health: Arc<Health>,
@@ -72,12 +72,12 @@ pub struct Machine {
     hardware: BTreeMap<EngineContextId, Hardware>,
     /// Number of states created so far.
     states: u32,
-    /// Contexts of the model that are free for a new state.
+    /// Contexts of the model that a new state can use.
     spare: Vec<ContextId>,
 }
 
 impl Machine {
-    /// A machine without objects and states.
+    /// A machine without objects or states.
     pub fn new(config: Config) -> Machine {
         let mut gpu = Gpu::new();
         gpu.set_threads(config.threads);
@@ -101,7 +101,7 @@ impl Machine {
         halves[0] | halves[1] << 32
     }
 
-    /// Number of objects, of states, and of free contexts.
+    /// Numbers of objects, states and unused model contexts.
     pub fn counts(&self) -> [usize; 3] {
         [self.objects.len(), self.hardware.len(), self.spare.len()]
     }
@@ -116,7 +116,7 @@ impl Machine {
             check: false,
             ..self.config.clone()
         });
-        // The parent writes what its reporter has buffered, so it must not be written again here.
+        // The parent writes the buffered output of its reporter, so do not write it again here.
         std::mem::forget(std::mem::replace(&mut self.reporter, reporter));
     }
 
@@ -139,7 +139,7 @@ impl Machine {
     /// Removes the state of a context on an engine.
     pub fn forget(&mut self, id: EngineContextId) {
         let Some(hardware) = self.hardware.remove(&id) else { return };
-        // The free context has no page tables until it is used again.
+        // The unused context has no page tables until it is used again.
         let nothing = ModelContext::new(AddressSpace::with_root4(0));
         let old = std::mem::replace(self.gpu.context_mut(hardware.id), nothing);
         old.space.destroy(&mut self.gpu.memory);
@@ -154,7 +154,7 @@ impl Machine {
         let is_accessible = |item: &Item| item.storage.is_accessible();
         let mapped = match job.objects.iter().all(is_accessible) {
             true => self.map(job).map_err(|error| error.to_string()),
-            false => Err("the client has taken its own pages away".to_owned()),
+            false => Err("the client has unmapped or protected its own pages".to_owned()),
         };
         let well = match mapped {
             Ok(submitted) => self.execute(&submitted),

@@ -1,8 +1,8 @@
-//! The device: what the kernel driver i915 is for its clients, with the model in place of the
+//! The device: it does for clients what the kernel driver i915 does, with the model in place of the
 //! hardware. The layer above passes ioctls to [`Device::ioctl`] and implements [`Host`].
 //!
 //! * this file: [`Device`], open files, dispatch of ioctls;
-//! * [`config`]: the options; [`host`]: what the device needs of the client's process;
+//! * [`config`]: the options; [`host`]: what the device needs from the client's process;
 //! * [`descriptor`]: file descriptors that stand for devices, buffers and fences;
 //! * [`gem`]: objects; [`tiling`]: linear views of tiled objects; [`prime`]: shared objects;
 //! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: addresses of
@@ -57,12 +57,12 @@ pub const PRIMARY: u32 = 0;
 /// Minor number of the render node, renderD128.
 pub const RENDER: u32 = 128;
 
-/// Age of a request, in nanoseconds, from which GEM_THROTTLE waits for it. (Linux
+/// Minimum age in nanoseconds of the requests that GEM_THROTTLE waits for. (Linux
 /// i915_gem_throttle.c)
 const THROTTLE: u64 = 20_000_000;
 
-/// How long the end of the process waits for pending work, in nanoseconds. A hang may take that
-/// long.
+/// Longest time in nanoseconds that the process waits for pending work when it ends. A hang may
+/// take that long.
 const LAST_WORK: u64 = 600_000_000_000;
 
 /// Number of exported descriptors that triggers the first sweep for closed ones.
@@ -89,7 +89,7 @@ impl From<Errno> for Stop {
 /// The result of an ioctl.
 pub type Outcome = Result<(), Stop>;
 
-/// Handles of a file for one kind of thing, from 1 on.
+/// Handles of a file for objects of one type, from 1 on.
 #[derive(Debug)]
 pub struct Handles<T> {
     entries: BTreeMap<u32, T>,
@@ -155,7 +155,8 @@ impl<T> Handles<T> {
 pub struct File {
     /// [`PRIMARY`] or [`RENDER`].
     pub minor: u32,
-    /// The device's end of the descriptor: for sending events, and for noticing that it was closed.
+    /// The device's end of the descriptor. It sends events, and detects that the descriptor was
+    /// closed.
     channel: Option<OwnedFd>,
     objects: Handles<ObjectId>,
     contexts: BTreeMap<u32, Context>,
@@ -234,9 +235,9 @@ struct Call {
 }
 
 impl Call {
-    /// Reads the argument, does the work, and writes the argument back. As in the kernel, a client
-    /// may be compiled with an older, shorter structure: the other fields are 0 then. The argument
-    /// is written back after an error, too.
+    /// Reads the argument, calls `work`, and writes the argument back, also after an error. As in
+    /// the kernel, a client may be compiled with an older, shorter structure: the other fields are
+    /// 0 then.
     fn with<T: Pod>(self, work: impl FnOnce(&mut T) -> Outcome) -> Outcome {
         let mut argument = T::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut argument);
@@ -330,8 +331,8 @@ impl Device {
     }
 
     /// Called after a fork, in the child. The parent completes and reports pending work. The worker
-    /// thread does not exist in the child, and locks that it held stay locked; so what may contain
-    /// one is leaked, not dropped.
+    /// thread does not exist in the child, and locks that it held stay locked. Objects that may
+    /// contain such a lock are therefore leaked, not dropped.
     pub fn forked(&mut self) {
         let Some(mut machine) = self.paused.take() else { return };
         machine.forked();
@@ -350,8 +351,8 @@ impl Device {
         }
     }
 
-    /// Called when the process ends. Completes work that other processes may see; writes statistics
-    /// and captures.
+    /// Called when the process ends. Completes work that other processes may see, and writes
+    /// statistics and captures.
     pub fn finish(&mut self) {
         self.queue.drain(LAST_WORK);
         self.queue.when_idle(|machine| machine.reporter.finish());
@@ -378,9 +379,9 @@ impl Device {
         self.sweep_at = SWEEP_THRESHOLD.max(2 * (self.exports.len() + self.shared_syncs.len()));
     }
 
-    /// A new descriptor: the client's end and the device's. Nothing notifies the device when the
-    /// client closes one. So closed ones are swept when their number has doubled, and when the
-    /// process has too many open files.
+    /// Creates a descriptor: the client's end and the device's end. Nothing notifies the device
+    /// when the client closes its end. So the device sweeps closed descriptors when their number
+    /// has doubled, and when the process has too many open files.
     fn new_descriptor(
         &mut self,
         descriptor: Descriptor,
@@ -411,7 +412,7 @@ impl Device {
             self.release(object);
         }
         for fb in self.kms.owned(id) {
-            // The list was taken just now, so each of them exists.
+            // The list was read just now, so each frame buffer exists.
             let _ = self.remove_fb(fb);
         }
         self.kms.forget(id);
@@ -424,7 +425,7 @@ impl Device {
     /// # Errors
     /// Those of the kernel; EBADF for a file that is not open.
     pub fn ioctl(&mut self, id: Id, request: Request, address: u64, since: u64) -> Outcome {
-        // The file is taken out of the map meanwhile, so that it and the device can both be
+        // Take the file out of the map during the call, so that the file and the device can both be
         // changed.
         let mut file = self.files.remove(&id).ok_or(Errno::BADF)?;
         let outcome =
@@ -543,7 +544,7 @@ impl Device {
             nr::GEM_VM_CREATE => call.with(|arg| self.vm_create(file, arg)),
             nr::GEM_VM_DESTROY => call.with(|arg| self.vm_destroy(file, arg)),
             nr::GEM_EXECBUFFER2 => call.with(|arg| self.execbuffer2(file, arg)),
-            // A kernel that is built without performance counters returns this error.
+            // A kernel without performance counters returns this error.
             nr::PERF_OPEN | nr::PERF_ADD_CONFIG | nr::PERF_REMOVE_CONFIG => {
                 Err(Errno::NOTSUP.into())
             }
@@ -595,7 +596,7 @@ impl Device {
         }
     }
 
-    /// An ioctl that is not implemented; reported once.
+    /// An ioctl that is not implemented. It is reported once.
     fn unknown(&mut self, call: Call) -> Outcome {
         self.unimplemented.report(&format!(
             "ioctl {:#010x} (number {:#x})",

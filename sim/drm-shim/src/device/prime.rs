@@ -65,7 +65,7 @@ impl Device {
             Storage::User(_) => false,
         };
         let known = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
-        // Another process' object may have been imported before.
+        // The object of another process may have been imported before.
         let known = known.or_else(|| self.imported(pid, object));
         if let Some(id) = known {
             self.object_mut(id)?.users += 1;
@@ -86,7 +86,7 @@ impl Device {
         Ok(id)
     }
 
-    /// The object that was imported from process `owner`, where it has the number `object`.
+    /// The object that was imported from process `owner`, in which its number is `object`.
     fn imported(&self, owner: u32, object: u64) -> Option<ObjectId> {
         self.objects.iter().find_map(|(known, here)| {
             match Descriptor::of(here.imported_from.as_ref()?.as_fd())? {
@@ -133,7 +133,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_OPEN. Global names are known in this process only.
+    /// GEM_OPEN. Global names are valid only in this process.
     pub(super) fn gem_open(&mut self, file: &mut File, arg: &mut drm::GemOpen) -> Outcome {
         let id = *self.names.get(arg.name)?;
         let object = self.object_mut(id)?;

@@ -1,6 +1,6 @@
 //! Pending submissions, and the thread that runs them. Submissions of one context on one engine run
-//! in order. Among all that are ready the oldest runs, so that the results do not depend on the
-//! client's speed.
+//! in order. Of all ready submissions the oldest runs, so the results do not depend on the client's
+//! speed.
 
 use super::context::EngineContextId;
 use super::descriptor;
@@ -17,13 +17,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Interval of polling foreign sync files while a request waits for them.
+/// Interval at which foreign sync files are polled while a request waits for them.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A request, with what it waits for.
+/// A request, and the fences it waits for.
 #[derive(Debug)]
 pub struct Request {
-    /// The submission; none for a request that only combines fences.
+    /// The submission; `None` for a request that only combines fences.
     pub job: Option<Job>,
     /// Fences that must signal first.
     pub waits: Vec<Fence>,
@@ -45,7 +45,7 @@ impl Request {
     }
 }
 
-/// Something to do when the machine is idle.
+/// A function to call when the machine is idle.
 type Task = Box<dyn FnOnce(&mut Machine) + Send>;
 
 /// All pending requests, in order.
@@ -86,8 +86,7 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// Index of the oldest request that is ready and that does not follow another one of the same
-    /// context state.
+    /// Index of the oldest ready request that has no earlier pending request of its context state.
     fn next(&mut self) -> Option<usize> {
         let mut waiting = HashSet::new();
         self.pending.iter_mut().position(|request| {
@@ -99,7 +98,7 @@ impl State {
         })
     }
 
-    /// Does everything that waits for an idle machine.
+    /// Does all work that waits for an idle machine.
     fn sweep(&mut self) {
         let Some(machine) = &mut self.machine else { return };
         for task in self.tasks.drain(..) {
@@ -159,11 +158,11 @@ impl Shared {
                 state.running =
                     Some((job.hardware, job.objects.iter().map(|item| item.id).collect()));
                 drop(state);
-                // A panic is a defect of the model, not of the client: the submission fails with
+                // A panic is a defect of the model, not of the client. The submission fails with
                 // EIO.
                 let run = AssertUnwindSafe(|| machine.run(&job));
                 well = catch_unwind(run).unwrap_or_else(|_| {
-                    say("the model panicked, which it never should: please report it");
+                    say("the model panicked; this is a defect of the model: please report it");
                     false
                 });
                 self.timestamp.store(machine.timestamp(), Ordering::Relaxed);
@@ -227,7 +226,7 @@ impl Queue {
         Ok(fence)
     }
 
-    /// Does something with the machine when it is idle; at once if it is idle now.
+    /// Calls a function with the machine as soon as it is idle.
     pub fn when_idle(&self, task: impl FnOnce(&mut Machine) + Send + 'static) {
         let mut state = self.shared.lock();
         state.tasks.push(Box::new(task));
@@ -242,7 +241,7 @@ impl Queue {
         state.sweep();
     }
 
-    /// Lets the pending requests of context states fail, except one that runs.
+    /// Fails the pending requests of context states, except a running one.
     pub fn cancel(&self, states: &[EngineContextId]) {
         let mut state = self.shared.lock();
         let of_these = |request: &mut Request| {
@@ -271,7 +270,8 @@ impl Queue {
         }
     }
 
-    /// Waits until the machine is idle and takes it. Nothing runs until [`resume`](Self::resume).
+    /// Waits until the machine is idle and takes it. No submission runs until
+    /// [`resume`](Self::resume).
     pub fn pause(&self) -> Machine {
         let mut state = self.shared.lock();
         loop {
@@ -282,7 +282,7 @@ impl Queue {
         }
     }
 
-    /// Returns the machine.
+    /// Returns the machine to the queue.
     pub fn resume(&self, machine: Machine) {
         let mut state = self.shared.lock();
         state.machine = Some(machine);

@@ -49,7 +49,7 @@ pub struct Submitted {
     pub address: u64,
     /// Length of the batch according to the client, in bytes; 0 if not given.
     pub length: u64,
-    /// The objects that it can access.
+    /// The objects that the submission can access.
     pub objects: Vec<Listed>,
 }
 
@@ -107,7 +107,7 @@ impl std::fmt::Debug for Reporter {
 struct Capturing {
     directory: PathBuf,
     writer: CaptureWriter,
-    /// Contents of objects after their last submission, as the capture has them.
+    /// Contents of objects as recorded by the capture so far.
     known: BTreeMap<ObjectId, Vec<u8>>,
     frames: u64,
 }
@@ -138,8 +138,8 @@ fn program() -> String {
         .replace(|character: char| !character.is_ascii_alphanumeric() && character != '-', "_")
 }
 
-/// Opens the file of a trace: `path`, or `path` with `.PROGRAM.PID` if that exists, since another
-/// process may be writing it.
+/// Opens the file of a trace: `path`, or `path` with `.PROGRAM.PID` if `path` exists, because
+/// another process may be writing it.
 fn trace_file(path: &Path, process: &str) -> io::Result<File> {
     match File::create_new(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -153,8 +153,8 @@ fn trace_file(path: &Path, process: &str) -> io::Result<File> {
     }
 }
 
-/// Creates `START.NUMBER.txt` with the next free number. Existing files and links are not changed:
-/// any user may write to the directory.
+/// Creates `START.NUMBER.txt` with the next free number. Existing files and links are never
+/// changed, because any user may be able to write to the directory.
 fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 1000;
     let mut last = io::ErrorKind::AlreadyExists.into();
@@ -172,7 +172,8 @@ fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathB
 /// Returns the parts of an object that may contain anything but zeros.
 pub type Populated<'a> = &'a dyn Fn(ObjectId) -> Vec<Range<usize>>;
 
-/// Copies part of an object. The object has no slice, since the client may write it at any time.
+/// Copies part of an object. There is no slice of an object, because the client may write it at any
+/// time.
 fn read(gpu: &Gpu, listed: &Listed, offset: usize, out: &mut [u8]) {
     // This cannot fail: the machine has adopted the frames.
     let _ = gpu.memory.read_physical(listed.frames.address() + offset as u64, out);
@@ -194,7 +195,7 @@ struct Snapshot<'a> {
     bytes: OnceCell<Vec<u8>>,
 }
 
-/// The objects of a submission as memory to read, by address.
+/// The objects of a submission, readable by address.
 struct Snapshots<'a> {
     gpu: &'a Gpu,
     populated: Populated<'a>,
@@ -228,7 +229,8 @@ impl Memory for Snapshots<'_> {
 }
 
 impl Reporter {
-    /// A reporter for what the options ask. Files are created when there is something to write.
+    /// A reporter for the output that the options enable. Files are created when there is something
+    /// to write.
     pub fn new(config: &Config) -> Reporter {
         let program = program();
         let process = std::process::id();
@@ -294,8 +296,8 @@ impl Reporter {
         }
     }
 
-    /// Runs a submission. The length that the client gives is ignored, as by hardware:
-    /// MI_BATCH_BUFFER_END ends the batch.
+    /// Runs a submission. The client's length is ignored, as hardware does: MI_BATCH_BUFFER_END
+    /// ends the batch.
     pub fn run(&mut self, gpu: &mut Gpu, submitted: &Submitted) -> Result<Stats, Fault> {
         let start = Instant::now();
         let Submitted { model, engine, address, .. } = *submitted;
@@ -516,7 +518,7 @@ unsafe impl Send for Checking {}
 
 impl Checking {
     fn new() -> Checking {
-        // One for each process, until it ends.
+        // One for each process. It lives until the process ends.
         let rules: &'static Rules = Box::leak(Box::new(Rules::gen8()));
         let mut printed: BTreeMap<String, u32> = BTreeMap::new();
         let each: &'static mut (dyn FnMut(&Finding) + Send) =
@@ -576,8 +578,8 @@ impl Capturing {
     }
 }
 
-/// The lines of an object within `part` that differ from `then` (zeros beyond its end), with their
-/// new contents. `read` copies the object from an offset on.
+/// The lines of an object within `part` whose contents differ from `then` (zeros beyond its end),
+/// with their new contents. `read` copies the object from an offset on.
 fn changes(
     then: &[u8],
     part: Range<usize>,

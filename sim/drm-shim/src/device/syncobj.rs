@@ -15,7 +15,7 @@ const TRANSFER_TIMEOUT: u64 = 5_000_000_000;
 /// A syncobj.
 #[derive(Debug, Default)]
 pub struct Sync {
-    /// It has a fence.
+    /// The syncobj has a fence.
     fence: bool,
     /// The last point of the timeline that has signaled.
     point: u64,
@@ -32,8 +32,8 @@ impl Sync {
         }
     }
 
-    /// Point 0: replaces the fence by `fences`. Otherwise: adds them to the timeline at `point`.
-    /// Without fences the point signals when all points before it have.
+    /// At point 0, replaces the fence by `fences`. At other points, adds `fences` to the timeline.
+    /// Without `fences`, the point signals when all earlier points have signaled.
     fn set(&mut self, point: u64, fences: impl IntoIterator<Item = Fence>) {
         self.fence = true;
         if point == 0 {
@@ -42,7 +42,7 @@ impl Sync {
         }
         let before = self.pending.len();
         let last = self.pending.last().map_or(0, |(last, _)| *last);
-        // Points of a timeline never decrease, whatever the client asks for.
+        // Points of a timeline never decrease, whatever the client requests.
         let point = if point == 0 { 0 } else { point.max(last) };
         self.pending.extend(fences.into_iter().map(|fence| (point, fence)));
         if before == self.pending.len() {
@@ -61,7 +61,7 @@ impl Sync {
         self.fence && last >= point
     }
 
-    /// Fences that must signal before a point does; for point 0 all of them.
+    /// Fences that must signal before a point does. For point 0, all fences.
     fn before(&self, point: u64) -> &[(u64, Fence)] {
         let end = match point {
             0 => self.pending.len(),
@@ -91,7 +91,7 @@ pub(super) fn with<R>(sync: &SharedSync, work: impl FnOnce(&mut Sync) -> R) -> R
     work(&mut sync.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Sets the fence (point 0) or adds a point to the timeline. Without fences it has signaled.
+/// Sets the fence (point 0) or adds a point to the timeline. Without `fences` it has signaled.
 pub(super) fn set(sync: &SharedSync, point: u64, fences: impl IntoIterator<Item = Fence>) {
     with(sync, |sync| sync.set(point, fences));
 }
@@ -109,7 +109,7 @@ fn is_there(sync: &SharedSync, point: u64) -> bool {
     with(sync, |sync| sync.is_there(point))
 }
 
-/// Fences that must signal before a point does; none if there is no fence at that point.
+/// Fences that must signal before a point does; `None` if there is no fence at that point.
 pub(super) fn fences(sync: &SharedSync, point: u64) -> Option<Vec<Fence>> {
     with(sync, |sync| {
         sync.advance();
@@ -148,7 +148,7 @@ fn several(
     handles.into_iter().map(|handle| all.get(handle).cloned()).collect()
 }
 
-/// Waits for all syncobjs or the first one. Returns the index of the first.
+/// Waits for all syncobjs or for the first one. Returns the index of the first one.
 fn wait_for(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -175,7 +175,7 @@ fn wait_for(
             (first.unwrap_or(0), first.is_some())
         }
     };
-    // Waiting for a syncobj without fence is an error unless the client waits for the submission.
+    // Without one of these flags, waiting for a syncobj without a fence is an error.
     if flags & (drm::SYNCOBJ_WAIT_FOR_SUBMIT | drm::SYNCOBJ_WAIT_AVAILABLE) == 0
         && !syncs.iter().zip(&points).all(|(sync, point)| is_there(sync, *point))
     {
@@ -345,7 +345,7 @@ impl Device {
         }
     }
 
-    /// The fence of a sync file; none if it has signaled.
+    /// The fence of a sync file; `None` if it has signaled.
     fn fence_of(&self, file: OwnedFd) -> Result<Option<Fence>, Errno> {
         match descriptor::is_signaled(&file) {
             true => Ok(None),

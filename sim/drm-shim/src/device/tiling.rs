@@ -1,5 +1,5 @@
-//! Linear views of tiled objects. Hardware shows a tiled object row by row through the aperture.
-//! Here clients map a linear copy instead. The copy is refreshed when the client sets the GTT
+//! Linear views of tiled objects. Hardware makes a tiled object look linear through the aperture.
+//! Here, clients map a linear copy instead. The copy is refreshed when the client sets the GTT
 //! domain and after each submission. The client's changes are written back before the object is
 //! used.
 
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The linear copy of a tiled object.
 #[derive(Debug)]
 struct View {
-    /// Contents at the last refresh: what differs from them was written by the client.
+    /// Contents at the last refresh. Bytes that differ from them were written by the client.
     contents: Vec<u8>,
     mode: TileMode,
     stride: u32,
@@ -36,8 +36,8 @@ fn zeros(length: usize) -> Result<Vec<u8>, Errno> {
 }
 
 impl View {
-    /// The runs of bytes that are contiguous in both: offset in the object, offset in the view,
-    /// length.
+    /// Runs of bytes that are contiguous in object and view: offset in the object, offset in the
+    /// view, length.
     fn runs(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (mode, stride) = (self.mode, self.stride as usize);
         let run = mode.run() as usize;

@@ -64,11 +64,11 @@ impl Drop for Mapping {
     }
 }
 
-/// Part of a mapping: memory of an object, which the model adopts. A part of an arena is free again
-/// when its last copy is dropped.
+/// Part of a mapping: memory of an object, which the model adopts. A part of an arena is freed when
+/// its last copy is dropped.
 ///
-/// The client's threads and other processes write it at any time. So there is never a slice of its
-/// bytes: every access goes through [`Page`], whose bytes are atomic.
+/// The client's threads and other processes may write it at any time. So there is never a slice of
+/// its bytes: every access goes through [`Page`], whose bytes are atomic.
 #[derive(Clone, Debug)]
 pub struct Shared {
     mapping: Arc<Mapping>,
@@ -78,7 +78,7 @@ pub struct Shared {
     count: usize,
     /// Offset of the first byte in the file.
     offset: u64,
-    /// The process in which the file has the number of its descriptor.
+    /// The process in which the file's descriptor has this number.
     owner: u32,
     _allocation: Option<Arc<Allocation>>,
 }
@@ -97,7 +97,7 @@ unsafe impl Backing for Shared {
 }
 
 impl Shared {
-    /// The pieces of a range that lie in one page each: page, offset in the page, place in the
+    /// The pieces of a range, each within one page: page, offset in the page, position in the
     /// range.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl FilePages for Shared {
     }
 }
 
-/// Maps part of a file that another process has, as memory of an object. Only whole pages are used.
+/// Maps part of another process' file as memory of an object. Only whole pages are used.
 ///
 /// # Errors
 /// Those of mmap.
@@ -192,7 +192,7 @@ pub fn import(file: OwnedFd, offset: u64, bytes: u64) -> Result<Shared, Errno> {
     Ok(Shared { mapping, first: 0, count, offset, owner: std::process::id(), _allocation: None })
 }
 
-/// A file in memory that objects are parts of.
+/// A file in memory that contains the memory of objects.
 #[derive(Debug)]
 pub struct Arena {
     mapping: Arc<Mapping>,

@@ -62,7 +62,7 @@ unsafe fn transfer(
     Ok(())
 }
 
-/// The same copy if a sandbox forbids the system call.
+/// Copies like [`transfer`], for sandboxes that forbid the system call.
 ///
 /// # Safety
 /// As for [`transfer`].
@@ -188,7 +188,7 @@ pub fn is_pinned(address: u64, bytes: u64) -> bool {
         return false;
     }
     let end = address.saturating_add(bytes);
-    // Ranges may overlap, so all that start before the end are checked. Clients have some tens.
+    // Ranges may overlap, so check all that start before the end. Clients have some tens of ranges.
     Range::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 

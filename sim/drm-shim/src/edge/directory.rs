@@ -57,12 +57,12 @@ pub fn open(tree: &Tree, path: &str) -> *mut DIR {
     open.cast()
 }
 
-/// True if a directory is open and of the tree; false for libc's own.
+/// True for an open directory of the tree; false for one of libc.
 pub fn is_ours(directory: *mut DIR) -> bool {
     COUNT.load(Ordering::Relaxed) > 0 && list().contains(&(directory as usize))
 }
 
-/// The next entry; null at the end. None if the directory is libc's.
+/// The next entry; null at the end. `None` if the directory is one of libc.
 ///
 /// # Safety
 /// No other thread reads, rewinds or closes the directory during the call, or uses the entry that
@@ -79,7 +79,7 @@ pub unsafe fn read(directory: *mut DIR) -> Option<*mut dirent> {
     Some(entry.map_or(std::ptr::null_mut(), |entry| entry))
 }
 
-/// Makes the first entry the next one. None if the directory is libc's.
+/// Makes the first entry the next one. `None` if the directory is one of libc.
 ///
 /// # Safety
 /// No other thread reads, rewinds or closes the directory during the call.
@@ -93,7 +93,7 @@ pub unsafe fn rewind(directory: *mut DIR) -> Option<()> {
     Some(())
 }
 
-/// Closes the directory. None if it is libc's.
+/// Closes the directory. `None` if it is one of libc.
 ///
 /// # Safety
 /// No other thread uses the directory during the call, and nobody uses its entries afterwards.

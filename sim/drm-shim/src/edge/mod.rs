@@ -1,5 +1,5 @@
-//! The edge to the operating system, and the only layer with `unsafe` code: memory shared with the
-//! client, the client's own memory, and the functions that replace libc's.
+//! The interface to the operating system, and the only layer with `unsafe` code: memory shared with
+//! the client, the client's own memory, and the functions that replace libc's.
 //!
 //! * [`host`]: what the device needs of this process, as one object;
 //! * [`arena`]: memory of objects; [`client`]: the client's memory; [`thread`]: the model's thread;

@@ -1,4 +1,4 @@
-//! The functions that the hooks replace, as the next library in search order has them (libc).
+//! The functions that the hooks replace, from the next library in search order (libc).
 
 use libc::{c_char, c_int, c_void};
 use std::ffi::CStr;
@@ -56,13 +56,13 @@ macro_rules! next {
     )*};
 }
 
-/// scandir's filter: not 0 selects an entry.
+/// scandir's filter: an entry is selected if it returns a value other than 0.
 pub type Filter = Option<unsafe extern "C" fn(*const libc::dirent) -> c_int>;
 /// scandir's order of two entries.
 pub type Compare =
     Option<unsafe extern "C" fn(*mut *const libc::dirent, *mut *const libc::dirent) -> c_int>;
 
-/// The result of a function that returns none.
+/// The return type of functions that return nothing.
 type Nothing = ();
 
 next! {

@@ -17,12 +17,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// The device, if it has been opened. A thread that holds the lock waits for nothing, except before
-/// a fork for the end of the running submission.
+/// The device, if it has been opened. A thread with the lock waits only before a fork, for the end
+/// of the running submission.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 thread_local! {
-    /// The lock, held while this thread forks.
+    /// The lock, while this thread forks.
     static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> =
         const { RefCell::new(None) };
 }
@@ -53,7 +53,7 @@ extern "C" fn before_fork() {
     let _ = FORKING.try_with(|forking| forking.replace(Some(guard)));
 }
 
-/// Releases the lock after a fork, with `work` before.
+/// Calls `work` and releases the lock, after a fork.
 fn forked(work: impl FnOnce(&mut Device)) {
     let _ = FORKING.try_with(|forking| {
         if let Some(mut guard) = forking.replace(None)
@@ -73,8 +73,8 @@ extern "C" fn after_fork_in_child() {
 }
 
 extern "C" fn at_exit() {
-    // If a signal handler ends the process, the thread that it interrupted may hold the lock for
-    // ever: give up after a second.
+    // If a signal handler ends the process, the interrupted thread may hold the lock forever. So
+    // give up after a second.
     for _ in 0..100 {
         let mut guard = match DEVICE.try_lock() {
             Ok(guard) => guard,
@@ -173,7 +173,7 @@ pub fn wait_for_pages(address: u64, bytes: u64) {
     }
     let work = with(&mut lock(), |device| device.work_on(address, bytes));
     for fence in work.unwrap_or_default() {
-        // Whoever asks for the result gets it from the fence.
+        // The client gets the result of the work from its own fence.
         let _ = fence.wait();
     }
 }

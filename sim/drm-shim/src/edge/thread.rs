@@ -1,4 +1,4 @@
-//! The thread that the model runs on.
+//! The thread of the model.
 
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
@@ -7,12 +7,12 @@ use std::mem::MaybeUninit;
 /// less.
 const STACK: usize = 16 << 20;
 
-/// Signals that a thread causes by what it executes. If one of them is blocked the kernel ends the
-/// process and calls no handler.
+/// Signals caused by an instruction of the thread itself. If one of them is blocked, the kernel
+/// ends the process without calling a handler.
 const SYNCHRONOUS: [i32; 5] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
-/// Starts the thread. Signals are for the client: this thread and those that it starts receive none
+/// Starts the thread. The client handles signals: this thread and its children block all of them
 /// except the synchronous ones.
 ///
 /// # Errors

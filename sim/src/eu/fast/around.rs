@@ -1,4 +1,5 @@
-//! The steps around the bodies of the fast path: operands to lanes, the body, results back.
+//! The steps around the bodies of the fast path: convert operands to lanes, call the body, write
+//! the results.
 //!
 //! Each function is called by one line of a table in [`super::super::ops`], with the body of that
 //! line. It returns false if the instruction has to take the general path; then nothing has
@@ -17,12 +18,13 @@ pub type Handler = fn(Level, &mut Thread, &Uop, u32) -> bool;
 /// Numbers of channels: 1, 2, 4, 8, 16 and 32.
 pub const SIZES: usize = 6;
 
-/// The handler of no operation: the instruction takes the general path.
+/// The handler of numbers without an operation: the instruction takes the general path.
 pub fn aside(_: Level, _: &mut Thread, _: &Uop, _: u32) -> bool {
     false
 }
 
-/// Leaves the fast path unless there is a value.
+/// The value of an `Option`. If it is `None`, returns false: the instruction takes the general
+/// path.
 macro_rules! or_aside {
     ($value:expr) => {
         match $value {
@@ -63,7 +65,7 @@ pub fn int2<const N: usize>(
     true
 }
 
-/// One of two, as the predicate says.
+/// One of two integers, selected by the predicate.
 #[inline(always)]
 pub fn choice<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
@@ -90,7 +92,7 @@ pub fn compare<const N: usize>(
     true
 }
 
-/// True unless the modes ask for other arithmetic than rounding to nearest even.
+/// True if the thread rounds to nearest even and is not in ALT mode.
 #[inline(always)]
 pub fn usual(t: &Thread) -> bool {
     !t.modes.alternative && t.modes.rounding == 0
@@ -153,7 +155,7 @@ pub fn float2<const N: usize>(
     true
 }
 
-/// One of two floats, as it is.
+/// A function of two floats that returns one of them. NaNs keep their pattern.
 #[inline(always)]
 pub fn preference<const N: usize>(
     s: Level,
@@ -216,7 +218,7 @@ pub fn plane<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, is_li
     true
 }
 
-/// One of two floats, as the predicate says.
+/// One of two floats, selected by the predicate.
 #[inline(always)]
 pub fn choice_of_floats<const N: usize>(
     s: Level,

@@ -55,7 +55,7 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
         *operand = Operand { place, source: n as u8, flip, second };
     }
     if choice.clamp != Clamp::None {
-        // Only a dword holds what was clamped to its range.
+        // The body clamps to the range of D. Other destinations need another clamp.
         plan.more |= u.dst.ty != Type::D;
     }
     if u.saturate && !floats && !to_float && !row.class.compares() {
@@ -127,7 +127,7 @@ fn destination(u: &Uop) -> Option<Place> {
     })
 }
 
-/// The place of `n` elements. An access may touch the gaps between them.
+/// The [`Place`] of `n` elements. Its extent includes the gaps between them.
 fn place(ty: Type, spacing: Spacing, address: u8, offset: i16, n: usize) -> Option<Place> {
     let form = Form::of(ty, spacing)?;
     let extent = match spacing {
@@ -140,7 +140,7 @@ fn place(ty: Type, spacing: Spacing, address: u8, offset: i16, n: usize) -> Opti
     Some(Place { form, address, offset, extent: extent as u16 })
 }
 
-/// The spacing of the elements at these bytes.
+/// The spacing of elements of `size` bytes at these byte offsets.
 fn spacing(offsets: &[u16], size: usize) -> Spacing {
     let by = |step: usize| {
         offsets
@@ -181,7 +181,7 @@ fn source(src: &Src, n: usize) -> Option<Place> {
             let Indirect { address, immediate, share, lanes } = &**region;
             let spacing = spacing(&lanes[..n], size);
             if usize::from(*share) < n || spacing == Spacing::Table || lanes[0] != 0 {
-                // Every channel has an address of its own.
+                // The offset of each channel is computed on its own.
                 return place(src.ty, Spacing::Table, DIRECT, 0, n)
                     .filter(|_| share.is_power_of_two());
             }

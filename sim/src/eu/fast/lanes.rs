@@ -11,7 +11,7 @@ use crate::eu::regions::{A0, GRF_BYTES, REGISTER, Registers, wrap};
 use crate::eu::thread::Thread;
 use crate::eu::uop::{Condition, Shape, Target, Type, Uop};
 
-/// `f` of each lane.
+/// Applies `f` to each lane.
 #[inline(always)]
 pub fn map<A: Copy, R: Copy + Default, const N: usize>(a: [A; N], f: impl Fn(A) -> R) -> [R; N] {
     let mut lanes = [R::default(); N];
@@ -21,7 +21,7 @@ pub fn map<A: Copy, R: Copy + Default, const N: usize>(a: [A; N], f: impl Fn(A) 
     lanes
 }
 
-/// `f` of each pair of lanes.
+/// Applies `f` to each pair of lanes.
 #[inline(always)]
 pub fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     a: [A; N],
@@ -45,7 +45,7 @@ pub fn blend<T: Copy + Default, const N: usize>(mask: u32, a: [T; N], b: [T; N])
     lanes
 }
 
-/// Bit n is set if lane n is.
+/// A mask: bit n is set if lane n is true.
 #[inline(always)]
 fn bits<const N: usize>(found: [bool; N]) -> u32 {
     found.iter().enumerate().fold(0, |bits, (n, &found)| bits | u32::from(found) << n)
@@ -148,7 +148,7 @@ fn narrow<const N: usize>(
     }
 }
 
-/// Elements at any offsets, or of a packed vector.
+/// Reads elements at any offsets, or the elements of a packed vector.
 #[inline(always)]
 fn gather<const N: usize>(
     regs: &Registers,
@@ -185,14 +185,14 @@ fn gather<const N: usize>(
     lanes
 }
 
-/// An element that continues at the first byte of the general registers.
+/// Reads an element that wraps from the end of the general registers to their first byte.
 #[cold]
 fn across(regs: &Registers, at: usize) -> u64 {
     let bytes = std::array::from_fn(|n| regs.u8(usize::from(wrap((at + n) as i32))));
     u64::from_le_bytes(bytes)
 }
 
-/// Source `n` as integers, negated or inverted.
+/// Source `n` as integers, with its modifiers applied.
 #[inline(always)]
 pub fn ints<const N: usize>(level: Level, t: &Thread, u: &Uop, n: usize, base: usize) -> [u32; N] {
     let (flip, carry) = (u.plan.src[n].flip, u.plan.src[n].second);
@@ -202,19 +202,19 @@ pub fn ints<const N: usize>(level: Level, t: &Thread, u: &Uop, n: usize, base: u
 /// Bits of the exponent of a single float.
 const EXPONENT: u32 = 0x7f80_0000;
 
-/// The bits of a subnormal number that an operation keeps: the sign, or all.
+/// Mask of the bits that a subnormal number keeps: all bits, or the sign if it is flushed.
 #[inline(always)]
 pub fn subnormal(t: &Thread) -> u32 {
     if t.modes.keep_single { u32::MAX } else { 1 << 31 }
 }
 
-/// The number; if it is subnormal, only its bits in `subnormal`.
+/// Flushes a float: a subnormal number keeps only the bits in `subnormal`.
 #[inline(always)]
 pub fn flushed(bits: u32, subnormal: u32) -> u32 {
     bits & if bits & EXPONENT == 0 { subnormal } else { u32::MAX }
 }
 
-/// Source `n` as single floats, flushed and with modifiers.
+/// Source `n` as single floats, flushed, then with its modifiers applied.
 #[inline(always)]
 pub fn floats<const N: usize>(
     level: Level,
@@ -361,7 +361,8 @@ pub fn finish<const N: usize>(
     );
 }
 
-/// The condition of results, against zero, as the destination holds them.
+/// The channels that meet a condition. It compares the results, as the destination holds them, with
+/// zero.
 #[inline(always)]
 fn compared<const N: usize>(u: &Uop, condition: Condition, values: [u32; N]) -> u32 {
     let shift = 32 - 8 * u.plan.seen.size() as u32;
@@ -372,7 +373,8 @@ fn compared<const N: usize>(u: &Uop, condition: Condition, values: [u32; N]) -> 
     by_sign(condition, zero, negative, 0)
 }
 
-/// Which channels meet a condition, by those that are zero, negative and not a number.
+/// The channels that meet a condition. `zero`, `negative` and `nan` have the channels with such a
+/// result.
 #[inline(always)]
 fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     match condition {
@@ -386,8 +388,8 @@ fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     }
 }
 
-/// The same for floats. Subnormal numbers are flushed; every NaN gets the same pattern if the
-/// results are `computed`.
+/// Saturates float results, stores them, and sets the flag. Subnormal numbers are flushed. If the
+/// results are `computed`, every NaN gets the same pattern.
 #[inline(always)]
 pub fn finish_floats<const N: usize>(
     level: Level,
@@ -426,7 +428,7 @@ pub fn finish_floats<const N: usize>(
     );
 }
 
-/// The bits of a float result.
+/// The bits that are stored for a float result.
 #[inline(always)]
 fn pattern(value: f32, subnormal: u32, computed: bool) -> u32 {
     let bits = if computed && value.is_nan() { ARITHMETIC_NAN } else { value.to_bits() };

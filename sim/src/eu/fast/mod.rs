@@ -1,11 +1,11 @@
 //! The fast path, for the instructions that make up most of all kernels: integers of up to 32 bits
 //! and single floats, from any region, without accumulators.
 //!
-//! An instruction that can take it has a [`Plan`]: the number of an operation, and how its operands
-//! lie. Every operation is a function of its own for each number of channels, on arrays of lanes
-//! that the compiler turns into vector instructions. [`choose`] makes the plan by the rules
+//! An instruction that can take it has a [`Plan`]: the number of an operation, and the layout of
+//! its operands. Every operation is a function of its own for each number of channels, on arrays of
+//! lanes that the compiler turns into vector instructions. [`choose`] makes the plan by the rules
 //! ([`rule`]) of the tables in [`super::ops`]. [`lanes`] converts operands to lanes and results
-//! back, [`around`] calls the bodies in between, [`level`] is what the processor offers.
+//! back, [`around`] calls the bodies in between, [`level`] detects what the processor supports.
 
 pub mod around;
 pub mod choose;
@@ -22,8 +22,9 @@ use super::thread::Thread;
 use super::uop::Uop;
 use around::SIZES;
 
-/// Executes an instruction for the channels of `mask`. False if it has to take the general path: it
-/// has no plan, or the modes of the thread or an address rule it out; then nothing has changed.
+/// Executes an instruction for the channels of `mask`. Returns false, and changes nothing, if the
+/// instruction has to take the general path: it has no plan, or the modes of the thread or an
+/// address exclude the fast path.
 #[inline(always)]
 pub fn run(level: Level, t: &mut Thread, u: &Uop, mask: u32) -> bool {
     let operations = &ops::OPERATIONS;

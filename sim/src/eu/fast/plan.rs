@@ -1,5 +1,5 @@
-//! What the fast path needs of an instruction, made once, when the instruction is decoded
-//! ([`super::choose`]).
+//! The plan: the data that the fast path needs to execute an instruction. [`super::choose`] makes
+//! it once, when the instruction is decoded.
 
 use crate::eu::types::Type;
 
@@ -109,11 +109,11 @@ pub struct Operand {
 /// How results are clamped to the range of the destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clamp {
-    /// They are not: the low bits are stored.
+    /// No clamp: the low bits are stored.
     None,
-    /// They are signed numbers.
+    /// Clamped as signed numbers.
     Signed,
-    /// They are unsigned numbers.
+    /// Clamped as unsigned numbers.
     Unsigned,
 }
 
@@ -122,7 +122,7 @@ pub enum Clamp {
 pub struct Operation(u8);
 
 impl Operation {
-    /// None: the general path.
+    /// No operation: the instruction takes the general path.
     pub const NONE: Operation = Operation(0);
 
     /// The operation with this number.
@@ -137,7 +137,7 @@ impl Operation {
     }
 }
 
-/// The fast path of an instruction, with its operands: a cache line.
+/// How the fast path executes an instruction. It fills one cache line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(64))]
 pub struct Plan {
@@ -145,13 +145,13 @@ pub struct Plan {
     pub operation: Operation,
     /// Logarithm of the number of channels.
     pub size: u8,
-    /// Results are not only stored: they are saturated or set flags.
+    /// Results need more than a store: they are clamped, or they set flags.
     pub more: bool,
     /// Comparisons: the flag is the opposite of the result.
     pub opposite: bool,
     /// Saturation of integers.
     pub clamp: Clamp,
-    /// The type in which a condition sees the results.
+    /// The type of the results that a condition is evaluated on.
     pub seen: Type,
     /// Destination.
     pub dst: Place,

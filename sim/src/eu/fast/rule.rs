@@ -35,7 +35,7 @@ impl Class {
         }
     }
 
-    /// True for comparisons, whose condition is not one of the result.
+    /// True for comparisons. Their condition compares the sources, not the result with zero.
     pub fn compares(self) -> bool {
         matches!(self, Class::CompareInts | Class::CompareFloats)
     }
@@ -44,14 +44,14 @@ impl Class {
 /// How a body executes an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
-    /// How integer results are saturated; none if the lanes do not hold all of the result, so that
-    /// it cannot be.
+    /// How integer results are saturated. `None` if the lanes do not hold the whole result: then
+    /// the fast path cannot saturate it.
     pub saturation: Option<Clamp>,
     /// How results are clamped even without saturation.
     pub clamp: Clamp,
     /// Sources 0 and 1 change places.
     pub swap: bool,
-    /// The flag is the opposite of what is found.
+    /// The flag is the opposite of the body's result.
     pub opposite: bool,
     /// The body works on the bits of float sources.
     pub raw: bool,
@@ -62,13 +62,13 @@ impl Choice {
         Choice { saturation: None, clamp: Clamp::None, swap: false, opposite: false, raw: false };
 }
 
-/// Whether the lanes, which have 32 bits, hold the numbers of a source, which have no limit in the
-/// manual's arithmetic.
+/// Whether the 32-bit lanes hold the numbers of a source. In the manual's arithmetic, numbers have
+/// any number of bits.
 #[derive(Clone, Copy)]
 pub struct Exact {
     /// As signed numbers, the lanes are the numbers of the source.
     pub signed: bool,
-    /// As unsigned numbers, they are.
+    /// As unsigned numbers, the lanes are the numbers of the source.
     pub unsigned: bool,
 }
 
@@ -84,7 +84,7 @@ fn exact(src: &Src) -> Exact {
     }
 }
 
-/// What the rules ask about an instruction.
+/// Properties of an instruction that the rules use.
 pub struct Facts<'u> {
     /// The instruction.
     pub u: &'u Uop,
@@ -92,9 +92,9 @@ pub struct Facts<'u> {
     pub sources: &'u [Src],
     /// As signed numbers, the lanes of all sources are the numbers of the sources.
     pub signed: bool,
-    /// As unsigned numbers, they are.
+    /// As unsigned numbers, the lanes of all sources are the numbers of the sources.
     pub unsigned: bool,
-    /// The same for source 0 alone.
+    /// As `signed` and `unsigned`, for source 0 alone.
     pub first: Exact,
     /// The sources have at most 16 bits.
     pub word: bool,
@@ -113,17 +113,18 @@ impl<'u> Facts<'u> {
         }
     }
 
-    /// Yes, in the usual way of floats and of conversions to floats.
+    /// The body can execute the instruction, without a clamp, a swap or an integer saturation.
     pub fn always(&self) -> Option<Choice> {
         Some(Choice::PLAIN)
     }
 
-    /// The same under a condition.
+    /// As [`always`](Self::always) if `condition` is true, else `None`.
     pub fn when(&self, condition: bool) -> Option<Choice> {
         condition.then_some(Choice::PLAIN)
     }
 
-    /// Yes: the lanes hold all of the result, signed or unsigned as given.
+    /// The body can execute the instruction. The lanes hold the whole result as signed numbers if
+    /// `signed`, as unsigned numbers if `unsigned`.
     pub fn exact_as(&self, signed: bool, unsigned: bool) -> Option<Choice> {
         let saturation = match (signed, unsigned) {
             (true, _) => Some(Clamp::Signed),
@@ -133,17 +134,19 @@ impl<'u> Facts<'u> {
         Some(Choice { saturation, ..Choice::PLAIN })
     }
 
-    /// Yes: the lanes hold all of the result if those of the sources hold all of the sources.
+    /// The body can execute the instruction. The lanes hold the whole result if the lanes of the
+    /// sources hold all numbers of the sources.
     pub fn exact(&self) -> Option<Choice> {
         self.exact_as(self.signed, self.unsigned)
     }
 
-    /// The same under a condition.
+    /// As [`exact`](Self::exact) if `condition` is true, else `None`.
     pub fn exact_if(&self, condition: bool) -> Option<Choice> {
         if condition { self.exact() } else { None }
     }
 
-    /// Yes: the lanes hold the low bits of the result, and all of it only if `whole`.
+    /// The body can execute the instruction. The lanes hold the low bits of the result, and the
+    /// whole result only if `whole`.
     pub fn low_bits(&self, whole: bool) -> Option<Choice> {
         if whole { self.exact() } else { self.always() }
     }
@@ -215,14 +218,14 @@ impl<'u> Facts<'u> {
         self.sources[0].plain() && !self.u.saturate
     }
 
-    /// A copy of bits, unless a condition looks at them.
+    /// A copy of bits. `None` if a condition is evaluated on the result.
     pub fn raw(&self) -> Option<Choice> {
         let raw = self.plain_copy() && self.u.condition.is_none();
         raw.then_some(Choice { raw: true, ..Choice::PLAIN })
     }
 
-    /// A conversion to integers of this signedness, which clamps. A saturated conversion does the
-    /// same.
+    /// A conversion to integers of this signedness. It always clamps, so saturation changes
+    /// nothing.
     pub fn to_ints(&self, signed: bool) -> Option<Choice> {
         match (signed, self.u.dst.ty) {
             (false, Type::Ud) => self.always(),
@@ -236,7 +239,8 @@ impl<'u> Facts<'u> {
         self.when(MATH_KEEPS_SUBNORMALS_BY_MODE && self.u.function == Some(function))
     }
 
-    /// A plane's coefficients are four numbers in registers, and its coordinates whole registers.
+    /// The coefficients of a line or plane are four numbers in registers, its coordinates are whole
+    /// registers.
     pub fn plane(&self) -> Option<Choice> {
         let n = usize::from(self.u.size);
         let whole = |offset: u16| usize::from(offset) + 8 * n.max(8) <= GRF_BYTES;

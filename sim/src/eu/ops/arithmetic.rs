@@ -57,7 +57,7 @@ family! {
             f.each(|m, c| m.add(old[c], m.mul(a[c], b[c])))
         }
     }
-    /// High half of a product, by the accumulator.
+    /// High half of a product, computed with the accumulator.
     Mach {
         const WIDE: bool = true;
         int(i) { high_product(i) }
@@ -79,7 +79,7 @@ family! {
             i.finish(&results)
         }
     }
-    /// The same, added to the accumulator.
+    /// Sum of absolute differences of pairs of channels, added to the accumulator.
     Sada2 {
         const WIDE: bool = true;
         const LEAST_CHANNELS: u8 = 2;
@@ -136,7 +136,7 @@ fn mach<T: Int>(acc: T, a: T, b: T) -> T {
     acc.plus(a.times(b.right(16)).left(16))
 }
 
-/// `addc` and `subb`: the result in the destination, what is carried in the accumulator.
+/// `addc` and `subb`: the result goes to the destination, the carry or borrow to the accumulator.
 fn with_carry<T: Int>(
     i: Ints<'_, T>,
     result: impl Fn(T, T) -> T,

@@ -45,7 +45,7 @@ pub trait Operation {
     /// The body for integer sources.
     ///
     /// # Errors
-    /// What the operation cannot do with them.
+    /// The operation does not support these operands.
     fn int<T: Int>(operands: Ints<'_, T>) -> Done {
         operands.refuse()
     }
@@ -53,7 +53,7 @@ pub trait Operation {
     /// The body for float sources.
     ///
     /// # Errors
-    /// What the operation cannot do with them.
+    /// The operation does not support these operands.
     fn float<T: Operand, A: Arithmetic<T>>(operands: Floats<'_, T, A>) -> Done {
         operands.refuse()
     }
@@ -154,8 +154,8 @@ pub struct Fast {
     pub rule: fn(&Facts<'_>) -> Option<Choice>,
 }
 
-/// Makes of a table of rows: `ROWS`, their general bodies; `FAST`, the bodies of the fast path; and
-/// `HANDLERS`, the code of `FAST` for each number of channels.
+/// Expands a table of rows to `ROWS`, their general bodies; `FAST`, the bodies of the fast path;
+/// and `HANDLERS`, the code of `FAST` for each number of channels.
 macro_rules! family {
     ($(
         $(#[$doc:meta])*
@@ -227,7 +227,7 @@ macro_rules! family {
 }
 pub(super) use family;
 
-/// What a table of rows needs to be in scope.
+/// The names that a table of rows needs in scope.
 pub(super) mod prelude {
     pub(in super::super) use super::family;
     pub use super::{Body, Fast, Operation, Row};

@@ -1,4 +1,4 @@
-//! Operations of floats only: rounding to integers, interpolation, and the extended math unit.
+//! Operations on floats only: rounding to integers, interpolation, and the extended math unit.
 
 use super::family::prelude::*;
 use crate::eu::extended;
@@ -11,22 +11,22 @@ family! {
         float(f) { f.one(frc) }
         fast Frc Float(f) f.always() => float1(frc);
     }
-    /// Toward minus infinity.
+    /// Rounding to an integer, toward minus infinity.
     Rndd {
         float(f) { f.one(T::down) }
         fast Rndd Float(f) f.always() => float1(f32::floor);
     }
-    /// Toward plus infinity.
+    /// Rounding to an integer, toward plus infinity.
     Rndu {
         float(f) { f.one(T::up) }
         fast Rndu Float(f) f.always() => float1(f32::ceil);
     }
-    /// To the nearest, ties to even.
+    /// Rounding to the nearest integer, ties to even.
     Rnde {
         float(f) { f.one(T::even) }
         fast Rnde Float(f) f.always() => float1(f32::round_ties_even);
     }
-    /// Toward zero.
+    /// Rounding to an integer, toward zero.
     Rndz {
         float(f) { f.one(T::truncated) }
         fast Rndz Float(f) f.always() => float1(f32::trunc);

@@ -79,14 +79,14 @@ family! {
     Lzd {
         int(i) { i.one(lzd) }
     }
-    /// First significant bit from above.
+    /// Position of the first significant bit, counted from the highest bit.
     Fbh {
         int(i) {
             let signed = matches!(i.u.src[0].ty, Type::B | Type::W | Type::D | Type::Q);
             i.one(|a| fbh(a, signed))
         }
     }
-    /// First one bit from below.
+    /// Position of the lowest one bit.
     Fbl {
         int(i) { i.one(fbl) }
     }
@@ -104,7 +104,7 @@ fn shift_width(u: &Uop) -> u32 {
     if u.dst.ty.size() == 8 || u.src[0].ty.size() == 8 { 64 } else { 32 }
 }
 
-/// Bits of the number that a logical right shift moves.
+/// Number of bits of the number that a logical right shift moves.
 fn shifted_bits(u: &Uop) -> u32 {
     match (&u.src[0].shape, u.exec) {
         _ if shift_width(u) == 64 => 64,

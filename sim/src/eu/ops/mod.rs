@@ -3,8 +3,7 @@
 //! A row gives the general body, which reads as the manual does, and the bodies of the fast path,
 //! which agree with it bit for bit ([`family`] has the form). The bodies are about values only:
 //! regions, masks, saturation and flags are handled once for all of them ([`super::general`],
-//! [`super::fast`]). Control flow and messages are not here but in [`super::flow`] and
-//! [`super::thread`].
+//! [`super::fast`]). Control flow is in [`super::branch`], messages are in [`super::run`].
 //!
 //! [`moves`], [`logic`], [`arithmetic`], [`float`] and [`dot`] are the families, [`number`] and
 //! [`rounding`] what they compute with.
@@ -23,7 +22,7 @@ use super::fast::plan::Operation;
 use super::uop::Opcode;
 use family::{Fast, Row};
 
-/// Numbers that an opcode of the table and an operation of the fast path can have.
+/// Limit of the opcodes in the table and of the numbers of fast operations.
 const NUMBERS: usize = 128;
 
 /// Runs `$body` with `$family` standing for each family, in the order of the operations' numbers.
@@ -60,7 +59,7 @@ const FAST_COUNT: usize = {
     each_family!(rows => {
         count += rows::FAST.len();
     });
-    assert!(count < NUMBERS, "the numbers of fast operations do not suffice");
+    assert!(count < NUMBERS, "more fast operations than numbers for them");
     count
 };
 
@@ -79,7 +78,7 @@ static FAST: [Fast; FAST_COUNT] = {
     table
 };
 
-/// Index of the first body in [`FAST`], by opcode. Those of an operation follow each other.
+/// Index of the first body in [`FAST`], by opcode. The bodies of one operation are adjacent.
 static FIRST_FAST: [Option<u8>; NUMBERS] = {
     let mut table = [None; NUMBERS];
     let mut n = FAST_COUNT;
@@ -95,7 +94,7 @@ pub fn general(opcode: Opcode) -> Option<&'static Row> {
     GENERAL[opcode as usize % NUMBERS].as_ref()
 }
 
-/// The bodies that an operation has on the fast path.
+/// The bodies of an operation on the fast path.
 pub fn fast(opcode: Opcode) -> impl Iterator<Item = (Operation, &'static Fast)> {
     let first = FIRST_FAST[opcode as usize % NUMBERS].map_or(FAST_COUNT, usize::from);
     let rows = FAST.iter().enumerate().skip(first);

@@ -99,7 +99,7 @@ family! {
     }
 }
 
-/// A copy; without conversion and modifiers all bits stay as they are.
+/// A copy. Without conversion and modifiers it keeps all bits.
 fn mov(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let (n, src) = (usize::from(u.size), &u.src[0]);
     let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
@@ -133,18 +133,19 @@ fn mov(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     Ok(())
 }
 
-/// A shuffle of the elements of one register: `a0.0` says which, the low bits of each word of `a0`
-/// which element the destination's element of the same number takes (003:12242-12320).
+/// A shuffle of the elements of one register. The first address word selects the register. The low
+/// bits of word n select the source element of destination element n (003:12242-12320).
 fn movi(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let (Shape::Indirect(region), Target::File { offset, .. }) = (&u.src[0].shape, &u.dst.target)
     else {
-        return Err(illegal(u, "from a register that a0 does not name, or to none"));
+        return Err(illegal(u, "without an indirect source or without a direct destination"));
     };
     let size = u.src[0].ty.size();
     let address = |word: usize| i32::from(thread.regs.u16(A0 + 2 * (word % 16)));
     let register = (address(usize::from(region.address)) + i32::from(region.immediate))
         & !(REGISTER as i32 - 1);
-    // Words of a0 belong to places in the destination register, wherever the destination begins.
+    // Word n belongs to element n of the destination register, even if the destination begins at a
+    // later element.
     let first = usize::from(*offset) % REGISTER / size;
     let table = std::array::from_fn(|c| {
         let word = address(usize::from(region.address) + first + c);
@@ -171,8 +172,8 @@ fn max<T: Float>(a: T, b: T) -> T {
     if a >= b || (b.nan() && !a.nan()) { a } else { b }
 }
 
-/// Comparison of `cmpn`: true when the second is a NaN, else false when the first is, the other way
-/// round for inequality (G45 vol 4 tables 10-9 to 10-14).
+/// Comparison of `cmpn`: true if the second is a NaN, else false if the first is a NaN. For
+/// inequality it is the opposite (G45 vol 4 tables 10-9 to 10-14).
 #[inline(always)]
 fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
     match (b.nan(), a.nan()) {

@@ -33,9 +33,9 @@ pub trait Int:
     fn minus(self, other: Self) -> Self;
     /// Product modulo the width.
     fn times(self, other: Self) -> Self;
-    /// Left by `count` bits, at most 63.
+    /// Shifts left by `count` bits, at most 63.
     fn left(self, count: u32) -> Self;
-    /// Arithmetic right by `count` bits, at most 63.
+    /// Shifts right arithmetically by `count` bits, at most 63.
     fn right(self, count: u32) -> Self;
 }
 
@@ -69,7 +69,7 @@ pub trait Float: Copy + PartialOrd + Default + Debug + Neg<Output = Self> {
     const ONE: Self;
     /// Zero.
     const ZERO: Self;
-    /// The one NaN that the model's arithmetic makes (the manual leaves the pattern open,
+    /// The NaN that the model's arithmetic returns (the manual does not define the pattern,
     /// 004:1336).
     const NAN: Self;
     /// The greatest value below one.
@@ -88,17 +88,17 @@ pub trait Float: Copy + PartialOrd + Default + Debug + Neg<Output = Self> {
     fn infinite(self) -> bool;
     /// Absolute value.
     fn magnitude(self) -> Self;
-    /// A subnormal number becomes a zero of its sign.
+    /// Replaces a subnormal number by a zero of the same sign.
     fn flush(self) -> Self;
-    /// Toward minus infinity.
+    /// Rounds to an integer, toward minus infinity.
     fn down(self) -> Self;
-    /// Toward plus infinity.
+    /// Rounds to an integer, toward plus infinity.
     fn up(self) -> Self;
-    /// Nearest, ties to even.
+    /// Rounds to the nearest integer, ties to even.
     fn even(self) -> Self;
-    /// Toward zero.
+    /// Rounds to an integer, toward zero.
     fn truncated(self) -> Self;
-    /// Difference to nearest even.
+    /// Difference, rounded to nearest even.
     fn less(self, other: Self) -> Self;
 }
 
@@ -143,7 +143,7 @@ float! {
     f64 u64 DOUBLE 0x7ff8 << 48;
 }
 
-/// Comparison of `cmp`: false with a NaN, but for inequality (004:1378-1518).
+/// Comparison of `cmp`: with a NaN, inequality is true and all others are false (004:1378-1518).
 #[inline(always)]
 pub fn compare<T: PartialOrd>(condition: Condition, a: T, b: T) -> bool {
     match condition {

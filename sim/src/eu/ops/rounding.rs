@@ -5,9 +5,9 @@ use crate::eu::convert::{half_to_single, reformat, single_to_half};
 use crate::eu::soft::{Exact, Format, Rounding};
 use std::cell::Cell;
 
-/// `a * b + c` rounded once, without the library's slow emulation: the product is exact in a
-/// double, the sum is rounded to odd there, which makes the second rounding harmless (Boldo and
-/// Melquiond, 2008).
+/// `a * b + c` rounded once, without the library's slow emulation. The product is exact in a
+/// double. The sum is rounded to odd there, so that rounding it again to a single gives the correct
+/// result (Boldo and Melquiond, 2008).
 #[inline(always)]
 pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
     let product = f64::from(a) * f64::from(b);
@@ -24,7 +24,7 @@ pub fn fused_single(a: f32, b: f32, c: f32) -> f32 {
 
 /// How sums and products are rounded.
 pub trait Arithmetic<T: Float> {
-    /// What follows is for this channel.
+    /// Sets the channel that the next operations are for.
     #[inline(always)]
     fn channel(&self, _: usize) {}
     /// `a + b`.
@@ -40,7 +40,7 @@ pub trait Arithmetic<T: Float> {
     }
 }
 
-/// To nearest even, as the processor does it.
+/// Rounds to nearest even, with the arithmetic of the host processor.
 pub struct Nearest;
 
 impl Arithmetic<f32> for Nearest {
@@ -72,8 +72,9 @@ impl Arithmetic<f64> for Nearest {
     }
 }
 
-/// Halves to nearest even. A single has more than twice as many bits and two, so that rounding a
-/// sum or a product of halves to a single first does no harm (Figueroa, 1995).
+/// Rounds halves to nearest even. The precision of a single is 2 * 11 + 2 bits, 11 is that of a
+/// half. So rounding a sum or product of halves to a single first does not change the result
+/// (Figueroa, 1995).
 pub struct NearestHalf;
 
 impl Arithmetic<f32> for NearestHalf {
@@ -90,7 +91,7 @@ impl Arithmetic<f32> for NearestHalf {
     }
 }
 
-/// Any format with any rounding, exactly, and with knowledge of overflows.
+/// Rounds to any format in any rounding mode, exactly, and records overflows.
 pub struct Rounded {
     format: Format,
     rounding: Rounding,

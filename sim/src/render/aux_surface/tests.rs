@@ -1,5 +1,5 @@
-//! Oracles: the geometry of gen8_facts 8.3 and 8.4 (isl, blorp), and a plain array of colours for
-//! what a sampler finds after clears, draws and resolves.
+//! Oracles: the geometry of gen8_facts 8.3 and 8.4 (isl, blorp), and a plain array of the colours
+//! that a sampler must find after clears, draws and resolves.
 
 use super::*;
 use crate::gpu::{ContextId, Gpu};
@@ -62,8 +62,8 @@ fn memory() -> (Gpu, ContextId) {
     (gpu, context)
 }
 
-/// Oracle: gen8_facts 8.4: sizes of blocks; a tile has 128 x 256 of them; a pixel of a fast clear
-/// stands for 8 x 16; the alignment of its rectangle, 16 x 32, is a cache line.
+/// Oracle: gen8_facts 8.4: sizes of blocks. A tile has 128 x 256 blocks. A pixel of a fast clear
+/// stands for 8 x 16 blocks. Its rectangle is aligned to 16 x 32 blocks, a cache line.
 #[test]
 fn places_of_blocks() {
     let sizes = [
@@ -125,8 +125,8 @@ fn target(surface: &Surface, state: &BlendState, purpose: Purpose) -> RenderTarg
     RenderTarget::resolve(surface, state, 0, &ColorCalcState::new(), purpose).unwrap()
 }
 
-/// A fast clear of a part of a surface, draws over its border with and without blending, a resolve:
-/// each pixel.
+/// A fast clear of a part of a surface, draws over its border with and without blending, and a
+/// resolve. Checks each pixel.
 #[test]
 fn clear_draw_resolve() {
     for (format, tile_mode) in [
@@ -189,7 +189,7 @@ fn clear_draw_resolve() {
             }
         }
         let resolve = target(&surface, &plain, Purpose::Resolve);
-        // As far as was cleared, and as far as the surface goes.
+        // Covers the cleared part and the whole surface.
         let corners = [0, 0, width.div_ceil(8 * bw).max(4), height.div_ceil(16 * bh).max(4)];
         rectangle(corners, 1, 1, |pixels| {
             resolve
@@ -242,8 +242,8 @@ fn words_of_pixels() {
     }
 }
 
-/// Random clears, whole and partial draws, with and without blending: each sample of each pixel, as
-/// `ld_mcs` and `ld2dms` find it.
+/// Random clears, whole and partial draws, with and without blending. Checks each sample of each
+/// pixel, as `ld_mcs` and `ld2dms` read it.
 #[test]
 fn samples_of_pixels() {
     let mut state = 1u64;

@@ -83,7 +83,7 @@ fn factors_functions_and_clamps() {
                 entry.source_blend_factor = Factor::from_bits(source_code);
                 entry.destination_blend_factor = Factor::from_bits(destination_code);
                 entry.color_blend_function = Function::from_bits(function);
-                // Of alpha, the same the other way round.
+                // For alpha, the factors are swapped and the functions are in reverse order.
                 entry.source_alpha_blend_factor = Factor::from_bits(destination_code);
                 entry.destination_alpha_blend_factor = Factor::from_bits(source_code);
                 entry.alpha_blend_function = Function::from_bits(4 - function);
@@ -95,8 +95,8 @@ fn factors_functions_and_clamps() {
                 let blend = Blend::resolve(&state, 5, &constants, format(code));
                 let (source, second, mut destination) =
                     (colors(seed), colors(seed + 1000), colors(seed + 2000));
-                // Elements hold nothing but their range, so that those of normalized numbers are
-                // not clamped once more.
+                // Normalized elements hold only values in their range, so they are not clamped
+                // again.
                 let held =
                     if code == SurfaceFormat::R8G8B8A8_UNORM { Some([0.0, 1.0]) } else { None };
                 if held.is_some() {
@@ -146,7 +146,8 @@ fn factors_functions_and_clamps() {
     }
 }
 
-/// What is looked at, by trying: a destination that does not count can be anything.
+/// If the state does not read the destination or the second colour, its value must not change the
+/// result.
 #[test]
 fn what_counts() {
     let (source, second) = (colors(7), colors(8));
@@ -180,8 +181,8 @@ fn what_counts() {
     }
 }
 
-/// Oracle: D3D11 output merger: what is no number is 0 in a normalized target; the range of
-/// R11G11B10_FLOAT begins at 0, infinity stays.
+/// Oracle: D3D11 output merger: NaN becomes 0 in a normalized target. The range of R11G11B10_FLOAT
+/// begins at 0, and infinity stays.
 #[test]
 fn special_values() {
     let mut state = BlendState::new();

@@ -1,5 +1,5 @@
-//! Oracles: Direct3D's and OpenGL's order of the tests, in f64; the manual's bit tables of Y and W
-//! tiles and the interleaving of samples, put together bit by bit.
+//! Oracles: the order of the tests in Direct3D and OpenGL, in f64; addresses made bit by bit from
+//! the manual's bit tables of Y and W tiles and the interleaving of samples.
 
 use super::*;
 use crate::gpu::Gpu;
@@ -22,8 +22,8 @@ fn tiled(bits: &[&str; 12], [width, height]: [u32; 2], tiles: u32, x: u32, y: u3
     u64::from((y / height * tiles + x / width) * 4096 + inside)
 }
 
-/// Where a sample lies where samples are interleaved: each pair of columns and of rows of pixels
-/// becomes as many pairs as there are samples across and down.
+/// Column and row of a sample in an interleaved surface. Each pair of columns of pixels becomes one
+/// pair for each sample across, and each pair of rows one pair for each sample down.
 fn interleaved(samples: u32, x: u32, y: u32, sample: u32) -> [u32; 2] {
     let [across, down] = match samples {
         8 => [4, 2],
@@ -98,7 +98,7 @@ impl Case {
         STENCIL + tiled(&W, [64, 64], 4, x, y + slice * 128)
     }
 
-    /// Steps of a depth, and the depth of what is stored.
+    /// A depth as the buffer stores it: a float, or the number of steps of the format.
     fn round(&self, z: f64) -> f64 {
         match self.format {
             1 => f64::from(z as f32),
@@ -116,7 +116,7 @@ impl Case {
     }
 }
 
-/// Memory for a depth and a stencil buffer, with bytes that all differ.
+/// Memory for a depth and a stencil buffer, filled with zeros.
 fn memory() -> (Gpu, crate::gpu::ContextId) {
     let mut gpu = Gpu::new();
     let context = gpu.create_context().unwrap();
@@ -185,8 +185,8 @@ fn fields(random: &mut Random) -> ThreeDStateWmDepthStencil {
     tests
 }
 
-/// All formats and numbers of samples, random tests of random quads: what passes, what is counted,
-/// and every byte of both buffers afterwards.
+/// Random tests of random quads, for all formats and numbers of samples. Checks the samples that
+/// pass, their count, and every byte of both buffers afterwards.
 #[test]
 fn quads_against_the_rules() {
     let mut random = Random(1);
@@ -203,8 +203,7 @@ fn quads_against_the_rules() {
             let references = [random.below(256), random.below(256)];
             let state = case.resolve(&tests, references);
             for _ in 0..6 {
-                // Few places, so that they are met again; some outside of 45 x 37 and of the three
-                // slices.
+                // Few positions, so that they repeat. Some are outside 45 x 37 or the three slices.
                 let quad = Quad {
                     x: 38 + 2 * random.below(5) as u32,
                     y: 32 + 2 * random.below(4) as u32,
@@ -243,8 +242,8 @@ fn quads_against_the_rules() {
                         let back = tests.double_sided_stencil_enable && quad.back;
                         let pick = |front: u64, behind: u64| if back { behind } else { front };
                         let reference = pick(references[0], references[1]) as i32;
-                        // With one side, back faces take the test of front faces, and its
-                        // reference.
+                        // Without double-sided stencil, back faces use the test and reference of
+                        // front faces.
                         let test_mask = pick(
                             tests.stencil_test_mask.get(),
                             tests.backface_stencil_test_mask.get(),
@@ -314,7 +313,7 @@ fn quads_against_the_rules() {
     }
 }
 
-/// Oracle: D3D11: a depth that is no number, and depths beyond the range of the viewport.
+/// Oracle: D3D11, for a NaN depth and for depths outside the range of the viewport.
 #[test]
 fn depths_are_clamped_to_the_viewport() {
     let case = Case::new(1, 1);
@@ -368,7 +367,7 @@ fn bad_buffers_are_refused() {
     assert_eq!(field(&case), Err("LOD"));
     case.depth.surface_type = SurfaceType::SURFTYPE_NULL;
     assert_eq!(field(&case), Ok(None));
-    // No memory there: a page fault, at the address.
+    // A buffer without memory gives a page fault at the address of the element.
     case = Case::new(1, 1);
     case.depth.surface_base_address = Address::new(0x7000_0000).unwrap();
     let mut tests = ThreeDStateWmDepthStencil::new();

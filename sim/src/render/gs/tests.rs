@@ -16,8 +16,8 @@ fn where_things_lie() {
     assert_eq!(STRIPS.count(&[]), 0);
 }
 
-/// A bit a vertex, from bit 0 of the first dword behind the count on; what lies behind the header
-/// is no control data.
+/// One bit for each vertex, from bit 0 of the first dword after the count on. Dwords after the
+/// header are not control data.
 #[test]
 fn cuts() {
     let mut entry = [0; 24];
@@ -34,7 +34,7 @@ fn cuts() {
     assert!((0..1024).all(|vertex| !none.cut(&entry, vertex)));
 }
 
-/// Two bits a vertex; without a header all vertices are of the default stream.
+/// Two bits for each vertex. Without a header all vertices belong to the default stream.
 #[test]
 fn streams() {
     let points = Output { format: Control::Streams, ..STRIPS };

@@ -1,5 +1,5 @@
-//! Oracle: each sample of the buffers, by its address; the rectangle, minimum inclusive, maximum
-//! exclusive (2a p.284-285).
+//! Oracle: each sample of the buffers, by its address. The minimum of the rectangle is inclusive,
+//! the maximum is exclusive (2a p.284-285).
 
 use super::*;
 use crate::gpu::Gpu;
@@ -70,7 +70,7 @@ fn rectangles() {
                         }
                     }
                 }
-                // And nothing else.
+                // No other byte has changed.
                 let (base, old, length) = match element.len() {
                     1 => (STENCIL, 0x22, 256 << 10),
                     _ => (DEPTH, 0x11, 400 << 10),

@@ -1,6 +1,6 @@
-//! Oracle: the rules of 2d p.36 and p.357 and gen8_facts 8.1, sample by sample: each render target
-//! gets the samples that its own alpha and the depth test leave; depth is written, and counted,
-//! where some render target's alpha leaves them.
+//! Oracle: the rules of 2d p.36 and p.357 and gen8_facts 8.1, sample by sample. Each render target
+//! gets the samples that its own alpha and the depth test leave. Depth is written and counted for
+//! samples that the alpha of at least one render target leaves.
 
 use super::*;
 use crate::gpu::Gpu;
@@ -189,7 +189,7 @@ fn two_targets_with_late_tests() {
                 (random.below(2) == 0).then(|| std::array::from_fn(|_| random.below(256) as u16));
             let computed: Option<[f32; SLOTS]> =
                 (random.below(2) == 0).then(|| std::array::from_fn(|_| random.eighth()));
-            // Alpha of source 0, for both.
+            // Alpha of source 0, used for both render targets.
             let alpha = (random.below(3) == 0).then_some(sources[0][3]);
             let mut slots = Slots::new(live, z);
             let (mut counts, mut written) = ([0; 2], 0);
@@ -254,7 +254,7 @@ fn two_targets_with_late_tests() {
     }
 }
 
-/// Without a surface, depth alone is tested and written; early tests leave nothing to be done.
+/// Without a surface, only depth is tested and written. After early tests the message does nothing.
 #[test]
 fn null_targets() {
     let mut gpu = Gpu::new();
@@ -277,8 +277,8 @@ fn null_targets() {
     }
 }
 
-/// Two colours for each of sixteen slots come in two messages of eight, both of them the last
-/// (003:4962): each tests its own slots, once.
+/// Two colours for each of sixteen slots come in two messages of eight slots. Both are marked as
+/// the last (003:4962). Each message tests only its own slots, so each slot is tested once.
 #[test]
 fn halves_are_tested_once() {
     let mut gpu = Gpu::new();

@@ -1,4 +1,4 @@
-//! Oracles: for blending, f64 and half a step of the format; for places, the bit tables of tiles
+//! Oracles: for blending, f64 and half a step of the format; for addresses, the bit tables of tiles
 //! and planes of samples; for logic operations, Rust's operators on the bytes of memory.
 
 use super::*;
@@ -8,9 +8,9 @@ use genxml::core::U;
 use genxml::gen8::enums::{ThreeDColorBufferBlendFactor as Factor, ThreeDLogicOpFunction};
 
 const BASE: u64 = 0x100_0000;
-/// Of three slices with one sample.
+/// Bytes of three slices with one sample.
 const BYTES: usize = 96 << 10;
-/// Of a level, and of memory in front of it.
+/// Size of the level in pixels.
 const WIDTH: u32 = 37;
 const HEIGHT: u32 = 21;
 
@@ -120,7 +120,7 @@ fn offset(tile_mode: TileMode, x: u32, y: u32) -> usize {
     }
 }
 
-/// Each slot's pixel, sample and offset in memory, of those that are written.
+/// The slot, the sample and the offset in memory of each sample that is written.
 fn places(surface: &Surface, pixels: &Pixels) -> Vec<(usize, u32, usize)> {
     let mut places = Vec::new();
     for slot in 0..SLOTS {
@@ -160,8 +160,8 @@ const FORMATS: [SurfaceFormat; 16] = [
     SurfaceFormat::R8_UNORM,
 ];
 
-/// All kinds of formats and tiles, samples, masks of channels: every byte of memory. The codec,
-/// tested elsewhere, encodes.
+/// All kinds of formats and tiles, numbers of samples and masks of channels. Checks every byte of
+/// memory. The expected elements are encoded by the codec, which has its own tests.
 #[test]
 fn opaque_colors() {
     let mut random = Random(1);
@@ -196,7 +196,7 @@ fn opaque_colors() {
     }
 }
 
-/// Oracle: the integers themselves, cut to the range of the format; no blending.
+/// Oracle: the integers themselves, clamped to the range of the format; no blending.
 #[test]
 fn integers() {
     let mut random = Random(2);
@@ -235,8 +235,8 @@ fn integers() {
     }
 }
 
-/// Oracle: source alpha blending in f64, within half a step of the format and what single floats
-/// add.
+/// Oracle: source alpha blending in f64, within half a step of the format and the error of single
+/// floats.
 #[test]
 fn source_alpha_blending() {
     let mut random = Random(3);
@@ -388,8 +388,8 @@ fn logic_operations() {
     }
 }
 
-/// Oracle: 2d p.347: red and blue change places, also of what is blended with and of what is
-/// protected.
+/// Oracle: 2d p.347: red and blue are swapped, also in the destination of blending and in the write
+/// disables.
 #[test]
 fn channels_change_places() {
     let plain = surface(SurfaceFormat::B8G8R8A8_UNORM, TileMode::Y);
@@ -412,7 +412,8 @@ fn channels_change_places() {
     assert!(one == other);
 }
 
-/// Dither moves a colour by less than a step, keeps steps, and is even over 4 x 4 pixels.
+/// Dithering changes a colour by less than a step, keeps values that are whole steps, and keeps the
+/// mean over 4 x 4 pixels.
 #[test]
 fn dither_is_fair() {
     let surface = surface(SurfaceFormat::B5G6R5_UNORM, TileMode::Linear);
@@ -476,7 +477,7 @@ fn what_cannot_be_rendered_to() {
     ));
 }
 
-/// A row of bytes from bit `bit` of each: all masks of one byte, and random ones.
+/// `gather` takes one bit of each byte. Random bytes, all bits.
 #[test]
 fn bits_are_gathered() {
     let mut random = Random(8);

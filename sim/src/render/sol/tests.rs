@@ -1,5 +1,5 @@
-//! Oracle: OpenGL 4.6, 13.3, retold: lists of dwords for each vertex and buffer, and primitives
-//! that are recorded whole.
+//! Oracle: OpenGL 4.6, 13.3, written as lists of dwords for each vertex and buffer. A primitive is
+//! recorded completely or not at all.
 
 use super::*;
 use genxml_core::{Address, U};
@@ -47,7 +47,7 @@ fn hole(slot: u64, mask: u64) -> SoDecl {
     SoDecl { hole_flag: true, ..declaration(slot, 63, mask) }
 }
 
-/// Memory that remembers dwords.
+/// Memory: the dword at each address that was written.
 type Memory = BTreeMap<u64, u32>;
 
 fn output(out: &mut StreamOut, memory: &mut Memory, stream: usize, vertices: &[Vec<u32>]) {
@@ -127,7 +127,7 @@ fn pieces_and_holes() {
     assert_eq!((out.written[0], out.needed[0]), (1, 1));
 }
 
-/// Random declarations, against lists that are written down one by one.
+/// Random declarations, compared with lists of dwords that are made one dword at a time.
 #[test]
 fn as_opengl_records_it() {
     let mut state = 7_u32;
@@ -144,7 +144,7 @@ fn as_opengl_records_it() {
                 _ => declaration(random(2), random(9), CONTIGUOUS[random(10) as usize]),
             })
             .collect();
-        // Per vertex and buffer: what is at each dword.
+        // For each buffer: the source of each dword of a vertex, or none for a hole.
         let mut layout: [Vec<Option<u64>>; 2] = Default::default();
         for d in &stream {
             for c in (0..4).filter(|c| d.component_mask.get() >> c & 1 == 1) {
@@ -221,7 +221,7 @@ fn unbound_buffers() {
     }
 }
 
-/// Read offsets skip 32 bytes; what lies behind the read length or the vertex reads 0.
+/// A unit of a read offset skips 32 bytes. Dwords after the read length or the vertex read as 0.
 #[test]
 fn what_is_read_of_a_vertex() {
     let stream = [declaration(0, 0, 1), declaration(0, 2, 1), declaration(0, 32, 15)];

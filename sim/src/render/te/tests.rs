@@ -1,4 +1,4 @@
-//! Oracles: what OpenGL 4.6, 11.2.3 and the functional specification of Direct3D 11 state of
+//! Oracles: the rules of OpenGL 4.6, 11.2.3 and of the functional specification of Direct3D 11 on
 //! positions and counts, and geometry: triangles cover the domain exactly once, and neighbours meet
 //! in the same points.
 
@@ -50,7 +50,7 @@ fn factors(count: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Triangles have the same winding, fill the domain, and meet along whole edges.
+/// Checks that triangles have the same winding, fill the domain, and meet along whole edges.
 fn check_cover(domain: Domain, out: &Tessellation, what: &str) {
     let points: Vec<[i64; 2]> = out.points.iter().map(exact).collect();
     let mut area = 0;
@@ -60,7 +60,8 @@ fn check_cover(domain: Domain, out: &Tessellation, what: &str) {
     for triangle in out.indices.chunks(3) {
         let [a, b, c] = [0, 1, 2].map(|n| points[usize::from(triangle[n])]);
         let twice = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
-        // Points that are about to part lie at the same place, and rounding moves others by 2^-16.
+        // Points that have just been split have the same position, and rounding moves others by
+        // 2^-16.
         assert!(twice >= -(1 << 18), "{what}: {a:?} {b:?} {c:?} goes backward");
         area += twice;
         for edge in [[0, 1], [1, 2], [2, 0]] {
@@ -143,8 +144,8 @@ fn edge(domain: Domain, out: &Tessellation, edge: usize) -> Vec<i64> {
     edge
 }
 
-/// Neighbours see the points of an edge from both ends, and nothing but the factor of the edge
-/// moves them (OpenGL 4.6, 11.2.3.1, and the rules of appendix A.4).
+/// The points of an edge are symmetric, so that neighbours agree from opposite ends, and depend
+/// only on the factor of the edge (OpenGL 4.6, 11.2.3.1, and the rules of appendix A.4).
 #[test]
 fn edges_are_watertight() {
     let all = factors(60);
@@ -206,8 +207,8 @@ fn segments_of_an_edge() {
             lengths.sort_unstable();
             let short = lengths[0];
             if n > 2 {
-                // A place is off by at most 2^-17 for each segment before it, and the middle takes
-                // that of both halves.
+                // A position is off by at most 2^-17 for each segment before it, and the middle
+                // segment has the error of both halves.
                 let rounding = 2 + n as i64 / 2;
                 assert!(
                     (lengths[0] - lengths[1]).abs() <= rounding,
@@ -232,9 +233,9 @@ fn segments_of_an_edge() {
     }
 }
 
-/// Oracle: sums of rings. A square of n by n has (n + 1)^2 points and 2 n^2 triangles, a triangle
-/// rings of 3 n, 3 (n - 2)... points; isolines have a point more than segments, and no line at V =
-/// 1 (OpenGL 4.6, 11.2.3.2 to 11.2.3.4).
+/// Oracle: sums of rings. A square of n by n has (n + 1)^2 points and 2 n^2 triangles. A triangle
+/// has rings of 3 n, 3 (n - 2)... points. An isoline has one point more than segments, and there is
+/// no line at V = 1 (OpenGL 4.6, 11.2.3.2 to 11.2.3.4).
 #[test]
 fn counts_of_whole_factors() {
     for n in 1..=64_usize {
@@ -365,7 +366,7 @@ fn winding_and_culling() {
     }
 }
 
-/// Limits of the packet hold, and limits that make no sense do no harm.
+/// The limits of the packet apply. Limits that make no sense still give a correct tessellation.
 #[test]
 fn limits_of_the_packet() {
     let factors = Factors { outer: [60.0; 4], inner: [60.0; 2] };

@@ -64,8 +64,8 @@ fn vertices_of_each_kind() {
     assert!(setup(Kind::Quads, 3).is_empty() && setup(Kind::QuadStrip, 3).is_empty());
 }
 
-/// Oracle: OpenGL 4.6, table 10.1, whose numbers count from 1 and whose order is that of last
-/// vertices.
+/// Oracle: OpenGL 4.6, table 10.1. Its numbers count from 1, and last vertices are in the order of
+/// the strip.
 #[test]
 fn strips_with_adjacency() {
     for triangles in 1..40_u32 {
@@ -89,7 +89,7 @@ fn strips_with_adjacency() {
                     (0..3).flat_map(|n| [corners[n] - 1, between[n] - 1]).collect();
                 assert_eq!(made, &want, "triangle {i} of {triangles}");
             }
-            // With the other order the same triangle starts elsewhere.
+            // With the other order the same triangle starts at another vertex.
             let leading = adjacent(Kind::TriangleStripAdjacent, Reorder::Leading, count + surplus);
             for (i, (leading, trailing)) in leading.iter().zip(&made).enumerate() {
                 let mut turned = trailing.clone();
@@ -116,7 +116,7 @@ fn area(at: impl Fn(u32) -> [i64; 2], triangle: &[u32]) -> i64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
 }
 
-/// Oracle: areas. A ladder of squares, a convex polygon.
+/// Oracle: areas of a ladder of squares and of a convex polygon.
 #[test]
 fn windings_agree() {
     let ladder = |v: u32| [i64::from(v / 2), i64::from(v % 2)];
@@ -222,7 +222,7 @@ fn provoking_vertices() {
     }
 }
 
-/// A cut drops what is incomplete; identifiers go on (OpenGL 4.6, 10.3.6 and 11.3.4.3).
+/// A cut drops an incomplete primitive; primitive IDs continue (OpenGL 4.6, 10.3.6 and 11.3.4.3).
 #[test]
 fn cuts() {
     let made = |kind, stream: &[u32]| -> Vec<(u32, Vec<u32>)> {
@@ -245,7 +245,7 @@ fn cuts() {
     let ids = |kind, stream| made(kind, stream).iter().map(|(id, _)| *id).collect::<Vec<_>>();
     assert_eq!(ids(Kind::Quads, &[0, 1, 2, 3, 4, 5, CUT, 6, 7, 8, 9]), [0, 0, 1, 1]);
     assert_eq!(ids(Kind::QuadStrip, &[0, 1, 2, 3, 4, 5, 6]), [0, 0, 1, 1]);
-    // No stream is longer than the window without its vertices moving through it.
+    // A stream that is longer than the assembler's ring of vertices.
     let long: Vec<u32> = (0..100).collect();
     assert_eq!(made(Kind::TriangleStrip, &long).last().unwrap().1, [98, 97, 99]);
 }

@@ -14,13 +14,13 @@ use std::sync::LazyLock;
 /// All channels, as a mask of the first four bits: red, green, blue, alpha.
 pub const ALL: u8 = 0xf;
 
-/// Bits of an element, from the lowest up; no channel lies in two words.
+/// Bits of an element, from the lowest up. No channel crosses a word boundary.
 pub type Words = [u64; 4];
 
 type Decode = fn(&Format, &[u8], &mut [Value]);
 type Encode = fn(&Format, &[Value], u8, &mut [u8]);
 
-/// How a surface's elements are read and written, found once for each surface.
+/// Reads and writes elements of a format. Each surface looks it up once.
 #[derive(Clone, Copy, Debug)]
 pub struct Codec {
     format: Format,
@@ -108,7 +108,7 @@ impl Codec {
         (self.decode)(&self.format, bytes, out);
     }
 
-    /// One element.
+    /// Decodes one element.
     #[inline]
     pub fn decode_one(&self, bytes: &[u8]) -> Value {
         let mut out = [[0; 4]];
@@ -123,7 +123,7 @@ impl Codec {
         (self.encode)(&self.format, values, channels, bytes);
     }
 
-    /// One element.
+    /// Encodes one element.
     #[inline]
     pub fn encode_one(&self, value: Value, channels: u8, bytes: &mut [u8]) {
         self.encode(&[value], channels, bytes);

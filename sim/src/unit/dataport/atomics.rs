@@ -16,17 +16,17 @@ use genxml_eu::gen8::descriptors::MdcSm2r;
 use genxml_eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
 use genxml_eu::gen8::messages::MtDp1;
 
-/// How operands and answers lie in registers, after the tables of MDP_AOP* (2d p.124-130,
+/// Layout of operands and responses in registers, from the tables of MDP_AOP* (2d p.124-130,
 /// p.306-317).
 #[derive(Clone, Copy, Debug)]
 struct Layout {
-    /// Bytes from a slot to the next.
+    /// Distance between adjacent slots in bytes.
     slot: usize,
-    /// Bytes from an operand of a slot to its second.
+    /// Distance between the two operands of a slot in bytes.
     source: usize,
-    /// Bytes from the low half of 64 bits to the high half.
+    /// Distance between the low and the high half of a 64-bit value in bytes.
     high: usize,
-    /// Registers that one operand takes, or the answer.
+    /// Number of registers of one operand, and of the response.
     registers: usize,
 }
 
@@ -40,8 +40,8 @@ impl Layout {
         }
     }
 
-    /// 64 bits where other operations have a dword: low and high halves apart, MDP_AOP8_QW2,
-    /// MDP_AOP16_QW2; together in MDP_AOP4X2_QW2.
+    /// 64-bit operands where other operations have dwords. Low and high halves are in separate
+    /// registers in MDP_AOP8_QW2 and MDP_AOP16_QW2, and adjacent in MDP_AOP4X2_QW2.
     const fn halves(simd: Simd) -> Layout {
         let registers = simd.registers();
         match simd {
@@ -59,8 +59,8 @@ impl Layout {
         Layout { slot: simd.stride(8), source: registers * REGISTER, high: 4, registers }
     }
 
-    /// Registers of all operands. Of two slots, both operands are in one register unless they are
-    /// qwords.
+    /// Number of registers of all operands. With two slots, one register holds both operands,
+    /// unless they are qwords at 64-bit addresses.
     const fn sent(self, simd: Simd, sources: usize) -> usize {
         match simd {
             Simd::Two if self.source < REGISTER && sources > 0 => 1,
@@ -69,16 +69,16 @@ impl Layout {
     }
 }
 
-/// What is done.
+/// The kind of operation.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Integer(MdcAop),
-    /// On single floats.
+    /// An operation on single-precision floats.
     Float(Float),
 }
 
 impl Kind {
-    /// Operands that come with the message.
+    /// Number of operands in the message.
     const fn sources(self) -> usize {
         match self {
             Kind::Integer(operation) => atomic::sources(operation),
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// The new contents of memory and what is returned.
+    /// Returns the new contents of memory and the value for the response.
     fn operate(self, width: Width, old: u64, src0: u64, src1: u64) -> (u64, u64) {
         match self {
             Kind::Integer(operation) => atomic::operate(operation, width, old, src0, src1),
@@ -97,19 +97,19 @@ impl Kind {
     }
 }
 
-/// An operation, its operands and its answer.
+/// An operation, and the layout of its operands and response.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     kind: Kind,
     width: Width,
     layout: Layout,
-    /// The old values come back.
+    /// True if the message has a response.
     returns: bool,
 }
 
 impl Operation {
-    /// Does the operation for each slot in turn; operands stand from byte `data` of the registers
-    /// on, and what comes back goes to byte `answer` and so on.
+    /// Performs the operation for each active slot in order. Operands are read from byte `data` of
+    /// the registers on. Results are written from byte `answer` on. Returns the number of bytes.
     fn each(
         &self,
         window: &mut Window<'_, '_>,
@@ -128,7 +128,8 @@ impl Operation {
             };
             let (src0, src1) = (source(0), source(1));
             let (offset, end) = (slots.offsets[slot], slots.ends[slot]);
-            // What is not there wholly is not there (assumptions::BOUNDS_HOLD_FOR_WHOLE_ELEMENTS).
+            // An element that crosses the end is out of bounds
+            // (assumptions::BOUNDS_HOLD_FOR_WHOLE_ELEMENTS).
             let inside = offset < end && end - offset >= self.width.bytes();
             let mut returned = 0;
             if inside {
@@ -165,7 +166,7 @@ impl Operation {
     }
 }
 
-/// Checks lengths and runs the operation; addresses take `addresses` registers.
+/// Checks the lengths of the message and runs the operation. Addresses take `addresses` registers.
 fn run(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -191,7 +192,7 @@ fn run(
     }
 }
 
-/// Width and layout of an operation on dwords, which may be the comparison of two at once.
+/// Width and layout of an operation on dwords. AOP_CMPWR_2W compares two dwords at once.
 fn short(kind: Kind, simd: Simd) -> (Width, Layout) {
     match kind {
         Kind::Integer(MdcAop::AOP_CMPWR_2W) => (Width::Qword, Layout::halves(simd)),
@@ -217,7 +218,8 @@ fn kind(
 }
 
 /// Untyped Atomic Integer or Float Operation on a buffer or shared local memory. The manual
-/// describes descriptors of the former; those of the latter have the same fields (Mesa brw_eu.h).
+/// describes the descriptor of integer messages. The descriptor of float messages has the same
+/// fields (Mesa brw_eu.h).
 pub(super) fn untyped(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -270,7 +272,8 @@ pub(super) fn long(
     let wide = descriptor.data_width == Msd1A64AiDataWidth::QWORD;
     let kind = kind(port, &payload, descriptor.message_type, operation)?;
     match kind {
-        // Only dwords of SIMD8 have MDC_AOP3, the others its subset (2a p.297, 309, 337, 349).
+        // Only SIMD8 messages on dwords have all operations of MDC_AOP3. The others have a subset
+        // (2a p.297, 309, 337, 349).
         Kind::Integer(MdcAop::AOP_CMPWR_2W) if wide || simd == Simd::Two => {
             return Err(payload.reserved(port, "Atomic Integer Operation Type", operation.bits()));
         }

@@ -1,9 +1,10 @@
-//! Blocks: runs of owords or hwords along a buffer, two such runs side by side, and scratch space
-//! of threads (G45 vol 4, 5.10.2 and 5.10.3; 2a p.317-330, p.397-399; 2d p.114).
+//! Block messages: contiguous owords or hwords of a buffer, two such blocks side by side, and
+//! scratch space of threads (G45 vol 4, 5.10.2 and 5.10.3; 2a p.317-330, p.397-399; 2d p.114).
 //!
-//! Channels of the thread guard them: register 0 and 2 of a block belong to channels 7:0, registers
-//! 1 and 3 to channels 15:8, a channel to each dword. Reads bring a whole oword if one of its four
-//! channels is enabled, writes only the dwords that are (assumptions::CHANNELS_GUARD_BLOCKS).
+//! Each dword has a channel that enables it: registers 0 and 2 of a block have channels 7:0,
+//! registers 1 and 3 have channels 15:8. A read returns a whole oword if one of its four channels
+//! is enabled. A write stores only the dwords whose channels are enabled
+//! (assumptions::CHANNELS_GUARD_BLOCKS).
 
 use super::slots::{sum, whole_dwords};
 use super::target::{self, Allowed, Header};
@@ -22,46 +23,48 @@ use genxml_eu::gen8::descriptors::{
 use genxml_eu::gen8::eu_messages::{A64BlockSubtype, Msd0Owdb, Msd0Scratch, Msd1A64B};
 use genxml_eu::gen8::messages::{MdcDbOw, Msd0rOwb, MtDp1};
 
-/// Bytes of an oword, and dwords.
+/// Bytes of an oword.
 const OWORD: usize = 16;
 
-/// Channels that guard a block: those of two registers, after which they begin again.
+/// Number of channels that enable the dwords of a block: one for each dword of two registers. The
+/// next two registers use the same channels again.
 const CHANNELS: usize = 16;
 
-/// The same for two blocks side by side: those of one register (G45 vol 4, 5.10.3).
+/// Like [`CHANNELS`], for two blocks side by side: one channel for each dword of one register (G45
+/// vol 4, 5.10.3).
 const CHANNELS_OF_DUAL: usize = 8;
 
-/// What decides about a dword.
+/// The channels that enable a dword.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Guard {
-    /// Its channel.
+    /// The dword's own channel.
     Dword,
-    /// The four channels of its oword: one suffices.
+    /// Any of the four channels of the dword's oword.
     Oword,
 }
 
-/// A run of bytes in memory that has its place in registers.
+/// Contiguous bytes in memory, and their position in the registers.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Byte of the window.
+    /// Offset of the first byte in the window.
     offset: u64,
-    /// Bytes.
+    /// Number of bytes.
     length: usize,
-    /// Byte behind the begin of the first register of the block.
+    /// Byte offset from the start of the block's first register.
     place: usize,
 }
 
-/// A message that moves runs of bytes.
+/// A block message.
 struct Blocks<'r> {
     write: bool,
     target: Target,
     guard: Guard,
-    /// Channels after which they begin again.
+    /// Number of channels. Dword `n` in the registers has channel `n % channels`.
     channels: usize,
     runs: &'r [Run],
-    /// Registers of addresses.
+    /// Number of address registers.
     addresses: usize,
-    /// Registers of data.
+    /// Number of data registers.
     data: usize,
 }
 
@@ -87,7 +90,8 @@ impl Blocks<'_> {
         payload.moved(port, self.write, bytes)
     }
 
-    /// Moves a run: at once if all channels are enabled, else what they let through.
+    /// Copies a run: in one copy if all channels are enabled, otherwise only its enabled parts.
+    /// Returns the number of bytes copied.
     fn transfer(
         &self,
         window: &mut Window<'_, '_>,
@@ -128,7 +132,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Channels of a message as blocks see them.
+/// Enabled channels of a block message (assumptions::BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED).
 fn channels(message: &Message) -> u32 {
     if !CHANNELS_GUARD_BLOCKS {
         return u32::MAX;
@@ -140,7 +144,7 @@ fn channels(message: &Message) -> u32 {
     message.mask | missing
 }
 
-/// First byte in the first register, and length, of a block of owords.
+/// Byte offset in the first register, and length in bytes, of a block of owords.
 fn owords(
     port: &Port<'_, '_>,
     payload: &Payload<'_>,
@@ -156,7 +160,7 @@ fn owords(
     }
 }
 
-/// Oword Block Read and Write; `unit` is what the offset counts in, an oword or a byte.
+/// Oword Block Read and Write. `unit` is the unit of the offset in bytes: an oword or a byte.
 pub(super) fn oword(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -172,7 +176,7 @@ pub(super) fn oword(
     let header = Header::read(registers, Some(payload.required(port)?));
     let target =
         target::buffer(port, &payload, descriptor.binding_table_index.get(), allowed, header)?;
-    // Unaligned blocks begin at dwords (2d p.42).
+    // Unaligned blocks start at a dword (2d p.42).
     let offset = (u64::from(header.global) * unit) & !3;
     let blocks = Blocks {
         write,
@@ -199,7 +203,7 @@ fn side_by_side(offsets: [u64; 2], count: usize) -> [Run; 8] {
     })
 }
 
-/// Oword Dual Block Read and Write. Channels 7:0 stand for both halves of each register.
+/// Oword Dual Block Read and Write. Channels 7:0 enable the dwords of each register.
 pub(super) fn dual(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -232,7 +236,7 @@ pub(super) fn dual(
 }
 
 /// Scratch Block Read and Write: whole registers of the thread's scratch space. Invalidation after
-/// a read has no function (2d p.236).
+/// a read has no effect (2d p.236).
 pub(super) fn scratch(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -303,7 +307,7 @@ pub(super) fn long(
             let places = begins.map(|address| address_of(address, OWORD as u64));
             let runs = side_by_side(places.map(|(_, offset)| offset), count);
             let channels = CHANNELS_OF_DUAL;
-            // Each half by itself: one may be out of bounds.
+            // Execute each half separately, because one of them may be out of bounds.
             for (half, (target, _)) in places.into_iter().enumerate() {
                 let mut mine = [runs[half]; 4];
                 for (register, run) in mine.iter_mut().enumerate().take(count) {
@@ -338,8 +342,8 @@ pub(super) fn long(
     }
 }
 
-/// Memory of a block at a 64-bit address, cut to multiples of `align`: none if the address is not
-/// canonical (2d p.6-9).
+/// Target and offset of a block at a 64-bit address, rounded down to a multiple of `align`. The
+/// target has no memory if the address is not canonical (2d p.6-9).
 fn address_of(address: u64, align: u64) -> (Target, u64) {
     let unused = u64::BITS - ADDRESS_MASK.count_ones();
     let canonical = (address << unused) as i64 >> unused == address as i64;

@@ -1,5 +1,5 @@
-//! Moves of dwords and qwords between registers and the places that slots name: untyped reads and
-//! writes, scattered reads and writes of whole elements.
+//! Transfers of dwords and qwords between registers and the addresses of slots, for untyped reads
+//! and writes and for scattered reads and writes of whole elements.
 
 use super::slots::Slots;
 use super::window::{Target, Window};
@@ -9,29 +9,29 @@ use crate::mem::PageFault;
 use crate::unit::payload::Payload;
 use crate::unit::port::Port;
 
-/// Most elements of a slot: eight dwords (MDC_A64_DS, 2d p.5).
+/// Maximum number of elements of a slot: eight dwords (MDC_A64_DS, 2d p.5).
 const ELEMENTS: usize = 8;
 
 /// Bytes of a dword.
 const DWORD: usize = 4;
 
-/// How the elements of slots lie in registers. In memory they follow each other.
+/// Layout of the elements of slots in registers. In memory, the elements of a slot are contiguous.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shape {
     /// Bytes of an element, 4 or 8.
     pub width: usize,
-    /// Bytes in registers from a slot to the next.
+    /// Distance between adjacent slots in registers, in bytes.
     pub slot: usize,
-    /// Bytes in registers from an element of a slot to the next one.
+    /// Distance between adjacent elements of a slot in registers, in bytes.
     pub element: usize,
-    /// Elements that the message has, one bit each.
+    /// Mask of the elements that the message has.
     pub present: u32,
-    /// Elements that the message does not have take no room in registers.
+    /// True if elements that the message does not have take no room in registers.
     pub packed: bool,
 }
 
 impl Shape {
-    /// Byte in registers of element `n` of a slot, counted from the slot's first.
+    /// Byte offset in registers of element `n` of a slot, from the slot's first element.
     #[inline(always)]
     fn place(&self, n: usize) -> usize {
         match self.packed {
@@ -40,13 +40,13 @@ impl Shape {
         }
     }
 
-    /// Elements up to the last that the message has.
+    /// Number of elements up to the last one that the message has.
     #[inline(always)]
     fn span(&self) -> usize {
         (u32::BITS - self.present.leading_zeros()) as usize
     }
 
-    /// Number of elements of a slot if there is none missing before the last.
+    /// Number of elements of a slot; `None` if one is missing before the last.
     #[inline(always)]
     fn whole(&self) -> Option<usize> {
         (self.present & (self.present + 1) == 0).then_some(self.span())
@@ -56,17 +56,17 @@ impl Shape {
 /// A message that moves elements: addresses first, then the data of a write.
 #[derive(Debug)]
 pub(super) struct Transfer<'s> {
-    /// From registers to memory.
+    /// True if the message writes memory.
     pub write: bool,
-    /// What memory.
+    /// The memory that the message accesses.
     pub target: Target,
-    /// Where in it.
+    /// The slots, with their offsets in that memory.
     pub slots: &'s Slots,
-    /// How the data lie in registers.
+    /// Layout of the data in registers.
     pub shape: Shape,
-    /// Registers of addresses.
+    /// Number of address registers.
     pub addresses: usize,
-    /// Registers of data.
+    /// Number of data registers.
     pub data: usize,
 }
 
@@ -90,8 +90,8 @@ impl Transfer<'_> {
     }
 }
 
-/// Reads the elements of all slots into registers from byte `at` on. Those of slots that take no
-/// part keep their value. Returns the number of bytes.
+/// Reads the elements of all slots into registers from byte `at` on. The registers of inactive
+/// slots keep their values. Returns the number of bytes.
 fn read(
     window: &Window<'_, '_>,
     registers: &mut Registers,
@@ -150,8 +150,8 @@ fn read(
     Ok(bytes)
 }
 
-/// Writes the elements of all slots, which stand in registers from byte `at` on, slot by slot.
-/// Returns the number of bytes.
+/// Writes the elements of all slots, slot by slot, from the registers at byte `at` on. Returns the
+/// number of bytes.
 fn write(
     window: &mut Window<'_, '_>,
     registers: &Registers,
@@ -195,18 +195,18 @@ fn write(
     Ok(bytes)
 }
 
-/// What is moved at once.
+/// What one step of a transfer moves.
 enum Run {
-    /// Eight slots with this many elements, without gaps in memory.
+    /// Eight slots with this many elements each, contiguous in memory.
     Row(usize),
-    /// Eight slots with this many elements, all in one place.
+    /// Eight slots with this many elements each, all at the same address.
     Same(usize),
     /// One slot.
     Slot,
 }
 
-/// Calls `work` for the slots that take part in order, for eight together where their memory has no
-/// gaps, or if it is the same one and they only read it (not `write`).
+/// Calls `work` for the active slots in order. Eight slots are moved together if their memory is
+/// contiguous, or if it is the same memory and the message is a read.
 #[inline(always)]
 fn each(
     slots: &Slots,

@@ -11,7 +11,7 @@ use genxml::gen8::messages::{MsdMemfence, ReadOnlyDataPortMessageDescriptor};
 use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateExtent, SurfaceType};
 use genxml_core::{Address, U};
 
-/// Read Surface Info: what a surface state says (MDP_RSI, 2d p.321).
+/// Read Surface Info: returns properties from a surface state (MDP_RSI, 2d p.321).
 pub(super) fn surface(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -31,14 +31,14 @@ pub(super) fn surface(
     Ok(())
 }
 
-/// Width, height and depth of level `lod`, and the rest of the state as it is.
+/// Width, height and depth of level `lod`, and other fields of the state unchanged.
 fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
     let kind = state.surface_type;
     let (width, height, depth) = match state.extent {
         RenderSurfaceStateExtent::Image { height, width, depth } => {
             (width.get(), height.get(), depth.get())
         }
-        // The field counts from one for buffers too.
+        // The fields of buffers hold the value minus one, like those of images.
         RenderSurfaceStateExtent::Buffer { height, width, depth } => {
             (width.get() + 1, height.get() + 1, depth.get() + 1)
         }
@@ -66,8 +66,9 @@ fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
     }
 }
 
-/// Memory Fence: everything before is done by then, whatever caches it names. With commit a
-/// register comes back, of which nobody says what is in it.
+/// Memory Fence. The model completes each access immediately, so the fence has no effect, whatever
+/// caches it names. With commit, the response is one register. No source describes its contents;
+/// the model returns zeros.
 pub(super) fn fence(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -75,7 +76,7 @@ pub(super) fn fence(
 ) -> Result<(), Fault> {
     let fence = MsdMemfence::unpack_lossy(&[message.descriptor]);
     let payload = Payload::open(message, "a memory fence");
-    // The register that goes with it is called a header or not.
+    // The message has one register, with or without Header Present.
     payload.check(port, usize::from(payload.header.is_none()), usize::from(fence.commit))?;
     if let Some(answer) = payload.answer() {
         registers.grf_mut()[answer..answer + REGISTER].fill(0);

@@ -17,10 +17,10 @@ use genxml::gen8::messages::{
 };
 use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
 
-/// Most dwords of a block, without the room that is left between its rows (2d p.265).
+/// Maximum number of dwords of a block, without the gaps between its rows (2d p.265).
 const DWORDS: u32 = 64;
 
-/// Most bytes of a block with that room.
+/// Maximum number of bytes of a block with these gaps.
 const MOST: usize = 16 * REGISTER;
 
 /// Which bytes of a block are written.
@@ -30,7 +30,8 @@ pub enum BlockMask {
     All,
     /// One bit per byte of every row.
     Bytes(u32),
-    /// One bit per dword of 4 rows of 8 dwords, in squares of squares (2d p.295).
+    /// One bit per dword of 4 rows of 8 dwords. The bits go through 2 x 2 squares inside 4 x 4
+    /// squares (2d p.295).
     Pixels(u32),
 }
 
@@ -56,9 +57,9 @@ impl BlockMask {
 /// A rectangle of a surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Left edge in bytes, may lie outside.
+    /// Left edge in bytes. It may lie outside of the surface.
     pub x: i64,
-    /// Upper edge in rows, may lie outside.
+    /// Upper edge in rows. It may lie outside of the surface.
     pub y: i64,
     /// Width in bytes, 1 to 64.
     pub width: u32,
@@ -67,34 +68,35 @@ pub struct Block {
 }
 
 impl Block {
-    /// Bytes from row to row in the payload: the next power of two, at least a dword.
+    /// Distance between rows in the payload: the width in bytes, rounded up to a power of two, but
+    /// at least a dword.
     pub fn pitch(&self) -> usize {
         self.width.next_power_of_two().max(4) as usize
     }
 
-    /// Bytes of the payload.
+    /// Size of the payload in bytes.
     pub fn bytes(&self) -> usize {
         self.pitch() * self.height as usize
     }
 }
 
-/// Which lines of memory are the rows of a surface: all, or the even or odd ones of an interlaced
-/// frame.
+/// The lines of memory that are the rows of a surface: all lines, or the even or odd lines of an
+/// interlaced frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lines {
     /// Lines skipped between two rows: 0 or 1.
     stride: u32,
     /// First line, if lines are skipped.
     offset: u32,
-    /// Rows.
+    /// Number of rows.
     height: i64,
     boundary: Boundary,
 }
 
 impl Lines {
-    /// The lines of a surface as its state says, or as a message overrides it: stride and offset.
-    /// An override changes the height: a frame has twice the rows of its fields (G45 vol 4,
-    /// 5.10.4.1).
+    /// The lines of a surface. Stride and offset are from the surface state, or from a message that
+    /// overrides them. An override changes the height: a frame has twice the rows of its fields
+    /// (G45 vol 4, 5.10.4.1).
     pub fn new(bound: &Bound, overridden: Option<(u32, u32)>) -> Lines {
         let surface = &bound.surface;
         let (stride, offset) = overridden.unwrap_or((surface.line_stride, surface.line_offset));
@@ -116,14 +118,14 @@ impl Lines {
         (y << self.stride) + i64::from(self.offset)
     }
 
-    /// The line that a read of row `y` returns; above and below the surface by Media Boundary Pixel
-    /// Mode (G45 vol 4, 5.6.1).
+    /// The line that a read of row `y` returns. Above and below the surface, Media Boundary Pixel
+    /// Mode selects the line (G45 vol 4, 5.6.1).
     fn nearest(&self, y: i64) -> i64 {
         let last = self.height - 1;
         match self.boundary {
-            // The closest line of the frame, also of a field.
+            // The closest line of the frame, even if the surface is a field.
             Boundary::PROGRESSIVE_FRAME => self.line(y).clamp(0, (self.height << self.stride) - 1),
-            // Rows of a frame stay even or odd.
+            // In a frame, an even row gives an even row, and an odd row gives an odd row.
             Boundary::INTERLACED_FRAME if self.stride == 0 && y < 0 => (y & 1).min(last),
             Boundary::INTERLACED_FRAME if self.stride == 0 && y > last => {
                 (last - ((last ^ y) & 1)).max(0)
@@ -134,8 +136,8 @@ impl Lines {
     }
 }
 
-/// Bytes in a row of a surface as media blocks count them: the surface's width is in dwords for
-/// these messages, whatever the format (2d RENDER_SURFACE_STATE Width).
+/// Bytes in a row of a surface for media block messages. These take the surface's width as dwords,
+/// whatever the format is (2d RENDER_SURFACE_STATE Width).
 fn row_bytes(bound: &Bound) -> i64 {
     let bytes = 4 * i64::from(bound.surface.width);
     let room = i64::from(bound.surface.pitch) - left(bound);
@@ -148,7 +150,7 @@ fn left(bound: &Bound) -> i64 {
     4 * i64::from(bound.surface.x_offset)
 }
 
-/// Graphics address of byte `x` of a line, and how many bytes follow it in any case.
+/// Graphics address of byte `x` of a line, and a number of bytes from there on that are contiguous.
 fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     let surface = &bound.surface;
     let (x, y) = (x + left(bound), line + i64::from(surface.top));
@@ -159,7 +161,7 @@ fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     (address, run - phase)
 }
 
-/// Writes a block; what lies outside the surface is dropped.
+/// Writes a block. Bytes outside of the surface are dropped. Returns the number of bytes inside.
 ///
 /// # Errors
 /// [`PageFault`] of the surface's memory.
@@ -182,8 +184,7 @@ pub fn write_block(
         let end = (limit - block.x).clamp(first, i64::from(block.width));
         let mut column = first;
         while column < end {
-            // Runs of bytes that stay together in every tiling: 16 bytes (Y columns), whole in the
-            // others.
+            // A run is contiguous in memory: up to 16 bytes of a Y tile or 512 bytes of an X tile.
             let (address, run) = place(bound, block.x + column, line);
             let run = run.min(end - column);
             let bytes = &data[column as usize..(column + run) as usize];
@@ -203,8 +204,8 @@ pub fn write_block(
     Ok(written)
 }
 
-/// Reads a block, rows one behind the other as [`Block::pitch`] says; what lies outside the surface
-/// repeats the nearest element inside.
+/// Reads a block. Rows in `out` are [`Block::pitch`] bytes apart. Bytes outside of the surface
+/// repeat the nearest element inside.
 ///
 /// # Errors
 /// [`PageFault`] of the surface's memory.
@@ -239,9 +240,9 @@ pub fn read_block(
     Ok(())
 }
 
-/// The byte of a row that a read of byte `x` beyond its ends returns: the same one of the nearest
-/// element, whose size is that of the format; of two pixels that share their chroma, the luma of
-/// the nearer one (G45 vol 4, 5.10.4).
+/// The byte of a row that a read of byte `x` outside of the row returns: the corresponding byte of
+/// the nearest element of the format. If two pixels share their chroma, the luma of the nearer
+/// pixel is repeated (G45 vol 4, 5.10.4).
 fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
     let class = bound.surface.codec.map(|codec| codec.format().class);
     let pair = match class {
@@ -258,10 +259,10 @@ fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
     x.div_euclid(element).clamp(0, last) * element + byte
 }
 
-/// What makes a surface none that media blocks can be of: only SURFTYPE_2D is allowed (G45 vol 4,
-/// 5.10.4), and what its state says for these messages is for surfaces that are no arrays (2d
-/// RENDER_SURFACE_STATE, Media Boundary Pixel Mode). An array of one slice is its slice. Of samples
-/// nothing is said, and a block has no place to name one.
+/// The reason why media blocks cannot access a surface; `None` if they can. Only SURFTYPE_2D is
+/// allowed (G45 vol 4, 5.10.4), and the fields of the state for these messages do not apply to
+/// arrays (2d RENDER_SURFACE_STATE, Media Boundary Pixel Mode). An array of one slice is treated as
+/// that slice. The manual does not mention samples, and a message cannot select one.
 fn unsuitable(surface: &Surface) -> Option<&'static str> {
     match (surface.kind, surface.layout.dimension) {
         (SurfaceKind::Null, _) => None,
@@ -301,13 +302,13 @@ fn image(
     Ok((*bound, lines))
 }
 
-/// A block of a message must fit into the registers of one.
+/// Checks that a block fits into the registers of a message.
 fn fits(port: &Port<'_, '_>, payload: &Payload<'_>, block: &Block) -> Result<(), Fault> {
     if block.width.div_ceil(4) * block.height <= DWORDS {
         return Ok(());
     }
     let why = format!(
-        "{} of {} x {} bytes: {DWORDS} dwords are possible",
+        "{} of {} x {} bytes: the maximum is {DWORDS} dwords",
         payload.name, block.width, block.height
     );
     Err(port.illegal(why, payload.message))
@@ -358,7 +359,7 @@ pub(super) fn write(
     payload.moved(port, true, bytes)
 }
 
-/// The bytes of a block that a message reads.
+/// Reads the bytes of a block for a message.
 fn fetch(
     port: &mut Port<'_, '_>,
     payload: &Payload<'_>,
@@ -372,7 +373,7 @@ fn fetch(
     Ok(data)
 }
 
-/// Media Block Read, also that of the sampler cache.
+/// Media Block Read of the data cache or the sampler cache.
 pub(super) fn read(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -389,15 +390,15 @@ pub(super) fn read(
         height: control.block_height.get() as u32,
     };
     fits(port, &payload, &block)?;
-    // Merged reads begin somewhere in the registers and leave room between their rows for those of
-    // others (assumptions::REGISTER_PITCH_DOUBLES).
+    // Merged reads start at an offset in the registers and leave gaps between their rows for the
+    // rows of other blocks (assumptions::REGISTER_PITCH_DOUBLES).
     let (start, doublings) =
         (control.sub_register_offset.get(), control.register_pitch_control.get());
     let (start, pitch) = (start as usize, block.pitch() << doublings);
     let merged = start != 0 || doublings != 0;
     let end = start + pitch * (block.height as usize - 1) + block.pitch();
     if end > MOST {
-        let why = format!("{} that goes on behind 16 registers", payload.name);
+        let why = format!("{} whose response needs more than 16 registers", payload.name);
         return Err(port.illegal(why, message));
     }
     payload.at_least(port, 0, end.div_ceil(REGISTER))?;
@@ -418,7 +419,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Media Transpose Read: columns of dwords one behind the other
+/// Media Transpose Read: returns columns of dwords one after the other
 /// (assumptions::TRANSPOSED_COLUMNS_ARE_ADJACENT).
 pub(super) fn transpose(
     port: &mut Port<'_, '_>,

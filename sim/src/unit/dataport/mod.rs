@@ -1,9 +1,9 @@
 //! Data ports: messages that read and write surfaces, memory and shared local memory.
 //!
-//! This file routes by shared function and message type. Messages about slots - lanes with an
-//! offset each - are in `untyped`, `scattered` and `atomics`, which share what `slots`, `elements`
-//! and `window` do; messages about blocks in `block` and [`media_block`]; those about elements of a
-//! format in [`typed`].
+//! This file dispatches messages by shared function and message type. Messages with slots (lanes
+//! with one offset each) are in `untyped`, `scattered` and `atomics`, which use `slots`, `elements`
+//! and `window`. Messages with blocks are in `block` and [`media_block`]. Messages with elements of
+//! a format are in [`typed`].
 
 mod atomics;
 mod block;
@@ -30,10 +30,11 @@ use target::Allowed;
 /// Bytes of an oword.
 const OWORD: u64 = 16;
 
-/// Data port 1 of the data cache.
+/// Executes a message to data port 1 of the data cache.
 ///
 /// # Errors
-/// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
+/// Page faults of the surface, [`Fault::IllegalInstruction`] for invalid messages and reserved
+/// types, and [`Fault::Unimplemented`] for types that the model does not implement.
 pub fn data_cache_1(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -63,10 +64,11 @@ pub fn data_cache_1(
     }
 }
 
-/// Data port 0 of the data cache.
+/// Executes a message to data port 0 of the data cache.
 ///
 /// # Errors
-/// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
+/// Page faults of the surface, [`Fault::IllegalInstruction`] for invalid messages and reserved
+/// types, and [`Fault::Unimplemented`] for types that the model does not implement.
 pub fn data_cache_0(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -92,11 +94,12 @@ pub fn data_cache_0(
     }
 }
 
-/// The read-only ports of the constant cache and the sampler cache; what is cached where makes no
-/// difference here.
+/// Executes a message to the read-only data port of the constant cache or the sampler cache. The
+/// model does not simulate these caches, so both ports do the same.
 ///
 /// # Errors
-/// Page faults of the surface, and [`Fault::Unimplemented`] for messages that are not there.
+/// Page faults of the surface, [`Fault::IllegalInstruction`] for invalid messages and reserved
+/// types, and [`Fault::Unimplemented`] for types that the model does not implement.
 pub fn read_only(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -118,7 +121,7 @@ pub fn read_only(
     }
 }
 
-/// A type that nobody describes: named, but without operations, or reserved.
+/// The fault for a message type that is reserved, or that has a name but no description.
 #[cold]
 fn unknown(
     port: &Port<'_, '_>,

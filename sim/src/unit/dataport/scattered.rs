@@ -16,7 +16,7 @@ use genxml_eu::gen8::descriptors::{MdcDs, MdcSm2};
 use genxml_eu::gen8::eu_messages::{A64ScatteredSubtype, Msd0Bs, Msd0Dws, Msd1A64S};
 use genxml_eu::gen8::messages::{MtDp0, MtDp1};
 
-/// Bytes of a slot in a message of bytes: up to four in a dword of their own.
+/// Maximum number of bytes of a slot in one dword of the registers.
 const BYTES: usize = 4;
 
 const fn simd(mode: MdcSm2) -> Simd {
@@ -26,8 +26,8 @@ const fn simd(mode: MdcSm2) -> Simd {
     }
 }
 
-/// Dword Scattered Read and Write; also that of the constant cache, whose control bits are the same
-/// (2d p.319).
+/// Dword Scattered Read and Write. Also the read of the constant cache, which has the same control
+/// bits (2d p.319).
 pub(super) fn dwords(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -94,8 +94,8 @@ pub(super) fn bytes(
     bytes.run(port, registers, &payload)
 }
 
-/// A64 Scattered Read and Write of bytes, dwords or qwords, always of eight slots: bit 12, which
-/// says 16 on later hardware, is not looked at (2a p.287).
+/// A64 Scattered Read and Write of bytes, dwords or qwords, always with eight slots. Bit 12, which
+/// selects 16 slots on later hardware, is ignored (2a p.287).
 pub(super) fn long(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -124,8 +124,8 @@ pub(super) fn long(
         A64ScatteredSubtype::QWORD => 8,
         other => return Err(payload.reserved(port, "A64 Scattered Message Subtype", other.bits())),
     };
-    // Elements of all slots follow those of the element before: the payload limit of 256 bytes (2d
-    // p.5) is that of eight registers.
+    // The registers hold element 0 of all slots, then element 1 of all slots, and so on. The
+    // payload limit is 256 bytes (2d p.5), which is eight registers.
     let element = simd.registers_of(width);
     let data = element * count;
     if data > 8 {
@@ -137,17 +137,17 @@ pub(super) fn long(
     Transfer { write, target, slots: &slots, shape, addresses, data }.run(port, registers, &payload)
 }
 
-/// A message that moves up to four bytes for each slot, zero-extended to a dword in registers, or
-/// eight in two.
+/// A message that moves up to eight bytes for each slot. Up to four bytes are zero-extended to one
+/// dword in the registers. Eight bytes take two dwords.
 struct Bytes<'s> {
     write: bool,
     target: Target,
     slots: &'s Slots,
-    /// Bytes of a slot.
+    /// Number of bytes of a slot.
     count: usize,
-    /// Registers of addresses.
+    /// Number of address registers.
     addresses: usize,
-    /// Registers of data.
+    /// Number of data registers.
     data: usize,
 }
 
@@ -166,7 +166,7 @@ impl Bytes<'_> {
         payload.moved(port, self.write, bytes)
     }
 
-    /// Moves the bytes of each slot; what lies outside is decided byte by byte.
+    /// Moves the bytes of each slot and returns their number. Bounds are checked for each byte.
     fn each(
         &self,
         window: &mut Window<'_, '_>,

@@ -1,26 +1,26 @@
-//! Slots: the lanes of a message, where their addresses stand, and which of them take part.
+//! Slots: the lanes of a message, their addresses, and the mask of active slots.
 
 use super::window::Target;
 use crate::assumptions::OFFSETS_ADD_BEYOND_32_BITS;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::mem::ADDRESS_MASK;
 
-/// Most slots of a message.
+/// Maximum number of slots of a message.
 pub(super) const SLOTS: usize = 16;
 
-/// How many slots a message has and how they lie in registers.
+/// Number of slots of a message, and their layout in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Simd {
     /// SIMD4x2: two slots, one in each half of a register (MAP32B_SIMD4X2, 2d p.424).
     Two,
-    /// Eight, a register for a dword of each (MACR_32B, 2d p.439).
+    /// Eight slots: one register holds a dword of each (MACR_32B, 2d p.439).
     Eight,
-    /// Sixteen, two registers.
+    /// Sixteen slots: two registers hold a dword of each.
     Sixteen,
 }
 
 impl Simd {
-    /// Slots.
+    /// Number of slots.
     pub const fn count(self) -> usize {
         match self {
             Simd::Two => 2,
@@ -29,7 +29,7 @@ impl Simd {
         }
     }
 
-    /// Registers of one dword for each slot.
+    /// Number of registers that hold one dword of each slot.
     pub const fn registers(self) -> usize {
         match self {
             Simd::Two | Simd::Eight => 1,
@@ -37,7 +37,7 @@ impl Simd {
         }
     }
 
-    /// Bytes from a slot's value of `width` bytes to the next slot's.
+    /// Distance in bytes between the values of adjacent slots. A value has `width` bytes.
     pub const fn stride(self, width: usize) -> usize {
         match self {
             Simd::Two => REGISTER / 2,
@@ -45,7 +45,7 @@ impl Simd {
         }
     }
 
-    /// Registers of one value of `width` bytes for each slot.
+    /// Number of registers that hold one value of `width` bytes of each slot.
     pub const fn registers_of(self, width: usize) -> usize {
         match self {
             Simd::Two => 1,
@@ -53,9 +53,9 @@ impl Simd {
         }
     }
 
-    /// Slots that take part: those of the enabled channels that the pixel mask of the header does
-    /// not leave out. A slot of SIMD4x2 has four channels, of which one suffices; pixel masks do
-    /// not apply to it (2d p.299).
+    /// Mask of active slots: their channel is enabled, and the pixel mask of the header includes
+    /// them. A slot of SIMD4x2 has four channels and is active if one of them is enabled. Pixel
+    /// masks do not apply to it (2d p.299).
     pub const fn active(self, channels: u32, pixels: u32) -> u32 {
         match self {
             Simd::Two => (channels & 0x0f != 0) as u32 | ((channels & 0xf0 != 0) as u32) << 1,
@@ -68,19 +68,19 @@ impl Simd {
 /// The slots of a message.
 #[derive(Debug)]
 pub(super) struct Slots {
-    /// How many and where.
+    /// Number of slots, and their layout in registers.
     pub simd: Simd,
-    /// Those that take part, one bit each.
+    /// Mask of active slots.
     pub mask: u32,
-    /// Byte of the window at which each begins.
+    /// Offset in the window of each slot's first byte.
     pub offsets: [u64; SLOTS],
-    /// Byte of the window at which the memory of each ends.
+    /// Offset in the window at which the memory of each slot ends.
     pub ends: [u64; SLOTS],
 }
 
 impl Slots {
-    /// Slots at 32-bit offsets, which stand from byte `at` of the registers on. Bits below the
-    /// alignment are not looked at (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
+    /// Slots with 32-bit offsets, which are read from byte `at` of the registers on. Bits below the
+    /// alignment are ignored (assumptions::LOW_OFFSET_BITS_ARE_DROPPED).
     pub fn short(simd: Simd, mask: u32, registers: &Registers, at: usize, range: Range) -> Slots {
         let mut offsets = [0; SLOTS];
         match simd {
@@ -101,8 +101,8 @@ impl Slots {
         Slots { simd, mask, offsets, ends: [range.end; SLOTS] }
     }
 
-    /// Slots at 64-bit addresses, which stand from byte `at` of the registers on. Bits above 47 and
-    /// below those of `align` are not looked at.
+    /// Slots with 64-bit addresses, which are read from byte `at` of the registers on. Bits above
+    /// 47 and bits below `align` are ignored.
     pub fn long(simd: Simd, mask: u32, registers: &Registers, at: usize, align: u64) -> Slots {
         let mut offsets = [0; SLOTS];
         let place = |address: u64| address & ADDRESS_MASK & !(align - 1);
@@ -126,14 +126,14 @@ impl Slots {
         Slots { simd, mask, offsets, ends: [u64::MAX; SLOTS] }
     }
 
-    /// Slots that all mean the first `bytes` bytes of the window.
+    /// Slots that all access the first `bytes` bytes of the window.
     pub fn all_at_once(simd: Simd, mask: u32, bytes: u64) -> Slots {
         Slots { simd, mask, offsets: [0; SLOTS], ends: [bytes; SLOTS] }
     }
 
-    /// Slots in a structured buffer: numbers of elements, then offsets in them (MAP32B_USUV_SIMD8
-    /// and its siblings, 2d p.423-438). Outside are elements that there are not, and offsets beyond
-    /// an element.
+    /// Slots in a structured buffer. The registers hold the element numbers of all slots, then
+    /// their offsets in the elements (MAP32B_USUV_SIMD8 and related layouts, 2d p.423-438).
+    /// Elements from `count` on, and offsets beyond an element, are out of bounds.
     pub fn structured(
         simd: Simd,
         mask: u32,
@@ -157,14 +157,14 @@ impl Slots {
         slots
     }
 
-    /// True if slot `n` takes part.
+    /// True if slot `n` is active.
     #[inline(always)]
     pub fn has(&self, n: usize) -> bool {
         self.mask >> n & 1 == 1
     }
 
-    /// True if the eight slots from `first` on all take part and lie one behind the other, `bytes`
-    /// bytes each, all inside.
+    /// True if the eight slots from `first` on are active, contiguous in memory with `bytes` bytes
+    /// each, and inside the bounds.
     #[inline(always)]
     pub fn row(&self, first: usize, bytes: u64) -> bool {
         let start = self.offsets[first];
@@ -178,8 +178,8 @@ impl Slots {
             && self.ends[first] == self.ends[first + 7]
     }
 
-    /// True if the eight slots from `first` on all take part and are the same `bytes` bytes, all
-    /// inside.
+    /// True if the eight slots from `first` on are active and access the same `bytes` bytes, inside
+    /// the bounds.
     #[inline(always)]
     pub fn same(&self, first: usize, bytes: u64) -> bool {
         let start = self.offsets[first];
@@ -192,35 +192,35 @@ impl Slots {
     }
 }
 
-/// Where 32-bit offsets count from, in what, and where they end.
+/// Start, unit and end of 32-bit offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
-    /// Added to each offset, in units.
+    /// Value that is added to each offset. Both are in units of `unit` bytes.
     pub global: u32,
     /// Bytes of a unit.
     pub unit: u64,
     /// Bytes that accesses are aligned to.
     pub align: u64,
-    /// Byte at which the window ends.
+    /// Offset at which the window ends, in bytes.
     pub end: u64,
-    /// Bits of an offset in bytes that count ([`Target::reach`]).
+    /// Mask of the bits of a byte offset that count ([`Target::reach`]).
     pub reach: u64,
 }
 
 impl Range {
-    /// Offsets in bytes, to dwords.
+    /// Byte offsets of dwords.
     pub const fn dwords(target: Target, end: u64) -> Range {
         Range { global: 0, unit: 1, align: 4, end, reach: target.reach() }
     }
 
-    /// Byte of the window for `offset`.
+    /// Byte offset in the window for a slot's `offset`.
     #[inline(always)]
     pub fn offset(self, offset: u32) -> u64 {
         (sum(self.global, offset) * self.unit) & self.reach & !(self.align - 1)
     }
 }
 
-/// The offset of a slot or block behind the Global Offset of the header.
+/// Adds the Global Offset of the header and the offset of a slot or block.
 #[inline(always)]
 pub(super) fn sum(global: u32, own: u32) -> u64 {
     match OFFSETS_ADD_BEYOND_32_BITS {
@@ -229,7 +229,7 @@ pub(super) fn sum(global: u32, own: u32) -> u64 {
     }
 }
 
-/// Bytes of `target` that dwords can use: the last ones may be too few.
+/// `target` without an incomplete dword at its end.
 pub(super) fn whole_dwords(target: Target) -> Target {
     match target {
         Target::Memory { base, size } => Target::Memory { base, size: size & !3 },

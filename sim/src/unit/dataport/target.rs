@@ -1,5 +1,5 @@
-//! Which memory a message means: its binding table index, and the parts of its header that say
-//! where offsets count from.
+//! Finds the memory that a message accesses, from its binding table index and from the base address
+//! and offset in its header.
 
 use super::window::Target;
 use crate::assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND;
@@ -13,14 +13,14 @@ use genxml::gen8::message_headers::{Mh1A32Psm, MhA32Go, MhA32Hwb};
 use genxml::gen8::state::RenderSurfaceState;
 use genxml_eu::gen8::descriptors::MdcBtsSlmA32 as Index;
 
-/// Base addresses of stateless messages are pages of this size: MHC_A32_BBA means bits 31:10 (2d
-/// p.4), below are other things in the registers that headers are copied from.
+/// Alignment of base addresses of stateless messages in bytes. MHC_A32_BBA has bits 31:10 only (2d
+/// p.4). The bits below have other uses in the registers that headers are copied from.
 const BASE_PAGE: u64 = 1024;
 
-/// What messages that have a surface may mean beside it.
+/// The memory that a message may access instead of a surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Allowed {
-    /// Nothing (MDC_BTS, 2d p.471).
+    /// None: a surface is required (MDC_BTS, 2d p.471).
     Surface,
     /// All memory (MDC_BTS_A32, 2d p.472).
     Stateless,
@@ -28,23 +28,23 @@ pub(super) enum Allowed {
     Any,
 }
 
-/// What headers of data port 0 say: MH_BTS_GO (2d p.42), MH_A32_GO (2d p.462) and MH_IGNORE are one
-/// layout, of which some fields are not looked at.
+/// The header of a message to data port 0. MH_BTS_GO (2d p.42), MH_A32_GO (2d p.462) and MH_IGNORE
+/// have the same layout, but some fields are ignored in some of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
-    /// First offset, in units that depend on the message.
+    /// Global Offset, in units that depend on the message.
     pub global: u32,
-    /// Stateless messages: the base behind General State Base Address.
+    /// Stateless messages: the base, relative to General State Base Address.
     base: u64,
     /// Stateless messages: bytes from the base on that the thread may use.
     bytes: u64,
 }
 
 impl Header {
-    /// What holds for messages without a header: all from General State Base Address on.
+    /// Values for messages without a header: 4 GiB from General State Base Address on.
     const ABSENT: Header = Header { global: 0, base: 0, bytes: 1 << 32 };
 
-    /// The header at byte `at` of the registers, or none.
+    /// Reads the header at byte `at` of the registers, or returns `Header::ABSENT`.
     pub fn read(registers: &Registers, at: Option<usize>) -> Header {
         let Some(at) = at else { return Header::ABSENT };
         let header = MhA32Go::unpack_lossy(&registers.dwords(at));
@@ -57,15 +57,15 @@ impl Header {
     }
 }
 
-/// Bytes for a code of MHC_PTSS: 1 KiB, doubled by each step (2d p.294). Codes beyond 11 are
-/// reserved and go on.
+/// Decodes MHC_PTSS to bytes: 1 KiB, doubled by each step (2d p.294). Codes above 11 are reserved;
+/// the model decodes them in the same way.
 const fn scratch_bytes(code: u64) -> u64 {
     1024 << code
 }
 
-/// Slots that the header of a message of data port 1 lets through, and where its offsets count from
-/// if it is stateless: MH1_BTS_PSM, MH1_SLM_PSM, MH1_A32_PSM (2d p.473, 448, 465). Without a header
-/// all slots do.
+/// Pixel mask in the header of a message to data port 1, and the base of its offsets if it is
+/// stateless: MH1_BTS_PSM, MH1_SLM_PSM, MH1_A32_PSM (2d p.473, 448, 465). Without a header the mask
+/// has all slots.
 pub(super) fn header_1(registers: &Registers, at: Option<usize>) -> (u32, Header) {
     let Some(at) = at else { return (u32::MAX, Header::ABSENT) };
     let header = Mh1A32Psm::unpack_lossy(&registers.dwords(at));
@@ -122,8 +122,8 @@ pub(super) fn state(
     }
 }
 
-/// A surface as messages about buffers see it: its format plays no part (G45 vol 4, 5.10.2). None
-/// for what is no buffer.
+/// The memory of a surface for messages that access buffers. The format is ignored (G45 vol 4,
+/// 5.10.2). `None` for tiled surfaces.
 fn as_buffer(bound: &Bound) -> Option<Target> {
     let surface = &bound.surface;
     match surface.kind {
@@ -137,8 +137,8 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
             count: u64::from(surface.width),
             pitch: u64::from(surface.pitch),
         }),
-        // Only buffers are allowed; rows one behind the other are nothing else, and drivers send
-        // it.
+        // The manual allows buffers only. A linear image has the layout of a buffer, and drivers
+        // use linear images with these messages.
         SurfaceKind::Image if surface.tile_mode == TileMode::Linear => Some(Target::Memory {
             base: surface.base,
             size: u64::from(surface.pitch) * u64::from(surface.height),
@@ -147,7 +147,7 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
     }
 }
 
-/// Scratch space of a thread, by the header of a scratch block message (MH_A32_HWB, 2d p.410).
+/// Scratch space of a thread, from the header of a scratch block message (MH_A32_HWB, 2d p.410).
 pub(super) fn scratch(port: &Port<'_, '_>, registers: &Registers, header: usize) -> Target {
     let header = MhA32Hwb::unpack_lossy(&registers.dwords(header));
     let base = header.buffer_base_address.buffer_base_address_offset.get();
@@ -155,8 +155,8 @@ pub(super) fn scratch(port: &Port<'_, '_>, registers: &Registers, header: usize)
     general_state(port, base - base % BASE_PAGE, bytes)
 }
 
-/// `bytes` bytes from `offset` behind General State Base Address on, as far as General State Buffer
-/// Size lets them (MH_A32_GO, 2d p.462).
+/// `bytes` bytes of memory at `offset` from General State Base Address, limited by General State
+/// Buffer Size (MH_A32_GO, 2d p.462).
 fn general_state(port: &Port<'_, '_>, offset: u64, bytes: u64) -> Target {
     let state = &port.exec.state.base;
     let size = match state.general_size {

@@ -1,9 +1,10 @@
-//! Typed surface messages: elements of a surface's format, by coordinates.
+//! Typed surface messages: access elements of a surface by coordinates, in the surface's format.
 //!
-//! Each slot has up to four coordinates U, V, R and LOD, a register each (SIMD8, 2d p.430) or side
-//! by side (SIMD4x2, 2d p.420); what a surface does not use may be missing at the end. Values are
-//! 32 bits a channel, converted from and to the format of the surface. What lies outside of the
-//! surface reads as 0 and is not written.
+//! Each slot has up to four coordinates: U, V, R and LOD. In SIMD8 each coordinate has its own
+//! register (2d p.430). In SIMD4x2 they are side by side (2d p.420). Coordinates at the end may be
+//! missing if the surface does not use them. Values have 32 bits for each channel and are converted
+//! from and to the format of the surface. Elements outside of the surface read as 0 and are not
+//! written.
 
 use super::target;
 use crate::assumptions::TYPED_READS_OUTSIDE_ARE_ZERO;
@@ -23,16 +24,16 @@ use genxml::gen8::messages::{DataPort1MessageDescriptor, MtDp1};
 use genxml::gen8::state::ShaderChannelSelect;
 use genxml_eu::gen8::eu_messages::{MdcAop, Msd1Tai, Msd1Ts};
 
-/// Most slots of a message.
+/// Maximum number of slots of a message.
 const SLOTS: usize = 8;
-/// Bytes of the greatest element that typed messages take.
+/// Bytes of the largest element that typed messages support.
 const MOST_BYTES: usize = 16;
 
-/// A typed read, write or atomic operation of data port 1.
+/// Executes a typed read, write or atomic operation of data port 1.
 ///
 /// # Errors
-/// Page faults of the surface, [`Fault::IllegalInstruction`] for surfaces and formats that typed
-/// messages do not take and for messages of the wrong length.
+/// Page faults of the surface, and [`Fault::IllegalInstruction`] for surfaces and formats that
+/// typed messages do not support and for messages of the wrong length.
 pub(super) fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -45,24 +46,24 @@ pub(super) fn message(
     }
 }
 
-/// The slots of a message and where their data stand.
+/// The slots of a message, and the positions of their coordinates and data in the registers.
 struct Slots {
-    /// Two slots in the halves of a register, or eight.
+    /// True for two slots in the halves of a register (SIMD4x2), false for eight slots.
     pair: bool,
-    /// Slots that take part.
+    /// Mask of active slots.
     mask: u32,
-    /// Byte of the first coordinate register.
+    /// Byte offset of the first coordinate register.
     at: usize,
     /// Number of coordinate registers. With eight slots, each register holds one coordinate of
     /// every slot.
     coordinates: usize,
-    /// Byte of the first data register.
+    /// Byte offset of the first data register.
     data: usize,
 }
 
 impl Slots {
-    /// Checks the length of a message with `data` registers of data behind its coordinates, and
-    /// `back` registers that come back. `upper` chooses the upper half of the header's mask.
+    /// Checks the length of a message with `data` registers of data after its coordinates, and a
+    /// response of `back` registers. `upper` selects the upper half of the header's mask.
     fn new(
         port: &Port<'_, '_>,
         registers: &Registers,
@@ -74,8 +75,8 @@ impl Slots {
         let most = if pair { 1 } else { 4 };
         let coordinates = payload.sent().saturating_sub(data).clamp(1, most);
         payload.check(port, coordinates + data, back)?;
-        // A slot of SIMD4x2 has four channels, of which one suffices; the header's mask is for the
-        // others (2d p.299).
+        // A slot of SIMD4x2 has four channels and is active if one of them is enabled. The header's
+        // mask applies to messages with eight slots only (2d p.299).
         let mask = if pair {
             u32::from(message.mask & 0x0f != 0) | u32::from(message.mask & 0xf0 != 0) << 1
         } else if let Some(header) = payload.header {
@@ -89,13 +90,13 @@ impl Slots {
         Ok(Slots { pair, mask, at, coordinates, data: at + coordinates * REGISTER })
     }
 
-    /// Slots that take part, in order.
+    /// The active slots in order.
     fn active(&self) -> impl Iterator<Item = usize> + use<> {
         let mask = self.mask;
         (0..SLOTS).filter(move |slot| mask >> slot & 1 == 1)
     }
 
-    /// U, V, R and LOD of a slot; what the message does not have is 0.
+    /// U, V, R and LOD of a slot. Coordinates that the message does not have are 0.
     #[inline]
     fn coordinates(&self, registers: &Registers, slot: usize) -> [u32; 4] {
         if self.pair {
@@ -108,25 +109,25 @@ impl Slots {
         coordinates
     }
 
-    /// Byte of value `n` of a slot, counted from the first data register.
+    /// Byte offset of value `n` of a slot, from the first data register.
     #[inline]
     fn place(&self, n: usize, slot: usize) -> usize {
         if self.pair { slot * (REGISTER / 2) + 4 * n } else { n * REGISTER + 4 * slot }
     }
 }
 
-/// Finds elements of a surface. Slots mostly mean the same level, which is looked up once.
+/// Finds elements of a surface. Caches the last level, because slots usually access the same level.
 struct Finder<'s> {
     surface: &'s Surface,
     level: Option<(u32, Option<Level>)>,
 }
 
 impl Finder<'_> {
-    /// Graphics address of the element at U, V, R and LOD; none outside of the surface.
+    /// Graphics address of the element at U, V, R and LOD; `None` outside of the surface.
     ///
-    /// Coordinates that the surface does not have are not looked at, as with the sampler
-    /// (003:4038). The layer of an array follows the other coordinates (Mesa, brw_fs_nir.cpp); of a
-    /// cube map it is the face (gen8_facts 4.6).
+    /// Coordinates that the surface does not use are ignored, as in the sampler (003:4038). In an
+    /// array, the layer follows the other coordinates (Mesa, brw_fs_nir.cpp). In a cube map, R is
+    /// the face (gen8_facts 4.6).
     #[inline]
     fn find(&mut self, [u, v, r, lod]: [u32; 4]) -> Option<u64> {
         let surface = self.surface;
@@ -144,7 +145,7 @@ impl Finder<'_> {
             Dimension::Two => (v, if surface.array { r } else { 0 }),
             Dimension::Three | Dimension::Cube => (v, r),
         };
-        // The extent of the view counts from the first slice that can be reached (2d p.338).
+        // The extent of the view counts from the first accessible slice (2d p.338).
         let layers = match dimension {
             Dimension::Three => {
                 surface.view_extent.min(level.depth.saturating_sub(surface.first_slice))
@@ -156,7 +157,7 @@ impl Finder<'_> {
     }
 }
 
-/// The surface of a message.
+/// The surface of a message. `takes` returns whether the message supports a format.
 fn surface(
     port: &mut Port<'_, '_>,
     payload: &Payload<'_>,
@@ -172,12 +173,12 @@ fn surface(
         _ => return Ok(surface),
     };
     Err(port.illegal(
-        format!("{} of {why}, which the data port does not do", payload.name),
+        format!("{} of {why}, which the data port does not support", payload.name),
         payload.message,
     ))
 }
 
-/// A read or write.
+/// Executes a typed read or write.
 fn transfer(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -192,7 +193,7 @@ fn transfer(
         MdcSg3::SG8U => (false, true),
         other => return Err(payload.reserved(port, "Slot Group", other.bits())),
     };
-    // A set bit leaves a channel out (2d p.73).
+    // A set bit excludes a channel (2d p.73).
     let present = !descriptor.channel_mask.bits() as u8 & codec::ALL;
     if present == 0 {
         return Err(payload.reserved(port, "Channel Mask", descriptor.channel_mask.bits()));
@@ -211,17 +212,19 @@ fn transfer(
     }
 }
 
-/// Which value of a slot's data is channel `channel`, if the message has it. Those of eight slots
-/// are packed, those of two have their places (MDP_DW_SIMD4X2, 2d p.126).
+/// Index of channel `channel` among the values of a slot; `None` if the message does not have it.
+/// Values of eight slots are packed. Values of two slots have fixed positions (MDP_DW_SIMD4X2, 2d
+/// p.126).
 fn value_of(slots: &Slots, present: u8, channel: usize) -> Option<usize> {
     let below =
         if slots.pair { channel } else { (present & ((1 << channel) - 1)).count_ones() as usize };
     (present >> channel & 1 == 1).then_some(below)
 }
 
-/// The elements of a message's slots: read or written together where their memory has no gaps.
+/// The elements of a message's slots. Elements that are contiguous in memory are read or written
+/// together.
 struct Elements {
-    /// Slots whose element lies inside of the surface.
+    /// Mask of the slots whose element lies inside of the surface.
     mask: u32,
     addresses: [u64; SLOTS],
     /// Bytes of an element.
@@ -244,7 +247,8 @@ impl Elements {
         elements
     }
 
-    /// Calls `work` with the address and the slots of each piece of memory.
+    /// Calls `work` with the address and the bytes of each contiguous piece of memory. Returns the
+    /// number of bytes.
     #[inline]
     fn each(
         &mut self,
@@ -296,7 +300,7 @@ fn write(
     let Some(codec) = surface.codec.filter(|_| surface.kind != SurfaceKind::Null) else {
         return Ok(());
     };
-    // Where each channel of the surface comes from: the first shader channel that is set to it (2d
+    // The source of each channel of the surface: the first shader channel whose select names it (2d
     // p.347).
     let mut sources = [None; 4];
     for (channel, select) in surface.select.into_iter().enumerate() {
@@ -306,8 +310,8 @@ fn write(
     }
     let channels = (0..4).fold(0, |mask, n| mask | u8::from(sources[n].is_some()) << n);
     let mut elements = Elements::find(slots, registers, surface);
-    // All slots leave out the same channels: what several slots do to one element is what the last
-    // of them does.
+    // A partial write keeps the other bits of the elements. One read before all writes is enough:
+    // all slots write the same channels, so the last slot that writes an element determines it.
     if !codec.is_whole(channels) {
         elements.read(port, payload)?;
     }
@@ -374,7 +378,7 @@ fn selected(select: ShaderChannelSelect) -> Option<usize> {
     }
 }
 
-/// An atomic operation on elements of 32 bits, slot by slot in order.
+/// Executes an atomic operation on elements of 32 bits, slot by slot in order.
 fn operation(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,

@@ -14,7 +14,7 @@ use genxml_eu::gen8::descriptors::MdcSm3;
 use genxml_eu::gen8::eu_messages::Msd1Us;
 use genxml_eu::gen8::messages::MtDp1;
 
-/// Channels that a message can have.
+/// Mask of the channels that a message can have.
 const CHANNELS: u32 = 0xf;
 
 /// Untyped Surface Read and Write, and those with 64-bit addresses.
@@ -68,7 +68,8 @@ pub(super) fn message(
         };
     }
     let shape = match simd {
-        // All four channels of a slot have their place, read or not (MDP_DW_SIMD4X2, 2d p.126).
+        // The four channels of a slot have fixed positions, present or not (MDP_DW_SIMD4X2, 2d
+        // p.126).
         Simd::Two => Shape { width: 4, slot: REGISTER / 2, element: 4, present, packed: false },
         _ => {
             Shape { width: 4, slot: 4, element: simd.registers() * REGISTER, present, packed: true }

@@ -1,9 +1,10 @@
-//! What a message reaches: a surface, the shared local memory of the group, or all memory.
+//! The memory that a message accesses: a surface, the shared local memory of the group, or all
+//! memory.
 
 use crate::assumptions::LOCAL_MEMORY_OFFSET_BITS;
 use crate::mem::{PageFault, Vm};
 
-/// Where the offsets of a message lead.
+/// The memory that the offsets of a message refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     /// Shared local memory.
@@ -12,16 +13,16 @@ pub(super) enum Target {
     Memory {
         /// Address of offset 0.
         base: u64,
-        /// Bytes that there are; 0 for a null surface.
+        /// Size in bytes; 0 for a null surface.
         size: u64,
     },
-    /// Elements of `pitch` bytes with a number each, that have offsets of their own.
+    /// Elements of `pitch` bytes. A slot gives an element number and an offset in the element.
     Structured {
         /// Address of element 0.
         base: u64,
-        /// Elements that there are.
+        /// Number of elements.
         count: u64,
-        /// Bytes from an element to the next.
+        /// Distance between adjacent elements in bytes.
         pitch: u64,
     },
 }
@@ -32,7 +33,7 @@ impl Target {
     /// All memory, by address.
     pub const EVERYTHING: Target = Target::Memory { base: 0, size: u64::MAX };
 
-    /// Bits of an offset that count.
+    /// Mask of the bits of an offset that count.
     pub const fn reach(self) -> u64 {
         match self {
             Target::Local => LOCAL_MEMORY_OFFSET_BITS,
@@ -40,7 +41,7 @@ impl Target {
         }
     }
 
-    /// Bytes that there are; `local` is the size of shared local memory.
+    /// Size in bytes. `local` is the size of shared local memory.
     pub fn bytes(self, local: usize) -> u64 {
         match self {
             Target::Local => local as u64,
@@ -50,8 +51,9 @@ impl Target {
     }
 }
 
-/// The way to the bytes of a message. What lies beyond an end, which each access names and which is
-/// no further than [`Target::bytes`], reads 0, and writes to it vanish (G45 vol 4, 5.10.2).
+/// Reads and writes the bytes of a [`Target`]. Each access gives an `end`, which is at most
+/// [`Target::bytes`]. Bytes from `end` on read as 0, and writes to them are dropped (G45 vol 4,
+/// 5.10.2).
 pub(super) struct Window<'w, 'a> {
     vm: &'w mut Vm<'a>,
     local: &'w mut [u8],
@@ -60,7 +62,7 @@ pub(super) struct Window<'w, 'a> {
 }
 
 impl<'w, 'a> Window<'w, 'a> {
-    /// The bytes of `target`.
+    /// A window on `target`.
     pub fn new(target: Target, vm: &'w mut Vm<'a>, local: &'w mut [u8]) -> Window<'w, 'a> {
         let (base, is_local) = match target {
             Target::Local => (0, true),
@@ -69,7 +71,7 @@ impl<'w, 'a> Window<'w, 'a> {
         Window { vm, local, base, is_local }
     }
 
-    /// Fills `out` from byte `offset` on, with zeros from byte `end` on.
+    /// Fills `out` with the bytes from `offset` on. Bytes from `end` on are 0.
     #[inline(always)]
     pub fn read(&self, offset: u64, end: u64, out: &mut [u8]) -> Result<(), PageFault> {
         let inside = end.saturating_sub(offset).min(out.len() as u64) as usize;
@@ -88,7 +90,7 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.read(self.base.wrapping_add(offset), there)
     }
 
-    /// Writes what of `bytes` lies before byte `end`.
+    /// Writes `bytes` from `offset` on. Bytes from `end` on are dropped.
     #[inline(always)]
     pub fn write(&mut self, offset: u64, end: u64, bytes: &[u8]) -> Result<(), PageFault> {
         let inside = end.saturating_sub(offset).min(bytes.len() as u64) as usize;
@@ -104,7 +106,7 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.write(self.base.wrapping_add(offset), bytes)
     }
 
-    /// The bytes from `offset` on, which must all lie inside.
+    /// The `N` bytes from `offset` on. All must lie inside the target.
     #[inline(always)]
     pub fn array<const N: usize>(&self, offset: u64) -> Result<[u8; N], PageFault> {
         if self.is_local {
@@ -115,7 +117,7 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.read_array(self.base.wrapping_add(offset))
     }
 
-    /// Writes `bytes` from `offset` on, where all must lie inside.
+    /// Writes `bytes` from `offset` on. All must lie inside the target.
     #[inline(always)]
     pub fn set_array<const N: usize>(
         &mut self,
@@ -129,7 +131,7 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.write_array(self.base.wrapping_add(offset), bytes)
     }
 
-    /// The dword at `offset`, or 0 if it does not end at `end` or before.
+    /// The dword at `offset`, or 0 if it reaches beyond `end`.
     #[inline(always)]
     pub fn dword(&self, offset: u64, end: u64) -> Result<u32, PageFault> {
         if offset >= end || end - offset < 4 {
@@ -143,7 +145,7 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.read_u32(self.base.wrapping_add(offset))
     }
 
-    /// Writes the dword at `offset`, if it ends at `end` or before.
+    /// Writes the dword at `offset`. Does nothing if it reaches beyond `end`.
     #[inline(always)]
     pub fn set_dword(&mut self, offset: u64, end: u64, value: u32) -> Result<(), PageFault> {
         if offset >= end || end - offset < 4 {

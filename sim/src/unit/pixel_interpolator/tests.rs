@@ -12,7 +12,7 @@ use genxml_eu::instruction::SharedFunction;
 
 /// A triangle in pixels, and w of its corners.
 const CORNERS: [(i32, i32, f32); 3] = [(-3, 5, 1.0), (60, -20, 4.0), (25, 70, 0.5)];
-/// Registers of the message, of the answer.
+/// Byte offsets of the message's payload and of its response in the registers.
 const PAYLOAD: usize = 20 * REGISTER;
 const RESPONSE: usize = 40 * REGISTER;
 
@@ -32,7 +32,7 @@ fn pixels() -> Pixels {
     }
 }
 
-/// b1 and b2 at a place in 1/16 pixels.
+/// b1 and b2 at a position in 1/16 pixels.
 fn expected(linear: bool, x: i32, y: i32) -> [f64; 2] {
     let corners = CORNERS.map(|(x, y, _)| (i64::from(16 * x), i64::from(16 * y)));
     let area = |a: (i64, i64), b: (i64, i64), c: (i64, i64)| {
@@ -50,8 +50,8 @@ fn expected(linear: bool, x: i32, y: i32) -> [f64; 2] {
     [weights[1] / all, weights[2] / all]
 }
 
-/// Sends a message, and compares with what is expected at `place`, in 1/16 pixels from the corner
-/// of the pixel.
+/// Sends a message and compares its response with [`expected`] at `place`, which is in 1/16 pixels
+/// from the corner of the pixel.
 fn check(
     descriptor: &Descriptor,
     first: u8,
@@ -153,7 +153,7 @@ fn all_messages() {
 }
 
 #[test]
-fn offsets_that_are_not_there() {
+fn missing_offsets_are_refused() {
     let descriptor = Descriptor {
         message_length: U::new(1).unwrap(),
         message_type: Type::PER_SLOT_OFFSET,

@@ -26,7 +26,7 @@ fn descriptor() -> MsdRtw {
     MsdRtw { message_type: MtDpRt::MT_RTW, ..MsdRtw::new() }
 }
 
-/// Registers whose dwords from byte `at` on are all different: their number, in both halves.
+/// Registers in which each dword from byte `at` on has its own number in both halves.
 fn numbered(at: usize) -> Registers {
     let mut registers = Registers::default();
     for n in 0..(GRF_BYTES - at) / 4 {
@@ -35,7 +35,7 @@ fn numbered(at: usize) -> Registers {
     registers
 }
 
-/// What [`numbered`] has in dword `n`.
+/// The value of dword `n` in [`numbered`].
 fn dword(n: u32) -> u32 {
     n | n << 16
 }
@@ -161,7 +161,7 @@ fn payloads_of_the_manual() {
             }
             let of_slots = slots.fold(0, |mask, slot| mask | 1 << slot);
             assert_eq!(write.mask, 0xf0f3 & of_slots);
-            // A register too few.
+            // One register too few.
             descriptor.message_length = U::new(descriptor.message_length.get() - 1).unwrap();
             let short = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default());
             assert!(matches!(short, Err(Refusal::Illegal { .. })), "{}", table.name);
@@ -169,7 +169,8 @@ fn payloads_of_the_manual() {
     }
 }
 
-/// With a header, what the header says counts; without, what was dispatched does.
+/// A message with a header uses the values of the header. A message without one uses the dispatched
+/// values.
 #[test]
 fn headers_and_dispatch() {
     let dispatched = Dispatched {
@@ -210,13 +211,13 @@ fn headers_and_dispatch() {
     let write = parse(&registers, &message(descriptor, 0, 0xfff0), &dispatched).unwrap();
     assert_eq!((write.entry, write.slice, write.viewport, write.back), (6, 5, 0, false));
     assert_eq!((write.subspans[2], write.mask), ([1000, 2000], 0x00f0));
-    // A send of eight channels with sixteen slots: the others are not kept from being written.
+    // A send of eight channels with sixteen slots: the slots without a channel count as enabled.
     let narrow = Message { channels: 8, ..message(descriptor, 0, 0x0f) };
     assert_eq!(parse(&registers, &narrow, &dispatched).unwrap().mask, 0x000f);
 }
 
 #[test]
-fn what_is_no_message() {
+fn invalid_messages_are_refused() {
     let registers = Registers::default();
     let dispatched = Dispatched::default();
     let run = |descriptor: u32| {

@@ -1,44 +1,45 @@
-//! From a coordinate to texels of one direction (003:2845-2969): rounding, the linear filter's two
-//! texels and their shares, and what lies outside of the map.
+//! Maps a coordinate to texels along one axis (003:2845-2969): rounding, the two texels of the
+//! linear filter and their weights, and texels outside of the map.
 
 use super::state::Wrap;
 
 /// Fraction bits of a texel coordinate, and so of the weights of the linear filter (gen8_facts 11:
 /// drivers report subTexelPrecisionBits 8).
 pub const FRACTION_BITS: u32 = 8;
-/// A texel.
+/// One texel in fixed point.
 pub const TEXEL: i64 = 1 << FRACTION_BITS;
 
-/// Texels of one direction.
+/// The texels that a coordinate selects along one axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Axis {
     /// The texels; [`BORDER`] for the border colour. Both are the same without a linear filter.
     pub texels: [i32; 2],
-    /// Share of the second one, in 1/256.
+    /// Weight of the second texel, in 1/256.
     pub share: u32,
 }
 
-/// In the place of a texel that has the border colour.
+/// Texel number that stands for the border colour.
 pub const BORDER: i32 = -1;
 
-/// How one direction of a level is addressed.
+/// How coordinates along one axis of a level are mapped to texels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rule {
-    /// Texels of the level.
+    /// Size of the level in texels.
     pub size: i32,
-    /// Outside of the map.
+    /// Treatment of coordinates outside of the map.
     pub wrap: Wrap,
-    /// Coordinates are rounded rather than truncated to 1/256 texel.
+    /// True if coordinates are rounded to 1/256 texel, false if they are truncated.
     pub round: bool,
-    /// Two texels.
+    /// True for the linear filter, which reads two texels.
     pub linear: bool,
-    /// The coordinate counts the map; else texels.
+    /// The unit of coordinates is the size of the map; if false, a texel.
     pub normalized: bool,
-    /// Texels that the message adds.
+    /// Offset in the message, in texels.
     pub offset: i32,
 }
 
-/// `value` cut down to an integer; 0 if it is no number, and never so great that sums overflow.
+/// The largest integer that is not greater than `value`; 0 for a NaN. The result is clamped, so
+/// that sums do not overflow.
 #[inline(always)]
 fn floor(value: f64) -> i64 {
     const FAR: f64 = (1u64 << 60) as f64;
@@ -48,8 +49,8 @@ fn floor(value: f64) -> i64 {
 }
 
 impl Rule {
-    /// The texels at a coordinate. Exact for all of them: the product of a float and a size fits a
-    /// double.
+    /// The texels at a coordinate. The result is exact, because a double can hold the product of a
+    /// float and a size.
     #[inline(always)]
     pub fn axis(&self, coordinate: f64) -> Axis {
         let size = i64::from(self.size);
@@ -57,7 +58,7 @@ impl Rule {
         let offset = i64::from(self.offset) * TEXEL;
         let rounded = if self.round { 0.5 } else { 0.0 };
         let mut place = match self.wrap {
-            // The absolute value of the coordinate is taken before all else (003:2954).
+            // The absolute value is taken before rounding (003:2954).
             Wrap::MirrorOnce => floor((coordinate * scale + offset as f64).abs() + rounded),
             _ => floor(coordinate * scale + rounded) + offset,
         };
@@ -76,7 +77,7 @@ impl Rule {
         }
     }
 
-    /// The texel that stands for texel `at` of a map without end.
+    /// Maps texel number `at`, which may be outside of the map, to a texel of the map.
     #[inline(always)]
     fn wrapped(&self, at: i64) -> i32 {
         let size = i64::from(self.size);
@@ -94,20 +95,20 @@ impl Rule {
                 if at < size { at } else { 2 * size - 1 - at }
             }
             Wrap::Clamp | Wrap::Cube | Wrap::MirrorOnce => at.clamp(0, size - 1),
-            // The coordinate itself is never outside, but for its last place, which is the edge
-            // (GL_CLAMP).
+            // The coordinate is clamped to the map, so only `at == size` is possible here. It gives
+            // the texel at the edge (GL_CLAMP).
             Wrap::HalfBorder if !self.linear => size - 1,
             Wrap::Border | Wrap::HalfBorder => return BORDER,
         }) as i32
     }
 }
 
-/// The layer that a float names: the nearest, ties to even, of those that there are (gen8_facts
-/// 4.2).
+/// The layer for a float: rounded to the nearest, ties to even, and clamped to the layers that
+/// exist (gen8_facts 4.2).
 #[inline]
 pub fn layer(index: f32, count: u32) -> u32 {
     let rounded = libm::rintf(index);
-    // Casts saturate; what is no number is 0.
+    // Casts saturate, and a NaN becomes 0.
     (rounded as u32).min(count.saturating_sub(1))
 }
 
@@ -126,8 +127,8 @@ mod tests {
         Wrap::HalfBorder,
     ];
 
-    /// The text of 003:2915-2969, and GL_CLAMP for HALF_BORDER, for a texel number; in exact
-    /// integers.
+    /// The texel for a texel number, computed in exact integers from the text of 003:2915-2969.
+    /// HALF_BORDER follows GL_CLAMP.
     fn outside(wrap: Wrap, at: i128, size: i128, linear: bool) -> i32 {
         let clamp = at.max(0).min(size - 1);
         (match wrap {
@@ -149,7 +150,7 @@ mod tests {
         }) as i32
     }
 
-    /// A float as an exact fraction over 2^70; floats of the test are no finer.
+    /// A float as an exact multiple of 2^-70. The floats of the test have no smaller bits.
     fn exact(value: f32) -> i128 {
         let bits = value.to_bits();
         let (exponent, mantissa) =
@@ -191,7 +192,7 @@ mod tests {
             prop_assert_eq!(i128::from(axis.share), if linear { place.rem_euclid(256) } else { 0 });
         }
 
-        /// Whatever a coordinate is, its texels are there.
+        /// All coordinates, NaN and infinity included, give texels that exist.
         #[test]
         fn any_bits(wrap in prop::sample::select(WRAPS.to_vec()), bits: u32, size in 1i32..16385, linear: bool) {
             let rule = Rule { size, wrap, round: true, linear, normalized: true, offset: -8 };

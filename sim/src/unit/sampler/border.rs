@@ -1,11 +1,11 @@
-//! The colour of what lies outside of the map (003:3817-3835, 2d p.366-372).
+//! The border colour: the colour of texels outside of the map (003:3817-3835, 2d p.366-372).
 
 use crate::assumptions::BORDER_COLORS_CLAMP_TO_THE_FORMAT;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Encoding, Format, Letter, Numeric, block};
 use genxml::gen8::render3d_binding::SamplerIndirectState;
 
-/// What alpha is where a format has none.
+/// The value of alpha if a format has none.
 pub const fn one(numeric: Numeric) -> u32 {
     match numeric {
         Numeric::Float => 1.0f32.to_bits(),
@@ -13,7 +13,7 @@ pub const fn one(numeric: Numeric) -> u32 {
     }
 }
 
-/// The border colour as texels of the format have it.
+/// The border colour with the channels and ranges that texels of the format have.
 pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value {
     if dx9 {
         // Four bytes, also for channels that the format lacks.
@@ -42,7 +42,7 @@ pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value 
             }
             return color;
         }
-        // YUV, and bits, which ignore the colour.
+        // YUV formats use the colour unchanged. Formats of one bit ignore it.
         _ => return given,
     }
     for channel in format.channels() {
@@ -54,7 +54,7 @@ pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value 
             Letter::A => color[3] = value(3),
             Letter::L => [color[0], color[1], color[2]] = [value(0); 3],
             Letter::I => color = [value(0); 4],
-            // What the palette would give.
+            // The colour replaces the entry of the palette.
             Letter::P => [color[0], color[1], color[2]] = [given[0], given[1], given[2]],
             Letter::E | Letter::X => {}
         }
@@ -62,14 +62,14 @@ pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value 
     color
 }
 
-/// The nearest value that a channel has (gen8_facts 11).
+/// The nearest value that a channel can store (gen8_facts 11).
 fn clamp(encoding: Encoding, bits: u32, value: u32) -> u32 {
     if !BORDER_COLORS_CLAMP_TO_THE_FORMAT {
         return value;
     }
     let float = f32::from_bits(value);
     match encoding {
-        // What is no number becomes 0.
+        // A NaN becomes 0.
         Encoding::Unorm => if float > 0.0 { float.min(1.0) } else { 0.0 }.to_bits(),
         Encoding::Snorm => if float.is_nan() { 0.0 } else { float.clamp(-1.0, 1.0) }.to_bits(),
         Encoding::Uint if bits < 32 => value.min((1 << bits) - 1),
@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(found(SurfaceFormat::L16A16_FLOAT), [2.0, 2.0, 2.0, 0.75]);
         assert_eq!(found(SurfaceFormat::I32_FLOAT), [2.0; 4]);
         assert_eq!(found(SurfaceFormat::A8_UNORM), [0.0, 0.0, 0.0, 0.75]);
-        // Of blocks: channels of the base format, the others 0 and alpha 1 (OpenGL 4.6, table 8.14
-        // and 8.14.2).
+        // Compressed formats have the channels of the base format. The other channels are 0, and
+        // alpha is 1 (OpenGL 4.6, table 8.14 and 8.14.2).
         assert_eq!(found(SurfaceFormat::EAC_SIGNED_RG11), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::EAC_RG11), [1.0, 0.0, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::BC7_UNORM_SRGB), [1.0, 0.0, 0.25, 0.75]);

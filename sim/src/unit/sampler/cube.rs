@@ -1,4 +1,4 @@
-//! Cube maps: which face a direction meets, and where texels beyond the edge of a face lie
+//! Cube maps: the face that a direction meets, and the texels beyond the edges of a face
 //! (003:2695-2697, 2967-2969).
 //!
 //! Faces are numbered as they are stored: +X, -X, +Y, -Y, +Z, -Z (gen8_facts 10.2).
@@ -16,9 +16,9 @@ const AXES: [[(usize, i32); 3]; FACES as usize] = [
     [(0, -1), (1, -1), (2, -1)],
 ];
 
-/// The face that a direction meets, and where: U and V from 0 to 1. The direction has been divided
-/// by its greatest component already (003:2697). Of components that are alike, X comes before Y
-/// before Z (gen8_facts 11).
+/// The face that a direction meets, and the position on it: U and V from 0 to 1. The direction must
+/// already be divided by its greatest component (003:2697). If components are equal in magnitude, X
+/// has priority over Y, and Y over Z (gen8_facts 11).
 #[inline]
 pub fn face(direction: [f32; 3]) -> (u32, [f64; 2]) {
     let [x, y, z] = direction.map(f32::abs);
@@ -35,8 +35,8 @@ pub fn face(direction: [f32; 3]) -> (u32, [f64; 2]) {
     (face as u32, [place(u, u_sign), place(v, v_sign)])
 }
 
-/// The texel at column `x` and row `y` of a face of `size` x `size` texels, one beyond its edges at
-/// most: face, column and row. None beyond a corner, where there is no texel.
+/// Face, column and row of the texel at column `x` and row `y` of a face of `size` x `size` texels.
+/// It may lie at most one texel beyond an edge. `None` beyond a corner, where there is no texel.
 pub fn across(face: u32, x: i32, y: i32, size: i32) -> Option<(u32, i32, i32)> {
     let inside = 0..size;
     match (inside.contains(&x), inside.contains(&y)) {
@@ -44,9 +44,10 @@ pub fn across(face: u32, x: i32, y: i32, size: i32) -> Option<(u32, i32, i32)> {
         (false, false) => return None,
         _ => {}
     }
-    // Centres of texels in half texels from the centre of the cube, whose faces are `size` away. A
-    // texel beyond an edge folds over it: that direction stops at the edge, and the face's own goes
-    // back by half a texel.
+    // Positions of texel centres relative to the centre of the cube, in half texels. The faces are
+    // at a distance of `size`. A texel beyond an edge folds over the edge: its coordinate in that
+    // direction stops at the edge, and its coordinate on the axis of the face goes back by half a
+    // texel.
     let axes = AXES[face as usize % FACES as usize];
     let centre = |at: i32| (2 * at + 1 - size).clamp(-size, size);
     let mut point = [0; 3];
@@ -114,7 +115,7 @@ mod tests {
                             centre(x.clamp(0, size - 1)),
                             centre(y.clamp(0, size - 1)),
                         );
-                        // The point of the edge that both texels share the middle of a side at.
+                        // The middle of the side that both texels share, which lies on the edge.
                         let edge =
                             direction(face, centre(x).clamp(-1.0, 1.0), centre(y).clamp(-1.0, 1.0));
                         let other = direction(found, centre(fx), centre(fy));

@@ -1,5 +1,6 @@
-//! Which views take the fast path of the sampler ([`super::fast_sample`]): two-dimensional textures
-//! with four normalized bytes in each texel, and the filters nearest and linear.
+//! Selects the views that use the fast path of the sampler ([`super::fast_sample`]):
+//! two-dimensional textures with four normalized bytes in each texel, and the filters nearest and
+//! linear.
 
 use super::state::{MapFilter, Wrap};
 use crate::surface::format::{Class, Encoding, Letter};

@@ -11,7 +11,7 @@ use super::texels::Pages;
 use super::view::{View, column, row};
 use crate::mem::PageFault;
 
-/// Samples a group of lanes: the four filtered bytes of each lane, scaled to 0 to 1.
+/// Samples a group of lanes. Returns the four filtered bytes of each lane, scaled to 0 to 1.
 ///
 /// # Errors
 /// A page fault at a texel.
@@ -46,7 +46,7 @@ pub fn group(
     Ok(out)
 }
 
-/// Samples one mip level: weighted sums of bytes. The weights add up to 65536.
+/// Samples one mip level. Returns weighted sums of bytes. The weights add up to 65536.
 #[inline(always)]
 fn level(
     view: &View,

@@ -10,15 +10,15 @@ use crate::assumptions::CUBE_CORNERS_HAVE_THREE_TEXELS;
 use crate::mem::PageFault;
 use crate::surface::Dimension;
 
-/// Most texels of a sample: two in each direction.
+/// Maximum number of texels of a sample: two in each direction.
 pub const MOST: usize = 8;
 
-/// Texels of a group and their weights, which sum up to 1.
+/// The texels of a sample in a group, and their weights, which sum up to 1.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Footprint {
-    /// The first one's place in the group.
+    /// Position of the first texel in the group.
     pub first: usize,
-    /// How many.
+    /// Number of texels.
     pub count: usize,
     /// Weights.
     pub weights: [f64; MOST],
@@ -27,11 +27,11 @@ pub struct Footprint {
 /// How a level is sampled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// Two texels in each direction.
+    /// True for the linear filter: two texels in each direction.
     pub linear: bool,
-    /// The map is enlarged.
+    /// The map is magnified.
     pub magnified: bool,
-    /// Texels added to U, V and R.
+    /// Offsets that are added to U, V and R, in texels.
     pub offset: [i32; 3],
 }
 
@@ -51,7 +51,7 @@ pub fn collect(
     let first = texels.count();
     let rule = |n: usize| view.rule(place, n, way.magnified, way.linear, way.offset[n]);
     let [u, v, r] = point.uvr;
-    // Of two texels of a direction the second one's share, in 1/256.
+    // Weights of the two texels of a direction, from the second one's share in 1/256.
     let share = |share: u32| {
         let second = f64::from(share) * (1.0 / TEXEL as f64);
         [1.0 - second, second]
@@ -113,7 +113,7 @@ pub fn collect(
     Ok(footprint)
 }
 
-/// The texels of a face, or of those beside it.
+/// Adds the texels of a sample on a face of a cube map. They may lie on adjacent faces.
 fn on_cube(
     view: &View,
     texels: &mut Texels<'_, '_>,
@@ -124,10 +124,10 @@ fn on_cube(
     let first = texels.count();
     let seams = view.wrap[0] == Wrap::Cube;
     let axis = |n: usize| {
-        // Offsets are not for cube maps (003:3983).
+        // Offsets do not apply to cube maps (003:3983).
         let rule = view.rule(place, n, way.magnified, way.linear, 0);
         if seams && way.linear {
-            // Texels beyond an edge are told apart from others, and belong to another face.
+            // Texels beyond an edge belong to another face. They get the numbers -1 and `size`.
             let size = rule.size;
             let axis = Rule { wrap: Wrap::Border, ..rule }.axis(point.uvr[n].clamp(0.0, 1.0));
             let [low, high] = axis.texels;
@@ -161,8 +161,8 @@ fn on_cube(
             texels.push_border();
         }
     }
-    // There is no texel beyond a corner: the three others have its weight, and gathers the one at
-    // the corner.
+    // There is no texel beyond a corner. The three others get its weight. A gather gets the texel
+    // at the corner.
     if let Some(corner) = corner.filter(|_| CUBE_CORNERS_HAVE_THREE_TEXELS) {
         let third = footprint.weights[corner] / 3.0;
         footprint.weights[..4].iter_mut().for_each(|weight| *weight += third);

@@ -1,4 +1,5 @@
-//! gather4: one channel of the four texels that a linear filter would take (gen8_facts 4.2).
+//! gather4: returns one channel of the four texels that a linear filter would read (gen8_facts
+//! 4.2).
 
 use super::footprint::{self, Way};
 use super::payload::{GROUP, Parameter, Request};
@@ -8,10 +9,10 @@ use super::view::{Source, View};
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
 
-/// Texels in the order of the answer: lower left, lower right, upper right, upper left.
+/// Texels in the order of the response: lower left, lower right, upper right, upper left.
 const ORDER: [usize; 4] = [2, 3, 1, 0];
 
-/// Offsets of gather4_po have this many bits, the highest of them the sign (Direct3D 11,
+/// Number of bits of an offset of gather4_po. The highest bit is the sign (Direct3D 11,
 /// gather4_po).
 const OFFSET_BITS: u32 = 6;
 
@@ -19,7 +20,7 @@ fn offset(bits: u32) -> i32 {
     (bits << (32 - OFFSET_BITS)) as i32 >> (32 - OFFSET_BITS)
 }
 
-/// Gathers texels and answers the message; bytes that were read.
+/// Gathers texels and writes the response. Returns the number of bytes read.
 ///
 /// # Errors
 /// A page fault.

@@ -22,20 +22,20 @@ type Derivatives = [[f64; 3]; 2];
 /// Samples of the anisotropic filter: an even number of them along a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Line {
-    /// From one to the next, in U and V.
+    /// Distance from one sample to the next, in U and V.
     pub step: [f64; 2],
-    /// How many.
+    /// Number of samples.
     pub ways: u32,
-    /// The weight of the first and the last one; that of the others is 1.
+    /// Weight of the first and the last sample. The others have weight 1.
     pub end: f64,
 }
 
-/// What a lane samples.
+/// Level of detail of a lane, and the levels and samples that it selects.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Detail {
     /// Level of detail, in 1/256, with all biases.
     pub lod: i32,
-    /// Levels.
+    /// The levels.
     pub choice: Choice,
     /// The line of the anisotropic filter.
     pub line: Option<Line>,
@@ -43,8 +43,8 @@ pub struct Detail {
 
 /// Levels of detail of a group of lanes.
 ///
-/// Those of a subspan share the derivatives of its first three lanes, which count whether they take
-/// part or not.
+/// The lanes of a subspan share derivatives, which are differences of its first three lanes. These
+/// lanes count even if they are not active. `wanted` is true if the caller reads [`Detail::lod`].
 #[inline(always)]
 pub fn details(
     request: &Request<'_>,
@@ -94,7 +94,7 @@ fn explicit(
             }
         }
         LodFrom::Neighbours | LodFrom::Bias => {
-            // Lanes of SIMD4x2 are no pixels.
+            // Lanes of SIMD4x2 are not pixels and have no derivatives.
             if request.simd != Simd::Pair && DERIVATIVES_OF_EVERY_STAGE {
                 for (span, lanes) in found.as_chunks_mut::<SUBSPAN>().0.iter_mut().enumerate() {
                     let first = SUBSPAN * span;
@@ -129,10 +129,10 @@ fn explicit(
     })
 }
 
-/// Levels of detail of a subspan on a cube map: for each lane the directions of the neighbours
-/// count where they meet the plane of its own face, however long they are. So a direction is worth
-/// the same with and without its division by the greatest component (003:4075), and pixels beside a
-/// triangle, whose directions may lead to other faces, tell the same as those inside.
+/// Levels of detail of a subspan on a cube map. For each lane, the directions of its neighbours are
+/// projected onto the plane of its own face. So the length of a direction has no effect, and
+/// dividing it by its greatest component (003:4075) changes nothing. Pixels outside of the
+/// triangle, whose directions may lead to other faces, give the same level as those inside.
 fn on_cube(
     view: &View,
     coordinates: &Coordinates,
@@ -145,7 +145,7 @@ fn on_cube(
     let on = |face: u32| {
         let axis = face as usize / 2;
         let sign = if face.is_multiple_of(2) { 1.0 } else { -1.0 };
-        // What leads away from the face stays as it is: it meets it nowhere.
+        // A direction that leads away from the face does not meet its plane and stays unchanged.
         let [own, right, below] = [0, 1, 2].map(|lane| {
             let direction = directions[lane].map(f64::from);
             let along = direction[axis] * sign;
@@ -158,10 +158,10 @@ fn on_cube(
     faces.map(|face| if face == faces[0] { found } else { on(face) })
 }
 
-/// The level of detail for derivatives, and the line of the anisotropic filter.
+/// Computes the level of detail and the line of the anisotropic filter from derivatives.
 fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Option<Line>) {
     let size = view.places[0].size.map(f64::from);
-    // A face of a cube map is 2 wide, whichever two components run over it.
+    // On a face of a cube map, two components run from -1 to 1.
     let scale = match view.surface.layout.dimension {
         _ if !view.sampler.normalized => [1.0; 3],
         Dimension::One => [size[0], 0.0, 0.0],
@@ -174,16 +174,16 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     });
     let major = usize::from(squares[1] > squares[0]);
     let (most, least) = (squares[major], squares[1 - major]);
-    // A cube map has no line to sample along, which could leave its face.
+    // Cube maps are not sampled along a line, because it could leave the face.
     let straight = view.surface.layout.dimension != Dimension::Cube;
     if !anisotropic || !straight || !most.is_finite() || !least.is_finite() || most == 0.0 {
         return (lod::of_square(most), None);
     }
-    // Ratio of the axes, between 1 and the greatest that is allowed (003:2881).
+    // Ratio of the axes, between 1 and the limit of the sampler (003:2881).
     let limit = f64::from(view.sampler.anisotropy);
     let ratio = if least * limit * limit <= most { limit } else { (most / least).sqrt() };
     let (ways, end) = taps(ratio);
-    // How far two samples are apart, of what more of them would be.
+    // Distance between two samples, as a fraction of the distance that more samples have.
     let apart = if ways == 2 && TWO_ANISOTROPIC_SAMPLES_MEET { ratio - 1.0 } else { 1.0 };
     if apart == 0.0 {
         return (lod::of_square(most), None);
@@ -193,7 +193,7 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     (lod::of_square(most / (ratio * ratio)), Some(line))
 }
 
-/// How many samples a line of this ratio has, and the weight of the first and the last one
+/// Number of samples of a line with this ratio, and the weight of the first and the last one
 /// (003:2885).
 fn taps(ratio: f64) -> (u32, f64) {
     let ways = 2.0 * (ratio / 2.0).ceil();
@@ -204,8 +204,7 @@ fn taps(ratio: f64) -> (u32, f64) {
 mod tests {
     use super::taps;
 
-    /// The weights of the anisotropic filter sum up to the ratio: what a line of that many texels
-    /// has (003:2885).
+    /// The weights of the anisotropic filter sum up to the ratio (003:2885).
     #[test]
     fn weights() {
         for n in 10..=160 {

@@ -1,5 +1,5 @@
-//! Texels by number, without a filter: ld, ld2dms, ld2dss, and the words of the multisample control
-//! surface, ld_mcs (003:4064, gen8_facts 4.2 and 8.3).
+//! Texels at integer coordinates, without a filter (ld, ld2dms, ld2dss), and words of the
+//! multisample control surface (ld_mcs) (003:4064, gen8_facts 4.2 and 8.3).
 
 use super::border;
 use super::payload::{Action, GROUP, Parameter, Request};
@@ -12,7 +12,7 @@ use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Format, Letter, block};
 use crate::surface::{AuxiliaryKind, Codec, Dimension, SurfaceKind, TileMode};
 
-/// Where a lane reads.
+/// The texel that a lane reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Texel {
     u: i64,
@@ -23,17 +23,17 @@ struct Texel {
     control: u32,
 }
 
-/// What a lane finds.
+/// Result of looking up a lane's texel.
 enum Found {
-    /// It is in the group.
+    /// Position of the texel in the group.
     Texel(usize),
-    /// It lies outside of the surface.
+    /// The texel lies outside of the surface.
     Outside,
-    /// It has the clear colour.
+    /// The texel has the clear colour.
     Clear,
 }
 
-/// Loads texels and answers the message; bytes that were read.
+/// Loads texels and writes the response. Returns the number of bytes read.
 ///
 /// # Errors
 /// A page fault.
@@ -117,7 +117,7 @@ fn find(
         Dimension::One => (0, array(texel.v), surface.slices),
         Dimension::Two => (texel.v, array(texel.r), surface.slices),
         Dimension::Three => (texel.v, texel.r, place.size[2] as u32),
-        // A face of the map, or of the first of an array of them.
+        // R is the face. In an array, the faces of all cubes are numbered in order.
         Dimension::Cube => (texel.v, texel.r, surface.slices),
     };
     let inside = (0..i64::from(place.size[0])).contains(&texel.u)
@@ -146,9 +146,9 @@ fn find(
     Ok(Found::Texel(n))
 }
 
-/// Where a word of the multisample control surface says that a sample is stored; none if it has the
-/// clear colour (gen8_facts 8.3: one bit for each of two samples, two for each of four, four for
-/// each of eight).
+/// The number under which a sample is stored, from a word of the multisample control surface;
+/// `None` if the sample has the clear colour. Each sample has 1, 2 or 4 bits if there are 2, 4 or 8
+/// samples (gen8_facts 8.3).
 const fn stored(word: u32, sample: u32, samples: u32) -> Option<u32> {
     let (bits, all) = match samples {
         2 => (1, 0x3),
@@ -162,7 +162,7 @@ const fn stored(word: u32, sample: u32, samples: u32) -> Option<u32> {
     Some(field & (samples - 1))
 }
 
-/// What is read outside of the surface (003:4064).
+/// The value that is read outside of the surface (003:4064).
 fn outside(view: &View) -> Value {
     let lacks_alpha = !view.codec.map(Codec::format).is_some_and(has_alpha);
     let one = lacks_alpha && LOADS_OUTSIDE_HAVE_ALPHA_ONE;
@@ -181,8 +181,8 @@ fn has_alpha(format: &Format) -> bool {
     }
 }
 
-/// Loads words of the multisample control surface and answers the message; bytes that were read.
-/// Channel selects do not apply (2d p.347).
+/// Loads words of the multisample control surface and writes the response. Returns the number of
+/// bytes read. Channel selects do not apply (2d p.347).
 ///
 /// # Errors
 /// A page fault.

@@ -1,17 +1,18 @@
-//! Which levels a sample reads (003:2731-2827): level of detail by derivatives, bias, clamps, and
-//! the filter between levels. Levels of detail are integers that count 1/256 (2d p.399-400: U4.8,
-//! S4.8), from the first level of the surface on.
+//! Selects the levels that a sample reads (003:2731-2827): level of detail from derivatives, bias,
+//! clamps, and the filter between levels. Levels of detail are integers in 1/256 level (2d
+//! p.399-400: U4.8, S4.8), relative to the first level of the surface.
 
 use super::state::{MipFilter, Sampler};
 use crate::assumptions::{LOD_IS_ROUNDED, RESOURCE_MIN_LOD_BOUNDS_LEVELS};
 use std::sync::LazyLock;
 
-/// A whole level.
+/// One level.
 pub const LEVEL: i32 = 256;
-/// Beyond all levels; all arithmetic with levels stays far from overflow.
+/// A level of detail beyond all levels. Arithmetic with it does not overflow.
 const FAR: i32 = 1 << 20;
 
-/// Powers of two by 1/256, and where to begin looking for a mantissa by its first 8 bits.
+/// Tables for base-2 logarithms: 2^(n/256) for each `n`, and the `n` at which the search for a
+/// mantissa starts, by the mantissa's first 8 bits.
 struct Powers {
     powers: [f64; 257],
     first: [u8; 256],
@@ -26,13 +27,13 @@ static POWERS: LazyLock<Powers> = LazyLock::new(|| {
     Powers { powers, first }
 });
 
-/// The level of detail for a square of the length of a derivative, in texels of the first level:
-/// half its logarithm, to the nearest 1/256 (assumptions::LOD_IS_ROUNDED). What is no number is as
-/// little as 0.
+/// The level of detail for the squared length of a derivative, in texels of the first level: half
+/// its base-2 logarithm, to the nearest 1/256 (assumptions::LOD_IS_ROUNDED). A NaN counts as 0.
 pub fn of_square(square: f64) -> i32 {
     let bits = square.to_bits();
     let exponent = (bits >> 52) as i32 - 1023;
-    // Negative ones, which no square is, have great exponents; NaN and infinity too.
+    // Negative numbers, which are not squares, have large exponents here because of their sign bit.
+    // NaN and infinity have large exponents too.
     if exponent <= -200 {
         return -FAR;
     }
@@ -45,12 +46,12 @@ pub fn of_square(square: f64) -> i32 {
     while powers.powers[step + 1] <= mantissa {
         step += 1;
     }
-    // floor(256 log2(square)); half of it, rounded, is what is wanted.
+    // floor(256 log2(square)). The result is half of it, rounded.
     let double = 256 * exponent + step as i32;
     (double + i32::from(LOD_IS_ROUNDED)) >> 1
 }
 
-/// A level of detail that a message brings.
+/// Converts a level of detail or a bias from a message.
 pub fn of_parameter(lod: f32) -> i32 {
     let scaled = f64::from(lod) * 256.0 + if LOD_IS_ROUNDED { 0.5 } else { 0.0 };
     let scaled = scaled.clamp(-f64::from(FAR), f64::from(FAR));
@@ -58,20 +59,20 @@ pub fn of_parameter(lod: f32) -> i32 {
     whole - i32::from(f64::from(whole) > scaled)
 }
 
-/// One level or two, from the first one of the surface on.
+/// The one or two levels that a sample reads, relative to the first level of the surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Choice {
     /// The more detailed level.
     pub level: u8,
-    /// The next one.
+    /// The less detailed level; the same level if only one is read.
     pub next: u8,
-    /// Share of the next one, in 1/256.
+    /// Weight of `next`, in 1/256.
     pub share: u16,
-    /// The map is enlarged: the filter is Mag Mode Filter.
+    /// The map is magnified: the filter is Mag Mode Filter.
     pub magnified: bool,
 }
 
-/// How a sampler chooses levels of a surface.
+/// Selects levels of a surface for a sampler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chooser {
     bias: i32,
@@ -79,8 +80,9 @@ pub struct Chooser {
     max: i32,
     base: i32,
     mip: MipFilter,
-    /// Min LOD and Max LOD of the sampler state, whatever the surface has (2d p.397), if the level
-    /// is clamped to them before it is said what the map is: shrunk or enlarged.
+    /// Min LOD and Max LOD of the sampler state, without regard to the levels of the surface (2d
+    /// p.397). Present if the level of detail is clamped to them before it selects between
+    /// minification and magnification.
     before: Option<[i32; 2]>,
     mag_has_levels: bool,
     least_share: u32,
@@ -88,8 +90,9 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// For a surface of `last` + 1 levels, of which those from `resource` (in 1/256) on are
-    /// present; `base` is its Base Mip Level, which counts if the sampler has none (2d p.332).
+    /// The selection for a surface of `last` + 1 levels, of which those from `resource` (in 1/256)
+    /// on are present. `base` is the surface's Base Mip Level, which counts if the sampler's is 0
+    /// (2d p.332).
     pub fn new(sampler: &Sampler, last: u32, resource: i32, base: i32) -> Chooser {
         let last = last as i32;
         let count = last * LEVEL;
@@ -112,17 +115,17 @@ impl Chooser {
         lod.clamp(-FAR, FAR) + self.bias
     }
 
-    /// The same between Min LOD, which wins, and Max LOD.
+    /// The level of detail, clamped to Max LOD and Min LOD. Min LOD has priority.
     fn clamped(&self, lod: i32) -> i32 {
         lod.min(self.max).max(self.min)
     }
 
-    /// True if every level of detail makes the same choice, but for which filter it is for.
+    /// True if all levels of detail select the same level. They may still select different filters.
     pub fn is_fixed(&self) -> bool {
         self.mip == MipFilter::None || self.last == 0
     }
 
-    /// The levels for a level of detail with its bias.
+    /// The levels for a level of detail that includes the bias.
     #[inline]
     pub fn choose(&self, lod: i32) -> Choice {
         let lod = self.before.map_or(lod, |[min, max]| lod.min(max).max(min));
@@ -130,8 +133,8 @@ impl Chooser {
         if self.mip == MipFilter::None || magnified && !self.mag_has_levels {
             return self.one(self.min / LEVEL, magnified);
         }
-        // The fraction of Max LOD does not reach beyond it: that one step too much of
-        // MIPFILTER_NEAREST is an erratum of older devices (003:3730).
+        // The level of detail is clamped to Max LOD with its fraction. Older devices went one level
+        // too far with MIPFILTER_NEAREST, which is an erratum (003:3730).
         let lod = self.clamped(lod);
         if self.mip == MipFilter::Nearest {
             return self.one((lod + LEVEL / 2) / LEVEL, magnified);
@@ -198,8 +201,8 @@ mod tests {
         Sampler { mip, min_lod: (min * 256.0) as i32, max_lod: (max * 256.0) as i32, ..sampler }
     }
 
-    /// Oracle: the pseudocode of 003:2787-2827, in floats, with the erratum of 003:3730 mended; but
-    /// the first clamp is to the levels of the sampler state alone (2d p.397).
+    /// Oracle: the pseudocode of 003:2787-2827, in floats, without the erratum of 003:3730. The
+    /// first clamp uses only Min LOD and Max LOD of the sampler state (2d p.397).
     #[test]
     fn pseudocode() {
         for mip in [MipFilter::None, MipFilter::Nearest, MipFilter::Linear] {
@@ -241,10 +244,10 @@ mod tests {
         }
     }
 
-    /// OpenGL 4.6, 8.14.3 and 8.15: a map without levels is shrunk all the same where a pixel
-    /// covers several texels.
+    /// OpenGL 4.6, 8.14.3 and 8.15: a map of one level is also minified where a pixel covers
+    /// several texels.
     #[test]
-    fn a_map_of_one_level_is_shrunk_too() {
+    fn a_map_of_one_level_is_minified_too() {
         let sampler = Sampler { preclamp: true, ..sampler(MipFilter::None, 0.0, 14.0) };
         let chooser = Chooser::new(&sampler, 0, 0, 0);
         assert_eq!(
@@ -253,7 +256,7 @@ mod tests {
         );
     }
 
-    /// 2d p.405: a level of less than 25%, or 37.5%, is left out.
+    /// 2d p.405: a level with a weight of less than 25%, or 37.5%, is left out.
     #[test]
     fn trilinear_quality() {
         let sampler = Sampler { least_share: 64, ..sampler(MipFilter::Linear, 0.0, 14.0) };

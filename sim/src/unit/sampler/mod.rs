@@ -4,13 +4,14 @@
 //! once, to a [`View`]. The modules in the order in which a sample passes through them:
 //!
 //! * [`payload`]: kinds of messages, the registers of their parameters, and their responses;
-//! * [`samplers`], [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: the resolved surface and
-//!   sampler;
+//! * [`samplers`], [`views`], [`view`], [`state`], [`border`], [`key`], [`palette`]: the resolved
+//!   surface and sampler;
 //! * [`point`], [`cube`]: coordinates, layer and face of a lane;
 //! * [`levels`], [`lod`]: level of detail, and the mip levels that it selects;
 //! * [`footprint`], [`address`]: the texels of a level and their weights;
 //! * [`texels`]: reads texels from memory;
-//! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each channel;
+//! * [`fast_path`], [`fast_sample`]: all these steps in one, for textures with 8 bits in each
+//!   channel;
 //! * [`mod@sample`], [`gather`], [`load`], [`info`], [`mono`]: the results of each kind of message.
 
 pub mod address;
@@ -67,7 +68,7 @@ pub fn message(
         return Err(port.missing(
             &what,
             message,
-            "gen8_facts 4.2 and 12.4: layouts of answers are in no source",
+            "gen8_facts 4.2 and 12.4: no source has the layouts of responses",
         ));
     };
     let Some(kind) = Kind::of(descriptor.message_type) else {

@@ -1,5 +1,5 @@
-//! Messages to the sampler: their kinds, where their parameters stand, their header, and their
-//! answers (gen8_facts 4.2, 003:3915-4243).
+//! Messages to the sampler: their kinds, the positions of their parameters, their header, and their
+//! responses (gen8_facts 4.2, 003:3915-4243).
 
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
@@ -12,9 +12,9 @@ use genxml::eu::gen8::eu_payloads::SamplerMessageHeader;
 use genxml::gen8::messages::MessageDescriptorSamplingEngineMessageType as Type;
 use genxml::gen8::messages::MessageDescriptorSamplingEngineSimdMode10 as Mode;
 
-/// Most lanes of a message.
+/// Maximum number of lanes of a message.
 pub const LANES: usize = 16;
-/// Lanes that are worked on together: those of a register.
+/// Number of lanes that are processed together: the lanes of a register.
 pub const GROUP: usize = 8;
 
 /// A parameter of a message.
@@ -28,13 +28,13 @@ pub enum Parameter {
     R,
     /// Number of a cube in an array.
     Ai,
-    /// Added to the level of detail.
+    /// Bias that is added to the level of detail.
     Bias,
-    /// Level of detail, or level.
+    /// Level of detail, or number of a mip level.
     Lod,
-    /// What texels are compared with.
+    /// Reference that texels are compared with.
     Ref,
-    /// Derivatives along X and Y.
+    /// Derivative of U along X. The next five are named in the same way.
     DuDx,
     #[allow(missing_docs)]
     DuDy,
@@ -46,9 +46,9 @@ pub enum Parameter {
     DrDx,
     #[allow(missing_docs)]
     DrDy,
-    /// Texels added to U.
+    /// Offset that is added to U, in texels.
     OffU,
-    /// Texels added to V.
+    /// Offset that is added to V, in texels.
     OffV,
     /// Number of a sample.
     Si,
@@ -56,69 +56,69 @@ pub enum Parameter {
     Mcs,
 }
 
-/// Kinds of parameters.
+/// Number of different parameters.
 const PARAMETERS: usize = Mcs as usize + 1;
 
 /// What a message does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Filtered texels.
+    /// Returns filtered texels.
     Sample(Sample),
-    /// One channel of four texels.
+    /// Returns one channel of four texels.
     Gather {
-        /// They are compared with a reference.
+        /// True if the texels are compared with a reference.
         compares: bool,
     },
-    /// A texel by its number.
+    /// Returns the texel at integer coordinates.
     Load,
-    /// A texel of a sample, found through the multisample control surface.
+    /// Returns the texel of a sample, which is found through the multisample control surface.
     LoadSample,
-    /// A texel of a sample by where it is stored.
+    /// Returns the texel of a sample by the number under which it is stored.
     LoadStored,
-    /// A word of the multisample control surface.
+    /// Returns a word of the multisample control surface.
     LoadControl,
-    /// The level of detail.
+    /// Returns the level of detail.
     Lod,
-    /// The size of a surface.
+    /// Returns the size of a surface.
     SurfaceInfo,
-    /// Its number of samples.
+    /// Returns the number of samples of a surface.
     SampleInfo,
 }
 
-/// What filtered texels are wanted.
+/// Details of a message that filters texels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// Where the level of detail comes from.
     pub lod: LodFrom,
     /// Texels are compared with a reference before the filter.
     pub compares: bool,
-    /// What the filter does with several texels.
+    /// How the filter combines several texels.
     pub reduce: Reduce,
-    /// A mask of killed pixels comes back as well.
+    /// True if the response also has the mask of pixels that were not killed.
     pub kills: bool,
 }
 
 /// Where the level of detail of a sample comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LodFrom {
-    /// Differences of the coordinates of neighbours.
+    /// Differences of the coordinates of neighbouring lanes.
     Neighbours,
-    /// The same, and a bias of the message.
+    /// The same, and a bias in the message.
     Bias,
-    /// The message.
+    /// A parameter of the message.
     Message,
-    /// Derivatives in the message.
+    /// Derivatives in parameters of the message.
     Derivatives,
 }
 
-/// What becomes of several texels.
+/// How several texels are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduce {
     /// Their weighted mean.
     Mean,
-    /// The least, by channels.
+    /// The minimum of each channel.
     Min,
-    /// The greatest, by channels.
+    /// The maximum of each channel.
     Max,
 }
 
@@ -129,16 +129,16 @@ pub struct Kind {
     pub name: &'static str,
     /// What it does.
     pub action: Action,
-    /// The place of each parameter among those of SIMD8 and SIMD16; [`ABSENT`] if it has none.
+    /// Position of each parameter in SIMD8 and SIMD16 messages, or [`ABSENT`].
     places: [u8; PARAMETERS],
-    /// The dword of each parameter in the first half of the registers of SIMD4x2, counting halves
-    /// of 4 dwords.
+    /// Position of each parameter in SIMD4x2 messages, or [`ABSENT`]. Position `n` is dword `n % 4`
+    /// of a lane's half of register `n / 4`.
     pair: [u8; PARAMETERS],
-    /// It works without any parameter.
+    /// The message has no parameters.
     empty: bool,
 }
 
-/// The place of a parameter that a kind does not have.
+/// The position of a parameter that a kind does not have.
 const ABSENT: u8 = u8::MAX;
 
 const fn kind(
@@ -173,13 +173,13 @@ use Parameter::{
     Ai, Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V,
 };
 
-/// Coordinates of SIMD4x2: the first register.
+/// Positions in SIMD4x2 messages: the coordinates in the first register, then the given parameters.
 macro_rules! pair {
     ($($parameter:ident $place:literal)*) => { &[(U, 0), (V, 1), (R, 2), (Ai, 3) $(, ($parameter, $place))*] };
 }
 
-/// Every kind of message (gen8_facts 4.2). Those of SIMD4x2 have four dwords of each register for
-/// each of their lanes: 4 is the first dword of the second register.
+/// All kinds of messages (gen8_facts 4.2). In SIMD4x2 messages each lane has four dwords of each
+/// register, so position 4 is the first dword of the second register.
 static KINDS: [(Type, Kind); 22] = [
     (Type::SAMPLE, kind("sample", sample(LodFrom::Neighbours, false), &[U, V, R, Ai], pair![])),
     (
@@ -290,26 +290,26 @@ static KINDS: [(Type, Kind); 22] = [
 ];
 
 impl Kind {
-    /// The kind of a message type; none for types that are reserved.
+    /// The kind of a message type; `None` for reserved types.
     #[inline]
     pub fn of(kind: Type) -> Option<&'static Kind> {
         KINDS.iter().find(|(own, _)| *own == kind).map(|(_, kind)| kind)
     }
 }
 
-/// Lanes of a message, and how they lie in registers.
+/// Number of lanes of a message, and their layout in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Simd {
-    /// Two, each in half a register of four dwords.
+    /// Two lanes. Each has four dwords, half of a register.
     Pair,
-    /// Eight, a register for each parameter.
+    /// Eight lanes. Each parameter has one register.
     Eight,
-    /// Sixteen, two registers for each.
+    /// Sixteen lanes. Each parameter has two registers.
     Sixteen,
 }
 
 impl Simd {
-    /// The lanes of a mode; none for the media messages (SIMD32/64).
+    /// The lanes of a mode; `None` for the media messages (SIMD32/64).
     pub fn of(mode: Mode) -> Option<Simd> {
         match mode {
             Mode::SIMD4X2 => Some(Simd::Pair),
@@ -319,7 +319,7 @@ impl Simd {
         }
     }
 
-    /// Registers of a parameter, or of a channel of the answer.
+    /// Number of registers of a parameter, or of a channel of the response.
     const fn registers(self) -> usize {
         match self {
             Simd::Pair | Simd::Eight => 1,
@@ -327,13 +327,13 @@ impl Simd {
         }
     }
 
-    /// Groups of lanes that are worked on together.
+    /// Number of groups of lanes.
     pub const fn groups(self) -> usize {
         self.registers()
     }
 }
 
-/// A message as the sampler takes it.
+/// A decoded message to the sampler.
 #[derive(Debug)]
 pub struct Request<'m> {
     /// Its registers.
@@ -342,23 +342,23 @@ pub struct Request<'m> {
     pub kind: &'static Kind,
     /// Its lanes.
     pub simd: Simd,
-    /// Lanes that take part, a bit each.
+    /// Mask of active lanes.
     pub mask: u32,
-    /// Channels that come back: bit 0 is red.
+    /// Mask of the channels that are returned: bit 0 is red.
     present: u8,
-    /// Texels added to U, V and R.
+    /// Offsets that are added to U, V and R, in texels.
     pub offset: [i32; 3],
-    /// The channel that a gather takes.
+    /// The channel that a gather returns.
     pub channel: usize,
-    /// Where the header has the samplers, from Dynamic State Base Address on.
+    /// Offset of the sampler states from Dynamic State Base Address, if there is a header.
     pub samplers: Option<u64>,
 }
 
 impl<'m> Request<'m> {
-    /// Opens a message.
+    /// Decodes the header and the lengths of a message.
     ///
     /// # Errors
-    /// [`Fault::IllegalInstruction`] for lengths that its kind cannot have.
+    /// [`Fault::IllegalInstruction`] for a length that is impossible for its kind.
     #[inline]
     pub fn open(
         port: &Port<'_, '_>,
@@ -406,12 +406,12 @@ impl<'m> Request<'m> {
         Ok(request)
     }
 
-    /// What the send says.
+    /// The message as the `send` instruction sent it.
     pub fn message(&self) -> &'m Message {
         self.payload.message
     }
 
-    /// True if the message brings a parameter.
+    /// True if the message contains a parameter.
     #[inline(always)]
     pub fn has(&self, parameter: Parameter) -> bool {
         let place = match self.simd {
@@ -421,7 +421,7 @@ impl<'m> Request<'m> {
         usize::from(place) < self.payload.sent() / self.simd.registers() && place != ABSENT
     }
 
-    /// A parameter of the lanes of a group; 0 if the message is shorter (003:4038).
+    /// A parameter of the lanes of a group; 0 if the message does not contain it (003:4038).
     #[inline(always)]
     pub fn parameter(
         &self,
@@ -451,7 +451,7 @@ impl<'m> Request<'m> {
         }
     }
 
-    /// The same as floats.
+    /// A parameter of the lanes of a group, as floats.
     #[inline(always)]
     pub fn floats(
         &self,
@@ -462,14 +462,14 @@ impl<'m> Request<'m> {
         self.parameter(registers, parameter, group).map(f32::from_bits)
     }
 
-    /// Lanes of a group that take part.
+    /// Mask of the active lanes of a group.
     #[inline(always)]
     pub fn group_mask(&self, group: usize) -> u32 {
         self.mask >> (GROUP * group) & 0xff
     }
 
-    /// Writes the answer of a group, channels of lanes. Channels that the header leaves out are
-    /// skipped, those behind the response length are not there.
+    /// Writes the response of a group; `channels` has the values of each lane for each channel.
+    /// Channels that the header masks are skipped. Channels beyond the response length are dropped.
     #[inline(always)]
     pub fn answer(&self, registers: &mut Registers, group: usize, channels: &[[u32; GROUP]; 4]) {
         let Some(at) = self.payload.answer() else { return };
@@ -506,14 +506,14 @@ impl<'m> Request<'m> {
         }
     }
 
-    /// Writes the same value of all lanes.
+    /// Writes the same value for all lanes.
     pub fn answer_all(&self, registers: &mut Registers, value: Value) {
         for group in 0..self.simd.groups() {
             self.answer(registers, group, &value.map(|bits| [bits; GROUP]));
         }
     }
 
-    /// Writes the mask of pixels that are alive, behind the channels (003:4237-4243).
+    /// Writes the mask of pixels that are not killed, after the channels (003:4237-4243).
     pub fn answer_mask(&self, registers: &mut Registers, killed: u32) {
         let register = self.present.count_ones() as usize * self.simd.registers();
         if let Some(at) = self.payload.answer()
@@ -523,7 +523,7 @@ impl<'m> Request<'m> {
         }
     }
 
-    /// Counts bytes that were read, or says what was being read.
+    /// Adds the number of bytes read to the statistics, or returns the fault for a page fault.
     ///
     /// # Errors
     /// The page fault.
@@ -536,7 +536,7 @@ impl<'m> Request<'m> {
         self.payload.moved(port, false, bytes)
     }
 
-    /// A message that breaks the rules: its name and what is wrong with it.
+    /// The fault for an invalid message. `why` follows the name of the message.
     #[cold]
     pub fn illegal(&self, port: &Port<'_, '_>, why: &str) -> Fault {
         port.illegal(format!("{} {why}", self.kind.name), self.payload.message)

@@ -1,4 +1,4 @@
-//! Filtered texels: the messages sample, sample_b, sample_l, sample_c, sample_d and their kin.
+//! Filtered texels: the messages sample, sample_b, sample_l, sample_c, sample_d and related ones.
 
 use super::fast_sample;
 use super::footprint::{self, Footprint, Way};
@@ -14,19 +14,19 @@ use crate::mem::{PageFault, Vm};
 use crate::surface::format::Numeric;
 use crate::surface::format::value::Value;
 
-/// Channels of a colour as it is being summed up.
+/// Sums of the four channels.
 type Sum = [f64; 4];
 
-/// What becomes of a message about samples.
+/// Result of a sample message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// Lanes that the chroma key killed.
+    /// Mask of the lanes that the chroma key killed.
     pub killed: u32,
 }
 
-/// Samples a surface and answers the message.
+/// Samples a surface and writes the response.
 ///
 /// # Errors
 /// A page fault.
@@ -119,7 +119,7 @@ struct Lanes<'v> {
     points: [Point; GROUP],
     details: [Detail; GROUP],
     references: [f32; GROUP],
-    /// What comes out.
+    /// The filtered texel of each lane.
     values: [Value; GROUP],
     killed: u32,
 }
@@ -143,7 +143,7 @@ impl Lanes<'_> {
         self.several(texels)
     }
 
-    /// Does something for every lane that takes part.
+    /// Calls `work` for every active lane.
     #[inline(always)]
     fn each(
         &mut self,
@@ -163,13 +163,13 @@ impl Lanes<'_> {
         let magnified = self.details[lane].choice.magnified;
         let filter = match self.sample.reduce {
             Reduce::Mean => self.view.filters[usize::from(magnified)],
-            // Integers have filters there (2d p.398).
+            // Minimum and maximum have filters for integers too (2d p.398).
             _ => [self.view.sampler.min, self.view.sampler.mag][usize::from(magnified)],
         };
         Way { linear: filter != MapFilter::Nearest, magnified, offset: self.offset }
     }
 
-    /// One level, one sample.
+    /// Samples lanes with one level and one sample each.
     #[inline(always)]
     fn simple(&mut self, texels: &mut Texels<'_, '_>) -> Result<(), PageFault> {
         let view = self.view;
@@ -199,7 +199,8 @@ impl Lanes<'_> {
         Ok(())
     }
 
-    /// Two levels, or several samples along a line, or the least and the greatest of texels.
+    /// Samples lanes with two levels, with several samples along a line, or with a minimum or
+    /// maximum.
     fn several(&mut self, texels: &mut Texels<'_, '_>) -> Result<(), PageFault> {
         let view = self.view;
         let mut sums: [Sum; GROUP] = [[0.0; 4]; GROUP];
@@ -242,7 +243,7 @@ impl Lanes<'_> {
                     if self.sample.reduce != Reduce::Mean {
                         self.reduce(values, footprint, lane, is_first);
                     } else if view.numeric != Numeric::Float {
-                        // Integers have no mean: the first level's.
+                        // Integers have no mean. Use the texel of the first sample.
                         if is_first {
                             self.values[lane] = values[0];
                         }
@@ -265,14 +266,14 @@ impl Lanes<'_> {
         Ok(())
     }
 
-    /// The mean of comparisons.
+    /// The weighted mean of the results of the comparisons.
     fn compared(&self, values: &[Value], footprint: &Footprint, lane: usize) -> f64 {
         let reference = self.references[lane];
         let results = values.iter().map(|value| f64::from(self.view.shadow(value, reference)));
         results.zip(footprint.weights).map(|(result, weight)| result * weight).sum()
     }
 
-    /// The least or the greatest of texels that count, and of those before.
+    /// Updates a lane's minimum or maximum with the texels whose weight is not 0.
     fn reduce(&mut self, values: &[Value], footprint: &Footprint, lane: usize, is_first: bool) {
         let (numeric, least) = (self.view.numeric, self.sample.reduce == Reduce::Min);
         let mut best = (!is_first).then_some(self.values[lane]);
@@ -288,7 +289,7 @@ impl Lanes<'_> {
         self.values[lane] = best.unwrap_or_default();
     }
 
-    /// Notes that a texel that counts matched the chroma key.
+    /// Marks a lane as killed if a texel whose weight is not 0 matched the chroma key.
     #[inline(always)]
     fn note_killed(&mut self, texels: &Texels<'_, '_>, footprint: &Footprint, lane: usize) {
         if texels.killed == 0 {
@@ -302,14 +303,15 @@ impl Lanes<'_> {
     }
 }
 
-/// A sample of the anisotropic filter: its way from the middle, and its weight of all.
+/// A sample of the anisotropic filter: its offset from the middle of the line, and its part of the
+/// total weight.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Along {
     offset: [f64; 2],
     weight: f64,
 }
 
-/// Sample `way` of a line, or the only one where there is none.
+/// Sample `way` of a line. Without a line there is only sample 0.
 fn along(line: Option<levels::Line>, way: u32) -> Option<Along> {
     let Some(line) = line else {
         return (way == 0).then_some(Along { offset: [0.0; 2], weight: 1.0 });
@@ -323,8 +325,8 @@ fn along(line: Option<levels::Line>, way: u32) -> Option<Along> {
     Some(Along { offset: line.step.map(|step| step * from_middle), weight: own / all })
 }
 
-/// The weighted mean of texels. Products are exact; what has no weight does not count, even if it
-/// is no number.
+/// The weighted mean of texels. Products are exact. A texel with weight 0 does not count, even if
+/// it is a NaN.
 #[inline(always)]
 fn mean(values: &[Value], footprint: &Footprint) -> Sum {
     let mut sum = [0.0; 4];
@@ -338,7 +340,7 @@ fn mean(values: &[Value], footprint: &Footprint) -> Sum {
     sum
 }
 
-/// The lesser or the greater of two channels; of a number and none, the number.
+/// The minimum (`least`) or maximum of two values of a channel. If one is a NaN, the other one.
 fn better(numeric: Numeric, least: bool, a: u32, b: u32) -> u32 {
     let take_b = match numeric {
         Numeric::Uint => (b < a) == least,

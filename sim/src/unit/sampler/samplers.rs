@@ -69,15 +69,15 @@ impl Samplers {
         self.views.get(number).is_some_and(|view| view.sampler == sampler).then_some(number)
     }
 
-    /// The number of the view of a surface and a sampler, if there is one. It becomes the recent one
-    /// of the surface.
+    /// The number of the view of a surface and a sampler, if there is one. It becomes the recent
+    /// view of the surface.
     pub(super) fn look_up(&mut self, surface: u8, sampler: Option<u64>) -> Option<usize> {
         let number = self.index(surface, sampler)?;
         self.recent[usize::from(surface)] = number as u16 + 1;
         Some(number)
     }
 
-    /// Adds a view, which becomes the recent one of its surface; its number.
+    /// Adds a view, which becomes the recent one of its surface. Returns its number.
     pub(super) fn add(&mut self, surface: u8, sampler: Option<u64>, view: Box<View>) -> usize {
         if self.views.len() >= MOST_VIEWS {
             self.views.clear();

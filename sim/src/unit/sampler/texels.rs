@@ -1,9 +1,9 @@
-//! Texels from memory: found by level, slice, column and row, collected in groups, read and decoded
-//! together.
+//! Reads texels from memory. They are addressed by level, slice, column and row, collected in
+//! groups, and decoded together.
 //!
-//! Elements of whole bytes are only noted by address when they are asked for; [`Texels::read`]
-//! copies the bytes of the group and decodes all of it at once. What is not stored so simply
-//! (blocks, shared chroma, bits) is read when asked for, through the same pages.
+//! If elements have whole bytes, adding a texel only records its address. [`Texels::read`] copies
+//! the bytes of the group and decodes them at once. Other texels (blocks, shared chroma, bits) are
+//! read when they are added, through the same cache of pages.
 
 use super::address::BORDER;
 use super::state::KeyMode;
@@ -14,24 +14,24 @@ use crate::surface::format::codec::{decode_element, decode_yuv};
 use crate::surface::format::value::Value;
 use crate::surface::format::{Codec, Numeric};
 
-/// Texels of a group: two in each of three directions for eight lanes.
+/// Maximum number of texels of a group: two in each of three directions for eight lanes.
 pub const GROUP: usize = 64;
 /// Texels of the largest block (FXT1).
 const BLOCK: usize = 32;
 
-/// The pages that were looked at last, by the low bits of their numbers.
+/// Cache of recently used pages. The low bits of a page number select the entry.
 pub struct Pages<'v, 'a> {
     vm: &'v Vm<'a>,
     pages: [(u64, &'v Page); 4],
 }
 
-/// No page has this number.
+/// Page number of an empty entry.
 const NO_PAGE: u64 = u64::MAX;
-/// The page of that number, which nothing reads.
+/// The page of an empty entry. It is never read.
 static NOWHERE: Page = Page::zeros();
 
 impl<'v, 'a> Pages<'v, 'a> {
-    /// No page yet.
+    /// An empty cache.
     pub fn new(vm: &'v Vm<'a>) -> Self {
         Pages { vm, pages: [(NO_PAGE, &NOWHERE); 4] }
     }
@@ -64,16 +64,16 @@ impl<'v, 'a> Pages<'v, 'a> {
 pub struct Texels<'v, 'a> {
     view: &'v View,
     pages: Pages<'v, 'a>,
-    /// Texels of the group.
+    /// Number of texels in the group.
     count: usize,
     addresses: [u64; GROUP],
-    /// Those that have the border colour.
+    /// Mask of the texels that have the border colour.
     border: u64,
-    /// What they are, after [`Texels::read`].
+    /// Values of the texels, valid after [`Texels::read`].
     pub values: [Value; GROUP],
-    /// Those that match the chroma key, after [`Texels::read`].
+    /// Mask of the texels that match the chroma key, valid after [`Texels::read`].
     pub killed: u64,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub bytes: u64,
     /// The block that was decoded last, and its address.
     block: Option<(u64, [Value; BLOCK])>,
@@ -104,7 +104,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         self.killed = 0;
     }
 
-    /// How many texels there are, which is the place of the next one.
+    /// Number of texels, which is also the position of the next one.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.count
@@ -125,8 +125,8 @@ impl<'v, 'a> Texels<'v, 'a> {
         self.count += 1;
     }
 
-    /// Adds all texels with these columns and rows, row by row; [`BORDER`] in one of them is the
-    /// border colour.
+    /// Adds all texels with these columns and rows, row by row. The column or row [`BORDER`] gives
+    /// the border colour.
     ///
     /// # Errors
     /// A page fault.
@@ -162,7 +162,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(())
     }
 
-    /// Address of a row of elements from its first byte on.
+    /// Address of row `y` of elements, without the offset of a byte in the row.
     #[inline(always)]
     fn row(&self, origin: Origin, y: i32) -> u64 {
         let surface = &self.view.surface;
@@ -207,7 +207,7 @@ impl<'v, 'a> Texels<'v, 'a> {
                 let at = x as u32 * bits;
                 let [byte] = self.pages.bytes(self.address(origin, i64::from(at / 8), y))?;
                 let word = u64::from(byte) >> (at % 8);
-                // MONO8 has no channel: its bit is all of them.
+                // MONO8 has no channels: its bit gives all four values.
                 self.values[n] = match codec.format().count {
                     0 => [((word & 1) as f32).to_bits(); 4],
                     _ => decode_element(codec.format(), &[word, 0, 0, 0]),
@@ -224,8 +224,8 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(())
     }
 
-    /// A pixel of packed YUV. Chroma is stored for every second one; those between have the mean of
-    /// their neighbours' (003:3874).
+    /// A pixel of packed YUV. Chroma is stored for every second pixel. The pixels between get the
+    /// mean of their neighbours' chroma (003:3874).
     fn packed(
         &mut self,
         codec: &Codec,
@@ -249,8 +249,8 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok([mean(0).to_bits(), own[1][1], mean(2).to_bits(), own[1][3]])
     }
 
-    /// A pixel of luma and the chroma of the four pixels that it is one of: Cr, Y, Cb (003:3634);
-    /// Cb is stored first.
+    /// A pixel of a planar format: its luma, and the chroma of its block of 2 x 2 pixels. The
+    /// result is Cr, Y, Cb (003:3634). Cb is stored before Cr.
     fn planar(
         &mut self,
         codec: &Codec,
@@ -277,7 +277,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok([cr, luma, cb, 1.0].map(f32::to_bits))
     }
 
-    /// A texel of a block; the block is kept for those that follow.
+    /// A texel of a block. Caches the decoded block for the next texels.
     fn compressed(
         &mut self,
         codec: &Codec,
@@ -355,7 +355,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(())
     }
 
-    /// Palette, channels that are 1, and chroma key.
+    /// Applies the palette, the channels that are 1, and the chroma key.
     #[cold]
     fn adjust(&mut self) {
         let view = self.view;

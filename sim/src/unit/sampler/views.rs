@@ -18,7 +18,7 @@ use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
 use genxml::gen8::state::SamplerState;
 
 impl Bindings {
-    /// The view of surface `index` and the sampler at address `sampler`, which is none for messages
+    /// The view of surface `index` and the sampler at address `sampler`; `None` for messages
     /// without a sampler.
     ///
     /// # Errors

@@ -11,10 +11,10 @@ use rustix::fd::IntoRawFd;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-/// The state that a client asks for.
+/// The state that a client requests.
 struct Commit {
     state: State,
-    /// FB_ID is set, maybe to the current frame buffer.
+    /// The client sets FB_ID, maybe to the current frame buffer.
     flips: bool,
     /// Fences that must signal first (IN_FENCE_FD).
     before: Vec<OwnedFd>,
@@ -119,7 +119,8 @@ impl Device {
         if modeset && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
             return Err(Errno::INVAL.into());
         }
-        // An event or out-fence needs a CRTC that takes part, and that is active before or after.
+        // An event or out-fence needs a CRTC that is part of the commit, and active before or after
+        // it.
         if (event || after.is_some())
             && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
         {

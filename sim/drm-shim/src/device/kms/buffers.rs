@@ -1,4 +1,4 @@
-//! Frame buffers: objects as images to be displayed.
+//! Frame buffers: objects used as displayed images.
 
 use crate::device::config::Mode;
 use crate::device::descriptor::Id;
@@ -14,8 +14,8 @@ pub(super) const MAX_EXTENT: u32 = Mode::MAX_EXTENT as u32;
 pub(super) const FORMATS: [u32; 5] =
     [fourcc(b"RG16"), fourcc(b"XR24"), fourcc(b"XB24"), fourcc(b"XR30"), fourcc(b"XB30")];
 
-/// Formats with alpha. A Broadwell has them only for its cursor; they are accepted for programs
-/// that ask for them.
+/// Formats with alpha. A Broadwell supports them only for its cursor. They are accepted because
+/// some programs use them.
 const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
 
 /// Modifiers of the primary plane, linear and X-tiled, each with the kernel's number of the tiling.

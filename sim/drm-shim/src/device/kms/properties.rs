@@ -28,9 +28,9 @@ const FB_TYPE: u32 = 0xfbfb_fbfb;
 /// Capabilities that a client has enabled (SET_CLIENT_CAP).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientCaps {
-    /// It sees all planes.
+    /// The client sees all planes.
     pub universal_planes: bool,
-    /// It uses atomic commits.
+    /// The client uses atomic commits.
     pub atomic: bool,
 }
 

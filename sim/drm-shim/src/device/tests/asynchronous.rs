@@ -32,7 +32,7 @@ fn work_after_a_fence() {
     domain.write_domain = 1;
     assert_eq!(client.i915(i915::nr::GEM_SET_DOMAIN, &mut domain), Err(Stop::Wait(FOREVER)));
 
-    // A merged fence signals when both have signaled. A syncobj takes it.
+    // A merged fence signals when both have signaled. Import it into a syncobj.
     let merged = client
         .device
         .merge([done.try_clone().unwrap(), descriptor::signaled_fence().unwrap()])
@@ -55,8 +55,8 @@ fn work_after_a_fence() {
     };
     assert_eq!(client.core(drm::nr::SYNCOBJ_WAIT, &mut wait), errno(Errno::TIME));
 
-    // A submission of another context that does not depend on the first one overtakes it. Objects
-    // live on after their handles are closed.
+    // A submission of another context does not depend on the first one and overtakes it. Objects
+    // exist as long as pending work uses them, also after their handles are closed.
     let mut create = i915::ContextCreate::default();
     client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
     let second = client.store_batch(0x30_0000, 8);
@@ -90,7 +90,7 @@ fn work_after_a_fence() {
     assert_eq!(client.counts()[..2], [2, 1]);
 }
 
-/// A client that continued after a fault sees it in its fence, in its next submission, and in
+/// A client that continued after a fault gets it from its fence, from its next submission, and from
 /// GET_RESET_STATS.
 #[test]
 fn late_faults() {
@@ -112,7 +112,8 @@ fn late_faults() {
     assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
     assert_eq!(client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id), errno(Errno::IO));
 
-    // A submission that waits after a fault that bans fails, and its fence says so.
+    // A submission that waits fails after a fault that bans its context, and its fence reports
+    // that.
     let (gate, opens) = Client::gate();
     let mut zero =
         i915::ContextParam { param: i915::context_param::RECOVERABLE, ..Default::default() };

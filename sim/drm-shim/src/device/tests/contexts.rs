@@ -71,7 +71,7 @@ fn contexts() {
     assert_eq!(client.i915(i915::nr::GEM_CONTEXT_DESTROY, &mut destroy), errno(Errno::NOENT));
 }
 
-/// After a thousand submissions, contexts and objects nothing has accumulated.
+/// After a thousand submissions, contexts and objects, no state has accumulated.
 #[test]
 fn nothing_grows() {
     let mut client = Client::open(RENDER);

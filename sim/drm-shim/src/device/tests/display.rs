@@ -95,7 +95,7 @@ fn modes() {
     let sizes: Vec<_> =
         modes.iter().map(|mode| (mode.hdisplay, mode.vdisplay, mode.vrefresh)).collect();
     assert_eq!(sizes, [(800, 600, 75), (800, 600, 60), (640, 480, 60), (320, 240, 60)]);
-    // Of the driver; the first one is preferred.
+    // All are modes from the driver; the first one is preferred.
     assert_eq!(modes.iter().map(|mode| mode.kind).collect::<Vec<_>>(), [0x48, 0x40, 0x40, 0x40]);
     // Total pixels with blanking, at 75 Hz.
     assert_eq!(modes[0].clock, 960 * 635 * 75 / 1000);
@@ -143,7 +143,8 @@ impl Client {
     }
 }
 
-/// One commit sets the mode and displays an image, as kmscube -A does. Each image becomes a file.
+/// One commit sets the mode and displays an image, as kmscube -A does. Each image is written to a
+/// file.
 #[test]
 fn atomic() {
     let frames = std::env::temp_dir().join(format!("genx-shim-frames-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! The device as a client sees it, ioctl by ioctl. Oracle: the kernel's interface. The values in
+//! Tests of the device through its ioctls. Oracle: the kernel's interface. The expected values in
 //! memory are those that the batches store.
 //!
 //! This file has the client and its batches. The tests are in one file for each topic.
@@ -42,7 +42,7 @@ impl Drop for Client {
 
 impl Client {
     fn open(minor: u32) -> Client {
-        // Each test has its own directory: they run in parallel.
+        // Each test has its own directory, because tests run in parallel.
         let errors = std::env::temp_dir().join(format!(
             "genx-shim-{}-{}",
             std::process::id(),
@@ -200,7 +200,7 @@ impl Client {
         busy.busy
     }
 
-    /// GEM_WAIT, repeated while it asks for that.
+    /// Calls GEM_WAIT until it completes.
     fn wait(&mut self, handle: u32, timeout_ns: i64) -> (Outcome, i64) {
         let mut wait = i915::GemWait { bo_handle: handle, flags: 0, timeout_ns };
         let since = now();

@@ -24,7 +24,7 @@ hooks! {
     }
 }
 
-/// ioctls of devices, shared buffers and sync files; none if the descriptor is something else.
+/// ioctls of devices, shared buffers and sync files; `None` for other descriptors.
 fn ours(file: c_int, request: Request, argument: u64) -> Option<Result<(), Errno>> {
     match request.kind() {
         DRM_TYPE => match descriptor(file)? {
@@ -33,7 +33,7 @@ fn ours(file: c_int, request: Request, argument: u64) -> Option<Result<(), Errno
         },
         SYNC_FILE_TYPE => sync_file(file, request, argument),
         DMA_BUF_TYPE => Some(match (descriptor(file)?, request.number()) {
-            // Begin and end of access by the CPU: memory is coherent.
+            // Begin or end of CPU access: nothing to do, because memory is coherent.
             (Descriptor::DmaBuf { .. }, nr::DMA_BUF_IOCTL_SYNC) => Ok(()),
             (Descriptor::DmaBuf { .. }, nr::DMA_BUF_IOCTL_EXPORT_SYNC_FILE) => export(argument),
             (Descriptor::DmaBuf { .. }, nr::DMA_BUF_IOCTL_IMPORT_SYNC_FILE) => Ok(()),

@@ -43,7 +43,8 @@ macro_rules! hooks {
 }
 use hooks;
 
-/// The path that a client passes; none if it is null or not UTF-8, as no path of the tree is.
+/// The path that a client passes; `None` if it is null or not UTF-8. All paths of the tree are
+/// UTF-8.
 ///
 /// # Safety
 /// `path` is null or points to a string that ends with a zero byte and outlives the result.
@@ -56,14 +57,14 @@ unsafe fn path<'a>(path: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(path) }.to_str().ok()
 }
 
-/// The file of the tree that a path leads to; none for all other paths.
+/// The file of the tree that a path leads to; `None` for paths outside the tree.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte.
 unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
     // SAFETY: the caller promises what `path` requires; the string is used in this call only.
     let name = unsafe { path(name) }?;
-    // Creating the tree reads files, some in /sys: that must not happen for paths outside the tree.
+    // Creating the tree reads files, some of them in /sys. Do not do it for paths outside the tree.
     let likely = name.starts_with("/dev/") || name.starts_with("/sys/") || name.starts_with("//");
     if !likely || !Tree::covers(name) {
         return None;
@@ -71,7 +72,7 @@ unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
     tree().find(name, follow)
 }
 
-/// The same for a path that is relative to an open directory.
+/// Like [`find`], for a path that is relative to an open directory.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte.
@@ -89,7 +90,7 @@ unsafe fn find_at(at: c_int, name: *const c_char, follow: bool) -> Option<Found<
     unsafe { find(name, follow) }
 }
 
-/// What one of the client's descriptors stands for; none if it is not the device's or not open.
+/// What one of the client's descriptors stands for; `None` if this library did not create it.
 fn descriptor(number: c_int) -> Option<Descriptor> {
     if number < 0 {
         return None;

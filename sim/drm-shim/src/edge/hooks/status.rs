@@ -162,7 +162,7 @@ fn node_status(node: &Node) -> Status {
     }
 }
 
-/// The status to report for a socket that stands for something else; none if it is reported as a
+/// The status to report for a socket that stands for something else; `None` if it is reported as a
 /// socket.
 fn descriptor_status(descriptor: Descriptor) -> Option<Status> {
     match descriptor {

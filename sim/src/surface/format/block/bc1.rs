@@ -1,6 +1,6 @@
-//! BC1, BC2 and BC3 (DXT1, DXT3 and DXT5): two colours of 5, 6 and 5 bits, two more between them,
-//! and two bits a texel that choose one of the four. BC2 and BC3 have alpha in eight bytes before
-//! these.
+//! BC1, BC2 and BC3 (DXT1, DXT3 and DXT5): two colours of 5, 6 and 5 bits, two more colours between
+//! them, and an index of two bits for each texel. BC2 and BC3 have eight bytes of alpha before the
+//! colours.
 
 use super::super::convert;
 use super::super::value::Value;
@@ -8,22 +8,23 @@ use super::bc4::Ramp;
 use super::texels::{Block, Bytes, Channel, expand};
 use crate::assumptions::COLOURS_BETWEEN_ARE_ROUNDED;
 
-/// Four colours and an index for each texel.
+/// A decoded block of colours: four colours, and an index for each texel.
 pub struct Bc1 {
     palette: [Value; 4],
     indices: u32,
 }
 
 impl Bc1 {
-    /// A block of BC1: without the second of the colours between if the first colour is not the
-    /// greater one, as numbers. Then the last colour is black, and `black` its alpha.
+    /// Reads a block of BC1. If the first colour is not greater than the second, compared as
+    /// numbers, only one colour lies between them. Then the last colour is black with alpha
+    /// `black`.
     #[inline]
     pub fn alone(bytes: &[u8; 8], black: u8, srgb: bool) -> Bc1 {
         let [first, second, _, _] = words(bytes);
         Bc1::read(bytes, first > second, black, srgb)
     }
 
-    /// Colours beside alpha: always with two between.
+    /// Reads the colours of a block with separate alpha. They always have two colours between.
     #[inline]
     fn colours(bytes: &[u8; 8], srgb: bool) -> Bc1 {
         Bc1::read(bytes, true, 0xff, srgb)
@@ -55,7 +56,8 @@ impl Block for Bc1 {
     }
 }
 
-/// The nearest byte to so many parts of each of two; halves are rounded up.
+/// The weighted mean of two bytes, rounded to the nearest byte, halves up
+/// (assumptions::COLOURS_BETWEEN_ARE_ROUNDED).
 #[inline(always)]
 pub fn between(first_parts: u32, first: u8, second_parts: u32, second: u8) -> u8 {
     let parts = first_parts + second_parts;
@@ -74,14 +76,14 @@ fn rgb(colour: u32) -> [u8; 3] {
     [expand(colour >> 11, 5), expand(colour >> 5 & 0x3f, 6), expand(colour & 0x1f, 5)]
 }
 
-/// Colours beside four bits of alpha for each texel.
+/// A decoded block of BC2: colours, and four bits of alpha for each texel.
 pub struct Bc2 {
     colours: Bc1,
     alpha: u64,
 }
 
 impl Bc2 {
-    /// A block of BC2.
+    /// Reads a block of BC2.
     #[inline]
     pub fn read(bytes: &[u8; 16], srgb: bool) -> Bc2 {
         let [alpha, colours] = parts(bytes);
@@ -98,14 +100,14 @@ impl Block for Bc2 {
     }
 }
 
-/// Colours beside alpha as in BC4.
+/// A decoded block of BC3: colours, and alpha as in BC4.
 pub struct Bc3 {
     colours: Bc1,
     alpha: Ramp,
 }
 
 impl Bc3 {
-    /// A block of BC3.
+    /// Reads a block of BC3.
     #[inline]
     pub fn read(bytes: &[u8; 16], srgb: bool) -> Bc3 {
         let [alpha, colours] = parts(bytes);

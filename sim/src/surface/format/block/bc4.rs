@@ -1,5 +1,5 @@
-//! BC4 and BC5: a channel of two bytes and of what lies between them, with three bits a texel that
-//! choose. BC5 has two such channels; the alpha of BC3 is one.
+//! BC4 and BC5: a channel with two values of a byte, more values between them, and an index of
+//! three bits for each texel. BC5 has two such channels. The alpha of BC3 is such a channel too.
 
 use super::texels::Channel;
 use crate::assumptions::ENDS_OF_SIGNED_BLOCKS_ARE_CLAMPED_FIRST;
@@ -11,14 +11,14 @@ pub struct Ramp {
 }
 
 impl Ramp {
-    /// Ends between 0 and 1.
+    /// Reads a channel with values from 0 to 1.
     #[inline]
     pub fn unorm(bytes: &[u8; 8]) -> Ramp {
         let ends = [bytes[0], bytes[1]].map(i32::from);
         Ramp::read(bytes, ends, ends[0] > ends[1], [0, 255])
     }
 
-    /// Ends between -1 and 1; the lowest value of a byte is -1 as well.
+    /// Reads a channel with values from -1 to 1. The bytes -128 and -127 both mean -1.
     #[inline]
     pub fn snorm(bytes: &[u8; 8]) -> Ramp {
         let raw = [bytes[0], bytes[1]].map(u8::cast_signed);
@@ -31,8 +31,9 @@ impl Ramp {
         Ramp::read(bytes, ends, falling, [-127, 127])
     }
 
-    /// If the first end is the greater one, there are six steps between the ends, else four, and
-    /// the least and the greatest value. What lies between is as exact as a float can be.
+    /// If the first end is the greater one, there are six values between the ends. Otherwise there
+    /// are four, and also the least and the greatest value. Values between are exact quotients,
+    /// rounded to a float.
     #[inline(always)]
     fn read(
         bytes: &[u8; 8],

@@ -1,49 +1,49 @@
-//! BC6H: red, green and blue as halves, one or two pairs of ends, in fourteen modes that differ in
-//! the bits of the ends.
+//! BC6H: red, green and blue as half precision floats, with one or two pairs of endpoints. There
+//! are fourteen modes, which differ in the bits of the endpoints.
 
 use super::super::convert;
 use super::super::value::Value;
 use super::bptc::{Indices, Partition, interpolate};
 use super::texels::{Block, ONE};
 
-/// A mode: how many bits ends have, and where these lie. Ends are called w, x, y and z: w and x
-/// those of the first subset, y and z those of the second.
+/// A mode: the number of bits of the endpoints, and their positions. The endpoints are called w, x,
+/// y and z. The first subset has w and x, the second has y and z.
 struct Mode {
     /// The lowest two or five bits of the block.
     code: u32,
-    /// Pairs of ends.
+    /// Number of subsets. Each has a pair of endpoints.
     subsets: u32,
-    /// End w is the base of the others, which are signed differences.
+    /// The other endpoints are signed differences to endpoint w.
     deltas: bool,
-    /// Bits of end w.
+    /// Bits of each channel of endpoint w.
     base: u32,
-    /// Bits of red, green and blue of the other ends.
+    /// Bits of red, green and blue of the other endpoints.
     others: [u32; 3],
-    /// The bits of the ends, behind those of the mode.
+    /// Positions of the bits of the endpoints, which follow the bits of the mode.
     runs: [Run; MOST_RUNS],
 }
 
-/// A run of bits that lies in one half of the block.
+/// Contiguous bits of a channel of an endpoint, in one half of the block.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Which end and channel: w's three, x's, y's, z's.
+    /// Channel of an endpoint: 3 * endpoint + channel, with endpoint w = 0, x = 1, y = 2, z = 3.
     end: u8,
-    /// The lowest bit there.
+    /// Lowest bit of the run in the channel.
     low: u8,
-    /// Where in the block.
+    /// Lowest bit of the run in the block.
     at: u8,
-    /// As many ones as there are bits.
+    /// Mask with a set bit for each bit of the run.
     mask: u16,
 }
 
 const MOST_RUNS: usize = 25;
 
-/// A row of the table: the code, pairs of ends, bits of end w, bits of the others; then the runs in
-/// the order of the block, each as channel and end with the lowest and the highest bit there, or a
-/// single one.
+/// Makes a row of the table. `row` has the code, the number of subsets, the bits of endpoint w, and
+/// the bits of red, green and blue of the others. `layout` has the runs in the order of the block:
+/// channel, endpoint, and the lowest and the highest bit, or a single bit.
 const fn mode(row: [u32; 6], layout: &str) -> Mode {
     let [code, subsets, base, red, green, blue] = row;
-    // The two modes with as many bits for all ends have no differences.
+    // The two modes whose endpoints all have the same number of bits have no differences.
     let deltas = base != red;
     Mode {
         code,
@@ -88,7 +88,7 @@ const fn runs(layout: &[u8], mut place: u8) -> [Run; MOST_RUNS] {
     runs
 }
 
-/// A number, and where it ends.
+/// Parses a number. Returns it and the position after it.
 const fn number(text: &[u8], mut at: usize) -> (u8, usize) {
     let mut number = 0;
     while at < text.len() && text[at].is_ascii_digit() {
@@ -163,7 +163,7 @@ static MODES: [Mode; 14] = [
     ),
 ];
 
-/// The ends of each subset, and the indices.
+/// A decoded block: the endpoints of each subset, and the indices.
 pub struct Bc6h {
     ends: [[[i32; 3]; 2]; 2],
     partition: Partition,
@@ -172,7 +172,7 @@ pub struct Bc6h {
 }
 
 impl Bc6h {
-    /// A block of BC6H. One whose mode is reserved is black.
+    /// Reads a block of BC6H. A block whose mode is reserved is black.
     #[inline]
     pub fn read(bytes: &[u8; 16], signed: bool) -> Bc6h {
         let block = u128::from_le_bytes(*bytes);
@@ -189,7 +189,8 @@ impl Bc6h {
                 (halves[usize::from(run.at / 64)] >> (run.at % 64)) as i32 & i32::from(run.mask);
             raw[usize::from(run.end)] |= bits << run.low;
         }
-        // The indices fill the block, those of two subsets behind 5 bits of the partition.
+        // The indices fill the rest of the block. With two subsets, 5 bits of the partition number
+        // precede them.
         let (partition, at, index_bits) = match mode.subsets {
             1 => (Partition::WHOLE, 65, 4),
             _ => (Partition::new(2, (block >> 77) as u32 & 31), 82, 3),
@@ -205,7 +206,7 @@ impl Bc6h {
 }
 
 impl Mode {
-    /// The value of an end from its bits and those of the base.
+    /// The value of an endpoint, from its bits and those of the base.
     #[inline(always)]
     fn end(&self, raw: i32, base: i32, end: usize, channel: usize, signed: bool) -> i32 {
         let value = match (end, self.deltas) {
@@ -222,7 +223,8 @@ const fn sign(value: i32, bits: u32) -> i32 {
     value << (32 - bits) >> (32 - bits)
 }
 
-/// An end of `bits` bits as one of 16; the greatest values become the greatest ones.
+/// Widens an endpoint of `bits` bits to 16 bits. The greatest value becomes the greatest 16-bit
+/// value.
 #[inline(always)]
 fn widen(value: i32, bits: u32, signed: bool) -> i32 {
     if !signed {
@@ -243,8 +245,8 @@ fn widen(value: i32, bits: u32, signed: bool) -> i32 {
     if value < 0 { -wide } else { wide }
 }
 
-/// The half for an interpolated value: 31/64 of it, or 31/32 of its magnitude, so that the greatest
-/// is finite. There is no negative zero.
+/// Converts an interpolated value to the bits of a half: 31/64 of it, or 31/32 of its magnitude if
+/// it is signed. So the greatest half is finite. There is no negative zero.
 #[inline(always)]
 fn half(value: i32, signed: bool) -> u16 {
     if !signed {

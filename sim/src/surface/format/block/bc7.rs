@@ -7,19 +7,19 @@ use super::texels::{Block, Bytes};
 /// A row of the table of modes (Direct3D 11, BC7 format mode reference).
 struct Mode {
     subsets: u32,
-    /// Bits that choose the partition.
+    /// Number of bits of the partition number.
     partition: u32,
-    /// Bits that say which channel changes places with alpha.
+    /// Number of bits that select the channel to swap with alpha.
     rotation: u32,
-    /// A bit that exchanges the two sets of indices.
+    /// Number of bits (0 or 1) that swap the two sets of indices.
     selection: u32,
-    /// Bits of red, green and blue of an end.
+    /// Bits of each of red, green and blue of an endpoint.
     colour: u32,
-    /// Bits of alpha of an end.
+    /// Bits of alpha of an endpoint.
     alpha: u32,
-    /// A lowest bit for all channels of each end.
+    /// 1 if each endpoint has an extra lowest bit for all its channels.
     end_bits: u32,
-    /// A lowest bit for all channels of both ends of a subset.
+    /// 1 if both endpoints of a subset share an extra lowest bit for all their channels.
     shared_bits: u32,
     /// Bits of an index.
     index: u32,
@@ -65,24 +65,24 @@ const MODES: [Mode; 8] = [
     mode([2, 6, 0, 0, 5, 5, 1, 0, 2, 0]),
 ];
 
-/// The colours at the ends of each subset, and the indices.
+/// A decoded block: the endpoints of each subset, and the indices.
 pub struct Bc7 {
     ends: [[[u8; 4]; 2]; 3],
     partition: Partition,
-    /// Of red, green and blue, and of alpha.
+    /// Indices of red, green and blue, and indices of alpha.
     indices: [Indices; 2],
-    /// The channel that changes places with alpha; alpha itself if none does.
+    /// The channel that is swapped with alpha; 3 (alpha itself) if none is.
     rotated: usize,
     values: Bytes,
 }
 
 impl Bc7 {
-    /// A block of BC7. One whose mode is reserved is transparent black.
+    /// Reads a block of BC7. A block whose mode is reserved is transparent black.
     #[inline]
     pub fn read(bytes: &[u8; 16], srgb: bool) -> Bc7 {
         let block = u128::from_le_bytes(*bytes);
         let values = Bytes::new(srgb);
-        // Each mode by itself, with its row as a constant.
+        // Each mode has its own compiled function, with its row as a constant.
         match bytes[0].trailing_zeros() {
             0 => Bc7::with_mode::<0>(block, values),
             1 => Bc7::with_mode::<1>(block, values),
@@ -123,7 +123,8 @@ impl Bc7 {
         Bc7 { ends, partition, indices, rotated, values }
     }
 
-    /// Reds of all ends, greens, blues, alphas, then their lowest bits.
+    /// Reads the endpoints: red of all endpoints, then green, blue, alpha, then their extra lowest
+    /// bits.
     #[inline(always)]
     fn ends(mode: &Mode, take: &mut impl FnMut(u32) -> u32) -> [[[u8; 4]; 2]; 3] {
         let count = 2 * mode.subsets as usize;
@@ -138,7 +139,7 @@ impl Bc7 {
         let mut ends = [[[0xff; 4]; 2]; 3];
         let mut lowest = 0;
         for n in 0..count {
-            // Both ends of a subset may share what the first of them takes.
+            // Both endpoints of a subset may share the bit that is read for the first one.
             if mode.shared_bits == 0 || n % 2 == 0 {
                 lowest = take(more);
             }

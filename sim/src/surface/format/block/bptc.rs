@@ -1,8 +1,8 @@
-//! What BC6H and BC7 share: how texels are divided among subsets, and indices whose highest bit is
-//! left out where it is known to be 0 (Direct3D 11, BC6H and BC7 formats;
-//! ARB_texture_compression_bptc).
+//! Code that BC6H and BC7 share: the division of texels into subsets, and indices. A block does not
+//! store the highest bit of the index of an anchor texel, because it is always 0 (Direct3D 11, BC6H
+//! and BC7 formats; ARB_texture_compression_bptc).
 
-/// Subset of each texel, a bit a texel.
+/// Divisions into two subsets: the subset of each texel, one bit a texel.
 const TWO: [u16; 64] = [
     0xcccc, 0x8888, 0xeeee, 0xecc8, 0xc880, 0xfeec, 0xfec8, 0xec80, 0xc800, 0xffec, 0xfe80, 0xe800,
     0xffe8, 0xff00, 0xfff0, 0xf000, 0xf710, 0x008e, 0x7100, 0x08ce, 0x008c, 0x7310, 0x3100, 0x8cce,
@@ -12,7 +12,7 @@ const TWO: [u16; 64] = [
     0xccf0, 0x0fcc, 0x7744, 0xee22,
 ];
 
-/// The texel of the second subset whose index has a bit less; of the first it is always texel 0.
+/// Anchor texel of the second subset. The anchor of the first subset is always texel 0.
 const ANCHOR_OF_TWO: [u8; 64] = [
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 2, 8, 2, 2, 8, 8, 15, 2, 8,
     2, 2, 8, 8, 2, 2, 15, 15, 6, 8, 2, 8, 15, 15, 2, 8, 2, 2, 2, 15, 15, 6, 6, 2, 6, 8, 15, 15, 2,
@@ -31,7 +31,7 @@ const THREE: [u32; 64] = [
     0xaaaa1414, 0xa05050a0, 0xa0a5a5a0, 0x96000000, 0x40804080, 0xa9a8a9a8, 0xaaaaaa44, 0x2a4a5254,
 ];
 
-/// The texels of the second and the third subset whose indices have a bit less.
+/// Anchor texels of the second and the third subset.
 const ANCHORS_OF_THREE: [[u8; 64]; 2] = [
     [
         3, 3, 15, 15, 8, 3, 15, 15, 8, 8, 6, 6, 6, 5, 3, 3, 3, 3, 8, 15, 3, 3, 6, 10, 5, 8, 8, 6,
@@ -45,12 +45,12 @@ const ANCHORS_OF_THREE: [[u8; 64]; 2] = [
     ],
 ];
 
-/// How the texels of a block are divided.
+/// Division of the texels of a block into subsets.
 #[derive(Clone, Copy)]
 pub struct Partition {
     /// Subset of each texel, two bits a texel.
     subsets: u32,
-    /// The first `count` are the texels whose indices have a bit less, in their order.
+    /// The first `count` entries are the anchor texels in ascending order.
     anchors: [u8; 3],
     count: usize,
 }
@@ -59,7 +59,7 @@ impl Partition {
     /// A block that is not divided.
     pub const WHOLE: Partition = Partition { subsets: 0, anchors: [0; 3], count: 1 };
 
-    /// One of the 64 ways to divide a block into one, two or three subsets.
+    /// Division `number` (0 to 63) of a block into one, two or three subsets.
     #[inline(always)]
     pub fn new(subsets: u32, number: u32) -> Partition {
         let n = number as usize & 63;
@@ -84,7 +84,7 @@ impl Partition {
     }
 }
 
-/// The bits of `word` in the even bits.
+/// Moves the bits of `word` to the even bits.
 const fn spread(word: u16) -> u32 {
     let mut bits = word as u32;
     bits = (bits | bits << 8) & 0x00ff_00ff;
@@ -102,8 +102,8 @@ pub struct Indices {
 }
 
 impl Indices {
-    /// Indices of `width` bits from bit `low` of the block up; the bits that are left out are put
-    /// in.
+    /// Reads indices of `width` bits from bit `low` of the block up. Inserts the missing bits of
+    /// the anchor texels as 0.
     #[inline(always)]
     pub fn new(block: u128, low: u32, width: u32, partition: &Partition) -> Indices {
         let mut bits = (block >> low) as u64;
@@ -114,7 +114,7 @@ impl Indices {
         Indices { bits, width }
     }
 
-    /// The weight of the second end, in 64 parts, for a texel.
+    /// Weight of the second endpoint for a texel, in 1/64.
     #[inline(always)]
     pub fn weight(&self, texel: usize) -> i32 {
         let index = self.bits >> (texel as u32 * self.width) & ((1 << self.width) - 1);
@@ -122,7 +122,7 @@ impl Indices {
     }
 }
 
-/// Weights of the second end by the width of an index, four bits in the first row, and the index.
+/// Weights of the second endpoint, by width of an index (row 0 is for four bits) and by index.
 const WEIGHTS: [[u8; 16]; 4] = [
     [0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64],
     [0; 16],
@@ -130,7 +130,7 @@ const WEIGHTS: [[u8; 16]; 4] = [
     [0, 9, 18, 27, 37, 46, 55, 64, 0, 0, 0, 0, 0, 0, 0, 0],
 ];
 
-/// What lies between two ends.
+/// Interpolates between two endpoints. `weight` is that of the second, in 1/64.
 #[inline(always)]
 pub fn interpolate(first: i32, second: i32, weight: i32) -> i32 {
     ((64 - weight) * first + weight * second + 32) >> 6

@@ -1,6 +1,6 @@
-//! EAC: a channel of a base and a multiple of one of eight modifiers for each texel. R11 and RG11
-//! have one or two of them, with 11 bits; in ETC2 with alpha, alpha is one with 8 bits (OpenGL ES
-//! 3, appendix C).
+//! EAC: a channel with a base value. Each texel adds a multiple of one of eight modifiers to it.
+//! R11 and RG11 have one or two such channels with 11 bits. The alpha of ETC2 is such a channel
+//! with 8 bits (OpenGL ES 3, appendix C).
 
 use super::texels::{Channel, field};
 
@@ -31,21 +31,21 @@ pub struct Eac {
 }
 
 impl Eac {
-    /// Alpha of 8 bits.
+    /// Reads alpha of 8 bits.
     #[inline]
     pub fn alpha(bytes: &[u8; 8]) -> Eac {
         let base = i32::from(bytes[0]);
         Eac::read(bytes, |multiplier, modifier| base + multiplier * modifier, 0, 255)
     }
 
-    /// 11 bits, 0 to 1.
+    /// Reads a channel of 11 bits with values from 0 to 1.
     #[inline]
     pub fn unsigned(bytes: &[u8; 8]) -> Eac {
         let base = 8 * i32::from(bytes[0]) + 4;
         Eac::read(bytes, |multiplier, modifier| base + step(multiplier) * modifier, 0, 2047)
     }
 
-    /// 11 bits, -1 to 1; the lowest base is read as the one above it.
+    /// Reads a channel of 11 bits with values from -1 to 1. Base -128 is read as -127.
     #[inline]
     pub fn signed(bytes: &[u8; 8]) -> Eac {
         let base = 8 * i32::from(bytes[0].cast_signed()).max(-127);
@@ -64,14 +64,14 @@ impl Eac {
     }
 }
 
-/// What modifiers are multiplied with where the base has been multiplied by 8.
+/// Factor of the modifiers in channels of 11 bits, in which the base is multiplied by 8.
 #[inline(always)]
 const fn step(multiplier: i32) -> i32 {
     if multiplier == 0 { 1 } else { 8 * multiplier }
 }
 
 impl Channel for Eac {
-    /// Indices go down the columns, the first in the highest bits.
+    /// Indices go down the columns. The first index has the highest bits.
     #[inline(always)]
     fn value(&self, x: usize, y: usize) -> f32 {
         self.values[field(self.word, 45 - 3 * (4 * x + y) as u32, 3) as usize]

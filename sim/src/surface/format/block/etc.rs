@@ -1,6 +1,6 @@
-//! ETC1, and the colours of ETC2: two halves of a block with a colour each and differences to it,
-//! or, in ETC2, where the second colour would leave its range, other ways: T, H and planar (OpenGL
-//! ES 3, appendix C).
+//! ETC1, and the colours of ETC2. A block has two halves, each with a base colour and differences
+//! to it. In ETC2, a second colour that leaves its range selects another mode: T, H or planar
+//! (OpenGL ES 3, appendix C).
 
 use super::super::value::Value;
 use super::bc1::parts;
@@ -8,46 +8,47 @@ use super::eac::Eac;
 use super::texels::{Block, Bytes, Channel, expand, field};
 use crate::assumptions::ETC1_IS_READ_AS_ETC2;
 
-/// Differences to the colour of a half, by table: small and large.
+/// Differences to the base colour of a half, by table number: small and large.
 const MODIFIERS: [[i32; 2]; 8] =
     [[2, 8], [5, 17], [9, 29], [13, 42], [18, 60], [24, 80], [33, 106], [47, 183]];
 
-/// Differences in the ways T and H.
+/// Differences in the modes T and H.
 const DISTANCES: [i32; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
 
 type Rgb = [u8; 3];
 
 /// Colours of the texels of a block.
 enum Colours {
-    /// A palette for each half; the lower or the right one is the second.
+    /// A palette for each half. The second half is the lower one if `below` is true, otherwise the
+    /// right one.
     Halves { palettes: [[Value; 4]; 2], below: bool },
-    /// Colours at the first texel, and at those four to the right and four below.
+    /// Colours at the first texel, four texels to the right of it, and four texels below it.
     Planar { origin: Rgb, right: Rgb, below: Rgb, values: Bytes },
 }
 
-/// A block of 64 bits.
+/// A decoded block of 64 bits.
 pub struct Etc2 {
     colours: Colours,
     word: u64,
 }
 
 impl Etc2 {
-    /// A block of ETC1.
+    /// Reads a block of ETC1.
     #[inline]
     pub fn etc1(bytes: &[u8; 8]) -> Etc2 {
         let word = u64::from_be_bytes(*bytes);
         Etc2::read(word, field(word, 33, 1) == 1, true, !ETC1_IS_READ_AS_ETC2, false)
     }
 
-    /// A block without alpha.
+    /// Reads a block of ETC2 without alpha.
     #[inline]
     pub fn rgb(bytes: &[u8; 8], srgb: bool) -> Etc2 {
         let word = u64::from_be_bytes(*bytes);
         Etc2::read(word, field(word, 33, 1) == 1, true, false, srgb)
     }
 
-    /// A block with punch-through alpha: where others say whether the second colour is a
-    /// difference, it says whether all texels are opaque.
+    /// Reads a block with punch-through alpha. The bit that selects differential mode in other
+    /// blocks says here whether all texels are opaque.
     #[inline]
     pub fn punch_through(bytes: &[u8; 8], srgb: bool) -> Etc2 {
         let word = u64::from_be_bytes(*bytes);
@@ -80,20 +81,21 @@ impl Etc2 {
     }
 }
 
-/// The two colours of 4 bits a channel.
+/// The two base colours of 4 bits a channel.
 #[inline(always)]
 fn individual(word: u64) -> [Rgb; 2] {
     [60, 56].map(|low| [low, low - 8, low - 16].map(|low| expand(field(word, low, 4), 4)))
 }
 
-/// The first colour of 5 bits a channel and the second as a difference to it, or the first channel
-/// of the second that leaves its range, if none `wraps`.
+/// The two base colours: the first has 5 bits a channel, the second is a difference to it. Channels
+/// of the second that leave their range wrap if `wraps` is true. Otherwise the error is the number
+/// of the first such channel.
 #[inline(always)]
 fn second(word: u64, wraps: bool) -> Result<[Rgb; 2], usize> {
     let first = [59, 51, 43].map(|low| field(word, low, 5));
     let mut second = first;
     for (n, channel) in second.iter_mut().enumerate() {
-        // Three bits with a sign; 4 more than the difference once their highest is turned.
+        // The difference has three bits with a sign. Inverting the highest bit adds 4 to it.
         let more = field(word, 56 - 8 * n as u32, 3) ^ 4;
         *channel = (*channel + more).wrapping_sub(4);
         if *channel > 31 && !wraps {
@@ -103,8 +105,8 @@ fn second(word: u64, wraps: bool) -> Result<[Rgb; 2], usize> {
     Ok([first, second].map(|colour| colour.map(|channel| expand(channel & 31, 5))))
 }
 
-/// Two halves with a colour and a table each. Blocks with transparent texels have no small
-/// differences.
+/// Palettes of two halves with a base colour and a table each. Blocks with transparent texels have
+/// no small differences.
 #[inline(always)]
 fn halves(
     word: u64,
@@ -121,13 +123,13 @@ fn halves(
     Colours::Halves { palettes, below: field(word, 32, 1) == 1 }
 }
 
-/// A colour, the same difference added to each channel.
+/// Adds the same difference to each channel of a colour.
 #[inline(always)]
 fn shifted(colour: Rgb, difference: i32) -> Rgb {
     colour.map(|channel| (i32::from(channel) + difference).clamp(0, 255) as u8)
 }
 
-/// A colour, and another with two that differ from it.
+/// Palette of mode T: the first colour, and the second colour with two variants.
 #[inline(always)]
 fn way_t(word: u64) -> [Rgb; 4] {
     let first =
@@ -138,8 +140,8 @@ fn way_t(word: u64) -> [Rgb; 4] {
     [first, shifted(second, distance), second, shifted(second, -distance)]
 }
 
-/// Two colours, each as two that differ from it. The order of the two is the lowest bit of the
-/// distance.
+/// Palette of mode H: two variants of each of two colours. The lowest bit of the distance is 1 if
+/// the first colour is not the smaller one.
 #[inline(always)]
 fn way_h(word: u64) -> [Rgb; 4] {
     let first = [
@@ -159,7 +161,7 @@ fn way_h(word: u64) -> [Rgb; 4] {
     ]
 }
 
-/// Three colours of 6, 7 and 6 bits.
+/// Planar mode: three colours of 6, 7 and 6 bits.
 #[inline(always)]
 fn planar(word: u64, values: Bytes) -> Colours {
     let rgb = |[red, green, blue]: [u32; 3]| [expand(red, 6), expand(green, 7), expand(blue, 6)];
@@ -175,7 +177,7 @@ fn planar(word: u64, values: Bytes) -> Colours {
 }
 
 impl Block for Etc2 {
-    /// Indices go down the columns, their high bits above all low ones.
+    /// Indices go down the columns. The high bits of all indices are above all low bits.
     #[inline(always)]
     fn texel(&self, x: usize, y: usize) -> Value {
         match &self.colours {
@@ -199,14 +201,14 @@ impl Block for Etc2 {
     }
 }
 
-/// A block of colours behind one of alpha.
+/// A block of alpha and then a block of colours.
 pub struct Rgba {
     colours: Etc2,
     alpha: Eac,
 }
 
 impl Rgba {
-    /// A block of 128 bits.
+    /// Reads a block of 128 bits.
     #[inline]
     pub fn read(bytes: &[u8; 16], srgb: bool) -> Rgba {
         let [alpha, colours] = parts(bytes);

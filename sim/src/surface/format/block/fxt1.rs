@@ -1,5 +1,5 @@
-//! FXT1: 8 x 4 texels in 128 bits, a half of 4 x 4 texels after the other, in four ways
-//! (GL_3DFX_texture_compression_FXT1).
+//! FXT1: blocks of 8 x 4 texels in 128 bits. A block has two halves of 4 x 4 texels and one of four
+//! modes (GL_3DFX_texture_compression_FXT1).
 
 use super::super::value::Value;
 use super::bc1::between;
@@ -27,13 +27,13 @@ impl Bits {
         (self.0 >> low) as u32 & ((1 << count) - 1)
     }
 
-    /// One of the colours of 5 bits a channel, blue in the lowest; opaque.
+    /// An opaque colour of 5 bits a channel. Blue has the lowest bits.
     #[inline(always)]
     fn colour(self, low: u32) -> Colour {
         [self.five(low + 10), self.five(low + 5), self.five(low), 0xff]
     }
 
-    /// A colour with a sixth, lowest bit of green.
+    /// An opaque colour whose green has a sixth bit, `green`, below the others.
     #[inline(always)]
     fn colour_with(self, low: u32, green: u32) -> Colour {
         let mut colour = self.colour(low);
@@ -48,7 +48,7 @@ impl Bits {
 }
 
 impl Fxt1 {
-    /// A block of FXT1. The way is told by its highest bits.
+    /// Reads a block of FXT1. Its highest bits select the mode.
     #[inline]
     pub fn read(bytes: &[u8; 16]) -> Fxt1 {
         let bits = Bits(u128::from_le_bytes(*bytes));
@@ -76,7 +76,7 @@ impl Block for Fxt1 {
     }
 }
 
-/// `parts` of the second colour in `of`.
+/// Mixes two colours: `parts` of `of` parts are from the second one.
 #[inline(always)]
 fn mix(first: Colour, second: Colour, parts: u32, of: u32) -> Colour {
     std::array::from_fn(|n| between(of - parts, first[n], parts, second[n]))
@@ -105,8 +105,8 @@ fn chroma(bits: Bits) -> [Colour; 8] {
     four([64, 79, 94, 109].map(|low| bits.colour(low)))
 }
 
-/// CC_MIXED: two colours for each half, with more green: what lies between them, and transparent if
-/// a bit says so.
+/// CC_MIXED: two colours for each half, and six bits of green. If bit 124 is set, the palette has
+/// their mean and transparent; otherwise two colours between them.
 fn mixed(bits: Bits, half: u32) -> [Colour; 8] {
     let low = 64 + 30 * half;
     let green = bits.field(125 + half, 1);
@@ -115,7 +115,8 @@ fn mixed(bits: Bits, half: u32) -> [Colour; 8] {
         let first = bits.colour(low);
         return four([first, mix(first, second, 1, 2), second, TRANSPARENT]);
     }
-    // The high bit of the half's first index tells the lowest bit of the first colour's green.
+    // The lowest bit of the first colour's green is `green`, inverted if the high bit of the half's
+    // first index is set.
     let first = bits.colour_with(low, green ^ bits.field(1 + 32 * half, 1));
     ramp(first, second)
 }
@@ -131,8 +132,8 @@ fn alpha(bits: Bits) -> [Colour; 8] {
     four([with_alpha(bits, 0), with_alpha(bits, 1), with_alpha(bits, 2), TRANSPARENT])
 }
 
-/// CC_ALPHA with colours between: from the first in the left half, the third in the right one, to
-/// the second.
+/// CC_ALPHA with interpolation. The palette goes from the first colour (left half) or the third
+/// colour (right half) to the second.
 fn alpha_between(bits: Bits, half: u32) -> [Colour; 8] {
     ramp(with_alpha(bits, 2 * half), with_alpha(bits, 1))
 }

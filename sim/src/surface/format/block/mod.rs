@@ -1,17 +1,17 @@
 //! Blocks of compressed texels.
 //!
-//! A block is read once: its bits become a palette, or endpoints and where the indices lie. Then
-//! each of its texels costs little. [`decode_texel`] gives one texel of a block, [`decode_block`]
-//! all of them, for those who keep decoded blocks.
+//! Decoding has two steps. First, the bits of a block become a palette or endpoints, and indices.
+//! Then each texel is a table lookup or an interpolation. [`decode_texel`] returns one texel of a
+//! block. [`decode_block`] returns all of them, for callers that cache decoded blocks.
 //!
-//! * `bc1`: BC1, BC2 and BC3; `bc4`: BC4 and BC5; `bptc`, `bc6h` and `bc7`: what the latter two
-//!   share, and they;
+//! * `bc1`: BC1, BC2 and BC3; `bc4`: BC4 and BC5; `bc6h`: BC6H; `bc7`: BC7; `bptc`: code that BC6H
+//!   and BC7 share;
 //! * `etc`: ETC1 and the colours of ETC2; `eac`: single channels, and the alpha of ETC2;
 //! * `fxt1`: FXT1.
 //!
-//! The manuals leave the algorithms to a chapter that is none of the seeds (003:2977). They are
-//! those of Direct3D (BC1 to BC7), OpenGL ES 3 (ETC2 and EAC) and GL_3DFX_texture_compression_FXT1;
-//! what these leave open stands in [`crate::assumptions`].
+//! The manual refers to a chapter for the algorithms, which is not available (003:2977). The code
+//! follows Direct3D (BC1 to BC7), OpenGL ES 3 (ETC2 and EAC) and GL_3DFX_texture_compression_FXT1.
+//! Questions that these leave open are in [`crate::assumptions`].
 
 mod bc1;
 mod bc4;
@@ -33,8 +33,8 @@ use texels::{Block, Channel, ONE};
 /// Texels of the largest blocks: 8 x 4 of FXT1; all others have 4 x 4.
 pub const MOST_TEXELS: usize = 32;
 
-/// Does the last expression with the block that the bytes hold; `None` if they are too few or the
-/// format has no blocks.
+/// Reads the block in `bytes` and evaluates the last expression with it. `None` if there are too
+/// few bytes or the format has no blocks.
 macro_rules! with_block {
     ($format:expr, $bytes:expr, |$block:ident| $do:expr) => {{
         use SurfaceFormat as F;
@@ -79,8 +79,8 @@ macro_rules! with_block {
     }};
 }
 
-/// The texel at column `x` and row `y` of a block. `None` if the format has no blocks, the block no
-/// such texel, or if there are fewer bytes than a block has.
+/// The texel at column `x` and row `y` of a block. `None` if the format has no blocks, if the texel
+/// lies outside of the block, or if there are fewer bytes than a block has.
 pub fn decode_texel(format: &Format, bytes: &[u8], x: u32, y: u32) -> Option<Value> {
     let [width, height] = format.block.map(u32::from);
     if x >= width || y >= height {
@@ -89,14 +89,14 @@ pub fn decode_texel(format: &Format, bytes: &[u8], x: u32, y: u32) -> Option<Val
     with_block!(format, bytes, |block| block.texel(x as usize, y as usize))
 }
 
-/// All texels of a block, row by row; how many they are. `None` if the format has no blocks, or if
-/// there are fewer bytes than a block has, or fewer places than texels.
+/// Decodes all texels of a block, row by row, and returns their number. `None` if the format has no
+/// blocks, if there are fewer bytes than a block has, or if `out` is too short for the texels.
 pub fn decode_block(format: &Format, bytes: &[u8], out: &mut [Value]) -> Option<usize> {
     with_block!(format, bytes, |block| fill(&block, out)?)
 }
 
-/// How many of red, green, blue and alpha, from the first on, a format with blocks has, and what
-/// they are. What it lacks is 0, alpha 1.
+/// Number of channels of a format with blocks, in the order red, green, blue and alpha, and their
+/// encoding. A missing colour is 0, a missing alpha is 1.
 pub fn channels(format: &Format) -> (usize, Encoding) {
     use SurfaceFormat as F;
     match format.code {

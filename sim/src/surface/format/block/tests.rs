@@ -1,12 +1,12 @@
-//! Oracles: bcdec_rs (BC1 to BC7), texture2ddecoder (BC7, ETC, EAC), and, where these round
-//! otherwise or have no format, exact quotients and the text of GL_3DFX_texture_compression_FXT1,
-//! written here once more in plain numbers.
+//! Oracles: bcdec_rs (BC1 to BC7) and texture2ddecoder (BC7, ETC, EAC). Where these round
+//! differently or lack a format, the oracles are exact quotients and the text of
+//! GL_3DFX_texture_compression_FXT1, implemented here again with simple arithmetic.
 
 use super::super::{Class, Codec, Format};
 use super::*;
 use SurfaceFormat as F;
 
-/// Random blocks of each format.
+/// Number of random blocks of each format.
 const BLOCKS: usize = 20_000;
 
 /// SplitMix64.
@@ -30,14 +30,14 @@ fn format(code: SurfaceFormat) -> &'static Format {
     Format::of(code).unwrap()
 }
 
-/// The texels of a block, each found alone as well.
+/// Decodes a block, and compares some of its texels with `decode_texel`.
 fn decode(code: SurfaceFormat, bytes: &[u8]) -> Vec<Value> {
     let format = format(code);
     let mut out = [[0; 4]; MOST_TEXELS];
     let count = decode_block(format, bytes, &mut out).unwrap();
     let width = u32::from(format.block[0]);
     assert_eq!(count as u32, width * u32::from(format.block[1]));
-    // A quarter of them is enough to tell the two ways apart.
+    // A quarter of the texels is enough to find a difference between the two functions.
     for n in (bytes[0] as u32 % 4..count as u32).step_by(4) {
         assert_eq!(decode_texel(format, bytes, n % width, n / width), Some(out[n as usize]));
     }
@@ -57,7 +57,7 @@ fn value_of(bytes: [u8; 4]) -> Value {
     bytes.map(|byte| ((f64::from(byte) / 255.0) as f32).to_bits())
 }
 
-/// Blue, green, red and alpha, as texture2ddecoder has them.
+/// Red, green, blue and alpha of a texel from texture2ddecoder, which has blue in the lowest byte.
 fn bgra(texel: u32) -> [u8; 4] {
     let [blue, green, red, alpha] = texel.to_le_bytes();
     [red, green, blue, alpha]
@@ -67,14 +67,14 @@ fn close(ours: [u8; 4], theirs: [u8; 4]) -> bool {
     ours.iter().zip(theirs).all(|(ours, theirs)| ours.abs_diff(theirs) <= 1)
 }
 
-/// Five or six bits as eight, the highest repeated below the lowest.
+/// Expands five or six bits to eight: the highest bits are repeated below the lowest.
 fn widened(value: u64, bits: i32) -> f64 {
     let value = value as f64;
     value * f64::from(2).powi(8 - bits) + (value / f64::from(2).powi(2 * bits - 8)).floor()
 }
 
-/// The texels of a block of colours by the text of Direct3D 9: what lies between is rounded to the
-/// nearest byte.
+/// The texels of a block of colours, from the text of Direct3D 9: colours between are rounded to
+/// the nearest byte.
 fn bc1(block: u64, four: bool, black: [u8; 4]) -> [[u8; 4]; 16] {
     let [first, second] = [block & 0xffff, block >> 16 & 0xffff];
     let channels = |colour: u64| {
@@ -92,7 +92,7 @@ fn bc1(block: u64, four: bool, black: [u8; 4]) -> [[u8; 4]; 16] {
         };
         let mut texel = [0xff; 4];
         for n in 0..3 {
-            // The quotients are thirds and halves, and these go up.
+            // Fractions are thirds and halves. Halves are rounded up.
             texel[n] = (first[n] + weight * (second[n] - first[n]) + 0.5 + 1e-9).floor() as u8;
         }
         texel
@@ -102,7 +102,8 @@ fn bc1(block: u64, four: bool, black: [u8; 4]) -> [[u8; 4]; 16] {
 #[test]
 fn bc1_is_what_direct3d_says() {
     let mut random = Random(1);
-    // All pairs of 6 bits, among them all of 5, as ends; then random blocks.
+    // All pairs of 6-bit values as ends, which include all pairs of 5-bit values; then random
+    // blocks.
     let pairs = (0..4096u64).map(|pair| {
         let colour = |six: u64| six >> 1 << 11 | six << 5 | six >> 1;
         0xe4e4_1b1b << 32 | colour(pair & 63) << 16 | colour(pair >> 6)
@@ -116,7 +117,8 @@ fn bc1_is_what_direct3d_says() {
             let ours = decode(code, &bytes);
             assert_eq!(ours, bc1(block, four, black).map(value_of), "{code:?} {block:#018x}");
         }
-        // Both crates round otherwise: the one from 5 and 6 bits at once, the other down.
+        // Both crates round differently: bcdec_rs rounds once, directly from 5 and 6 bits;
+        // texture2ddecoder rounds down.
         let (mut theirs, mut others) = ([0; 64], [0; 16]);
         bcdec_rs::bc1(&bytes, &mut theirs, 16);
         texture2ddecoder::decode_bc1_block(&bytes, &mut others);
@@ -130,7 +132,7 @@ fn bc1_is_what_direct3d_says() {
             differ += usize::from(ours != theirs);
         }
     }
-    assert!(differ > 0, "the bound could be none");
+    assert!(differ > 0, "no texel differs, so the tolerance is not needed");
 }
 
 #[test]
@@ -151,7 +153,8 @@ fn bc2_and_bc3_have_alpha_beside_colours() {
             colour[3] = sharp[4 * n + 3];
             assert_eq!(ours[0][n], value_of(colour));
             assert_eq!(ours[1][n][..3], value_of(colour)[..3]);
-            // As exact as BC4; bcdec has bytes, which it rounds down but for the highest remainder.
+            // Alpha is exact, as in BC4. bcdec_rs has bytes, which it rounds down except for the
+            // highest remainder.
             let alpha = f32::from_bits(ours[1][n][3]);
             assert!((alpha - alphas[n]).abs() <= f32::EPSILON);
             assert!((alpha * 255.0 - f32::from(smooth[4 * n + 3])).abs() < 1.0);
@@ -256,7 +259,7 @@ fn bc7_is_exact() {
     }
 }
 
-/// How the colours of a block of ETC2 are told.
+/// Mode of a block of ETC2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     Individual,
@@ -266,7 +269,7 @@ enum Way {
     Planar,
 }
 
-/// The way of a block, by the bytes of its colours.
+/// The mode of a block, from the bytes of its colours.
 fn way(bytes: &[u8], punch_through: bool) -> Way {
     if bytes[3] & 2 == 0 && !punch_through {
         return Way::Individual;
@@ -304,7 +307,7 @@ fn etc_is_exact() {
         check(F::ETC2_EAC_RGBA8, &bytes, rgba);
         match way {
             Way::Individual | Way::Differential => check(F::ETC1_RGB8, &bytes[8..], etc1),
-            // No meaning in ETC1.
+            // These modes have no meaning in ETC1. The model reads the block as ETC2.
             _ => check(F::ETC1_RGB8, &bytes[8..], rgb),
         }
     }
@@ -323,7 +326,7 @@ fn etc_punch_through_is_exact() {
         let mut theirs = [0; 16];
         texture2ddecoder::decode_etc2_rgba1_block(&bytes, &mut theirs);
         for (n, ours) in decode(F::ETC2_RGB8_PTA, &bytes).into_iter().map(bytes_of).enumerate() {
-            // A transparent texel is black (OpenGL ES 3, appendix C.1.6); the crate leaves its
+            // A transparent texel is black (OpenGL ES 3, appendix C.1.6); the crate keeps its
             // colour.
             let theirs = Some(bgra(theirs[n])).filter(|texel| texel[3] != 0).unwrap_or([0; 4]);
             assert_eq!(ours, theirs, "{way:?} opaque {opaque}, texel {n}: {bytes:02x?}");
@@ -334,8 +337,8 @@ fn etc_punch_through_is_exact() {
     }
 }
 
-/// The modifiers by the crate's alpha; with them the formulas of OpenGL ES 3, appendix C.1.5 and
-/// C.1.7. (Its own R11 reads the indices in the wrong order.)
+/// Oracle: the formulas of OpenGL ES 3, appendix C.1.5 and C.1.7, with modifiers that are taken
+/// from the crate's alpha. (The crate's own R11 reads the indices in the wrong order.)
 #[test]
 fn eac_is_exact() {
     let mut random = Random(10);
@@ -382,8 +385,8 @@ fn eac_is_exact() {
     }
 }
 
-/// A texel of FXT1 from the bits of the block as a list, in plain numbers: red, green, blue and
-/// alpha, 0 to 255.
+/// A texel of FXT1 from the list of the block's bits, computed with simple arithmetic: red, green,
+/// blue and alpha, 0 to 255.
 fn fxt1(bits: &[bool], x: usize, y: usize) -> [f64; 4] {
     let number = |high: usize, low: usize| {
         (low..=high).rev().fold(0u64, |sum, bit| 2 * sum + u64::from(bits[bit]))
@@ -440,7 +443,7 @@ fn fxt1(bits: &[bool], x: usize, y: usize) -> [f64; 4] {
 fn fxt1_is_what_its_text_says() {
     let mut random = Random(11);
     for number in 0..BLOCKS as u128 {
-        // The four highest bits tell the way.
+        // The four highest bits select the mode.
         let block = random.block() >> 4 | (number % 16) << 124;
         let bits: Vec<bool> = (0..128).map(|bit| block >> bit & 1 == 1).collect();
         for (n, ours) in decode(F::FXT1, &block.to_le_bytes()).into_iter().enumerate() {
@@ -450,8 +453,8 @@ fn fxt1_is_what_its_text_says() {
     }
 }
 
-/// Formats whose red, green and blue follow the sRGB curve, beside those that differ in nothing
-/// else.
+/// Formats whose red, green and blue follow the sRGB curve, each with the format that differs in
+/// nothing else.
 const CURVED: [(SurfaceFormat, SurfaceFormat); 8] = [
     (F::BC1_UNORM_SRGB, F::BC1_UNORM),
     (F::DXT1_RGB_SRGB, F::DXT1_RGB),
@@ -486,7 +489,8 @@ fn srgb_is_made_linear_before_it_is_filtered() {
     }
 }
 
-/// Every format with blocks is decoded, by its codec too; what is cut or lies outside is none.
+/// Every format with blocks is decoded, also by its codec. Too few bytes, too short outputs and
+/// texels outside of the block give `None`.
 #[test]
 fn all_formats_with_blocks_are_decoded() {
     let mut random = Random(13);
@@ -516,7 +520,7 @@ fn all_formats_with_blocks_are_decoded() {
         assert_eq!(decode_texel(format, &bytes, width, 0), None);
         assert_eq!(decode_texel(format, &bytes, 0, height), None);
         assert_eq!(decode_texel(format, &[], 0, 0), None);
-        // Two blocks, and places for one and a half.
+        // Two blocks, and room for the texels of one and a half.
         let mut places = vec![[7; 4]; texels + texels / 2];
         codec.decode(&bytes[..2 * size], &mut places);
         assert_eq!(places[..texels], decode(code, &bytes));

@@ -1,27 +1,28 @@
-//! What the decoders of blocks have in common: a block's texels, and the values of its bytes.
+//! Items that the block decoders share: access to the texels of a block, and conversion of bytes to
+//! values.
 
 use super::super::convert;
 use super::super::value::Value;
 
 /// A block that has been read.
 pub trait Block {
-    /// Texels in a row, four rows.
+    /// Number of texels in a row. All blocks have four rows.
     const WIDTH: usize = 4;
 
-    /// A texel, by row and column.
+    /// The texel in column `x` and row `y`.
     fn texel(&self, x: usize, y: usize) -> Value;
 }
 
 /// A block of one channel.
 pub trait Channel {
-    /// The channel of a texel, by row and column.
+    /// The channel of the texel in column `x` and row `y`.
     fn value(&self, x: usize, y: usize) -> f32;
 }
 
-/// The bits of 1.
+/// The bits of the float 1.
 pub const ONE: u32 = 1.0f32.to_bits();
 
-/// What bytes stand for: red, green and blue, and alpha, which never follows the sRGB curve.
+/// Converts bytes to red, green, blue and alpha. Alpha never follows the sRGB curve.
 #[derive(Clone, Copy)]
 pub struct Bytes {
     colour: &'static [f32; 256],
@@ -29,12 +30,12 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Bytes of a format whose colours follow the sRGB curve, or not.
+    /// The conversion for a format. `srgb` is true if its colours follow the sRGB curve.
     pub fn new(srgb: bool) -> Bytes {
         Bytes { colour: convert::of_bytes(srgb), alpha: convert::of_bytes(false) }
     }
 
-    /// The texel of four bytes.
+    /// Converts the bytes of red, green, blue and alpha to a texel.
     #[inline(always)]
     pub fn value(&self, [red, green, blue, alpha]: [u8; 4]) -> Value {
         let colour = |byte: u8| self.colour[usize::from(byte)].to_bits();
@@ -48,7 +49,8 @@ pub const fn field(word: u64, low: u32, count: u32) -> u32 {
     (word >> low) as u32 & ((1 << count) - 1)
 }
 
-/// Eight bits for `bits` of them, 4 at least: the highest bits are repeated below the lowest.
+/// Expands a value of `bits` bits (4 to 8) to 8 bits: the highest bits are repeated below the
+/// lowest.
 #[inline(always)]
 pub const fn expand(value: u32, bits: u32) -> u8 {
     (value << (8 - bits) | value >> (2 * bits - 8)) as u8
