@@ -82,7 +82,7 @@ pub fn file(spec: &Spec, doc: Option<&str>, tokens: TokenStream) -> String {
     );
     if let Some(doc) = doc {
         text.push_str(&format!("//! {doc}\n"));
-        text.push_str("#![allow(non_upper_case_globals, clippy::all)]\n\n");
+        text.push_str("#![allow(non_upper_case_globals, clippy::all, clippy::too_many_lines)]\n\n");
     }
     text.push_str(&spaced(&body));
     text

@@ -132,19 +132,8 @@ impl Reader<'_> {
     }
 }
 
-/// Decodes a render target write. A slot is written if the header's pixel mask includes it and the
-/// `send` enables its channel. Without a header, the dispatched slots take the place of the
-/// header's mask (gen8_facts 4.3).
-///
-/// # Errors
-/// [`Refusal`] for message types that do not exist or that the model does not implement, and for a
-/// wrong number of registers.
-pub fn parse(
-    registers: &Registers,
-    message: &Message,
-    dispatched: &Dispatched,
-) -> Result<Write, Refusal> {
-    let descriptor = MsdRtw::unpack_lossy(&[message.descriptor]);
+/// The slots and colours of a message that the model implements.
+fn supported(descriptor: &MsdRtw, dispatched: &Dispatched) -> Result<Shape, Refusal> {
     match descriptor.message_type {
         MtDpRt::MT_RTW => {}
         MtDpRt::MT_RTR => return Err(Refusal::missing("render target reads", "2d p.352")),
@@ -161,12 +150,26 @@ pub fn parse(
         let what = "per-sample render target writes from a thread that runs for whole pixels";
         return Err(Refusal::missing(what, "gen8_facts 4.3"));
     }
-    let Some(shape) = Shape::of(descriptor.message_subtype) else {
+    Shape::of(descriptor.message_subtype).ok_or_else(|| {
         let subtype = descriptor.message_subtype.bits();
-        return Err(Refusal::illegal(format!(
-            "render target write: subtype {subtype} is reserved"
-        )));
-    };
+        Refusal::illegal(format!("render target write: subtype {subtype} is reserved"))
+    })
+}
+
+/// Decodes a render target write. A slot is written if the header's pixel mask includes it and the
+/// `send` enables its channel. Without a header, the dispatched slots take the place of the
+/// header's mask (gen8_facts 4.3).
+///
+/// # Errors
+/// [`Refusal`] for message types that do not exist or that the model does not implement, and for a
+/// wrong number of registers.
+pub fn parse(
+    registers: &Registers,
+    message: &Message,
+    dispatched: &Dispatched,
+) -> Result<Write, Refusal> {
+    let descriptor = MsdRtw::unpack_lossy(&[message.descriptor]);
+    let shape = supported(&descriptor, dispatched)?;
     let upper = descriptor.slot_group_select == MsdRtwSlotGroupSelect::SLOTGRP_HI;
     let mut write = Write {
         binding: descriptor.binding_table_index.get() as u8,
@@ -185,7 +188,7 @@ pub fn parse(
         omask: None,
         depth: None,
     };
-    let mut lit = dispatched.mask >> if upper { 16 } else { 0 };
+    let mut covered = dispatched.mask >> if upper { 16 } else { 0 };
     let (mut alpha, mut omask, mut depth) = (false, dispatched.omask, dispatched.depth);
     let mut at = message.payload;
     let sent = descriptor.message_length.get() as usize;
@@ -199,7 +202,7 @@ pub fn parse(
             return Err(Refusal::missing("stencil values in render target writes", "2d p.357"));
         }
         at += 2 * REGISTER;
-        lit = header.pixel_sample_enables.pixel_sample_enables.get() as u32;
+        covered = header.pixel_sample_enables.pixel_sample_enables.get() as u32;
         alpha = controls.source0_alpha_present_to_render_target;
         omask |= controls.o_mask_to_render_target;
         depth |= controls.source_depth_present_to_render_target;
@@ -217,7 +220,7 @@ pub fn parse(
     // The `send` may have fewer channels than the message has slots. Slots without a channel count
     // as enabled.
     let channels = (message.mask | !0 << message.channels.min(31)) << shape.first;
-    write.mask = (lit & channels & shape.mask()) as u16;
+    write.mask = (covered & channels & shape.mask()) as u16;
 
     let mut reader = Reader { registers, at, slots: shape.slots, first: shape.first };
     let rows = shape.slots / 8;
