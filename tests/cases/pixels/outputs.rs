@@ -75,7 +75,7 @@ fn what_the_model_lacks_has_a_name() {
         *kernel.last_mut().unwrap() ^= bits;
         point(&kernel)
     };
-    refused(&with(1 << 13), "single samples");
+    refused(&with(1 << 13), "per-sample render target writes");
     refused(&with(1 << 14), "render target reads");
     let mut draw = point(COLOR);
     push(
