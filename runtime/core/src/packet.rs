@@ -311,9 +311,9 @@ fn array<const N: usize>(dwords: &[u32]) -> [u32; N] {
 pub trait Entry: Copy {
     /// Size of one element in bits; a divisor or a multiple of 32.
     const BITS: u32;
-    /// Writes the element at `start`, whose bits are zero so far.
+    /// Writes the element at bit `start`. The bits there must be zero.
     fn put(&self, dwords: &mut [u32], start: u32);
-    /// Reads the element at `start`; bits that the type cannot express are dropped.
+    /// Reads the element at bit `start`; bits that the type cannot express are dropped.
     fn get(dwords: &[u32], start: u32) -> Self;
 }
 

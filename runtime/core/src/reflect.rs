@@ -124,9 +124,9 @@ pub struct EngineBase {
 pub struct RegisterAt {
     /// The register.
     pub register: &'static Container,
-    /// The engine that it belongs to, if every engine has its own.
+    /// The engine that the register belongs to, if every engine has its own copy.
     pub engine: Option<&'static EngineBase>,
-    /// Index in the array, if it is one.
+    /// Index in the array, if the register is an array.
     pub index: Option<u32>,
     /// Index of the dword in the register.
     pub dword: u32,
@@ -151,8 +151,8 @@ impl fmt::Display for RegisterAt {
 }
 
 /// Every dword of every register among `containers`, with its byte offset, in no particular order.
-/// If two registers share an offset, the one that is not `per_engine` describes it more precisely
-/// for its engine.
+/// An offset can occur twice: for a register that every engine has, and for a register of a single
+/// engine. The description of the latter (`per_engine` is false) is more precise.
 pub fn registers(
     containers: &'static [&'static Container],
     engines: &'static [EngineBase],
@@ -342,7 +342,8 @@ pub enum Type {
     /// Two's complement fixed point with this many fraction bits.
     SFixed(u32),
     /// A byte address. Address bits keep their positions: bit 6 of the address is bit 6 (mod 32) of
-    /// the dword.
+    /// the dword. With `Stored::Shifted`, the address is stored shifted right by that number of
+    /// bits.
     Address {
         /// The base that it is relative to.
         space: SpaceKind,
@@ -360,7 +361,7 @@ pub enum Type {
     MustBeZero,
     /// Must be one (all bits).
     MustBeOne,
-    /// Reserved: written as zero, any value read.
+    /// Reserved: written as zero; readers accept any value.
     Reserved,
 }
 
@@ -378,7 +379,7 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// The value that `stored` encodes; 0 if 64 bits cannot hold it.
+    /// The value that `stored` encodes; only its low 64 bits if it is larger.
     pub const fn decode(self, stored: u64) -> u64 {
         match self {
             Stored::Plain => stored,

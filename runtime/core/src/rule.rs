@@ -73,7 +73,8 @@ pub enum Cond {
     In(&'static Cond, &'static [(u64, u64)]),
     /// Number of bits that the value of the enumeration implies.
     Bits(&'static Cond, &'static Enumeration),
-    /// Position of the last packet of this kind: index into the `LASTS` of the tables.
+    /// Number, counted from 1, of the last packet that an entry of the tables' `LASTS` looks for; 0
+    /// if there was none. This is the index of the entry.
     Last(u16),
     /// A statement about the elements of a group.
     Over(Quantifier, GroupRef, &'static Cond),
@@ -181,9 +182,9 @@ pub enum Role {
     Media,
     /// By atomic operations, typed or untyped.
     Atomic,
-    /// It is read.
+    /// The surface is read.
     Read,
-    /// It is written.
+    /// The surface is written.
     Written,
 }
 
@@ -235,7 +236,8 @@ pub trait Facts {
     /// `first` to `last` are known.
     fn state(&self, container: u16, first: u32, last: u32) -> Option<&[u32]>;
 
-    /// Position of the last packet that this entry of `LASTS` looks for; 0 if there was none.
+    /// Number, counted from 1, of the last packet that this entry of `LASTS` looks for; 0 if there
+    /// was none, `None` if unknown.
     fn last(&self, index: u16) -> Option<u64>;
 
     /// True if kernels use the surface in this way; `None` if unknown.
@@ -261,7 +263,7 @@ impl Facts for () {
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     dwords: &'a [u32],
-    /// First bit of the element.
+    /// First bit of the container or element in `dwords`.
     base: u32,
     index: u64,
     outer: Option<&'a Frame<'a>>,
@@ -305,7 +307,7 @@ impl FieldRef {
 }
 
 impl GroupRef {
-    /// Calls `each` with the frame of every element until it returns false. Returns true if all
+    /// Calls `each` with the frame of every element until `each` returns false. Returns true if all
     /// elements exist, false if the container is not known or ends before the last element.
     pub fn elements(
         &self,
