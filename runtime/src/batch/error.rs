@@ -9,7 +9,7 @@ use genxml_core::{FieldError, OutOfRange, PackError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// The address of a buffer is not a multiple of 4096, or the buffer ends beyond 48 bits.
+    /// The address of a buffer is not a multiple of 4096, its size is 0, or it ends beyond 48 bits.
     #[error(
         "buffer {buffer}: {size} bytes at {address:#x} do not start on a page of 4096 bytes below 2^48"
     )]

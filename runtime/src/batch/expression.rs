@@ -76,7 +76,7 @@ pub enum MiError {
 }
 
 impl MiError {
-    /// For `map_err` on addresses.
+    /// The function for `map_err` that makes an error of [`OutOfRange`]; `what` names the value.
     pub(crate) fn range(what: &'static str) -> impl Fn(OutOfRange) -> MiError {
         move |source| MiError::Range { what, source }
     }

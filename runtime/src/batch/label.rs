@@ -74,6 +74,6 @@ impl super::Object for BufferExtent {
 pub(super) struct LabelState {
     /// Segment and dword, once bound.
     pub position: Option<(usize, usize)>,
-    /// Jumps that wait for it.
+    /// Jumps to the label that were emitted before it was bound.
     pub jumps: Vec<Position>,
 }

@@ -26,7 +26,7 @@ use crate::submission::{Each, Source, Submission};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Largest object in bytes, and largest data file.
+/// Largest size in bytes of an object, and of the decompressed data file.
 pub const MAX_BYTES: u64 = 4 << 30;
 
 /// Largest sum of the bytes of all objects that exist at one time. The limit is high because
@@ -37,7 +37,7 @@ pub const MAX_OBJECTS: u64 = 64 << 30;
 /// Largest manifest in bytes.
 pub const MAX_MANIFEST: u64 = 256 << 20;
 
-/// Size of a GPU page: objects start on one.
+/// Size of a GPU page in bytes. Objects start at a page boundary.
 pub const PAGE: u64 = 4096;
 
 /// Why a capture cannot be used. Every variant names the file; those about the manifest also name
@@ -205,7 +205,7 @@ pub struct Device {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);
 
-/// Something that happened.
+/// An event of a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A batch was submitted.
@@ -285,7 +285,7 @@ pub struct Expectation {
     pub object: ObjectId,
     /// Address of the object in that submission, or the last earlier one that had it.
     pub address: u64,
-    /// First byte of the object that is compared.
+    /// Offset in the object of the first byte that is compared.
     pub offset: u64,
     /// Number of bytes that are compared.
     pub size: u64,
@@ -320,11 +320,11 @@ pub enum Compare {
 pub struct Frame {
     /// Number of the frame.
     pub index: u64,
-    /// Sequence number of the submission that finished it.
+    /// Sequence number of the submission after which the image was displayed.
     pub after_exec: u64,
-    /// The object that holds it.
+    /// The object that holds the image.
     pub object: ObjectId,
-    /// First byte in the object.
+    /// Offset in bytes of the image in the object.
     pub offset: u64,
     /// Width in pixels.
     pub width: u32,

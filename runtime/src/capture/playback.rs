@@ -60,7 +60,7 @@ impl<'a> Playback<'a> {
         &self.buffers[object.0 as usize]
     }
 
-    /// The bytes of an object, mutable, to apply the writes of a submission.
+    /// The bytes of an object, mutable, to store what the GPU writes during a submission.
     pub fn bytes_mut(&mut self, object: ObjectId) -> &mut [u8] {
         &mut self.buffers[object.0 as usize]
     }

@@ -382,7 +382,7 @@ impl Reader {
                 None => return true,
             }
         } else if offset < length {
-            self.note(format_args!("memory of an earlier line again: the later values are used"));
+            self.note(format_args!("this line repeats earlier memory: the later values are used"));
         }
         let grown = end.saturating_sub(length);
         if grown > self.room {
@@ -481,7 +481,7 @@ impl Reader {
             }
             Current::Requests(at, left) if left > 0 => {
                 let name = self.state.engines[at].name.clone();
-                self.note(format_args!("the requests of {name} lack {left}"));
+                self.note(format_args!("{left} requests of {name} are missing"));
             }
             _ => {}
         }

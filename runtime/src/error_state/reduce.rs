@@ -63,7 +63,7 @@ impl ErrorState {
             let mut buffer = buffer.clone();
             if buffer.data.is_empty() {
                 left_out.push(format!(
-                    "the {} at {:#x}, which has no byte",
+                    "the {} at {:#x}, which is empty",
                     buffer.kind.name(),
                     buffer.address
                 ));
@@ -83,7 +83,7 @@ impl ErrorState {
         for buffer in &self.buffers {
             if let Some(name) = buffer.engine.as_ref().filter(|name| !known(name)) {
                 left_out.push(format!(
-                    "the {} of {name}, an engine that is not there",
+                    "the {} of {name}, which is not among the engines",
                     buffer.kind.name()
                 ));
             }

@@ -85,7 +85,7 @@ pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
         let value = register.value as u32;
         let mut busy = Vec::new();
         for item in items(tables, container, value.into()) {
-            // The ring's enable bit is among the units.
+            // The register also holds the enable bit of the ring, which is not a unit.
             if item.value == Value::Bool(false) && !item.name.ends_with("Enable") {
                 busy.push(item.name.strip_suffix(" Done").unwrap_or(item.name));
             }
