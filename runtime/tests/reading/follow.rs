@@ -258,7 +258,7 @@ fn registers_that_are_moved_have_their_fields() {
         [
             ("INSTPM", 0x20c0, ""),
             ("CS_GPR", 0x2608, ""),
-            ("CS_GPR", 0x2610, "as the other one was loaded before"),
+            ("CS_GPR", 0x2610, "as the source register was loaded before"),
             ("CS_GPR", 0x2610, "as it was loaded before"),
         ]
     );
