@@ -220,7 +220,7 @@ pub enum SharedFunction {
 }
 
 /// Jump distances in bytes, from the first byte of the branch. `jmpi` is normalised: hardware
-/// counts its distance from the next instruction. For `calla` it is the absolute target.
+/// counts its distance from the next instruction. For `calla`, `jip` is the absolute target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Branch {
     /// JIP: the target at which the thread continues.

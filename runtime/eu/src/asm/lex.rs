@@ -95,7 +95,7 @@ fn type_suffix(source: &str, before: &[Token], token: &Token) -> Option<usize> {
 struct Lexer<'a> {
     source: &'a str,
     at: usize,
-    /// No token of this line has been read yet.
+    /// True if no token of this line has been read yet.
     first: bool,
     unclosed: Option<Range<usize>>,
 }
