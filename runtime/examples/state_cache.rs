@@ -150,7 +150,8 @@ mod tests {
     use genxml::core::Fixed;
     use genxml::gen8::RenderPacket;
 
-    /// Oracle: the packets that make the same in one go, and Mesa's way, an `or`.
+    /// Oracle: the merged packets hold the values of both parts, and equal the `or` of both parts'
+    /// dwords, which is Mesa's way.
     #[test]
     fn merged_as_if_made_at_once() {
         let dwords = two_draws().unwrap();

@@ -54,10 +54,10 @@ use crate::gen8::aub::{AubDumpBitmap, MemTraceVersionDevice};
 use std::io;
 use std::path::PathBuf;
 
-/// A piece of a file.
+/// A block of a file, or a piece of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block<'a> {
-    /// Where its block starts, in bytes of the decompressed file.
+    /// Where the block starts, in bytes of the decompressed file.
     pub position: u64,
     /// Its contents.
     pub event: Event<'a>,
@@ -82,7 +82,7 @@ pub enum Event<'a> {
     },
     /// Entries of the global page table.
     GlobalEntries {
-        /// Number of the first one; it maps the page at 4096 times this.
+        /// Number of the first entry, which maps the page at address 4096 * `first`.
         first: u64,
         /// The entries as memory holds them.
         entries: &'a [u64],

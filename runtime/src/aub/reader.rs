@@ -61,7 +61,7 @@ enum What {
     Comment,
 }
 
-/// The first dword of a block, the same in all of them.
+/// The fields of a block's first dword, which all kinds of blocks share.
 struct Head {
     opcode: u64,
     sub_opcode: u64,

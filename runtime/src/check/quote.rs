@@ -35,7 +35,7 @@ impl Quote {
     }
 }
 
-/// A packet by its name.
+/// A quoted packet, without its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Line {
     /// GPU address.

@@ -51,7 +51,7 @@ impl Length {
         }
     }
 
-    /// At least 1.
+    /// Length of a packet with this header, at least 1.
     #[inline]
     pub fn dwords(self, header: u32) -> u64 {
         (u64::from(header >> self.shift & self.mask) + u64::from(self.bias)).max(1)

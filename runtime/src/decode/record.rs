@@ -26,7 +26,7 @@ pub struct Record {
     pub index: Option<u32>,
     /// For a register: the register with its engine and index.
     pub register: Option<RegisterAt>,
-    /// Length in dwords from the header.
+    /// Length in dwords; for a packet, the length in its header.
     pub length: u32,
     /// The dwords: fewer than `length` if memory ends before; only the header in an overview.
     pub dwords: Vec<u32>,

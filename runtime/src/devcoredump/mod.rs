@@ -83,7 +83,8 @@ impl Devcoredump {
         start.trim_ascii_start().starts_with(FIRST_LINE.as_bytes())
     }
 
-    /// The engine that the job ran on: the queue's, otherwise the first one.
+    /// The engine that the job ran on: the one of the first queue, otherwise the first engine of a
+    /// kind that Broadwell has.
     pub fn engine(&self) -> Option<&Engine> {
         let of_queue = self.queues.first().and_then(|queue| self.state.engine(&queue.name));
         of_queue.or_else(|| self.state.engines.iter().find(|engine| engine.id().is_some()))

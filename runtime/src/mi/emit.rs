@@ -211,9 +211,8 @@ macro_rules! flush_dw {
     }};
 }
 
-/// An engine whose commands can use the predicate: render. In the descriptions of other engines'
-/// commands the bits of MI_STORE_REGISTER_MEM and MI_BATCH_BUFFER_START for it are reserved
-/// (spec-xml/ERRATA.md).
+/// An engine whose commands can use the predicate: render. For other engines, the manual reserves
+/// the predicate bits of MI_STORE_REGISTER_MEM and MI_BATCH_BUFFER_START (spec-xml/ERRATA.md).
 #[diagnostic::on_unimplemented(
     message = "commands of the engine `{Self}` ignore the predicate",
     label = "`{Self}` has no predicated stores and jumps",

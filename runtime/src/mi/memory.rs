@@ -41,11 +41,11 @@ pub enum Until {
 /// The operation of an atomic: the new value of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Atomic {
-    /// Memory and operand.
+    /// Bitwise AND of memory and operand.
     And,
-    /// Memory or operand.
+    /// Bitwise OR of memory and operand.
     Or,
-    /// Memory exclusive-or operand.
+    /// Bitwise exclusive OR of memory and operand.
     Xor,
     /// The operand.
     Exchange,

@@ -116,7 +116,8 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// Adds the addresses of the kernels that a stage's packet enables, as far as they are known.
+/// Replaces `out` by the addresses of the kernels that a stage's packet enables, as far as they are
+/// known.
 fn kernels(record: &Record, out: &mut Vec<u64>) {
     out.clear();
     let on = |name| record.item(name).is_some_and(|item| item.stored == 1);

@@ -18,7 +18,7 @@ pub enum What {
 }
 
 impl What {
-    /// True if the record writes it.
+    /// True if the record writes this state.
     fn is_written(&self, record: &Record) -> bool {
         match (self, record.kind) {
             (_, Kind::Data | Kind::Row | Kind::Kernel | Kind::Note) => false,
