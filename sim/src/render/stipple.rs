@@ -21,8 +21,8 @@ impl LineStipple {
     }
 
     /// The position in the pattern for the counters of the packet: Current Stipple Index and
-    /// Current Repeat Counter. The latter counts down from the repeat count; software may start it
-    /// at 1.
+    /// Current Repeat Counter. A counter of 1 is the first pixel of the bit, and software must set
+    /// 1 (2a p.139). Larger counters are later pixels here.
     #[must_use]
     pub fn position(&self, index: u32, counter: u32) -> u32 {
         let repeat = u32::from(self.repeat.max(1));
@@ -97,7 +97,7 @@ impl PolygonStipple {
         self.rows[row as usize] << column >> 31 != 0
     }
 
-    /// Clears the masks of the pixels of a quad that are not drawn.
+    /// Clears the masks of those pixels of a quad that are not drawn.
     pub fn mask(&self, quad: &mut Quad) {
         for (i, mask) in quad.mask.iter_mut().enumerate() {
             if !self.draws(quad.x + (i as u32 & 1), quad.y + (i as u32 >> 1)) {
