@@ -1,7 +1,7 @@
 //! Operands of the fast path: from the register file to an array of 32-bit lanes and back.
 //!
-//! Nearly everything here is inlined into code that [`Level::vectorize`] compiles. The less frequent
-//! forms have functions of their own, one for each number of lanes.
+//! Nearly everything here is inlined into code that [`Level::vectorize`] compiles. The less
+//! frequent forms have functions of their own, one for each number of lanes.
 
 use super::level::Level;
 use super::plan::{Clamp, DIRECT, Form, Place};
