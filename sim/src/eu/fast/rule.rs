@@ -172,7 +172,8 @@ impl<'u> Facts<'u> {
         self.u.select.is_none() && self.u.predicate.is_some()
     }
 
-    /// The choice for a body that computes `a == b`; `None` if the condition is an order.
+    /// The choice for a body that computes `a == b`; `None` if the condition is neither `==` nor
+    /// `!=`.
     pub fn equality(&self) -> Option<Choice> {
         let opposite = match self.u.condition? {
             Condition::Equal => false,
