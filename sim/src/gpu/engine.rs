@@ -27,7 +27,7 @@ pub struct Job {
 /// The way in which work was submitted to an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// [`Gpu::enqueue`](crate::Gpu::enqueue).
+    /// A batch passed to [`Gpu::enqueue`](crate::Gpu::enqueue).
     Job,
     /// An element of an execution list.
     Element,
@@ -44,9 +44,9 @@ pub struct Active {
     pub image: Option<u32>,
     /// The context's number.
     pub number: u32,
-    /// The state to which the context returns at the end, if its image inhibits the save.
+    /// The state to which the context returns when the work ends, if its image inhibits the save.
     pub unsaved: Option<Box<State>>,
-    /// The registers that were loaded from its image, with their values after the load.
+    /// The registers that were loaded from the context's image, with their values after the load.
     pub loaded: Vec<image::Entry>,
     /// Its context.
     pub context: ContextId,
@@ -69,7 +69,7 @@ pub struct Engine {
     pub last: Option<ContextId>,
     /// The context of the ring that the registers describe.
     pub ring: Option<ContextId>,
-    /// The ring had a fault: it is stopped until the host writes its registers.
+    /// True if the ring had a fault: it is stopped until the host writes its registers.
     pub hung: bool,
     /// The ring's budget, which lasts until the host writes the ring's registers. Commands that
     /// move the tail do not renew it.
@@ -81,9 +81,9 @@ pub struct Engine {
 pub enum Turn {
     /// There is nothing to do.
     Idle,
-    /// The work waits, and nothing has changed.
+    /// The work waits, and the turn changed nothing.
     Waits,
-    /// Some packets were executed.
+    /// Some packets were executed, or media threads made progress.
     Worked,
     /// Another context preempts this one.
     Preempted,
@@ -91,7 +91,7 @@ pub enum Turn {
     Context {
         /// Address of the context's image.
         address: u32,
-        /// True if its state is not restored.
+        /// True if the state of that context is not restored.
         inhibit: bool,
     },
     /// The work has ended.
