@@ -172,8 +172,8 @@ fn max<T: Float>(a: T, b: T) -> T {
     if a >= b || (b.nan() && !a.nan()) { a } else { b }
 }
 
-/// Comparison of `cmpn`: true if `b` is a NaN, else false if `a` is a NaN. With NaNs, inequality has
-/// the opposite result (G45 vol 4 tables 10-9 to 10-14).
+/// Comparison of `cmpn`: true if `b` is a NaN, else false if `a` is a NaN. With NaNs, inequality
+/// has the opposite result (G45 vol 4 tables 10-9 to 10-14).
 #[inline(always)]
 fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
     match (b.nan(), a.nan()) {
