@@ -25,10 +25,10 @@ pub fn write_rgba(path: &Path, width: u32, height: u32, rgba: &[u8]) -> io::Resu
 /// The reason why a frame cannot be converted to a picture.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadFrame {
-    /// Its pixel format is not supported.
+    /// The pixel format of the frame is not supported.
     #[error("pixel format {0} is not supported")]
     Format(String),
-    /// Its rows overlap, or it ends after its memory.
+    /// The rows of the frame overlap, or the frame ends after its memory.
     #[error("{width}x{height} pixels do not fit its memory")]
     Size {
         /// Width in pixels.

@@ -70,7 +70,7 @@ impl Default for Transform {
 /// A vertex on the screen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ScreenVertex {
-    /// Its position.
+    /// Position on the screen.
     pub at: Point,
     /// Depth, after the viewport transform.
     pub z: f32,

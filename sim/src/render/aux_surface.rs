@@ -143,7 +143,7 @@ pub struct Ccs {
     base: u64,
     /// Tiles of the control surface in a row of tiles.
     tiles: i64,
-    /// Levels and slices, in blocks.
+    /// Layout of levels and slices, in blocks instead of pixels.
     layout: Layout,
     /// The level that is rendered to.
     level: Level,

@@ -26,8 +26,8 @@ pub enum ClipMode {
     /// Keep all primitives as they are, except those with a NaN in a coordinate or in a distance
     /// that a mask enables.
     AcceptAll,
-    /// The unit is off: keep all primitives as they are. Setup drops those with coordinates that
-    /// are NaN.
+    /// The unit is off: keep all primitives as they are. Setup drops those whose x or y on the
+    /// screen is NaN.
     Off,
 }
 
@@ -118,7 +118,7 @@ impl Remains {
 enum Plane {
     /// w minus the smallest w that may divide.
     W,
-    /// sign * coordinate + bound * w.
+    /// sign * coordinate `axis` + bound * w.
     Side { axis: usize, sign: f64, bound: f64 },
     /// z.
     Zero,
@@ -470,8 +470,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-        /// Oracle: a point of the triangle is inside the rest exactly if it satisfies all bounds,
-        /// in f64.
+        /// Oracle: the bounds in f64. A point of the triangle is inside what the clipper leaves
+        /// exactly if it satisfies all bounds.
         #[test]
         fn triangles_keep_what_is_inside(
             state in state(),
@@ -540,8 +540,8 @@ mod tests {
             }
         }
 
-        /// Oracle: a point of the line is inside the rest exactly if it satisfies all bounds, in
-        /// f64.
+        /// Oracle: the bounds in f64. A point of the line is inside what the clipper leaves exactly
+        /// if it satisfies all bounds.
         #[test]
         fn lines_keep_what_is_inside(
             state in state(), vertices in [vertex(), vertex()],

@@ -23,9 +23,9 @@ pub struct Coverage {
 /// The reference that alpha is compared with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Reference {
-    /// Compared with alpha as a float.
+    /// The reference is compared with alpha as a float.
     Float(f32),
-    /// Compared with alpha converted to 8 bits.
+    /// The reference is compared with alpha converted to 8 bits.
     Unorm8(u32),
 }
 

@@ -67,7 +67,8 @@ pub struct Pipeline {
 pub struct ClipInput<'a> {
     /// Point, line, triangle or rectangle.
     pub shape: Shape,
-    /// Its vertices. If the shape has fewer than three, the last one is repeated.
+    /// The dwords of each vertex. If the shape has fewer than three vertices, the last one is
+    /// repeated.
     pub vertices: [&'a [u32]; 3],
     /// Index of the provoking vertex.
     pub provoking: usize,

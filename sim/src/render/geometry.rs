@@ -201,7 +201,8 @@ fn output(
 }
 
 impl Patches {
-    /// Tessellates a patch into `vertices` and `primitives`.
+    /// Runs hull shader, tessellator and domain shader on a patch. The result is in `vertices` and
+    /// `primitives`.
     fn run(
         &mut self,
         exec: &mut Exec<'_>,

@@ -55,10 +55,10 @@ pub struct Pixels {
 /// Why a surface cannot be a render target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadTarget {
-    /// Its state is invalid.
+    /// The state of the surface is invalid.
     #[error(transparent)]
     Surface(#[from] BadSurface),
-    /// The model cannot render to it.
+    /// The model cannot render to such a surface.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }

@@ -20,35 +20,35 @@ use crate::pixel::viewport::{Transform, Viewport};
 /// Cull Mode (3DSTATE_RASTER, 2a p.176): which triangles are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CullMode {
-    /// All.
+    /// All triangles are dropped.
     Both,
-    /// None.
+    /// No triangles are dropped.
     #[default]
     None,
-    /// Those that face forward.
+    /// Triangles that face forward are dropped.
     Front,
-    /// Those that face backward.
+    /// Triangles that face backward are dropped.
     Back,
 }
 
 /// How triangles are drawn (Front and Back Face Fill Mode, 2a p.178).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillMode {
-    /// As surfaces.
+    /// Triangles are drawn as surfaces.
     #[default]
     Solid,
-    /// As lines along their edges.
+    /// Triangles are drawn as lines along their edges.
     Wireframe,
-    /// As points at their vertices.
+    /// Triangles are drawn as points at their vertices.
     Point,
 }
 
-/// The format of the depth buffer, for depth bias.
+/// The depth buffer's format, for depth bias.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DepthFormat {
     /// D16_UNORM.
     Unorm16,
-    /// D24_UNORM_X8_UINT; also used if there is no buffer.
+    /// D24_UNORM_X8_UINT; also used for all other values of Surface Format.
     #[default]
     Unorm24,
     /// D32_FLOAT.

@@ -54,7 +54,7 @@ const NEEDED: [u32; STREAMS] = [
 /// A part of a vertex that is written, or a hole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Piece {
-    /// The buffer.
+    /// Number of the buffer.
     buffer: usize,
     /// The first dword, counted in the part of the vertex that is read; none for a hole.
     from: Option<usize>,
@@ -88,11 +88,11 @@ struct Buffer {
 /// The streams that go on to the clipper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rendered {
-    /// None.
+    /// No stream.
     None,
-    /// All.
+    /// All streams.
     All,
-    /// The stream of this number.
+    /// Only the stream with this number.
     One(usize),
 }
 
@@ -113,7 +113,7 @@ impl Rendered {
 pub struct StreamOut {
     /// SO Function Enable.
     pub enabled: bool,
-    /// The order of vertices of strips.
+    /// The order of vertices in triangles of strips.
     pub reorder: Reorder,
     counted: bool,
     rendered: Rendered,

@@ -6,7 +6,7 @@ use crate::pixel::raster::Quad;
 /// A pattern of 16 bits along a line (3DSTATE_LINE_STIPPLE, 2a p.139).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineStipple {
-    /// Bit 0 comes first.
+    /// The pattern; bit 0 is at the start of the line.
     pub pattern: u16,
     /// Pixels of each bit, 1 to 256.
     pub repeat: u16,
@@ -44,11 +44,11 @@ pub struct Stippled {
 /// How the distance to a pixel is measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Along {
-    /// In columns.
+    /// The distance counts columns.
     X,
-    /// In rows.
+    /// The distance counts rows.
     Y,
-    /// As distance in this direction, of length 1.
+    /// The distance is measured along this direction, a vector of length 1.
     Direction([f64; 2]),
 }
 

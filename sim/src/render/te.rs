@@ -307,7 +307,7 @@ struct Axis {
     half: u32,
     /// Points after this one have an index that is lower by 1 in the lower division.
     split: u32,
-    /// Weight of the upper division; the lower one has the rest.
+    /// Weight of the upper division; the weight of the lower division is 1 minus this.
     fraction: Fixed,
     /// Length of a segment of the lower division.
     lower: Fixed,

@@ -239,7 +239,7 @@ pub type Edges = [bool; 3];
 /// A point, a line, a triangle, a rectangle or a patch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Primitive {
-    /// Its shape.
+    /// The shape of the primitive.
     pub shape: Shape,
     vertices: [u32; MAX_VERTICES],
     count: u8,
@@ -265,12 +265,13 @@ pub struct Primitive {
 }
 
 impl Primitive {
-    /// Its vertices. Triangles of a strip have the winding of the first triangle of the strip.
+    /// The vertices of the primitive. Triangles of a strip have the winding of the first triangle
+    /// of the strip.
     pub fn vertices(&self) -> &[u32] {
         &self.vertices[..usize::from(self.count)]
     }
 
-    /// Its first three vertices; those that lines and points do not have are 0.
+    /// The first three vertices of the primitive; vertices that lines and points do not have are 0.
     pub fn corners(&self) -> [u32; 3] {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }

@@ -35,7 +35,7 @@ const MAX_BYTES: usize = 32;
 pub struct Range {
     /// Number of vertices of an instance.
     pub vertices: u32,
-    /// First vertex, or first index.
+    /// First vertex; in an indexed draw, position of the first index.
     pub start: u32,
     /// Number of instances.
     pub instances: u32,
@@ -87,7 +87,8 @@ struct Buffer {
 /// A vertex element: its source and its components.
 #[derive(Clone, Debug)]
 struct Element {
-    /// None for a null buffer.
+    /// The vertex buffer; none if it is null or not set, or if the element does not read its
+    /// source.
     buffer: Option<Buffer>,
     offset: u64,
     codec: &'static Codec,

@@ -160,7 +160,7 @@ impl Windower {
         Ok((windower, PixelPipe::new(shader)))
     }
 
-    /// Depths of the covered samples of a quad.
+    /// Depths of the covered samples of a quad; 0 if there is nothing to test or write.
     fn depths(
         &self,
         raster: &RasterState,

@@ -253,7 +253,7 @@ fn what_is_read_of_a_vertex() {
     assert_eq!((out.needed[0], out.written[0]), (1, 0));
 }
 
-/// Table of 2a p.226-227.
+/// Oracle: the table of 2a p.226-227.
 #[test]
 fn which_streams_are_drawn() {
     let drawn = |enabled, disable, select, force| {
