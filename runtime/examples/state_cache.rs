@@ -1,6 +1,7 @@
 //! A state cache, as in drivers. The fixed part of a packet is packed once for each distinct
-//! pipeline, when the pipeline is created. At draw time it is merged with the few fields that a draw
-//! changes. Mesa's iris merges with an `or` of dwords. Here a field that both parts set is an error.
+//! pipeline, when the pipeline is created. At draw time it is merged with the few fields that a
+//! draw changes. Mesa's iris merges with an `or` of dwords. Here a field that both parts set is an
+//! error.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::Instruction;

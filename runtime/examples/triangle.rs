@@ -189,8 +189,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         }
     };
     let surface = surfaces.put(&surface)?;
-    // The offset of a binding table has 16 bits, and that of a surface has 32. Each method returns the
-    // type of its field.
+    // The offset of a binding table has 16 bits, the offset of a surface state 32. Each method
+    // returns the type of its field.
     let table = surfaces.binding_table(&[surface])?;
     let mut instructions = Heap::<Instructions>::new("instructions", 0x30_0000, 4096)?;
     let kernel = instructions.kernel(&pixel_shader()?)?;

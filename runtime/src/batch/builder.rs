@@ -606,7 +606,7 @@ impl<E: Engine, P: Pipeline> fmt::Debug for Batch<E, P> {
 pub struct FinishedBatch<E: Engine> {
     /// The buffer; the first one of a batch that grew.
     pub buffer: Buffer,
-    /// Bytes of it that the batch uses.
+    /// Number of bytes of `buffer` that the batch uses.
     pub length: usize,
     /// The further buffers of a growing batch.
     pub chained: Vec<Buffer>,

@@ -35,7 +35,7 @@ pub struct Target<E: Engine, P: Pipeline> {
 }
 
 impl<E: Engine, P: Pipeline> Target<E, P> {
-    /// Its GPU address.
+    /// GPU address of the target.
     pub const fn address(&self) -> u64 {
         self.buffer.address + self.delta
     }

@@ -15,9 +15,9 @@ use genxml_core::{Address, OutOfRange, bits};
 /// The GPU's access to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It only reads.
+    /// The GPU only reads the object.
     Read,
-    /// It writes too; the kernel then orders other users of the object after it.
+    /// The GPU writes the object too; the kernel then orders other users of the object after it.
     Write,
 }
 

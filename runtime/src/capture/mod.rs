@@ -49,7 +49,7 @@ pub enum CaptureError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
     /// The manifest is not JSON, or a field has another JSON type than the format says.
@@ -73,7 +73,7 @@ pub enum CaptureError {
         line: usize,
         /// Path of the field, `events[3].objects[0].size`.
         field: String,
-        /// What it holds.
+        /// Value of the field.
         value: String,
         /// What is wrong with it and what to do.
         problem: String,
@@ -105,7 +105,7 @@ impl Capture {
         &self.path
     }
 
-    /// Its name.
+    /// Name of the capture.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -238,11 +238,11 @@ pub struct Exec {
 /// An object as mapped by a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecObject {
-    /// Which object.
+    /// The object that is mapped.
     pub object: ObjectId,
     /// Its address, 48 bits, a multiple of [`PAGE`].
     pub address: u64,
-    /// Its size in bytes.
+    /// Size of the object in bytes.
     pub size: u64,
     /// Tiling; information only, commands and surface states decide.
     pub tiling: Tiling,
@@ -281,7 +281,7 @@ pub struct Expectation {
     pub name: String,
     /// Sequence number of the submission.
     pub after_exec: u64,
-    /// The object.
+    /// The object that is compared.
     pub object: ObjectId,
     /// Address of the object in that submission, or the last earlier one that had it.
     pub address: u64,
@@ -334,6 +334,6 @@ pub struct Frame {
     pub pitch: u32,
     /// Pixel format as DRM names it, `XR24`.
     pub fourcc: String,
-    /// Layout.
+    /// Layout of the image.
     pub tiling: Tiling,
 }

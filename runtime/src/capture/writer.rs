@@ -34,11 +34,11 @@ impl std::fmt::Debug for manifest::Event {
 pub struct WriteObject<'a> {
     /// Its name; the same in all submissions.
     pub object: &'a str,
-    /// Its address.
+    /// GPU address of the object.
     pub address: u64,
-    /// Its size in bytes.
+    /// Size of the object in bytes.
     pub size: u64,
-    /// Layout, information only.
+    /// Layout of the object; information only.
     pub tiling: Tiling,
     /// Row pitch if tiled, information only.
     pub stride: u32,

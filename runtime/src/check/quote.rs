@@ -40,9 +40,9 @@ impl Quote {
 pub struct Line {
     /// GPU address.
     pub address: u64,
-    /// Its first dword.
+    /// First dword of the packet.
     pub header: u32,
-    /// Its name.
+    /// Name of the packet.
     pub name: &'static str,
     /// Length in dwords.
     pub length: u32,

@@ -35,7 +35,7 @@ impl Buffer {
         result
     }
 
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub fn len(&self) -> usize {
         self.at
     }

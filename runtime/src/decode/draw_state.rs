@@ -29,7 +29,7 @@ pub(super) struct VertexBuffer {
 /// A vertex element with data from a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Element {
-    /// Its number.
+    /// Number of the element.
     pub number: u32,
     pub buffer: u32,
     /// Bytes from the start of the vertex.

@@ -34,11 +34,11 @@ pub(super) struct Walker<'a> {
 
 /// The position where the walk continues after a packet.
 pub(super) enum Next<'a> {
-    /// To the packet after it.
+    /// At the next packet in memory.
     On,
-    /// Back to the caller's level.
+    /// At the level that called this one.
     Return,
-    /// To this address in this memory, without return.
+    /// At this address in this memory, without return.
     Jump(u64, &'a dyn Memory),
 }
 

@@ -50,7 +50,7 @@ pub struct Queue {
     pub id: i64,
     /// The engine that it runs on, `rcs0`.
     pub name: String,
-    /// Its lines, without dumped bytes.
+    /// Lines of the queue, without dumped bytes.
     pub lines: Vec<Line>,
 }
 
@@ -68,9 +68,9 @@ pub struct Missing {
 /// A section stored as text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Section {
-    /// Its title.
+    /// Title of the section.
     pub title: String,
-    /// Its lines, without dumped bytes.
+    /// Lines of the section, without dumped bytes.
     pub lines: Vec<Line>,
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 /// The differences of two packets of one kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PacketDiff {
-    /// Their kind.
+    /// Kind of both packets.
     pub container: &'static Container,
     /// The changes, in order of the bits.
     pub changes: Vec<Change>,

@@ -6,13 +6,13 @@ pub enum BufferKind {
     /// The batch of the request that was running.
     #[default]
     Batch,
-    /// The ring.
+    /// The ring of the context.
     Ring,
     /// The ring that the hardware's registers point to, if it differs from the driver's ring.
     HardwareRing,
     /// The image of the context, with the status page first.
     Context,
-    /// The status page.
+    /// The hardware status page.
     Status,
     /// Commands that the hardware runs when it loads a context.
     WorkaroundContext,

@@ -90,11 +90,11 @@ impl Default for Crash<'_> {
 /// A piece of memory.
 #[derive(Debug, Clone)]
 pub struct CrashBuffer<'a> {
-    /// Its kind.
+    /// Kind of the memory.
     pub kind: BufferKind,
     /// GPU address of the first byte.
     pub address: u64,
-    /// Its bytes.
+    /// Bytes of the memory.
     pub data: &'a [u8],
 }
 

@@ -126,9 +126,9 @@ pub struct Engine {
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
-    /// Its command.
+    /// Name of the process (its command).
     pub name: String,
-    /// Its number.
+    /// Process id.
     pub pid: i64,
     /// Handle and hardware number of its context.
     pub context: Option<(i64, i64)>,
@@ -142,7 +142,7 @@ pub struct Request {
     /// The port of the execution list that holds it; `None` if it is in the engine's list of
     /// requests.
     pub port: Option<u32>,
-    /// Process.
+    /// Id of the process that made the request.
     pub pid: Option<i64>,
     /// Number of the timeline that the sequence number belongs to.
     pub context: Option<u32>,
@@ -165,7 +165,7 @@ pub struct List {
     pub name: String,
     /// Number of its address space, if the file numbers them.
     pub vm: Option<u32>,
-    /// The buffers.
+    /// The buffers in the list.
     pub rows: Vec<Listed>,
 }
 
@@ -185,11 +185,11 @@ pub struct Listed {
 pub struct Buffer {
     /// Its engine ([`Engine::name`]); `None` if it belongs to the whole device.
     pub engine: Option<String>,
-    /// Its kind.
+    /// Kind of the memory.
     pub kind: BufferKind,
     /// GPU address of the first byte.
     pub address: u64,
-    /// Its bytes.
+    /// Bytes of the memory.
     pub data: Vec<u8>,
     /// Bitwise OR of the sizes in bytes of the pages that map it, if not all are 4 KiB.
     pub page_sizes: Option<u32>,
@@ -200,7 +200,7 @@ pub struct Buffer {
 /// A line stored unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
-    /// Its number in the file, from 1.
+    /// Number of the line in the file, from 1.
     pub number: u64,
     /// The text, without the line end.
     pub text: String,
@@ -211,7 +211,7 @@ pub struct Line {
 pub struct Note {
     /// The line of the file, from 1.
     pub line: u64,
-    /// The text.
+    /// What was skipped or is doubtful.
     pub text: String,
 }
 
@@ -222,7 +222,7 @@ impl fmt::Display for Note {
 }
 
 impl Buffer {
-    /// The address after its last byte.
+    /// The address after the last byte.
     pub fn end(&self) -> u64 {
         self.address.saturating_add(self.data.len() as u64)
     }

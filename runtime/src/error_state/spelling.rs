@@ -104,7 +104,7 @@ const ENGINES: &[(&str, &str, &str, EngineId)] = &[
     ("vecs0", "vebox", "video enhancement ring", EngineId::VideoEnhance),
 ];
 
-/// Other names in old kernels.
+/// Other names of engines in old kernels, each with the present name.
 const ENGINES_TOO: &[(&str, &str)] = &[
     ("gen6 bsd ring", "vcs0"),
     ("bds2 ring", "vcs1"),

@@ -24,9 +24,9 @@ pub struct Fault {
 /// Memory near an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Near {
-    /// The name of the buffer or of the list that has it.
+    /// Name of the buffer, or of the list that contains the buffer.
     pub name: String,
-    /// Its first address.
+    /// First address of the memory.
     pub address: u64,
     /// The address after its last byte.
     pub end: u64,
@@ -47,7 +47,7 @@ impl Near {
         }
     }
 
-    /// True if it holds the address.
+    /// True if the memory holds the address.
     pub fn holds(&self, address: u64) -> bool {
         self.distance(address) == 0
     }

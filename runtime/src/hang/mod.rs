@@ -51,7 +51,7 @@ pub struct Summary {
 /// An engine with unfinished work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hang {
-    /// Its name.
+    /// Name of the engine.
     pub engine: String,
     /// The signs of a hang; empty if it was only busy.
     pub because: Vec<String>,
@@ -101,9 +101,9 @@ pub enum Location {
 pub struct Quoted {
     /// GPU address.
     pub address: u64,
-    /// Its first dword.
+    /// First dword of the command.
     pub header: u32,
-    /// Its name.
+    /// Name of the command.
     pub name: &'static str,
     /// Its nesting depth: 0 in the ring, and in a batch that no decoded ring calls.
     pub depth: u32,
@@ -116,7 +116,7 @@ pub struct Quoted {
 /// The header of a command, from a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The dword.
+    /// The header dword.
     pub value: u32,
     /// Name of the command that has this header.
     pub name: Option<&'static str>,
@@ -154,7 +154,7 @@ pub struct Semaphore {
 /// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Its id.
+    /// Id of the rule.
     pub rule: &'static str,
     /// The command that violates it, and its address.
     pub packet: (&'static str, u64),

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct ShownLine {
     /// What kind of line it is.
     pub style: Style,
-    /// Its text.
+    /// Text of the line.
     pub text: String,
 }
 

@@ -80,7 +80,7 @@ impl<E: Engine, P: Pipeline> Emit<E> for Batch<E, P> {
 /// The value that is written when all earlier work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PostSync {
-    /// This value.
+    /// This constant.
     Immediate(u64),
     /// The time, in the units of TIMESTAMP.
     Timestamp,
@@ -96,7 +96,7 @@ macro_rules! packets {
 
         /// An engine whose command streamer has general registers and MI_MATH: all of them.
         pub trait MiEngine: Engine {
-            /// Base of its registers.
+            /// Base of the engine's registers.
             const BASE: EngineBase;
 
             /// Appends a packet.

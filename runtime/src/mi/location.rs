@@ -96,7 +96,7 @@ impl<W: Width> Mem<W> {
         Ok(Mem { location: Location { address, object: Some(extent) }, width: PhantomData })
     }
 
-    /// Its address.
+    /// Address of the memory.
     pub const fn address(self) -> MemoryAddress {
         self.location.address
     }

@@ -43,9 +43,9 @@ impl DrawCounter {
 pub struct Draw {
     /// Its number in the dump, from 1 on.
     pub number: u64,
-    /// The submission that it is in.
+    /// Number of the submission that contains the draw.
     pub submission: u64,
-    /// The context.
+    /// Number of the context.
     pub context: u32,
     /// GPU address of the packet.
     pub address: u64,
@@ -140,7 +140,7 @@ fn kernels(record: &Record, out: &mut Vec<u64>) {
     }
 }
 
-/// The GPU address in a field.
+/// The GPU address in a field, if the field holds one and its base is known.
 fn absolute(item: &Item) -> Option<u64> {
     match item.value {
         Value::Address {

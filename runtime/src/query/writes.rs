@@ -48,9 +48,9 @@ fn loaded_register(record: &Record) -> Option<u32> {
 /// command writes.
 #[derive(Debug, Clone)]
 pub struct Write {
-    /// The submission.
+    /// Number of the submission.
     pub submission: u64,
-    /// The context.
+    /// Number of the context.
     pub context: u32,
     /// The engine.
     pub engine: EngineId,
