@@ -36,7 +36,7 @@ impl Submission {
         Submission { engine: E::ID, batch_address, batch_length, buffers }
     }
 
-    /// The bytes from `address` to the end of its buffer; empty if there is none.
+    /// The bytes from `address` to the end of its buffer; empty if no buffer holds `address`.
     pub fn tail(&self, address: u64) -> &[u8] {
         self.find(address)
             .map_or(&[], |buffer| &buffer.bytes[(address - buffer.address) as usize..])

@@ -88,7 +88,7 @@ impl<'a> ExecMemory<'a> {
         (address - start < bytes.len() as u64).then_some((start, bytes))
     }
 
-    /// The bytes from `address` to the end of its object; empty if there is none.
+    /// The bytes from `address` to the end of its object; empty if no object holds `address`.
     pub fn tail(&self, address: u64) -> &'a [u8] {
         self.object(address).map_or(&[], |(start, bytes)| &bytes[(address - start) as usize..])
     }

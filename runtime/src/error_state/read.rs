@@ -99,7 +99,7 @@ impl Reader {
         self.notes.add(self.line, text);
     }
 
-    /// True if `bytes` more bytes of text may be stored.
+    /// Deducts `bytes` of text at the current line; see `Notes::text_fits`.
     fn text_fits(&mut self, bytes: usize) -> bool {
         self.notes.text_fits(self.line, bytes)
     }

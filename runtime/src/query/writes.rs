@@ -34,7 +34,7 @@ impl What {
     }
 }
 
-/// The register that a packet loads from memory or from another register.
+/// Offset of the register that a packet loads from memory or from another register.
 fn loaded_register(record: &Record) -> Option<u32> {
     let field = match record.name {
         "MI_LOAD_REGISTER_MEM" => "Register Address",
