@@ -91,8 +91,8 @@ impl Samples {
         &self.positions[..self.count()]
     }
 
-    /// Position of a sample in pixels from the pixel's upper-left corner; the middle if there is no
-    /// such sample.
+    /// Position of a sample in pixels from the pixel's upper-left corner. For a sample that does
+    /// not exist: the middle, or the pixel's location if the samples are not in a pattern.
     #[must_use]
     pub fn offset(&self, sample: usize) -> [f32; 2] {
         let [x, y] = self.positions.get(sample).copied().unwrap_or([8, 8]);

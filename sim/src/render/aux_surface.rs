@@ -282,8 +282,9 @@ impl Auxiliary {
 }
 
 impl Ccs {
-    /// Executes a pixel of a resolve: calls `fill` with the first pixel of each cleared block in
-    /// its part of the auxiliary surface, and marks these blocks as not cleared.
+    /// Executes pixel (`x`, `y`) of a resolve, which stands for an oword of the auxiliary surface.
+    /// Calls `fill` with the first pixel of each cleared block of this oword, and marks these blocks
+    /// as not cleared.
     ///
     /// # Errors
     /// Page faults of the auxiliary surface, and those that `fill` returns.

@@ -69,9 +69,9 @@ impl Equation {
 /// Least and greatest value of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range {
-    /// The least.
+    /// The least value.
     pub least: f32,
-    /// The greatest.
+    /// The greatest value.
     pub greatest: f32,
     /// NaN becomes 0.
     pub numbers: bool,

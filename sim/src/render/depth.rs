@@ -41,7 +41,8 @@ impl DepthFormat {
         if matches!(self, DepthFormat::Unorm16) { 2 } else { 4 }
     }
 
-    /// The element for a depth, rounded to the nearest step.
+    /// The element for a depth: a UNORM format rounds it to the nearest step, a float keeps its
+    /// bits.
     #[inline(always)]
     pub fn encode(self, z: f32) -> u32 {
         match self {
@@ -194,7 +195,7 @@ pub fn depth_plane(
         pitch: packet.surface_pitch.get() as u32,
         qpitch: packet.surface_qpitch.get() as u32,
         bytes: format.bytes() as u32,
-        // (gen8_facts 10.2)
+        // Alignment of levels (gen8_facts 10.2).
         align: if format == DepthFormat::Unorm16 { [8, 4] } else { [4, 4] },
         tile_mode: TileMode::Y,
     };

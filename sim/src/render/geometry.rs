@@ -40,7 +40,7 @@ struct Patches {
 }
 
 impl Geometry {
-    /// Resolves the state of these stages.
+    /// Resolves the state of the stages between vertex shader and clipper.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for state that cannot be drawn with; [`Fault::Unimplemented`] for
@@ -79,8 +79,8 @@ impl Geometry {
     }
 
     /// The assembler that makes primitives from the vertices of an instance. If the geometry shader
-    /// is the first of these stages, it selects the order of their vertices, and whether they keep
-    /// adjacent vertices.
+    /// is the first stage after the vertex shader, it selects the order of vertices in primitives,
+    /// and whether primitives keep adjacent vertices.
     pub fn assembler(&self, topology: Topology) -> Assembler {
         match (&self.patches, &self.shader) {
             (None, Some(shader)) => Assembler::new(topology, shader.reorder, shader.adjacency),

@@ -506,7 +506,7 @@ fn isolines(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
 
 // ---- primitives ----
 
-/// A ring of points around a patch, by their numbers.
+/// A ring of points around the middle of a patch. Points are given by their numbers.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
     first: u32,
@@ -571,7 +571,7 @@ const INWARD: [Corner; 3] = [I, O, NextI];
 const FORWARD: [[Corner; 3]; 2] = [[I, O, NextO], [I, NextO, NextI]];
 /// As [`FORWARD`], but its first triangle starts at an outer corner.
 const FORWARD_FROM_OUTSIDE: [[Corner; 3]; 2] = [[O, NextO, I], [I, NextO, NextI]];
-/// A square cut from the current outer point to the next inner point.
+/// A square between both rows, cut from the current outer point to the next inner point.
 const BACKWARD: [[Corner; 3]; 2] = [[O, NextI, I], [O, NextO, NextI]];
 /// The square in the middle of a transition. Its diagonal is that of `BACKWARD`.
 const MIDDLE: [[Corner; 3]; 2] = [[I, O, NextI], [NextI, O, NextO]];

@@ -371,7 +371,8 @@ fn winding_and_culling() {
     }
 }
 
-/// The limits of the packet apply. Limits that make no sense still give a correct tessellation.
+/// The limits of the packet apply. Limits that make no sense still give points; for quads, the
+/// triangles still cover the domain once.
 #[test]
 fn limits_of_the_packet() {
     let factors = Factors { outer: [60.0; 4], inner: [60.0; 2] };
