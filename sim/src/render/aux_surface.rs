@@ -283,8 +283,8 @@ impl Auxiliary {
 
 impl Ccs {
     /// Executes pixel (`x`, `y`) of a resolve, which stands for an oword of the auxiliary surface.
-    /// Calls `fill` with the first pixel of each cleared block of this oword, and marks these blocks
-    /// as not cleared.
+    /// Calls `fill` with the first pixel of each cleared block of this oword, and marks these
+    /// blocks as not cleared.
     ///
     /// # Errors
     /// Page faults of the auxiliary surface, and those that `fill` returns.
