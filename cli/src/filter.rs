@@ -38,7 +38,7 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// The filter.
+    /// The filter that the options describe.
     ///
     /// # Errors
     /// If a name is in no table.

@@ -3,8 +3,8 @@
 //! Results go to standard output, diagnostics to standard error. Exit codes of every subcommand:
 //!
 //! * 0: success;
-//! * 1: an expectation differs; `check`, `eu validate` or `spec check` found an error, `diff` found a
-//!   difference, `disasm` found bytes that are not an instruction, `query` found nothing, or
+//! * 1: an expectation differs; `check`, `eu validate` or `spec check` found an error, `diff` found
+//!   a difference, `disasm` found bytes that are not an instruction, `query` found nothing, or
 //!   `shim --doctor` found no usable driver;
 //! * 2: unusable input, or output that cannot be written;
 //! * 3: a GPU fault, a hang, or something that the model does not implement.

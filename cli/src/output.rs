@@ -11,8 +11,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Success.
     Ok = 0,
-    /// A negative result: an expectation or a dump differs, a check found an error, or a query found
-    /// nothing.
+    /// A negative result: an expectation or a dump differs, a check found an error, or a query
+    /// found nothing.
     Differs = 1,
     /// The input cannot be used, or the output cannot be written.
     BadInput = 2,

@@ -190,7 +190,8 @@ fn before(args: &Args, dump: &mut Dump, what: Option<&What>, draw: u64) -> Resul
     }
 }
 
-/// Prints writes; without `fields`, only their addresses. Returns false if there are none.
+/// Prints writes; without `fields`, only the first line of each. Returns false if nothing was
+/// printed.
 fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
     let filter = args.filters.filter(Tables::gen8())?;
     let mut found = false;

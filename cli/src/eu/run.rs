@@ -219,7 +219,7 @@ fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit)
 struct End<'a> {
     thread: &'a Thread,
     stopped: String,
-    /// The thread ended itself.
+    /// True if the thread ended with a message that has EOT.
     ended: bool,
     /// Offset of the next instruction in the file.
     position: u32,
@@ -414,7 +414,7 @@ fn returns(message: &Message) -> u64 {
     }
 }
 
-/// `hdc.dc1 0x02106e02 (media block write)`.
+/// Formats receiver, descriptor and description: `hdc.dc1 0x02106e02 (media block write)`.
 fn words(message: &Message) -> String {
     let what = message::words(message.function, message.descriptor);
     let mut text =
@@ -462,7 +462,7 @@ fn type_name(ty: Type) -> &'static str {
     TYPES.iter().find(|(_, known)| *known == ty).map_or("?", |(name, _)| name)
 }
 
-/// Values of `--grf`.
+/// Bytes that one `--grf` sets, from byte `first` of the general registers on.
 #[derive(Clone, Debug)]
 struct Load {
     first: usize,

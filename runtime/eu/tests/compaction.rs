@@ -271,7 +271,7 @@ fn forms_chosen_as_in_kernels() {
     assert_eq!(same, total);
 }
 
-/// Oracle: the kernels themselves. A kernel with compact instructions is equal to the original after
+/// Oracle: the kernels themselves. A kernel with compact instructions equals the original after
 /// it is expanded and compacted again, jumps included. Kernels that compute with the instruction
 /// pointer are refused.
 #[test]
