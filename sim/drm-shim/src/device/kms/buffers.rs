@@ -32,7 +32,7 @@ pub struct FrameBuffer {
     pub height: u32,
     /// Stride in bytes.
     pub pitch: u32,
-    /// Offset of the first pixel in the object.
+    /// Byte offset of the first pixel in the object.
     pub offset: u32,
     /// Format (fourcc).
     pub format: u32,
