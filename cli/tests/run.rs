@@ -496,7 +496,7 @@ fn aub_files() {
     inside("ring 0x0000_0000_2000", "batch 0x0000_0000_1000");
     inside("batch 0x0000_0000_1000", "MI_STORE_DATA_IMM");
 
-    // From a pipe.
+    // The file may also come from a pipe.
     let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
         .args(["run", "-"])
         .stdin(Stdio::piped())

@@ -321,7 +321,7 @@ impl Report {
     }
 }
 
-/// Writes the position of a fault. Its message is on standard error.
+/// Writes the position of a fault. The message of the fault is on standard error.
 fn where_it_stopped(out: &mut dyn Write, place: &Place) -> io::Result<()> {
     let offset = match place.address.checked_sub(place.batch) {
         Some(offset) => format!(", batch {} +{offset:#x}", Va(place.batch)),

@@ -48,7 +48,7 @@ pub enum Check {
         container: &'static str,
         /// First bit.
         start: u32,
-        /// Its checks.
+        /// The checks of the structure.
         checks: &'static [Check],
     },
     /// Each element of an array must pass the checks.

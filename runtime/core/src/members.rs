@@ -81,7 +81,7 @@ impl<'a> Level<'a> {
         Member { field, dwords: self.dwords, base: self.base }
     }
 
-    /// The arrays.
+    /// All arrays.
     pub fn arrays(self) -> impl Iterator<Item = Elements<'a>> {
         self.groups.iter().map(move |group| Elements {
             group,
@@ -238,7 +238,7 @@ pub enum Value {
     Single(f32),
     /// A value of an enumeration, and its name if it has one.
     Enum {
-        /// As stored.
+        /// The stored value.
         value: u64,
         /// The manual's name.
         name: Option<&'static str>,

@@ -235,16 +235,16 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
 /// A packet and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item<'a, P> {
-    /// Index of its first dword in the batch.
+    /// Index of the packet's first dword in the batch.
     pub at: usize,
-    /// Its dwords, header included.
+    /// The packet's dwords, header included.
     pub dwords: &'a [u32],
     /// The packet.
     pub packet: P,
 }
 
 impl<P> Item<'_, P> {
-    /// Its offset in bytes from the start of the batch.
+    /// The packet's offset in bytes from the start of the batch.
     pub const fn offset(&self) -> usize {
         4 * self.at
     }

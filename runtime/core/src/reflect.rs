@@ -18,7 +18,7 @@ pub struct Container {
     pub name: &'static str,
     /// The generated Rust type's name.
     pub rust_name: &'static str,
-    /// The unit (file of the specification) that it belongs to.
+    /// The unit (file of the specification) that the container belongs to.
     pub unit: &'static str,
     /// Structure, instruction or register, with what is specific to each.
     pub kind: Kind,
@@ -78,9 +78,9 @@ pub enum Kind {
     },
     /// A command of one or more engines.
     Instruction {
-        /// Engines that accept it.
+        /// Engines that accept the instruction.
         engines: Engines,
-        /// Pipelines of the render engine that it works in.
+        /// Pipelines of the render engine that the instruction works in.
         pipelines: Pipelines,
         /// Added to the DWord Length field to get the packet's length.
         bias: u32,
@@ -88,7 +88,7 @@ pub enum Kind {
         opcode_mask: u32,
         /// Value of the opcode bits.
         opcode: u32,
-        /// First and last bit of the DWord Length field in dword 0, if it has one.
+        /// First and last bit of the DWord Length field in dword 0, if the packet has one.
         length_field: Option<(u32, u32)>,
         /// True if a variable tail follows the fixed part.
         variable: bool,
@@ -263,7 +263,7 @@ pub struct Field {
     pub stored: Stored,
     /// Default value, as stored.
     pub default: Option<u64>,
-    /// True if a program must set it: there is no sensible default.
+    /// True if a program must set the field: there is no sensible default.
     pub required: bool,
     /// Least and greatest stored value that the manual allows.
     pub range: Option<(u64, u64)>,
@@ -306,7 +306,7 @@ impl Field {
 /// receiver and type. Rules can name views, and the rules of a view's structure apply too.
 #[derive(Debug)]
 pub struct View {
-    /// Its name. A view of the whole container often has the name of its structure.
+    /// The view's name. A view of the whole container often has the name of its structure.
     pub name: &'static str,
     /// First bit, from the start of the container.
     pub start: u32,
@@ -345,11 +345,11 @@ pub enum Type {
     /// the dword. With `Stored::Shifted`, the address is stored shifted right by that number of
     /// bits.
     Address {
-        /// The base that it is relative to.
+        /// The base that the address is relative to.
         space: SpaceKind,
         /// Alignment in bytes.
         align: u64,
-        /// Name of the container that it points to; empty if the target is not a described
+        /// Name of the container that the address points to; empty if the target is not a described
         /// container.
         target: &'static str,
     },

@@ -21,7 +21,7 @@ pub struct Rule {
     pub require: Cond,
     /// The condition as text, from the specification.
     pub text: &'static str,
-    /// The problem if it does not hold, in our own words.
+    /// The problem if the condition does not hold, in our own words.
     pub message: &'static str,
     /// Volume and page of the manual.
     pub source: &'static str,
@@ -125,7 +125,7 @@ pub enum Base {
 /// A field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldRef {
-    /// The container that has it.
+    /// The container that has the field.
     pub base: Base,
     /// The name as the condition writes it.
     pub name: &'static str,
@@ -133,14 +133,14 @@ pub struct FieldRef {
     pub start: u32,
     /// Last bit, inclusive.
     pub end: u32,
-    /// Names of its values.
+    /// Names of the field's values.
     pub list: Option<&'static Enumeration>,
 }
 
 /// A group.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupRef {
-    /// The container that has it.
+    /// The container that has the group.
     pub base: Base,
     /// The name as the condition writes it.
     pub name: &'static str,
@@ -214,7 +214,7 @@ impl Roles {
     /// No role.
     pub const NONE: Roles = Roles(0);
 
-    /// These roles.
+    /// The set of these roles.
     pub fn of(roles: &[Role]) -> Roles {
         Roles(roles.iter().fold(0, |set, role| set | 1 << *role as u16))
     }

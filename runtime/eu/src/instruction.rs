@@ -454,9 +454,9 @@ pub enum Vertical {
 /// A constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Immediate {
-    /// Its type.
+    /// Type of the constant.
     pub ty: DataType,
-    /// Its bits: 16 for words and half floats (the instruction repeats them in the upper half), 64
-    /// for qwords and doubles, 32 for all others.
+    /// Bits of the constant: 16 for words and half floats (the instruction repeats them in the
+    /// upper half), 64 for qwords and doubles, 32 for all others.
     pub bits: u64,
 }

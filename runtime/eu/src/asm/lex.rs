@@ -22,7 +22,7 @@ pub enum Kind {
 /// A piece of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// Its kind.
+    /// Kind of the token.
     pub kind: Kind,
     /// Offset of the first byte.
     pub start: usize,
