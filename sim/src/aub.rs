@@ -40,9 +40,9 @@ use genxml::gen8::engine_registers::{RingCtl, RingHead, RingStart, RingTail};
 pub struct AubReplay<'a> {
     reader: Reader<'a>,
     gpu: Gpu,
-    /// The file wrote a register since the engines ran, or memory while an engine waits.
+    /// True if the file wrote a register since the engines ran, or memory while an engine waits.
     pending: bool,
-    /// An engine waits for memory to change. The file may still change it.
+    /// True if an engine waits for memory to change. The file may still change this memory.
     waiting: bool,
     /// The block that is processed after the engines have run.
     held: Option<Held>,

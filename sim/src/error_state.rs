@@ -43,7 +43,7 @@ pub struct Ran<'a> {
     pub pci_id: u32,
     /// The context, if it is known.
     pub context: Option<ContextId>,
-    /// The engine, used for faults that do not name one.
+    /// The engine of the submission, used for faults that name no engine.
     pub engine: EngineId,
     /// Address of the first command of the batch. If `None`, the error state names the batch of the
     /// faulting packet.

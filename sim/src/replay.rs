@@ -94,7 +94,8 @@ impl<'a> Replay<'a> {
         &mut self.gpu
     }
 
-    /// The context of the GPU for a context of the capture; `None` before a submission uses it.
+    /// The GPU's context for context number `context` of the capture; `None` before the first
+    /// submission of that context.
     pub fn context(&self, context: u32) -> Option<ContextId> {
         self.contexts.get(&context).map(|context| context.id)
     }

@@ -32,7 +32,7 @@ impl Rectangle {
         self.bottom - self.top
     }
 
-    /// True if there is no pixel in it.
+    /// True if the rectangle contains no pixel.
     pub const fn is_empty(&self) -> bool {
         self.width() <= 0 || self.height() <= 0
     }

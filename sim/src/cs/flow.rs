@@ -13,7 +13,7 @@ pub enum Flow {
         address: u64,
         /// True if the address goes through the global table.
         global: bool,
-        /// True for a batch of the second level: its end returns to the packet after this one.
+        /// True for a batch of the second level: its end returns to the packet after the start.
         second: bool,
     },
     /// The batch or ring that started this batch, at the packet after the start.

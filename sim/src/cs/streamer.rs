@@ -51,9 +51,9 @@ impl Batch {
 /// A ring of commands in the global table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Ring {
-    /// Address of its first byte.
+    /// Address of the first byte of the ring.
     pub start: u64,
-    /// Its size in bytes, whole pages.
+    /// Size of the ring in bytes, whole pages.
     pub size: u32,
     /// Byte offset of the next packet.
     pub head: u32,
@@ -192,7 +192,7 @@ impl Streamer {
     }
 
     /// The streamer after a restore of its context: it executes `batches` first. If the context was
-    /// switched out within such batches, they start again from the first one.
+    /// switched out within such batches, all of them start again.
     #[must_use]
     pub fn restored(mut self, batches: Vec<Batch>) -> Self {
         let position = Position {

@@ -90,7 +90,7 @@ impl Gpu {
     /// PD Restore also its page tables.
     ///
     /// # Errors
-    /// As [`load_element`](Self::load_element).
+    /// Those of [`load_element`](Self::load_element).
     fn lite_restore(&mut self, engine: EngineId, descriptor: &Descriptor) -> Result<(), Fault> {
         let active = self.engines[engine as usize].active.as_ref();
         let Some(context) =

@@ -18,11 +18,11 @@ use genxml::gen8::context::{
 /// A register in an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// Its byte offset in the register space.
+    /// Byte offset of the register in the register space.
     pub register: u32,
-    /// Byte offset of its value from the start of the register page.
+    /// Byte offset of this value from the start of the register page.
     pub at: u64,
-    /// The value.
+    /// The value of the register in the image.
     pub value: u32,
     /// True if the register comes after the ring registers in the image. Ring registers are always
     /// loaded; the registers after them are engine state, which is not loaded while the image

@@ -76,7 +76,7 @@ impl Gpu {
     /// this function again.
     ///
     /// # Errors
-    /// As [`run`](Self::run), except for deadlocks.
+    /// Those of [`run`](Self::run), except for deadlocks.
     pub fn advance(&mut self) -> Result<Progress, Fault> {
         self.advance_with(Listener::default())
     }
@@ -107,7 +107,7 @@ impl Gpu {
     /// bytes; 0 means that only MI_BATCH_BUFFER_END ends the batch.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     pub fn submit(
         &mut self,
         id: ContextId,
@@ -136,7 +136,7 @@ impl Gpu {
     }
 
     /// Runs a turn of each engine. Returns [`Turn::Idle`] if none has work, [`Turn::Waits`] if all
-    /// engines with work wait, and otherwise [`Turn::Worked`].
+    /// engines with work wait, and otherwise `Turn::Worked`.
     fn round(&mut self, stats: &mut Stats, listener: &mut Listener<'_>) -> Result<Turn, Fault> {
         let mut all = Turn::Idle;
         for engine in EngineId::ALL {

@@ -48,7 +48,7 @@ pub fn dispatch_object(exec: &mut Exec<'_>, object: &MediaObject<'_>) -> Result<
 /// Starts the thread of a MEDIA_OBJECT_GRPID.
 ///
 /// # Errors
-/// As for [`dispatch_object`].
+/// Those of [`dispatch_object`].
 pub fn dispatch_grpid(exec: &mut Exec<'_>, object: &MediaObjectGrpid<'_>) -> Result<(), Fault> {
     object::grpid(exec, object)
 }
@@ -56,7 +56,7 @@ pub fn dispatch_grpid(exec: &mut Exec<'_>, object: &MediaObjectGrpid<'_>) -> Res
 /// Starts the thread of a MEDIA_OBJECT_PRT.
 ///
 /// # Errors
-/// As for [`dispatch_object`].
+/// Those of [`dispatch_object`].
 pub fn dispatch_prt(exec: &mut Exec<'_>, object: &MediaObjectPrt) -> Result<(), Fault> {
     object::prt(exec, object)
 }
@@ -64,7 +64,7 @@ pub fn dispatch_prt(exec: &mut Exec<'_>, object: &MediaObjectPrt) -> Result<(), 
 /// Starts the threads of a MEDIA_OBJECT_WALKER.
 ///
 /// # Errors
-/// As for [`dispatch_object`].
+/// Those of [`dispatch_object`].
 pub fn dispatch_object_walker(
     exec: &mut Exec<'_>,
     walker: &MediaObjectWalker<'_>,

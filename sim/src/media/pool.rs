@@ -31,9 +31,9 @@ use std::sync::Arc;
 pub struct Root {
     /// Kernel, constants and modes.
     pub dispatch: Arc<Dispatch>,
-    /// Its position on the scoreboard.
+    /// The thread's position on the scoreboard.
     pub position: Position,
-    /// Mask of the dependencies that count for it; `None` if it does not use the scoreboard.
+    /// Mask of the dependencies that the thread has; `None` if it does not use the scoreboard.
     pub dependencies: Option<u8>,
     /// Inline and indirect data, whole registers.
     pub data: Arc<Vec<u8>>,
@@ -46,14 +46,14 @@ pub struct Root {
     /// True if the thread is a fence: no root thread after it starts until a thread has sent a
     /// spawn message.
     pub fence: bool,
-    /// Its thread group, if it belongs to one.
+    /// The thread group to which the thread belongs, if any.
     pub group: Option<GroupKey>,
     /// True if the constants are divided among its group: registers for all threads, then registers
     /// for each thread.
     pub split: bool,
     /// True if the thread is the last one of its group.
     pub last: bool,
-    /// The packet that started it.
+    /// The packet that requested the thread.
     pub at: Place,
 }
 
@@ -78,7 +78,7 @@ struct Member {
     group: Option<usize>,
     /// True if the thread got a URB entry when it started.
     children: bool,
-    /// Its URB entry; `None` after the thread has released it.
+    /// The thread's URB entry; `None` after the thread has released the entry.
     entry: Option<usize>,
 }
 
@@ -116,7 +116,7 @@ const CHILDREN: usize = URB_ROWS as usize;
 /// The condition until which threads run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goal {
-    /// As long as a thread makes progress, up to [`ROUNDS_OF_A_PACKET`] rounds.
+    /// Until no thread makes progress, but at most [`ROUNDS_OF_A_PACKET`] rounds.
     Packet,
     /// Until all root threads have started.
     Started,

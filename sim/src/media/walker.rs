@@ -12,9 +12,9 @@ use genxml::gen8::media::MediaObjectWalker;
 /// A position or a distance, in units of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Vector {
-    /// To the right.
+    /// Columns, to the right.
     pub x: i32,
-    /// Down.
+    /// Rows, downwards.
     pub y: i32,
 }
 
@@ -68,9 +68,9 @@ pub struct Walk {
 /// A thread of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Its position.
+    /// The position of the thread.
     pub at: Vector,
-    /// Its number among the threads at that position.
+    /// Number of the thread among the threads at that position.
     pub color: u32,
     /// Iterations that each loop has completed: global outer, global inner, local outer, middle,
     /// local inner.

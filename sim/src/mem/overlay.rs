@@ -96,7 +96,7 @@ fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     mark_words(bits, hidden, at, length);
 }
 
-/// The same as [`mark`], for bits in more than one word.
+/// Does what [`mark`] does, for bits in more than one word.
 #[inline(never)]
 fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);

@@ -285,8 +285,8 @@ unsafe fn store_unaligned(bytes: &[u8], to: *mut u8) {
 mod tests {
     use super::*;
 
-    /// Oracle: a slice of bytes. Reads and writes at every offset and length in a window match it,
-    /// and other bytes do not change.
+    /// Oracle: a slice of bytes. At every offset and length in a window, reads and writes do what
+    /// they do to the slice, and other bytes do not change.
     #[test]
     fn ranges() {
         let bytes: [u8; SIZE] = std::array::from_fn(|n| (n % 251) as u8);

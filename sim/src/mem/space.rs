@@ -314,14 +314,14 @@ impl AddressSpace {
         Self::with(self.root.clone())
     }
 
-    /// The same as [`fork`](Self::fork), but reuses an existing fork.
+    /// Makes `fork` equal to a new [`fork`](Self::fork), and reuses its memory.
     pub(crate) fn fork_into(&self, fork: &mut AddressSpace) {
         fork.root.clone_from(&self.root);
         fork.forget();
     }
 
-    /// The remembered translation for the page of `address`; `None` if there is none, or if it
-    /// forbids a requested `write`.
+    /// The remembered translation for the page of `address`. `None` if no translation is
+    /// remembered, or if `write` is requested and the translation forbids writing.
     #[inline(always)]
     pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
         let cached = self.tlb.get()?[place(address)].get();

@@ -48,14 +48,14 @@ impl Health {
 /// A context of a client.
 #[derive(Debug)]
 pub struct Context {
-    /// Its address space.
+    /// The context's address space.
     pub vm: VmId,
-    /// Its engine map, if it has one. An element of the map is `None` if the index has no engine.
+    /// The context's engine map, if it has one. An element is `None` if the index has no engine.
     pub engines: Option<Vec<Option<EngineId>>>,
-    /// Its state on each engine, by index in the engine map; without a map, by number of the
-    /// engine.
+    /// The context's state on each engine, by index in the engine map; without a map, by number of
+    /// the engine.
     pub hardware: BTreeMap<u32, EngineContextId>,
-    /// Its fault state.
+    /// The context's fault state.
     pub health: Arc<Health>,
     bannable: bool,
     persistent: bool,

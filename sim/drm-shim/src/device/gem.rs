@@ -67,11 +67,11 @@ pub type Objects = BTreeMap<ObjectId, Object>;
 /// An object.
 #[derive(Debug)]
 pub struct Object {
-    /// Number of handles, descriptors and frame buffers that refer to it.
+    /// Number of handles, descriptors and frame buffers that refer to the object.
     pub users: u32,
     /// Size in bytes, whole pages.
     pub size: u64,
-    /// Its memory.
+    /// The object's memory.
     pub storage: Storage,
     /// The descriptor, if the object was imported from another process. That process keeps the
     /// object as long as the descriptor is open.
@@ -87,9 +87,9 @@ pub struct Object {
     /// Caching level (SET_CACHING). It is 1 at first, as on all GPUs with a shared last-level
     /// cache.
     pub caching: u32,
-    /// Its global name (FLINK).
+    /// The object's global name, if a client has requested one (FLINK).
     pub name: Option<u32>,
-    /// Its linear view through the aperture, if a client has asked for one.
+    /// The object's linear view through the aperture, if a client has requested one.
     pub view: Option<SharedView>,
     /// True if a submission has listed the object. The machine adopts the object's memory when that
     /// submission runs.

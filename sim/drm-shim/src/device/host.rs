@@ -83,7 +83,7 @@ pub trait Pages: fmt::Debug + Send + Sync {
     /// Writes bytes from `offset` on.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// Those of [`read`](Self::read).
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno>;
 
     /// The same memory for the model. It stays mapped as long as the result exists.

@@ -28,7 +28,7 @@ pub struct Job {
     pub length: u64,
     /// The objects that the submission can access.
     pub objects: Vec<Item>,
-    /// Fault state of its context.
+    /// Fault state of the submission's context.
     pub health: Arc<Health>,
 }
 
@@ -37,9 +37,9 @@ pub struct Job {
 pub struct Item {
     /// The object.
     pub id: ObjectId,
-    /// Its memory.
+    /// The object's memory.
     pub storage: Storage,
-    /// Its GPU address.
+    /// The object's GPU address.
     pub address: u64,
     /// True if the GPU may not write the object.
     pub read_only: bool,
@@ -47,7 +47,7 @@ pub struct Item {
     pub tiling: u32,
     /// Stride in bytes if tiled.
     pub stride: u32,
-    /// Its linear view through the aperture, if it has one.
+    /// The object's linear view through the aperture, if it has one.
     pub view: Option<SharedView>,
 }
 
@@ -55,9 +55,9 @@ pub struct Item {
 #[derive(Debug)]
 struct Hardware {
     id: ContextId,
-    /// Objects that its last submission mapped, by address.
+    /// Objects that the last submission with this state mapped, by address.
     mapped: BTreeMap<u64, (ObjectId, Frames)>,
-    /// Its number in captures and reports.
+    /// Number of the state in captures and reports.
     number: u32,
 }
 

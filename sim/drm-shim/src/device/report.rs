@@ -58,9 +58,9 @@ pub struct Submitted {
 pub struct Listed {
     /// The object.
     pub id: ObjectId,
-    /// Its GPU address.
+    /// The object's GPU address.
     pub address: u64,
-    /// Its memory.
+    /// The object's memory.
     pub frames: Frames,
     /// Tiling: the kernel's number.
     pub tiling: u32,
