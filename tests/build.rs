@@ -1,5 +1,5 @@
-//! Generates the toy specification's code, and lists of every generated container for the property
-//! tests.
+//! Generates the code of the toy specification and of one in Mesa's schema. Writes lists of every
+//! generated container for the property tests and a benchmark.
 
 use genxml_codegen::parts::Part;
 use genxml_codegen::{Report, build, emit, load_files};
@@ -17,7 +17,7 @@ fn run(out: &Path) -> Result<(), Report> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let toy = [here.join("toy/toy.xml")];
     build(&toy, &|_| true, &out.join("toy"))?;
-    // In Mesa's schema, with an import: that such code compiles.
+    // A specification in Mesa's schema, with an import: shows that its code compiles.
     build(&[here.join("../codegen/tests/foreign/new/gen80.xml")], &|_| true, &out.join("foreign"))?;
     let spec = here.join("../spec-xml/gen8");
     println!("cargo:rerun-if-changed={}", spec.display());

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 /// Assemble a kernel in the language of Intel's assembler (IGA) or of Mesa's.
 ///
 /// An instruction marked {Compacted} (IGA) or compacted (Mesa) gets its 8-byte form. With
-/// --compact, every instruction that has an 8-byte form gets it. Jumps to labels stay correct.
-/// Without -o, the bytes are printed as text, in memory order, one instruction per line.
+/// --compact, every instruction that has an 8-byte form gets it. The distances of jumps to labels
+/// are computed afterwards. Without -o, the bytes are printed as hexadecimal text, in memory order,
+/// one instruction per line.
 ///
 /// Exit code: 0 assembled, 2 the text has errors.
 #[derive(clap::Args, Debug)]
@@ -28,7 +29,7 @@ pub struct Args {
     /// The language. Default: detected from the text
     #[arg(long, value_name = "LANGUAGE")]
     syntax: Option<Language>,
-    /// Write bytes as hexadecimal text, one instruction per line
+    /// Write the bytes as hexadecimal text, one instruction per line
     #[arg(long)]
     hex: bool,
     /// Use the 8-byte form for every instruction that has one

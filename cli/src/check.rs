@@ -14,14 +14,15 @@ use std::sync::Arc;
 
 /// Check a dump against the programming restrictions of the manual.
 ///
-/// Every packet, and every structure that packets point to, is checked by itself, against the state
-/// before it, and against its use by kernels. Every field is checked for its range, bits that must
-/// be zero or one, reserved bits, and values without a name (the rules FIELD-*). In kernels, every
-/// instruction is checked, and its message if the descriptor is in the instruction.
+/// A violated restriction is a finding. These are checked: every packet; every structure that
+/// packets point to; every instruction of the kernels that packets point to; and the descriptor of
+/// a message if it is in the instruction. The rules of a packet or structure can also use earlier
+/// packets and the ways in which kernels access a surface. The rules FIELD-* are about single
+/// fields: ranges, bits that must be zero or one, reserved bits, and values without a name.
 ///
-/// Information that is missing in a dump causes no findings. Message headers and payloads are in
-/// registers, so the rules of MH_*, MHC_* and MACD_* structures, which --list shows, are not
-/// checked.
+/// If a rule needs information that the dump does not have, it gives no finding. Headers and
+/// payloads of messages are in registers, which a dump does not have. So the rules of the
+/// structures MH_*, MHC_* and MACD_* never give a finding, although --list prints them.
 ///
 /// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -53,7 +54,8 @@ pub struct Args {
     /// Do not print the packets around each finding
     #[arg(long)]
     no_quote: bool,
-    /// The input contains only the instructions of a kernel
+    /// The input contains only the instructions of a kernel. --address is the address of the first
+    /// one
     #[arg(long, conflicts_with = "raw")]
     kernel: bool,
     #[command(flatten)]
@@ -205,7 +207,7 @@ fn write_text(
     writeln!(out, "{}", verdict(summary))
 }
 
-/// Writes the packets around a finding. The packet that breaks the rule has its fields.
+/// Writes the packets around a finding. The packet that breaks the rule is printed with its fields.
 fn write_quote(out: &mut dyn Write, quote: &Quote) -> io::Result<()> {
     let line = |out: &mut dyn Write, mark: char, line: &Line| {
         let Line { address, header, name, length } = line;
@@ -272,7 +274,7 @@ pub fn verdict(summary: &Summary) -> String {
     text
 }
 
-/// Conditions of this length or more are not printed with every finding.
+/// Conditions of this many bytes or more are not printed with every finding.
 const LONG: usize = 200;
 
 /// Writes a finding as text: the problem, where it is, and the values that cause it.

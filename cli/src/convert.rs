@@ -21,11 +21,11 @@ const BROADWELL: u32 = 0x1616;
 /// states and xe device coredumps. Outputs are captures, AUB files and i915 error states. An error
 /// state can also be converted to the format of another kernel version.
 ///
-/// Standard error lists what the output cannot hold: an AUB file holds no expectations; a capture
-/// holds no global memory, and no commands in rings except their batches; an error state holds one
-/// submission.
+/// Each kind of output leaves something out. An AUB file has no expectations. A capture has no
+/// memory of the global page table; of a ring, it has only the batches that the ring starts. An
+/// error state has one submission. Standard error lists parts that were left out.
 ///
-/// Exit code: 0 success, 2 unusable input, or the output cannot be written.
+/// Exit code: 0 success; 2 unusable input, or the output cannot be written.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx convert captures/saxpy -o saxpy.aub.xz
@@ -43,16 +43,16 @@ pub struct Args {
     /// capture
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
-    /// The kind of the output. Default: by its name. *.aub is an AUB file, *.error and *.txt are
-    /// error states, and a name without suffix is a capture
+    /// The kind of the output. Default: by the suffix of its name, before .gz, .xz or .zst. aub is
+    /// an AUB file, error and txt are error states, and a name without suffix is a capture
     #[arg(long, value_name = "KIND")]
     to: Option<To>,
-    /// The kernel version whose format error states get: 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1 or
-    /// 6.1-plain
+    /// The kernel version whose format an error state gets: 3.10, 3.14, 4.4, 4.10, 4.14, 5.4, 6.1,
+    /// or 6.1-plain, which is 6.1 without compression of the memory
     #[arg(long, value_name = "VERSION", default_value = "6.1")]
     spelling: Spelling,
     /// Convert only this submission: its `seq` in a capture, or its number from 0 on in other
-    /// dumps. Default: all; for an error state the last one
+    /// dumps. Default: all submissions; if the output is an error state, the last one
     #[arg(long, value_name = "N")]
     exec: Option<u64>,
 }
@@ -173,7 +173,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// A conversion. Methods that write return the number of written submissions.
+/// A conversion. Methods that write return 0 if they wrote no submission.
 struct Job<'a> {
     args: &'a Args,
     input: &'a Bytes,
@@ -284,7 +284,7 @@ impl Job<'_> {
         let wanted = match self.args.exec {
             Some(number) => Some(number),
             None => {
-                // A first pass finds the last one.
+                // A first pass finds the last submission.
                 let mut last = None;
                 let reader = self.input.aub()?;
                 let read = aub::submissions(reader, name, &mut Vec::new(), &mut |submission| {

@@ -14,7 +14,8 @@ use std::io;
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
 ///
-/// Errors inside a batch are printed where they occur and do not change the exit code.
+/// For an error state or a device coredump, the text starts with a summary of the hang. Errors
+/// inside a batch are printed where they occur, and do not change the exit code.
 ///
 /// Exit code: 0 success, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -36,13 +37,13 @@ pub struct Args {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
-    /// Print only the names of the packets
+    /// Print one line per packet, without its fields and what it points to
     #[arg(long)]
     headers: bool,
-    /// Do not print addresses and bit positions, so that two outputs can be compared
+    /// In text, do not print addresses and bit positions, so that two outputs can be compared
     #[arg(long)]
     no_offsets: bool,
-    /// Do not print what packets point to
+    /// Do not print what packets point to, and do not follow jumps to other batches
     #[arg(long)]
     no_follow: bool,
     /// Maximum number of printed vertices and indices of a draw
@@ -52,10 +53,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "4096", value_parser = bytes)]
     max_data: u32,
     /// Do not print the contents of buffers (vertices, indices, constants, thread data, coded
-    /// video) and the values of registers
+    /// video) and registers that commands load from memory or from other registers
     #[arg(long)]
     no_data: bool,
-    /// When to use colours
+    /// When to use colours in text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
     #[command(flatten)]

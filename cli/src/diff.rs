@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 /// Compare two dumps of any kind: packets, fields, and what packets point to (structures, kernels,
 /// data).
 ///
-/// Equal packets are paired first, as many as possible in order. Between them, packets with the same
-/// name are paired. All other packets were removed (-) or added (+). For a changed pair (~), the
-/// differing fields are listed. What packets point to is compared in the same way.
+/// Equal packets are paired first, as many as possible in order. Between them, packets with the
+/// same name are paired. All other packets were removed (-) or added (+). For a changed pair (~),
+/// the differing fields are listed. What packets point to is compared in the same way.
 ///
 /// Exit code: 0 equal, 1 different, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -32,8 +32,9 @@ pub struct Args {
     new: PathBuf,
     #[command(flatten)]
     raw: Raw,
-    /// Treat two addresses as equal if they point to equal contents. If the contents are not
-    /// compared, two addresses are equal if their bits 11:0 are equal and both or neither are zero
+    /// Do not report a changed address, only changed contents at the address. An address whose
+    /// contents are not compared is reported if its offset in the page (bits 11:0) changed, or if
+    /// only one of the two addresses is zero. Offsets from a base address are not compared
     #[arg(long)]
     ignore_addresses: bool,
     /// Ignore a field, given as its name or as PACKET.FIELD. * stands for any characters, ? for one
@@ -42,13 +43,13 @@ pub struct Args {
     /// Number of equal packets that are named before and after each difference
     #[arg(long, value_name = "N", default_value = "3")]
     context: usize,
-    /// Do not compare what packets point to
+    /// Do not compare what packets point to, and do not follow jumps to other batches
     #[arg(long)]
     no_follow: bool,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
-    /// When to use colours
+    /// When to use colours in text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: When,
     #[command(flatten)]

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 /// Disassemble a kernel in the language of Intel's assembler (IGA) or of Mesa's.
 ///
-/// Dwords that are not an instruction are printed as a comment with the reason, and the next
-/// instruction follows. `genx asm` accepts this output.
+/// Bytes that are not an instruction are printed as a comment that gives the reason. Disassembly
+/// continues after them. `genx asm` accepts the output, and skips the comments.
 ///
-/// Exit code: 0 all instructions were decoded, 1 some were not, 2 unusable input.
+/// Exit code: 0 all bytes are instructions, 1 some are not, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx disasm kernel.bin
@@ -26,14 +26,15 @@ pub struct Args {
     /// Language of the output
     #[arg(long, value_name = "LANGUAGE", default_value = "iga")]
     syntax: Language,
-    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
-    /// hexadecimal, and others are binary
+    /// Format of the file. Default: by the suffix of its name. Files with the suffix asm, s or iga
+    /// are assembly. Files with the suffix hex, expected or txt are hexadecimal text. All others,
+    /// and standard input, are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
-    /// Offset of the first byte
+    /// Byte offset in the file at which disassembly starts
     #[arg(long, value_name = "N", default_value = "0", value_parser = crate::input::address)]
     offset: u64,
-    /// Number of bytes. Default: up to the end
+    /// Number of bytes to disassemble. Default: up to the end of the file
     #[arg(
         long,
         value_name = "N",
@@ -41,11 +42,12 @@ pub struct Args {
         conflicts_with = "until_eot"
     )]
     length: Option<u64>,
-    /// Stop after the first message that ends the thread
+    /// Stop after the first instruction that ends the thread
     #[arg(long)]
     until_eot: bool,
-    /// Print one JSON object per line: offset, bytes, opcode, text, compacted, targets,
-    /// ends_thread; or offset, bytes, error
+    /// Print one JSON object per instruction, each in one line: offset (from --offset), bytes,
+    /// opcode, text, compacted, targets, ends_thread. For bytes that are not an instruction:
+    /// offset, bytes, error
     #[arg(long)]
     json: bool,
 }

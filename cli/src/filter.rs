@@ -23,20 +23,22 @@ pub struct Filters {
     /// name of an enumeration's value, true or false
     #[arg(long, value_name = "NAME[=VALUE]")]
     field: Vec<FieldTest>,
-    /// Only records in this range of addresses, without the last address
+    /// Only records in memory that overlap the addresses from A to B, without B, and everything
+    /// that they point to
     #[arg(long, value_name = "A..B", value_parser = addresses)]
     range: Vec<Range<u64>>,
-    /// Only these draws, each with the packets since the previous draw and the state that it uses.
+    /// Only these draws, each with the packets after the previous draw and the state that it uses.
     /// Draws and dispatches are numbered from 1 through the whole dump, as in genx query --draws
     #[arg(long, value_name = "N[..M]", value_parser = numbers)]
     draw: Option<RangeInclusive<u64>>,
-    /// Only these submissions
+    /// Only these submissions. The number is that of the dump (seq in a capture); if the dump has
+    /// no numbers, submissions count from 0
     #[arg(long, value_name = "N[..M]", value_parser = numbers)]
     exec: Option<RangeInclusive<u64>>,
 }
 
 impl Filters {
-    /// The filter.
+    /// The filter that the options describe.
     ///
     /// # Errors
     /// If a name is in no table.
@@ -58,8 +60,8 @@ impl Filters {
         !self.field.is_empty()
     }
 
-    /// True if the options select draws. All state that a draw uses is then shown, even if an earlier
-    /// draw used it too.
+    /// True if the options select draws. All state that a draw uses is then shown, even if an
+    /// earlier draw used it too.
     pub fn has_draws(&self) -> bool {
         self.draw.is_some()
     }

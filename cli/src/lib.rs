@@ -3,10 +3,13 @@
 //! Results go to standard output, diagnostics to standard error. Exit codes of every subcommand:
 //!
 //! * 0: success;
-//! * 1: an expectation differs; `check` and `spec check` found a problem, `diff` found a difference,
-//!   or `query` found nothing;
-//! * 2: unusable input;
+//! * 1: an expectation differs; `check`, `eu validate` or `spec check` found an error, `diff` found
+//!   a difference, `disasm` found bytes that are not an instruction, `query` found nothing, or
+//!   `shim --doctor` found no usable driver;
+//! * 2: unusable input, or output that cannot be written;
 //! * 3: a GPU fault, a hang, or something that the model does not implement.
+//!
+//! `shim` ends with the exit code of the command that it runs.
 
 pub mod asm;
 pub mod assembly;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 #[command(name = "genx", version, max_term_width = 100)]
 #[command(after_help = "Examples:
   genx demo cube -o cube.png         build a batch with the typed API, run it, write the picture
-  genx run captures/gpgpu_fill       execute a capture, compare memory with what hardware left
+  genx run captures/gpgpu_fill       execute a capture, compare memory with what it expects
   genx run saxpy.aub.xz --stats      execute an AUB file, print tables of what ran
   genx decode captures/gpgpu_fill    print every packet, field, surface and kernel of a capture
   genx check captures/gpgpu_fill     check the manual's programming restrictions
@@ -22,8 +22,10 @@ use std::process::ExitCode;
   genx spec show PIPE_CONTROL        show a table of the specification
   genx shim -- vulkaninfo --summary  run a program with the model as its GPU
 
-Exit codes: 0 success; 1 an expectation differs, or a check found something; 2 unusable input;
-3 a GPU fault, a hang, or something that the model does not implement.")]
+Exit codes: 0 success; 1 a negative result: an expectation or a dump differs, a check finds an
+error, a query finds nothing; 2 unusable input, or output that cannot be written; 3 a GPU fault, a
+hang, or something that the model does not implement. The help of a subcommand says which of them it
+has. genx shim ends with the exit code of the command that it runs.")]
 struct Args {
     #[command(subcommand)]
     command: Command,

@@ -11,9 +11,10 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Success.
     Ok = 0,
-    /// An expectation differs, or a check found something.
+    /// A negative result: an expectation or a dump differs, a check found an error, or a query
+    /// found nothing.
     Differs = 1,
-    /// The input cannot be used.
+    /// The input cannot be used, or the output cannot be written.
     BadInput = 2,
     /// A GPU fault, a hang, or something not implemented.
     Fault = 3,
@@ -34,7 +35,7 @@ pub struct Error {
     pub text: String,
 }
 
-/// An error about input that cannot be used.
+/// An error about input that cannot be used or output that cannot be written.
 pub fn bad_input(error: impl Display) -> Error {
     Error { exit: Exit::BadInput, text: error.to_string() }
 }
@@ -53,7 +54,7 @@ pub fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()
     flushed(written, &mut out)
 }
 
-/// Writes the buffered data of `out`, unless writing failed before.
+/// Writes the buffered data of `out`, unless writing failed before. A closed pipe is not an error.
 fn flushed(written: io::Result<()>, out: &mut dyn Write) -> Result<(), Error> {
     match written.and_then(|()| out.flush()) {
         Ok(()) => Ok(()),

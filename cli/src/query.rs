@@ -11,10 +11,13 @@ use std::io::{self, Write};
 
 /// List the draws of a dump, the writes of a state, or the state of a draw.
 ///
-/// --draws lists every draw and dispatch. --state NAME lists every packet or structure of this name
-/// that sets state, and --register R every write of a register. With --before-draw N, they list only
-/// the last write before that draw, in the context of the draw. --before-draw N alone lists all state
-/// that is in effect at that draw.
+/// --draws lists each draw and dispatch. A dispatch is a packet that starts threads without a draw,
+/// such as GPGPU_WALKER. --state NAME lists each packet, structure and register write with this
+/// name. --register R lists each write of a register.
+///
+/// With --before-draw N, --state and --register list only the last write before draw N, in the
+/// context of this draw; of a table, the last write of each entry. --before-draw N alone lists all
+/// state that is in effect at draw N, in text without its fields.
 ///
 /// Exit code: 0 found, 1 nothing found, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -31,16 +34,18 @@ use std::io::{self, Write};
 pub struct Args {
     #[command(flatten)]
     input: Input,
-    /// List draws and dispatches: number, submission, address, topology, sizes, kernels
+    /// List draws and dispatches: number, submission, address, topology, sizes, kernels. --field
+    /// has no effect on this list
     #[arg(long, conflicts_with_all = ["state", "register", "before_draw"])]
     draws: bool,
-    /// List the packets or structures with this name. * stands for any characters, ? for one
+    /// List the packets, structures or register writes with this name. * stands for any characters,
+    /// ? for one
     #[arg(long, value_name = "NAME", conflicts_with = "register")]
     state: Option<String>,
     /// List the writes of this register, given by its byte offset or by its name in genx spec list
     #[arg(long, value_name = "R")]
     register: Option<String>,
-    /// Only the last write before this draw
+    /// Only the last write before this draw. Draws are numbered as --draws lists them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     before_draw: Option<u64>,
     /// Print one JSON object per line instead of text
@@ -185,7 +190,8 @@ fn before(args: &Args, dump: &mut Dump, what: Option<&What>, draw: u64) -> Resul
     }
 }
 
-/// Prints writes; without `fields`, only their addresses. Returns false if there are none.
+/// Prints writes; without `fields`, only the first line of each. Returns false if nothing was
+/// printed.
 fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
     let filter = args.filters.filter(Tables::gen8())?;
     let mut found = false;

@@ -12,21 +12,24 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
 
 /// Run a command with the model as its GPU.
 ///
-/// Unmodified drivers (Mesa's iris and hasvk, Intel's OpenCL NEO, the VA-API driver) find a Broadwell,
-/// and draw and compute on it.
+/// Unmodified drivers (Mesa's iris, crocus and hasvk, Intel's OpenCL driver NEO, the VA-API driver
+/// i965) find a Broadwell, and draw and compute on it.
 ///
-/// A library is preloaded into the command and its child processes. This needs no kernel module,
-/// device file or privilege. Programs that call the kernel without libc (static programs, Go
-/// programs) do not see the device.
+/// A library is preloaded into the command and its child processes. It replaces the libc functions
+/// that open and use the device. This needs no kernel module, device file or privilege. Programs
+/// that call the kernel without libc (static programs, Go programs) do not see the device.
 ///
-/// Two variables are set if the environment does not have them: VK_ICD_FILENAMES, so that Vulkan
-/// loads only hasvk, and LIBVA_DRIVER_NAME, so that VA-API loads i965.
+/// The environment of the command also selects drivers. VK_ICD_FILENAMES is set to hasvk, if hasvk
+/// is installed and neither VK_ICD_FILENAMES nor VK_DRIVER_FILES is set. LIBVA_DRIVER_NAME is set
+/// to i965, if it is not set.
 ///
-/// A GPU fault, a hang, or something that the model does not implement ends the submission, as in
-/// the kernel. The client gets an error and can continue. A line on standard error gives the reason,
-/// and an error state for `genx decode` is written to the temporary directory.
+/// A GPU fault, a hang, or something that the model does not implement ends the submission. The
+/// client gets the error that the kernel driver would report, and can continue. A line on standard
+/// error gives the reason, and an error state for `genx decode` is written to the directory of
+/// --errors. Only the first four faults of a process are reported.
 ///
-/// Exit code: the command's; 2 if it cannot be started.
+/// Exit code: that of the command; 2 if the command cannot be started. With --doctor: 0 if the
+/// library and at least one driver are found, otherwise 1.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx shim -- vulkaninfo --summary
@@ -35,7 +38,7 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
   genx shim --mode 320x240 --frames out -- kmscube -c 10     pictures in out/kmscube.*/frame*.png
   genx shim --check -- clinfo                  check every batch with the rules engine
   genx shim --device GT3 --stats -- ./compute
-  genx shim --doctor                           list installed drivers and what would work")]
+  genx shim --doctor                           list the installed drivers")]
 pub struct Args {
     /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal. Default: 0x1616, a GT2
     #[arg(long, value_name = "ID", value_parser = device)]
@@ -48,14 +51,14 @@ pub struct Args {
     /// and after a fault
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
-    /// Write each displayed picture (mode set, page flip) to DIR/PROGRAM.PID/frameNUMBER-crtcID.png
+    /// Write a picture after each mode set and page flip, to DIR/PROGRAM.PID/frameNUMBER-crtcID.png
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
-    /// Check every batch against the programming restrictions of the manual, and print findings to
-    /// standard error
+    /// Check every batch against the programming restrictions of the manual. Print the first three
+    /// findings of each rule to standard error, and the number of findings at the end
     #[arg(long)]
     check: bool,
-    /// Print packets, kernels and time at the end
+    /// Print counts of packets and kernels, and the time of the model, to standard error at the end
     #[arg(long)]
     stats: bool,
     /// Write a trace of batches and packets for Perfetto to FILE, or to FILE.PROGRAM.PID if FILE
@@ -68,20 +71,23 @@ pub struct Args {
     /// Number of host threads. Default: all cores. Results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
-    /// Units of work (EU instructions, pixels, packets) after which a submission is a hang
+    /// Maximum work of a submission; with more, it is a hang. An EU instruction is 16 units, a
+    /// packet 32, a shaded pixel 64; a unit is about a nanosecond of the model's time. Default:
+    /// 68719476736
     #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u64).range(1..))]
     work_limit: Option<u64>,
     /// Directory for error states. Default: the temporary directory
     #[arg(long, value_name = "DIR")]
     errors: Option<PathBuf>,
-    /// Continue after a fault as if it had not occurred, to find further faults
+    /// Report success to the client after a fault, so that it continues and further faults are
+    /// found
     #[arg(long)]
     ignore_faults: bool,
-    /// Let clients continue while the model works, as on hardware. Without it, each submission
-    /// completes before the client continues
+    /// Let clients continue while the model works, as on hardware. Without this option, each
+    /// submission completes before the client continues
     #[arg(long = "async")]
     asynchronous: bool,
-    /// Print which drivers are installed and what would work, and exit
+    /// Print whether the library is found and which drivers are installed, and exit
     #[arg(long, conflicts_with = "command")]
     doctor: bool,
     /// The command and its arguments
@@ -145,8 +151,8 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Err(bad_input(format!("cannot run {}: {error}", Path::new(program).display())))
 }
 
-/// The absolute path of the library, because the command may change its directory. LD_PRELOAD cannot
-/// contain names with a space or a colon.
+/// The absolute path of the library, because the command may change its directory. LD_PRELOAD
+/// cannot contain names with a space or a colon.
 fn preloadable(library: PathBuf) -> Result<PathBuf, Error> {
     let library = library
         .canonicalize()
@@ -245,8 +251,8 @@ fn vulkan_icd() -> Option<PathBuf> {
     files.into_iter().find(|file| named(file, "intel_hasvk_icd"))
 }
 
-/// Finds the library: at GENX_SHIM_LIBRARY, beside this executable, or in a directory `lib` beside
-/// the executable's directory.
+/// Finds the library: at GENX_SHIM_LIBRARY if it is set; else beside this executable, in `deps`, in
+/// `../lib` or in `../lib/genx` from there.
 fn library() -> Option<PathBuf> {
     if let Some(path) = env::var_os("GENX_SHIM_LIBRARY") {
         return Some(PathBuf::from(path)).filter(|path| path.is_file());

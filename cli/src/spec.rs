@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// List, show or check the tables of the specification, or write them as Rust.
 ///
-/// The commands use the built-in specification, unless you give XML files or folders.
+/// A table describes a packet, structure, register or enumeration. The commands use the built-in
+/// specification, unless you give XML files or folders.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx spec list --kind register --unit blitter
@@ -31,7 +32,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
-    /// List every container and enumeration with its name, kind, size and source
+    /// List every packet, structure, register and enumeration with its name, kind, size and source
     List {
         /// A part of the name, or the whole name with * and ?
         name: Option<String>,
@@ -74,7 +75,7 @@ enum Command {
         /// separate specification
         #[arg(long, requires = "paths")]
         foreign: bool,
-        /// Rewrite the index of each folder, if there are no other errors
+        /// Write the index of each folder again, if there are no other errors
         #[arg(long, requires = "paths", conflicts_with = "foreign")]
         bless: bool,
     },
@@ -82,8 +83,8 @@ enum Command {
     Assumptions {
         /// A part of the name, in any case
         name: Option<String>,
-        /// Print one JSON array: name, area, kind (value or documentation), value, question, choice,
-        /// reason
+        /// Print one JSON array: name, area, kind (value or documentation), value, question,
+        /// choice, reason
         #[arg(long)]
         json: bool,
     },

@@ -65,7 +65,7 @@ fn page_faults() {
     }
 }
 
-/// The same fault through a ring and page tables in memory.
+/// A page fault of the same store, in an AUB file: through a ring and page tables in memory.
 #[test]
 fn page_faults_of_aub_files() {
     let place = tempdir().unwrap();

@@ -105,7 +105,7 @@ fn demos_break_no_rule() {
     }
 }
 
-/// Both lists of demos describe each demo.
+/// `genx demo` and `genx demo --help` describe each demo.
 #[test]
 fn demos_are_listed() {
     for arguments in [&["demo"][..], &["demo", "--help"]] {
@@ -228,7 +228,7 @@ fn into_a_closed_pipe(command: &[&str], more: &[&str]) -> (Option<i32>, Vec<u8>)
     (output.status.code(), output.stderr)
 }
 
-/// Every packet of every capture has a name; state, surfaces and kernels are found.
+/// Every packet of these captures has a name; state, surfaces and kernels are found.
 #[test]
 fn decode_names_the_corpus() {
     let Some(corpus) = corpus::folder() else { return };

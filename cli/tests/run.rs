@@ -371,8 +371,7 @@ fn a_trace_for_perfetto() {
     let named =
         |start: &str| slices.iter().filter(|(_, name, ..)| name.starts_with(start)).count() as u64;
     let walker = slices.iter().find(|(_, name, ..)| name == "GPGPU_WALKER").expect("the walker");
-    // An instruction is 16 units of the clock (sim's watchdog). A microsecond has thousands of
-    // units.
+    // An instruction is 16 units of the model's clock. A microsecond of the trace is 1000 units.
     let instructions = report["stats"]["instructions"].as_f64().unwrap();
     assert!(walker.3 - walker.2 >= instructions * 16.0 / 1000.0, "{walker:?}");
     assert_eq!(named("PIPELINE_SELECT"), 1);
@@ -497,7 +496,7 @@ fn aub_files() {
     inside("ring 0x0000_0000_2000", "batch 0x0000_0000_1000");
     inside("batch 0x0000_0000_1000", "MI_STORE_DATA_IMM");
 
-    // From a pipe.
+    // The file may also come from a pipe.
     let mut child = Command::new(env!("CARGO_BIN_EXE_genx"))
         .args(["run", "-"])
         .stdin(Stdio::piped())
@@ -593,7 +592,8 @@ fn aub_files_of_mesa() {
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
 }
 
-/// The hundred thousand iterations of media_spin, including the start of the program.
+/// A hundred thousand iterations of media_spin take less than a second, including the start of the
+/// program.
 #[test]
 fn spinning_takes_less_than_a_second() {
     let Some(corpus) = corpus::folder() else { return };

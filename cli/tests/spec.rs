@@ -14,7 +14,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The toy specification in both versions of Mesa's schema.
+/// The path of a file of the toy specification, which exists in both versions of Mesa's schema.
 fn foreign(name: &str) -> String {
     text(&repository("codegen/tests/foreign").join(name)).to_owned()
 }

@@ -25,7 +25,7 @@ macro_rules! codes {
             /// Every code, in the order of declaration.
             pub const ALL: &[Code] = &[$(Code::$name),*];
 
-            /// The stable text, `E-OVERLAP`; `E-` codes are errors, `W-` codes warnings.
+            /// The stable text, such as `E-OVERLAP`; `E-` codes are errors, `W-` codes warnings.
             pub const fn text(self) -> &'static str {
                 match self { $(Code::$name => $text,)* }
             }
@@ -56,12 +56,12 @@ codes! {
     Expression = "E-EXPR", "A condition is malformed.";
     ExpressionName = "E-EXPR-NAME", "A condition names a field or value that does not exist.";
     ExpressionKind = "E-EXPR-KIND",
-        "A part of a condition has the wrong kind.";
-    Duplicate = "E-DUPLICATE", "Two containers or enumerations have the same name.";
+        "A part of a condition has the wrong kind, such as a group instead of a field.";
+    Duplicate = "E-DUPLICATE", "Two containers, enumerations or engines have the same name.";
     DuplicateField = "E-DUPLICATE-FIELD", "Two fields that can exist together have the same name.";
     DuplicateValue = "E-DUPLICATE-VALUE", "Two values or sets of an enumeration have the same name.";
     DuplicateNumber = "E-DUPLICATE-NUMBER",
-        "Two values of an enumeration have the same number, and neither is an alias.";
+        "Two values of an enumeration have the same number, and the second is not an alias.";
     DuplicateRule = "E-DUPLICATE-RULE", "Two rules have the same id.";
     Width = "E-WIDTH", "A field's bits do not match its type.";
     Default = "E-DEFAULT", "A default is malformed or does not fit the field.";
@@ -71,8 +71,8 @@ codes! {
     Gap = "E-GAP", "Bits of a container belong to no field.";
     Cycle = "E-CYCLE", "A structure contains itself.";
     Opcode = "E-OPCODE", "Two instructions of one engine match the same header.";
-    NoOpcode = "E-NO-OPCODE", "An instruction has no opcode bits, or one without a value.";
-    Pipeline = "E-PIPELINE", "A command names pipelines, but is not for the render engine.";
+    NoOpcode = "E-NO-OPCODE", "An instruction has no opcode field, or one without a default or outside dword 0.";
+    Pipeline = "E-PIPELINE", "A command names pipelines, but is not for the render engine alone.";
     Length = "E-LENGTH", "The length field contradicts the length and bias, or is missing.";
     Variant = "E-VARIANT", "The alternatives of a variant set do not exclude each other.";
     Align = "E-ALIGN", "An alignment is not a power of two, or contradicts the field's lowest bit.";
@@ -245,7 +245,7 @@ impl Report {
         self.diagnostics.len() - self.errors()
     }
 
-    /// `2 errors, 1 warning in 3 files`.
+    /// Returns the counts as text, such as `2 errors, 1 warning in 3 files`.
     pub fn summary(&self) -> String {
         let plural = |count: usize, word: &str| {
             format!("{count} {word}{}", if count == 1 { "" } else { "s" })

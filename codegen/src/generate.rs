@@ -8,10 +8,11 @@ use crate::{emit, load};
 /// Loads the files, checks them, and writes their Rust text to `out_dir`. For build scripts.
 ///
 /// Prints the lines that make cargo run the script again when a file changes. `enabled` returns
-/// true for features of the crate that are on. A unit whose feature is off has tables only.
+/// true for features of the crate that are on. A unit whose feature is off has only tables, unless
+/// a unit with types uses one of its types.
 ///
-/// # Errors
-/// If there are errors, one report with all of them. Warnings alone are not an error.
+/// # Errors A report of all problems if one of them is an error. Warnings alone are not an error. A
+/// report also if a file cannot be written.
 pub fn build(
     spec_files: &[PathBuf],
     enabled: &dyn Fn(&str) -> bool,

@@ -181,7 +181,8 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
         Kind::Struct { align } => digest.add(&align),
         Kind::Instruction { engines, pipelines, bias } => {
             digest.add(&(engine_names(engines), bias));
-            // Only if the instruction has it, so that the digests of others do not depend on it.
+            // Only if the instruction names pipelines, so that the digests of all other
+            // instructions stay the same.
             if pipelines != ALL_PIPELINES {
                 digest.add(&pipeline_names(pipelines));
             }

@@ -25,7 +25,7 @@ pub struct Listed {
     /// Size of the fixed part in bits. For an enumeration, the width of the widest field with this
     /// type.
     pub bits: u32,
-    /// The same in dwords, rounded up.
+    /// `bits` in dwords, rounded up; 1 for an enumeration.
     pub dwords: u32,
     /// A tail of variable length follows.
     pub variable: bool,

@@ -1,8 +1,8 @@
 //! Loads files to a [`Spec`]: reads and parses them, merges imports, resolves names.
 //!
-//! There are two passes. The first collects every enumeration and container by name. The second
-//! reads their contents, when every name can be resolved. Broken items are reported and left out,
-//! so that one problem does not hide the next.
+//! There are two passes. The first reads the enumerations and collects the names of the structures.
+//! The second reads the containers, whose names can then be resolved. Broken items are reported and
+//! left out, so that one problem does not hide the next.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -23,12 +23,12 @@ use crate::xml::{self, At, Element};
 pub struct Loaded {
     /// The part that could be read.
     pub spec: Spec,
-    /// The problems of the rest.
+    /// The problems found while reading, warnings included.
     pub diagnostics: Vec<Diagnostic>,
     /// Indexes of containers with unreadable parts. Checks of their layout would only repeat these
     /// problems.
     pub broken: HashSet<usize>,
-    /// The indexes of the folders that have one ([`index::FILE`]).
+    /// The index files of the folders that have one ([`index::FILE`]).
     pub indexes: Vec<Index>,
 }
 
@@ -49,7 +49,8 @@ impl Loaded {
         let mut diagnostics = self.diagnostics.clone();
         diagnostics.extend(check::check_except(&self.spec, &self.broken));
         let mut files = self.spec.files.clone();
-        // The items of an unreadable file are not missing, so the index is not compared.
+        // The items of an unreadable file would be reported as missing, so the index is not
+        // compared.
         if !diagnostics.iter().any(|d| matches!(d.code, Code::Xml | Code::Io)) {
             for index in &self.indexes {
                 diagnostics.extend(index.check(&self.spec, files.len()));
@@ -203,7 +204,8 @@ struct NameOnly {
 }
 
 impl Files {
-    /// If one file follows this project's rules, applies them to all files that are not imported.
+    /// If one file that is not imported follows this project's rules, applies these rules to all
+    /// such files.
     fn same_dialect(&mut self) {
         let imported = imported(&self.trees);
         let roots = || (0..self.files.len()).filter(|file| !imported.contains(file));
@@ -498,7 +500,8 @@ fn unused_excludes(
         };
         // Mesa's files exclude items that the imported file no longer has.
         if !tree.foreign && !theirs.iter().any(|item| item.name == name.value) {
-            let message = format!("`{}` is excluded, but the imported file has none", name.value);
+            let message =
+                format!("`{}` is excluded, but the imported file has no such item", name.value);
             problems.push(
                 Diagnostic::new(Code::Import, name.value_span.clone(), message).maybe_hint(
                     suggest::hint(&name.value, theirs.iter().map(|item| item.name.as_str())),

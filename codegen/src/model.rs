@@ -94,7 +94,7 @@ pub struct EnumValue {
 pub struct ValueSet {
     /// The name in conditions.
     pub name: String,
-    /// The numbers: ranges with both ends, ascending, with gaps between them.
+    /// The numbers as ranges (first, last). The ranges are ascending and do not touch.
     pub ranges: Vec<(u64, u64)>,
     /// One line in our own words.
     pub doc: String,
@@ -111,9 +111,9 @@ pub struct Container {
     pub file: usize,
     /// Structure, instruction or register.
     pub kind: Kind,
-    /// Size in bits of the fixed part: `length` dwords or `size` bits. For an instruction without
-    /// either, up to the end of its last field or the start of its variable group, rounded up to
-    /// dwords.
+    /// Size in bits of the fixed part: `length` dwords or `size` bits. 32 for a register without
+    /// `length`. For an instruction without `length`, up to the end of its last field or group,
+    /// rounded up to dwords; a variable group counts as empty.
     pub bits: u32,
     /// Fields in order of their first bit.
     pub fields: Vec<Field>,
@@ -247,7 +247,7 @@ pub struct Group {
     pub fields: Vec<Field>,
     /// Groups of an element.
     pub groups: Vec<Group>,
-    /// The element's opening tag.
+    /// The opening tag of `<group>`.
     pub span: Span,
 }
 
@@ -407,8 +407,8 @@ impl Expr {
     }
 }
 
-/// A condition of a rule (`require`): [`Expr`] with more operators, about the container and the
-/// state before it.
+/// A condition of a rule (`require`) or a view (`exists-if`): an [`Expr`] with more operators. It
+/// is about the container and, in rules, about the packets before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cond {
     /// A number or a value of an enumeration.
@@ -419,7 +419,8 @@ pub enum Cond {
     Not(Box<Cond>),
     /// Two operands.
     Binary(Op, Box<Cond>, Box<Cond>),
-    /// The value is in one of these ranges: with both ends, ascending, with gaps between them.
+    /// The value is in one of these ranges (first, last). The ranges are ascending and do not
+    /// touch.
     In(Box<Cond>, Vec<(u64, u64)>),
     /// The attribute `bits` of an enumeration's value.
     Bits(Box<Cond>, EnumId),

@@ -1,7 +1,7 @@
 //! Numbers in the text of a specification.
 
-/// A number as the specification writes it: decimal, `0x`, `0b` or `0o`, with `_` anywhere between
-/// digits.
+/// A number as the specification writes it: decimal, `0x`, `0b` or `0o`, with `_` anywhere after
+/// the first digit.
 pub fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     let (digits, radix) = match text.get(..2) {

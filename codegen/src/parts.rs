@@ -1,4 +1,4 @@
-//! The parts of the specification: the crate that generates the code of each file.
+//! Divides the files of the specification among the crates that generate code from them.
 
 use std::path::{Path, PathBuf};
 

@@ -21,7 +21,8 @@ pub fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
     nearest(word, candidates).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// Edit distance in any case. A distance above `limit` may be returned as `limit + 1`.
+/// Edit distance; upper and lower case are equal. A distance above `limit` may be returned as
+/// `limit + 1`.
 fn distance(a: &str, b: &str, limit: usize) -> usize {
     let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();

@@ -77,8 +77,8 @@ pub(crate) fn fits(text: &str, width: u32) -> Option<u64> {
 }
 
 /// Converts a `default` to stored bits. Integers are stored values. Fixed point (`1.5`) and floats
-/// (`1.0`) are meant values unless written `0x...`. Enumerations may use names, booleans `true` and
-/// `false`.
+/// (`1.0`) are meant values unless written `0x...` or `0b...`. Enumerations may use names, booleans
+/// `true` and `false`.
 pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Result<u64, String> {
     let text = text.trim();
     let hex = text.starts_with("0x") || text.starts_with("0b");

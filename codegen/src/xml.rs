@@ -48,7 +48,7 @@ pub(crate) struct Attribute {
 }
 
 impl Element {
-    /// The attribute at a deserialized position.
+    /// The attribute that `at` refers to.
     pub fn at(&self, at: At) -> &Attribute {
         &self.attributes[at.0]
     }

@@ -75,7 +75,7 @@ fn every_code_has_a_case() {
     }
     let missing: Vec<&str> =
         Code::ALL.iter().filter(|code| !shown.contains(code)).map(|code| code.text()).collect();
-    assert!(missing.is_empty(), "no case shows {missing:?}");
+    assert!(missing.is_empty(), "no case reports {missing:?}");
 }
 
 #[test]

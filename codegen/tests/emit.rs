@@ -66,8 +66,8 @@ fn names_stay_apart() {
     }
 }
 
-/// If a unit's feature is off, the unit has its tables, but only the types that fields of other
-/// units have.
+/// If a unit's feature is off, the unit has only its tables, unless a unit with types uses one of
+/// its types.
 #[test]
 fn features() {
     let texts = [

@@ -1,5 +1,5 @@
-//! Specifications in Mesa's schema, in the spelling of 2021 and the newer one, are read by us. Our
-//! specification is read as Mesa's tools would read it.
+//! Specifications in Mesa's schema can be loaded, in the spelling of 2021 and in the newer
+//! spelling. Our specification can be read as Mesa's tools would read it.
 //!
 //! `foreign/old` and `foreign/new` are the same specification in both spellings. They use every
 //! element and attribute of the schema.
@@ -152,8 +152,8 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("register", &["name", "length", "num"]),
 ];
 
-/// The text without the parts that a reader of plain genxml does not accept: elements, attributes,
-/// and fields of a type that is neither built in nor declared.
+/// The text without the parts that a reader of plain genxml does not accept: unknown elements and
+/// attributes, and fields of type `reserved`.
 fn plain(text: &str) -> String {
     let mut reader = Reader::from_str(text);
     let (mut out, mut skip, mut depth) = (String::new(), None, 0);

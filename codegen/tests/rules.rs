@@ -41,14 +41,15 @@ fn every_rule_is_complete() {
             wrong.push(format!("{}: no source", rule.id));
         }
         if rule.message.len() < 10 {
-            wrong.push(format!("{}: the message says nothing: {}", rule.id, rule.message));
+            wrong.push(format!("{}: the message is too short: {}", rule.id, rule.message));
         }
     }
     println!("{} rules", rules(&spec).count());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Minimum number of restrictions of the manuals that are a rule or an attribute of a field.
+/// Minimum number of restrictions of the manuals that are a rule, a rule of kernels, or an
+/// attribute of a field.
 const EXECUTABLE: usize = 300;
 
 #[test]
@@ -114,8 +115,8 @@ fn every_restriction_of_the_manuals_has_its_place() {
     assert!(missing.is_empty(), "no row for {missing:?}");
 }
 
-/// True if the field `CONTAINER.Field name` exists, also in a group's element or in a nested
-/// structure.
+/// True if the field `CONTAINER.Field name` exists, also in an element of a group, or if the
+/// enumeration value `ENUM.value` exists.
 fn has_field(spec: &Spec, path: &str) -> bool {
     path.match_indices('.').any(|(at, _)| {
         let (container, field) = (&path[..at], &path[at + 1..]);

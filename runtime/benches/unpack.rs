@@ -1,7 +1,8 @@
-//! Nanoseconds to read packets back, strictly and as hardware does, and bytes of batch per second
-//! of typed iteration. `cargo bench -p genxml --bench unpack`
+//! Time to unpack packets, strictly and as hardware does, and speed of typed iteration in bytes of
+//! batch per second. `cargo bench -p genxml --bench unpack`
 //!
-//! The packets hold random values that strict readers accept, 64 of each kind in turn.
+//! Each benchmark reads 64 packets of each kind in turn. They hold random values that strict
+//! readers accept.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -22,10 +23,10 @@ fn main() {
     divan::main();
 }
 
-/// Reads per sample: many, so that the clock counts for nothing.
+/// Reads per sample: many, so that the time to read the clock does not matter.
 const SAMPLE: u32 = 1000;
 
-/// Packets of each kind; a power of two.
+/// Number of packets of each kind; a power of two.
 const KINDS: usize = 64;
 
 /// Well-formed packets of random values.
@@ -35,8 +36,8 @@ trait Packets {
 }
 
 impl Packets for Random {
-    /// A well-formed container: random dwords, packed anew, with fields that have a range moved
-    /// into it.
+    /// A well-formed container: random dwords, in which each field with a range gets a value inside
+    /// it, read and packed again.
     fn packet<T: Fixed>(&mut self) -> T::Dwords {
         loop {
             let mut dwords = vec![0u32; T::DWORDS];
@@ -134,7 +135,7 @@ impl Mix {
         self.read_elements::<STRICT>(index);
     }
 
-    /// All four elements, which the packet reads as they are asked for.
+    /// Reads all four elements. The packet decodes an element when `get` is called.
     #[inline(always)]
     fn read_elements<const STRICT: bool>(&self, index: usize) {
         let dwords = black_box(&self.elements[index % KINDS][..]);
@@ -150,7 +151,7 @@ impl Mix {
     }
 }
 
-/// Runs `read` with a count that goes up.
+/// Measures `read`. Each call gets an index that is one larger.
 fn counted(bencher: Bencher, bytes: usize, mut read: impl FnMut(usize)) {
     let mut index = 0usize;
     bencher.counter(BytesCount::new(bytes)).bench_local(|| {
@@ -171,7 +172,7 @@ fn mix_strict(bencher: Bencher) {
     counted(bencher, MIX_BYTES, |index| mix.read::<true>(index));
 }
 
-/// The kinds of the mix alone.
+/// Each kind of packet in the mix by itself.
 mod alone {
     use super::*;
 
@@ -222,7 +223,8 @@ mod alone {
     }
 }
 
-/// A large batch: packets of the mix and what a driver puts between, in random order, 4 MB.
+/// A batch of 4 MiB: packets of the mix, and others that drivers emit between them, in random
+/// order.
 fn batch() -> Vec<u32> {
     use genxml::gen8::mi::{MiLoadRegisterImm, MiLoadRegisterImmRegister, MiNoop, MiStoreDataImm};
     use genxml::gen8::render3d_binding::ThreeDStateBindingTablePointersVs;
@@ -255,7 +257,7 @@ fn batch() -> Vec<u32> {
                 let count = random.bits() as usize % 3 + 1;
                 let packet =
                     MiLoadRegisterImm { register: (&pairs[..count]).into(), ..Default::default() };
-                let length = packet.pack_into(&mut buffer).expect("room");
+                let length = packet.pack_into(&mut buffer).expect("the buffer is large enough");
                 out.extend_from_slice(&buffer[..length]);
             }
             12 => {
@@ -263,7 +265,7 @@ fn batch() -> Vec<u32> {
                 let values = [genxml::core::U::from_bits(7)];
                 let packet =
                     MiStoreDataImm { data_dword: (&values).into(), ..MiStoreDataImm::new(address) };
-                let length = packet.pack_into(&mut buffer).expect("room");
+                let length = packet.pack_into(&mut buffer).expect("the buffer is large enough");
                 out.extend_from_slice(&buffer[..length]);
             }
             _ => {
@@ -271,7 +273,7 @@ fn batch() -> Vec<u32> {
                     VertexElementState::read_lossy(&random.packet::<VertexElementState>())
                 });
                 let packet = ThreeDStateVertexElements { element: (&element).into() };
-                let length = packet.pack_into(&mut buffer).expect("room");
+                let length = packet.pack_into(&mut buffer).expect("the buffer is large enough");
                 out.extend_from_slice(&buffer[..length]);
             }
         }
@@ -313,7 +315,7 @@ mod iterate {
         });
     }
 
-    /// And reads some.
+    /// Finds each packet, and unpacks those of three kinds.
     #[divan::bench]
     fn unpacking_three_kinds(bencher: Bencher) {
         over(bencher, &batch(), |dwords| {
@@ -334,7 +336,7 @@ mod iterate {
         });
     }
 
-    /// Checks every bit of each.
+    /// Checks every bit of each packet.
     #[divan::bench]
     fn strict(bencher: Bencher) {
         over(bencher, &batch(), |dwords| {

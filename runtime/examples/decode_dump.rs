@@ -1,5 +1,5 @@
-//! Decodes a dump of dwords, given as text. The first line has the engine and the address, the other
-//! lines have dwords in hexadecimal, and `#` starts a comment.
+//! Decodes a dump of dwords, given as text. The first line has the engine and the address, the
+//! other lines have dwords in hexadecimal, and `#` starts a comment.
 //!
 //! `cargo run -p genxml --example decode_dump -- FILE`
 

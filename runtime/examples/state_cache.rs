@@ -1,6 +1,7 @@
 //! A state cache, as in drivers. The fixed part of a packet is packed once for each distinct
-//! pipeline, when the pipeline is created. At draw time it is merged with the few fields that a draw
-//! changes. Mesa's iris merges with an `or` of dwords. Here a field that both parts set is an error.
+//! pipeline, when the pipeline is created. At draw time it is merged with the few fields that a
+//! draw changes. Mesa's iris merges with an `or` of dwords. Here a field that both parts set is an
+//! error.
 
 use genxml::batch::{Batch, BatchError};
 use genxml::core::address::Instruction;
@@ -150,7 +151,8 @@ mod tests {
     use genxml::core::Fixed;
     use genxml::gen8::RenderPacket;
 
-    /// Oracle: the packets that make the same in one go, and Mesa's way, an `or`.
+    /// Oracle: the merged packets hold the values of both parts, and equal the `or` of both parts'
+    /// dwords, which is Mesa's way.
     #[test]
     fn merged_as_if_made_at_once() {
         let dwords = two_draws().unwrap();

@@ -33,7 +33,8 @@ pub const SIZE: usize = 64;
 /// The corners: x, y, z, in pixels.
 pub const CORNERS: [[f32; 3]; 3] = [[8.0, 8.0, 0.0], [56.0, 8.0, 0.0], [32.0, 56.0, 0.0]];
 
-/// One colour for all pixels, written by the render data port.
+/// The kernel of the pixel shader: it writes one colour for all pixels through the render data
+/// port.
 fn pixel_shader() -> Result<Vec<u32>, Box<dyn Error>> {
     let write = packet! {
         MsdRtw {
@@ -68,15 +69,16 @@ fn pixel_shader() -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(encoded?.concat())
 }
 
-/// A stall needs a second bit. Stall at Pixel Scoreboard is the cheapest one.
+/// A stall of the command streamer. It needs a second bit; Stall at Pixel Scoreboard is the
+/// cheapest one.
 const STALL: PipeControl = PipeControl {
     command_streamer_stall_enable: true,
     stall_at_pixel_scoreboard: true,
     ..PipeControl::new()
 };
 
-/// The stages between vertex fetch and rasteriser, all disabled. The vertices already are positions
-/// in pixels.
+/// Emits the state of the stages from vertex shader to rasteriser. The shader stages are disabled,
+/// because the vertices already are positions in pixels.
 fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     batch.emit(&packet! { ThreeDStatePushConstantAllocVs { constant_buffer_size: 16, .. } })?;
     batch.emit(&ThreeDStatePushConstantAllocHs::new())?;
@@ -187,8 +189,8 @@ pub fn submission() -> Result<Submission, Box<dyn Error>> {
         }
     };
     let surface = surfaces.put(&surface)?;
-    // The offset of a binding table has 16 bits, and that of a surface has 32. Each method returns the
-    // type of its field.
+    // The offset of a binding table has 16 bits, the offset of a surface state 32. Each method
+    // returns the type of its field.
     let table = surfaces.binding_table(&[surface])?;
     let mut instructions = Heap::<Instructions>::new("instructions", 0x30_0000, 4096)?;
     let kernel = instructions.kernel(&pixel_shader()?)?;
@@ -329,7 +331,7 @@ mod tests {
             .collect();
         assert!(errors.is_empty(), "{}", errors.join("\n"));
         let text = decoded(&submission).unwrap();
-        // What lies in memory is found through the bases.
+        // The decoder finds state in memory only through the base addresses.
         for name in ["3DPRIMITIVE", "BLEND_STATE", "RENDER_SURFACE_STATE", "CC_VIEWPORT"] {
             assert!(text.contains(name), "{name} is missing in\n{text}");
         }

@@ -36,7 +36,7 @@ use genxml_core::{Fixed, Instruction, PackError, Packed, bits};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// A field that the packed part owns is not at its default in the other one.
+    /// A field that the packed part owns is not at its default in the other part.
     #[error("{packet}: both parts set {field} (dw{} {}:{})", start / 32, start % 32 + (end - start), start % 32)]
     Overlap {
         /// The packet or structure.
@@ -102,7 +102,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     pub fn owning(mut self, field: &str) -> Result<Self, MergeError> {
         let before = self.owned;
         let mut found = false;
-        // Only the part's own fields decide which fields exist.
+        // Whether a field exists depends only on the values of the part.
         each_field(T::INFO, self.values.as_ref(), &mut |other, start, end| {
             if other.name == field {
                 found = true;

@@ -117,7 +117,7 @@ fn moves() {
     let narrow = Reg::<Dword>::at(0x2400).unwrap();
     assert_eq!(render(|mi| mi.store(narrow, 9)), [LRI | 1, 0x2400, 9]);
     assert_eq!(render(|mi| mi.store(narrow, d(0x1000))), [LRM, 0x2400, 0x1000, 0]);
-    // A register that already contains the value.
+    // A store of a value to its own place needs no packet.
     assert_eq!(render(|mi| mi.store(one, one)), [0u32; 0]);
 }
 
@@ -191,7 +191,8 @@ fn comparisons() {
     assert_eq!(math(|x, _| x << 3), [double; 3].concat());
 }
 
-/// Constant expressions need no packets.
+/// Operations that do not change a value need no packets, and results that do not depend on memory
+/// are constants.
 #[test]
 #[expect(clippy::erasing_op, clippy::modulo_one, reason = "these are what is folded")]
 fn constants_are_folded() {
@@ -389,7 +390,7 @@ fn general_registers_are_given_back() {
     let variable = mi.variable(0).unwrap();
     assert_eq!(gprs.free(), 13);
     drop((kept, variable));
-    // An expression still uses it.
+    // An expression still uses the kept register.
     assert_eq!(gprs.free(), 14);
     mi.store(q(0x3000), &derived).unwrap();
     drop((derived, seven));
@@ -553,7 +554,7 @@ fn a_value_is_read_once() {
     // A half that is not used is not read.
     assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000).high() + 1))), [(0x1004, 1)]);
     assert_eq!(reads(&render(|mi| mi.store(q(0x2000), q(0x1000) >> 36))), [(0x1004, 1)]);
-    // A register that keeps counting.
+    // A register that changes by itself is read once, too.
     let time = render(|mi| {
         let time = mi.register::<RingTimestamp>()?.value();
         mi.store(q(0x2000), &time | (&time << 32))
@@ -597,7 +598,8 @@ fn packets_are_references_to_their_objects() {
     assert_eq!(with(&|mi| mi.end_unless_greater(a.low_half(), 5)), [(0x10008, read)]);
     assert_eq!(with(&|mi| mi.atomic(b, Atomic::Add, 5)), [(0x20010, write)]);
     assert_eq!(with(&|mi| mi.write_after_work(b, PostSync::Timestamp)), [(0x20010, write)]);
-    // A jump is a reference to the batch itself. Its label is 3 dwords after dword 13.
+    // A jump is a reference to the batch itself. The jump is at dword 14 and has 3 dwords; its
+    // target follows.
     assert_eq!(
         with(&|mi| mi.if_true(&q(0x1000).is_nonzero(), |_| Ok(()))),
         [(0x40000 + 4 * (8 + 5 + 1 + 3), read)]

@@ -379,7 +379,8 @@ fn what_only_moved_is_the_same() {
     assert!(!found.contains("Base Address:"), "{found}");
 }
 
-/// Every capture equals itself, and differs from another one.
+/// Every capture equals itself. The text of the difference of two captures is empty only if there
+/// is no difference.
 #[test]
 fn captures_are_like_themselves() {
     let mut before: Option<Tree> = None;

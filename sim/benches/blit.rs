@@ -136,7 +136,7 @@ fn scroll(bencher: Bencher, tiling: Tiling) {
     run(bencher, 4, tiling, tiling, packet);
 }
 
-/// Bits to pixels of 1, 2 and 4 bytes, with and without transparency.
+/// Expands bits to pixels of 1, 2 and 4 bytes, with and without transparency.
 #[divan::bench(args = [(1, false), (2, false), (4, false), (1, true), (4, true)])]
 fn expansion(bencher: Bencher, (size, transparent): (u64, bool)) {
     let packet = packet!(XyMonoSrcCopyBlt, size, Linear, 0xcc, {
@@ -166,7 +166,8 @@ fn mono_pattern(bencher: Bencher, transparent: bool) {
     run(bencher, 4, Linear, Linear, packet);
 }
 
-/// Three operands: where the pattern has ones, the result is the source, elsewhere the destination.
+/// Three operands: where the pattern has ones, the result has bits of the source, elsewhere bits of
+/// the destination.
 #[divan::bench(args = [Linear, X, Y])]
 fn three_operands(bencher: Bencher, tiling: Tiling) {
     let packet = packet!(XyFullBlt, 4, tiling, 0xca, {
@@ -178,7 +179,7 @@ fn three_operands(bencher: Bencher, tiling: Tiling) {
     run(bencher, 4, tiling, tiling, packet);
 }
 
-/// Pixels of the source with a range of colours are not copied.
+/// Copies the source, except pixels whose colour is in a range.
 #[divan::bench(args = [1, 2, 4])]
 fn color_key(bencher: Bencher, size: u64) {
     let packet = packet!(XySrcCopyChromaBlt, size, Linear, 0xcc, {
@@ -191,7 +192,7 @@ fn color_key(bencher: Bencher, size: u64) {
     run(bencher, size, Linear, Linear, packet);
 }
 
-/// Colour without alpha.
+/// Copies the colour channels, but not alpha.
 #[divan::bench(args = [Linear, Y])]
 fn byte_mask(bencher: Bencher, tiling: Tiling) {
     let packet = XySrcCopyBlt {

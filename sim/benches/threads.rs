@@ -3,8 +3,8 @@
 //! Each walker runs on one thread and on two, in turns, so that changes in the speed of the machine
 //! affect both. The bench prints the fastest run of each, their ratio, and the median of the ratios
 //! of neighbouring runs. `machine` runs a loop in registers that shares nothing: its ratio is the
-//! best that a second host thread can give. Arguments: the number of turns, then names of walkers,
-//! then a number of threads to run only with that number, for profiles.
+//! best that a second host thread can give. Arguments: the number of turns; names of walkers; a
+//! number of host threads, to run only with that number, for profiles.
 
 mod walkers;
 
@@ -82,8 +82,8 @@ fn compare(name: &str, turns: usize, only: Option<usize>, mut run: impl FnMut(us
     );
 }
 
-/// Eight independent chains of operations, which keep all units of a core busy. So two host threads
-/// that share a core show how little a second one adds.
+/// Eight independent chains of operations, which keep all units of a core busy. If two host threads
+/// share a core, the ratio shows how little the second thread adds.
 fn spin(steps: u64) -> [u64; 8] {
     (0..steps).fold([1; 8], |x: [u64; 8], n| {
         x.map(|x| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(n) ^ x >> 7)

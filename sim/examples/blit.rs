@@ -15,7 +15,8 @@ pub fn source(x: usize, y: usize) -> u32 {
     0xff00_0000 | (x as u32) << 8 | y as u32
 }
 
-/// Copies pixels 8..24 x 4..20 of the source to 40, 32. Returns the destination.
+/// Copies pixels 8..24 in x and 4..20 in y of the source to position 40, 32 of the destination.
+/// Returns all pixels of the destination.
 ///
 /// # Errors
 /// None in practice.
@@ -83,7 +84,7 @@ mod tests {
         for (index, pixel) in copied.iter().enumerate() {
             let (x, y) = (index % SIZE, index / SIZE);
             let inside = (40..56).contains(&x) && (32..48).contains(&y);
-            // 40 - 8 and 32 - 4: how far everything moved.
+            // The rectangle moved by 40 - 8 pixels in x and by 32 - 4 in y.
             let expected = if inside { source(x - 32, y - 28) } else { 0 };
             assert_eq!(*pixel, expected, "{x}, {y}");
         }

@@ -50,8 +50,8 @@ fn send(
     instruction
 }
 
-/// The kernel. A thread writes the colour to the block of group `r0.1`, `r0.6` with one media block
-/// write.
+/// The kernel. Each thread writes the colour to one block with one media block write. The number of
+/// its group in X (`r0.1`) and Y (`r0.6`) gives the position of the block.
 fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     const fn dword(number: u8, index: u8) -> Register {
         Register::Grf { number, byte: 4 * index }
@@ -67,7 +67,7 @@ fn kernel(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     };
     let end = packet! { TsEot { message_length: 1, .. } };
     let mut instructions = vec![
-        // The header of the message: left in bytes, top in rows, size.
+        // The header of the message: left edge in bytes, top edge in rows, size of the block.
         dwords(Opcode::Mov, 8, Register::grf(10), [number(0)]),
         dwords(Opcode::Shl, 1, dword(10, 0), [scalar(dword(0, 1)), number(5)]),
         dwords(Opcode::Shl, 1, dword(10, 1), [scalar(dword(0, 6)), number(3)]),
@@ -160,7 +160,7 @@ pub fn filled(color: u32) -> Result<Vec<u32>, Box<dyn Error>> {
     (0..SIZE * SIZE).map(|pixel| Ok(gpu.vm(context).read_u32(TARGET + 4 * pixel as u64)?)).collect()
 }
 
-/// Fills the picture with blue and prints the first pixel.
+/// Fills the picture with blue. Prints the number of pixels and the first pixel.
 ///
 /// # Errors
 /// None in practice.

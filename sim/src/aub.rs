@@ -4,9 +4,9 @@
 //! All physical addresses of the machine (39 bits) are memory; memory that was never written reads
 //! 0. Engines start when the file writes the registers that start them (ELSP, or the tail of a
 //! ring). Before the file polls a register or writes memory again, the engines run until they have
-//! nothing to do. An engine that waits for a semaphore continues after the file has written it. A
-//! classic file does not write these registers: its commands are put into a ring of the engine, and
-//! every address goes through the global table.
+//! nothing to do. An engine that waits for a semaphore continues after the file has written the
+//! semaphore. A file of the classic kind (see `genxml::aub`) does not write these registers: its
+//! commands are put into a ring of the engine, and every address goes through the global table.
 
 use crate::gpu::Gpu;
 use crate::gpu::schedule::Progress;
@@ -40,9 +40,9 @@ use genxml::gen8::engine_registers::{RingCtl, RingHead, RingStart, RingTail};
 pub struct AubReplay<'a> {
     reader: Reader<'a>,
     gpu: Gpu,
-    /// The file wrote a register since the engines ran, or memory while an engine waits.
+    /// True if the file wrote a register since the engines ran, or memory while an engine waits.
     pending: bool,
-    /// An engine waits for memory to change. The file may still change it.
+    /// True if an engine waits for memory to change. The file may still change this memory.
     waiting: bool,
     /// The block that is processed after the engines have run.
     held: Option<Held>,
@@ -56,10 +56,11 @@ pub enum Step {
     Header(Header),
     /// Engines ran until they had nothing to do, or faulted.
     Ran {
-        /// Byte offset in the decompressed file where the run continues.
+        /// Byte offset in the decompressed file: where the run continues, or the block whose write
+        /// caused the fault.
         position: u64,
-        /// Counts of their work, or the fault that stopped them. Results of later steps are
-        /// unreliable after a fault.
+        /// Counts of the engines' work, or the fault that stopped them. After a fault, results of
+        /// later steps are unreliable.
         result: Result<Stats, Fault>,
     },
     /// The file waits for a register that no engine will change.
@@ -81,7 +82,7 @@ enum Held {
     "byte {position:#x}: the file waits for register {offset:#x} & {mask:#x} to become {value:#x}; it is {found:#x}, and no engine has anything to do"
 )]
 pub struct Stuck {
-    /// Byte offset of the poll in the file.
+    /// Byte offset of the poll in the decompressed file.
     pub position: u64,
     /// Byte offset of the register.
     pub offset: u32,
@@ -102,7 +103,7 @@ pub enum ReplayError {
     /// A block needs something that the model does not have.
     #[error("byte {position:#x}: {problem}")]
     Unusable {
-        /// Byte offset of the block in the file.
+        /// Byte offset of the block in the decompressed file.
         position: u64,
         /// What is wrong, and in some cases what to do.
         problem: String,
@@ -130,16 +131,16 @@ impl<'a> AubReplay<'a> {
     /// Runs to the next step; `None` at the end.
     ///
     /// # Errors
-    /// [`ReplayError`] if the file cannot be used from here on. For an error in reading the file,
-    /// the engines have run with everything before the error.
+    /// [`ReplayError`] if the rest of the file cannot be used. If the file cannot be read at some
+    /// position, the engines have run with everything before that position.
     pub fn step(&mut self) -> Result<Option<Step>, ReplayError> {
         self.step_with(Listener::default())
     }
 
-    /// [`step`](Self::step) with a listener.
+    /// Like [`step`](Self::step), and passes events to `observer`.
     ///
     /// # Errors
-    /// As there.
+    /// Those of `step`.
     pub fn step_observed(
         &mut self,
         observer: &mut dyn Observer,
@@ -183,8 +184,8 @@ impl<'a> AubReplay<'a> {
         }
     }
 
-    /// Processes blocks of the file until the engines have to run: at a poll, at the end, or before
-    /// a held block.
+    /// Processes blocks of the file until there is a step to return, a block must be held until the
+    /// engines have run, or the file ends. At a poll, runs the engines itself.
     fn read(&mut self, listener: &mut Listener<'_>) -> Result<Option<Step>, ReplayError> {
         while self.held.is_none() && !self.ended {
             let block = match self.reader.next_block() {
@@ -258,16 +259,17 @@ impl<'a> AubReplay<'a> {
                     self.held =
                         Some(Held::Commands { position, engine, address, bytes: bytes.to_vec() });
                 }
-                // A bitmap block asks a simulator for a picture; a comment is for people.
+                // A bitmap block asks a simulator for a picture; a comment is for people. Neither
+                // changes the machine.
                 Event::Bitmap(_) | Event::Comment(_) => {}
                 Event::MemoryPoll { .. } => {
                     return Err(unusable(
-                        "a block that waits for memory, whose format no source describes",
+                        "a block that waits for a value in memory; no source describes its format",
                     ));
                 }
                 Event::Other { opcode, sub_opcode, .. } => {
                     return Err(unusable(&format!(
-                        "a block with opcode {opcode:#x} and number {sub_opcode:#x}, which no source describes"
+                        "a block with opcode {opcode:#x} and number {sub_opcode:#x}; no source describes such blocks"
                     )));
                 }
                 _ => return Err(unusable("a kind of block that the model does not support")),
@@ -276,7 +278,7 @@ impl<'a> AubReplay<'a> {
         Ok(None)
     }
 
-    /// Runs the engines, if the file may have started them. `None` if they had nothing to do.
+    /// Runs the engines, if the file may have started them. `None` if no engine did any work.
     fn run(&mut self, listener: &mut Listener<'_>) -> Option<Step> {
         if !std::mem::take(&mut self.pending) {
             return None;
@@ -300,7 +302,7 @@ impl<'a> AubReplay<'a> {
     }
 
     /// Writes the commands of a classic file to memory, makes a ring at their address, and starts
-    /// the ring.
+    /// the ring. The inner error is the fault of a register write.
     fn ring(
         &mut self,
         position: u64,
@@ -400,7 +402,7 @@ fn write(
     }
 }
 
-/// Writes entries of the global table.
+/// Writes consecutive entries of the global table, from index `first` on.
 fn map(gpu: &mut Gpu, position: u64, first: u64, entries: &[u64]) -> Result<(), ReplayError> {
     for (index, entry) in (first..).zip(entries) {
         gpu.ggtt

@@ -37,18 +37,18 @@ const MAX_BYTES: u64 = 1 << 30;
 pub struct Ran<'a> {
     /// Name of the program, for example the name of the capture.
     pub name: &'a str,
-    /// Number of the submission.
+    /// Number of the submission, reported as the process id.
     pub number: u64,
     /// PCI device id.
     pub pci_id: u32,
     /// The context, if it is known.
     pub context: Option<ContextId>,
-    /// The engine, used for faults that do not name one.
+    /// The engine of the submission, used for faults that name no engine.
     pub engine: EngineId,
-    /// Address of the first command of the batch. If it is unknown, the batch of the faulting
-    /// packet is used.
+    /// Address of the first command of the batch. If `None`, the error state names the batch of the
+    /// faulting packet.
     pub batch: Option<u64>,
-    /// The memory that the context can access, by address.
+    /// The memory that the context can access: pieces, each with its start address.
     pub memory: Vec<(u64, &'a [u8])>,
 }
 
@@ -118,7 +118,8 @@ impl Gpu {
         state
     }
 
-    /// The ring of an engine, if its registers name one that is mapped.
+    /// Start address and bytes of an engine's ring, up to its first page that is not mapped. `None`
+    /// if the ring is not enabled or its first page is not mapped.
     fn ring_bytes(&mut self, engine: EngineId) -> Option<(u64, Vec<u8>)> {
         let base = mmio_base(engine);
         let control = RingCtl::unpack_lossy(&[self.mmio_read(base + RingCtl::OFFSET)]);
@@ -126,8 +127,8 @@ impl Gpu {
         if !control.ring_valid {
             return None;
         }
-        // Mesa's writer puts an address in the size field (gen8_facts 1.5), so the ring ends at the
-        // first page that is not mapped.
+        // The size field may be too large, because Mesa's AUB writer puts an address into RING_CTL
+        // (gen8_facts 1.5). So stop at the first page that is not mapped.
         let mut bytes = Vec::new();
         let mut page = [0; PAGE as usize];
         for at in (start..start + control.ring_nr_pages.get() * PAGE).step_by(PAGE as usize) {
@@ -139,7 +140,8 @@ impl Gpu {
         (!bytes.is_empty()).then_some((start, bytes))
     }
 
-    /// All memory that a context maps, at most 1 GiB: contiguous pieces with their addresses.
+    /// The memory that a context maps, at most its first 1 GiB: contiguous pieces, each with its
+    /// start address. Empty if the context's space is the global table.
     pub fn mapped(&self, context: ContextId) -> Vec<(u64, Vec<u8>)> {
         let space = &self.context(context).space;
         let translation = match space.tables() {

@@ -2,9 +2,9 @@
 //! memory with the expectations of the capture.
 //!
 //! Objects are mapped in whole pages, as the kernel does. The bytes between an object's end and the
-//! end of its last page can be read and written; they are 0 at first. The next page faults. Objects
-//! keep their contents from submission to submission until they are freed. A context keeps its
-//! latched state and registers.
+//! end of its last page can be read and written; they are 0 at first. An access to the next page
+//! faults, unless another object is mapped there. Objects keep their contents from submission to
+//! submission until they are freed. A context keeps its latched state and registers.
 
 use crate::gpu::{ContextId, Gpu};
 use crate::machine::events::Observer;
@@ -94,7 +94,8 @@ impl<'a> Replay<'a> {
         &mut self.gpu
     }
 
-    /// The context of the GPU for a context of the capture; `None` before a submission uses it.
+    /// The GPU's context for context number `context` of the capture; `None` before the first
+    /// submission of that context.
     pub fn context(&self, context: u32) -> Option<ContextId> {
         self.contexts.get(&context).map(|context| context.id)
     }
@@ -112,7 +113,7 @@ impl<'a> Replay<'a> {
         self.step_with(None)
     }
 
-    /// [`step`](Self::step) with an observer of the submission.
+    /// Like [`step`](Self::step), and passes events of the submission to `observer`.
     pub fn step_observed(&mut self, observer: &mut dyn Observer) -> Option<Step<'a>> {
         self.step_with(Some(observer))
     }
@@ -150,7 +151,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Sets up the memory and mappings that the submission needs.
+    /// Sets up the memory and mappings that the submission needs, and returns its context.
     fn prepare(&mut self, exec: &Exec) -> Result<ContextId, Fault> {
         let mut wanted = BTreeMap::new();
         for object in &exec.objects {
@@ -173,7 +174,7 @@ impl<'a> Replay<'a> {
             self.contexts.insert(exec.context, ReplayContext { id, mapped: BTreeMap::new() });
         }
         let Some(context) = self.contexts.get_mut(&exec.context) else {
-            unreachable!("inserted above")
+            unreachable!("the context was inserted above")
         };
         for (address, mapping) in &context.mapped {
             if wanted.get(address) != Some(mapping) {
@@ -208,17 +209,17 @@ impl<'a> Replay<'a> {
 /// The result of running a whole capture.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Submissions that ran.
+    /// Number of submissions that ran, including the one with the fault.
     pub execs: u64,
-    /// Expectations that were compared.
+    /// Number of expectations that were compared.
     pub expectations: u64,
-    /// Frames that were displayed.
+    /// Number of frames that were displayed.
     pub frames: u64,
-    /// Counts of all submissions.
+    /// Counts of all submissions that ended without a fault.
     pub stats: Stats,
     /// The expectations that were not met, in order.
     pub mismatches: Vec<Mismatch>,
-    /// The fault that ended the run, with the sequence number of its submission.
+    /// The fault that ended the run, after the sequence number of its submission.
     pub fault: Option<(u64, Fault)>,
 }
 

@@ -39,7 +39,8 @@ fn command_streamer() {
     assert!(count == 3 || corpus::folder().is_none());
 }
 
-/// OpenCL with indirect data, Vulkan with constants in the CURBE, shared memory of OpenGL.
+/// Programs of OpenCL with indirect data, of Vulkan with constants in the CURBE, and of OpenGL with
+/// shared memory.
 #[test]
 fn compute_of_real_programs() {
     let count = run("drivers", &["cl_vadd", "vk_saxpy", "pg_cs_shared_atomics"]);
@@ -67,7 +68,7 @@ fn frames_of_real_programs() {
     assert!(count == 5 || corpus::folder().is_none());
 }
 
-/// Tests of piglit run without a fault. pg_xfb is left out: it takes too long.
+/// Tests of piglit. The capture pg_xfb is left out: it takes too long.
 #[test]
 fn piglit() {
     let count = run("drivers", &["pg_depthstencil", "pg_gs_clip", "pg_tess_barrier"]);

@@ -3,7 +3,8 @@
 use genxml_core::round_trip::{ROOM, RoundTrip};
 use genxml_testkit::Random;
 
-/// A number in `min..=max`, as two's complement of the bits in `mask`.
+/// A random number in `min..=max`. The result and both limits are two's complement numbers of the
+/// bits in `mask`.
 pub fn within(random: &mut Random, (min, max): (u64, u64), mask: u64) -> u64 {
     let span = max.wrapping_sub(min) & mask;
     let step = if span == u64::MAX { random.bits() } else { random.below(span + 1) };

@@ -28,8 +28,8 @@ where
     Ok(())
 }
 
-/// Stores in four chained buffers, two calls of a routine that jumps itself, a jump over a store,
-/// and a jump to another batch and back.
+/// Stores in four chained buffers, two calls of a routine that contains a jump, a jump over a
+/// store, and a jump to another batch and back.
 fn submission() -> Result<Submission, BatchError> {
     let target = Buffer::new("target", TARGET, 0x10000)?;
     let routine = Batch::<Render>::new("routine", 0x20_0000, 4096)?.routine(|routine| {

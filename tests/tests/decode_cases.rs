@@ -64,7 +64,8 @@ fn submission(name: &str, words: &[&str]) -> Submission {
     let batch_length = pieces[0].1.len() as u64;
     let mut buffers: Vec<Buffer> = Vec::new();
     for ((address, bytes), size) in pieces.into_iter().zip(sizes) {
-        // Buffers start at a page. A piece on the pages of the previous one belongs to it.
+        // Buffers start at a page. A piece that lies inside an earlier buffer becomes part of that
+        // buffer.
         let fits = |buffer: &&mut Buffer| {
             let offset = address.wrapping_sub(buffer.address()) as usize;
             offset.checked_add(bytes.len().max(size)).is_some_and(|end| end <= buffer.bytes().len())

@@ -153,7 +153,7 @@ fn state() {
     assert_eq!(state.pack()[1..], [second, 0x1_0040, 0xbf80_0000, 0x1234_5678, 8, 2, 1]);
     assert_eq!(MyState::unpack(&state.pack()), Ok(state));
     assert_eq!(MyState::read(&state.pack()), Ok(state));
-    assert!(MyState::unpack(&[0; 8]).is_err(), "one bit must be one");
+    assert!(MyState::unpack(&[0; 8]).is_err(), "bit 31 of dword 1 must be one");
     assert!(matches!(MyState::INFO.kind, Kind::Struct { align: 64 }));
     let text = format!("{state:?}");
     assert!(

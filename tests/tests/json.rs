@@ -45,8 +45,8 @@ fn every_container_comes_back() {
     assert!(same > 20_000, "{same} came back, {refused} were refused");
 }
 
-/// A packet without given fields equals the type's `new`. If `new` has arguments, fields are
-/// missing.
+/// A packet without given fields equals the type's `new`. If `new` has arguments, the conversion
+/// reports a missing field.
 #[test]
 fn defaults_are_the_types_own() {
     let mut missing = 0;
@@ -68,7 +68,10 @@ fn defaults_are_the_types_own() {
                 assert_eq!(error.reason, Reason::Missing, "{error}");
                 missing += 1;
             }
-            (None, Ok(_)) => panic!("{} takes arguments, JSON misses none", trip.info.name),
+            (None, Ok(_)) => panic!(
+                "`new` of {} has arguments, but JSON without fields is accepted",
+                trip.info.name
+            ),
         }
     }
     assert!(missing > 0);

@@ -81,7 +81,8 @@ struct Sources {
     root: BTreeMap<String, Module>,
 }
 
-/// Identifiers and groups of a use tree or path after its first segment, expanded.
+/// Adds to `out` the paths of a use tree or path, each with its alias. `tokens` are what follows
+/// the segments in `prefix`.
 fn expand(prefix: &[String], tokens: &[TokenTree], out: &mut Vec<(Module, Option<String>)>) {
     let mut path = prefix.to_vec();
     let mut at = 0;
@@ -137,7 +138,7 @@ fn is_test_attribute(token: &TokenTree) -> bool {
     text.starts_with("[cfg(test)") || text.starts_with("[cfg(all(test,")
 }
 
-/// The position after the item that begins here, after its other attributes.
+/// The position after the item that begins at `at`. The item may begin with attributes.
 fn after_item(tokens: &[TokenTree], mut at: usize) -> usize {
     while let Some(token) = tokens.get(at) {
         at += 1;
@@ -246,8 +247,8 @@ impl Sources {
         }
     }
 
-    /// The import with names that the root re-exports replaced; `None` if they are from another
-    /// crate.
+    /// The path of an import. A name that the root re-exports is replaced by its origin. `None` if
+    /// the name comes from another crate.
     fn resolved(&self, path: &Module) -> Option<Module> {
         let first = path.first()?;
         if self.modules.contains_key(std::slice::from_ref(first)) {
@@ -339,7 +340,7 @@ fn absolute(module: &Module, path: &Module) -> Module {
     [base.as_slice(), rest].concat()
 }
 
-/// Files as (module, text); the layers.
+/// The violations in `files`, which are pairs of module and text.
 fn problems(files: &[(&str, &str)], layers: &[&[&str]]) -> Vec<String> {
     let mut sources = Sources::default();
     for (module, text) in files {

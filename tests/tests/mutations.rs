@@ -1,5 +1,5 @@
 //! Bad input: random mutations of batches and manifests never cause a panic, never run long, and
-//! never touch unmapped memory.
+//! never write to unmapped memory.
 
 use genxml::batch::{Batch, Buffer, Submission};
 use genxml::capture::{Capture, CaptureWriter, Compare, Event, Playback};
@@ -132,7 +132,7 @@ fn captures() -> Vec<PathBuf> {
     corpus::captures().into_iter().filter(|path| small(path)).collect()
 }
 
-/// Content of unmapped memory before and after the memory of the input.
+/// Content of the unmapped memory before and after each buffer of the input.
 static CANARIES: [u8; 8 * 4096] = [0xa5; 8 * 4096];
 
 fn canary(gpu: &mut Gpu) -> Frames {
@@ -180,7 +180,8 @@ fn change() -> impl Strategy<Value = (prop::sample::Index, prop::sample::Index, 
     (any::<prop::sample::Index>(), any::<prop::sample::Index>(), how)
 }
 
-/// The dwords worth changing: batch, state and kernels, without zeros.
+/// Positions (buffer, dword) worth changing: the dwords that are not 0 among the first 2048 of each
+/// buffer.
 fn meaningful(input: &Input) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     for (buffer, (_, bytes)) in input.buffers.iter().enumerate() {

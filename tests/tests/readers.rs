@@ -125,8 +125,8 @@ fn mutations_of_good_inputs() {
     }
 }
 
-/// Valid inputs: files that the project's own code writes, and pieces of the corpus if it is
-/// present.
+/// The readers with their valid inputs: batches and files that the project's own code writes, and
+/// kernels.
 fn subjects() -> Vec<Subject> {
     vec![
         Subject { name: "batch", run: readers::batch, inputs: batches(), most: 160, share: 86 },
@@ -289,7 +289,8 @@ fn files_are_good() {
     assert_eq!(of(Kind::Aub).len(), 4);
 }
 
-/// The kernels of the demos, and those of the corpus if it is present.
+/// The buffers of the demo `fill`, which include its kernel, and the kernels of the corpus if it is
+/// present.
 fn kernels() -> Vec<Vec<u8>> {
     let mut kernels: Vec<Vec<u8>> = genx::demo::fill::submission()
         .iter()

@@ -19,7 +19,11 @@ fn short_packets_are_read_strictly() {
     let whole =
         PipeControl::unpack(&[header | 4, 1 << 20, 0x1000, 0, 0, 0]).expect("as long as can be");
     for dwords in [&four[..], &[header | 2, 1 << 20, 0x1000, 0, 0x7a00_0004, 7, 7, 7]] {
-        assert_eq!(PipeControl::read(dwords), Ok(whole), "what follows is another packet");
+        assert_eq!(
+            PipeControl::read(dwords),
+            Ok(whole),
+            "the dwords after a packet belong to the next packet"
+        );
     }
     let packet = RenderPacket::iter(&four).next().expect("a packet").expect("in order").packet;
     let RenderPacket::PipeControl(lazy) = packet else { panic!("{packet:?}") };
@@ -69,8 +73,8 @@ fn fast_and_table_checks_agree() {
                 (Err(expected), Err(found)) if expected == found => failed += 1,
                 // The table does not check that a tail has complete elements.
                 (_, Err(error)) if is_length(trip.info, &error) => {}
-                // Nor does it check the bits after the last one: in a nested structure they belong
-                // to the outer container.
+                // The table does not check the bits after the last bit of the container either: in
+                // a nested structure they belong to the outer container.
                 (Ok(()), Err(UnpackError::Reserved { dword, bits, .. }))
                     if 32 * dword + bits.trailing_zeros() >= trip.info.bits => {}
                 (table, strict) => {

@@ -219,7 +219,7 @@ fn tails() {
         ThreeDToyTable::unpack(&wrong),
         Err(UnpackError::Fixed { field: "Low", start: 128, .. })
     ));
-    // 8 bits of length.
+    // 402 dwords are too many for a length field of 8 bits.
     let many = [pairs[0]; 200];
     let long = ThreeDToyTable { first: lit!(0), pair: Entries::from(&many) };
     let error = PackError::Length { packet: "3DTOY_TABLE", dwords: 402, max: 257 };

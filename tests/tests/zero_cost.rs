@@ -129,8 +129,8 @@ fn packing_costs_nothing() {
     assert!(wrong.is_empty(), "packing costs more than before:\n{}", wrong.join("\n"));
 }
 
-/// Whether the instruction only loads a constant into a register or stores it; only constants of
-/// the function are read.
+/// Whether the instruction only loads a constant into a register, copies or stores a register, or
+/// returns. It may read memory only at constants of the program.
 fn is_constant_store(instruction: &str) -> bool {
     let (operation, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
     match operation {

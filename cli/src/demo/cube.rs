@@ -65,15 +65,15 @@ const VERTEX: &[u32] = &eu! {
 
 type Matrix = [[f32; 4]; 4];
 
-/// The projection: a point is drawn at x / z and y / z if its depth z is between 2 and 10.
+/// The projection: a point is drawn at 2.5 x / z and 2.5 y / z if its depth z is between 2 and 10.
 const PERSPECTIVE: Matrix =
     [[2.5, 0.0, 0.0, 0.0], [0.0, 2.5, 0.0, 0.0], [0.0, 0.0, 1.25, -2.5], [0.0, 0.0, 1.0, 0.0]];
 
 /// Direction to the light: left, above, behind the eye.
 const LIGHT: [f32; 3] = [-0.48, 0.64, -0.6];
 
-/// A rotation about y and one about x, given by their cosines and sines, then a shift by 5 away from
-/// the eye.
+/// A rotation about y and one about x, given by their cosines and sines, scaled by `size`, then a
+/// shift by 5 away from the eye.
 fn placed([c, s]: [f32; 2], [d, t]: [f32; 2], size: f32) -> Matrix {
     let rows = [[c, 0.0, s], [t * s, d, -t * c], [-d * s, t, d * c]];
     let row = |n: usize, add| [size * rows[n][0], size * rows[n][1], size * rows[n][2], add];

@@ -35,7 +35,8 @@ pub fn pixel(x: u32, y: u32) -> [u8; 4] {
     [x as u8, y as u8, (x ^ y) as u8, 255]
 }
 
-/// The kernel of one thread: group `r0.1`, `r0.6` writes its block of surface 0.
+/// The kernel of a thread. r0.1 and r0.6 have the x and y of its group; the thread writes the block
+/// of the group to surface 0.
 fn kernel() -> Result<Vec<u32>, EncodeError> {
     const X: Register = Register::grf(4);
     const COLOR: Register = Register::grf(6);

@@ -222,7 +222,7 @@ impl Heaps {
         })
     }
 
-    /// The batch with all buffers that it needs, ready for the kernel, or the model.
+    /// The batch with all buffers that it needs, ready for the kernel driver or the model.
     ///
     /// # Errors
     /// If the batch is full.
@@ -287,7 +287,8 @@ fn stages(batch: &mut Draws) -> Result<(), BatchError> {
         ThreeDStateConstantDs::new();
         ThreeDStateConstantGs::new();
         ThreeDStateConstantPs::new();
-        // After them are vertices: 64 of 64 bytes, in chunks of 8 KiB. Other stages have none.
+        // After them are 64 vertices of 64 bytes. Addresses are in units of 8 KiB. Other stages
+        // have no entries.
         ThreeDStateUrbVs {
             vs_urb_starting_address: 4,
             vs_urb_entry_allocation_size: 1,

@@ -1,4 +1,4 @@
-//! The kernel of `genx demo fill`, written with the typed instructions of `genxml::eu`.
+//! Builds the kernel of `genx demo fill` from the typed instructions of `genxml::eu`.
 
 use genxml::eu::instruction::{
     DataType, Descriptor, Destination, Immediate, Operand, Region, Register, Send, SharedFunction,
@@ -6,7 +6,8 @@ use genxml::eu::instruction::{
 };
 use genxml::eu::{EncodeError, Instruction, Opcode};
 
-/// Builds a kernel. Each method appends one instruction, without a mask.
+/// A kernel that is being built. `dwords`, `channel_numbers` and `send` each append one instruction
+/// with NoMask.
 #[derive(Default)]
 pub struct Kernel {
     instructions: Vec<Instruction>,
@@ -38,7 +39,7 @@ pub const fn number(value: u32) -> Operand {
 }
 
 impl Kernel {
-    /// `operation` on `channels` dwords, from `sources` to `to`.
+    /// Appends `operation` on `channels` dwords, from `sources` to `to`.
     pub fn dwords<const N: usize>(
         &mut self,
         operation: Opcode,

@@ -45,7 +45,7 @@ const PIXEL: &[u32] = &eu! {
     sendc (16|M0)    null  r112  0x25  0x10031000  {EOT}
 };
 
-/// The messages of the kernel: the descriptors in the assembly.
+/// Checks that the descriptors in the assembly are those of these messages.
 const _: () = {
     let sample = MessageDescriptorSamplingEngine {
         message_type: Message::SAMPLE,
@@ -66,8 +66,9 @@ const _: () = {
     assert!(color.pack()[0] == 0x1003_1000);
 };
 
-/// Width and height of level 0, and how many levels there are, down to one texel.
+/// Width and height of level 0 in texels.
 const TEXTURE: usize = 128;
+/// Number of levels, down to one texel.
 const LEVELS: usize = 8;
 const TEXEL: usize = 4;
 const PITCH: usize = TEXTURE * TEXEL;

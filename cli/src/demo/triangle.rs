@@ -55,7 +55,7 @@ pub const PIXEL: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
-/// The messages of the kernels: the descriptors in the assembly.
+/// Checks that the descriptors in the assembly are those of these messages.
 const _: () = {
     const TO_URB: UrbMessageDescriptor = UrbMessageDescriptor {
         urb_opcode: UrbMessageDescriptorUrbOpcode::SIMD8_WRITE,

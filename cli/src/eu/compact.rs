@@ -6,20 +6,27 @@ use genxml_eu::compaction::{compact_kernel, expand_kernel};
 use genxml_eu::kernel::instructions;
 use std::path::{Path, PathBuf};
 
-/// Compact a kernel to 8-byte instructions, or expand it; jumps keep their targets
+/// Convert the instructions of a kernel to the 8-byte form where they have one, or to the 16-byte
+/// form
+///
+/// Jumps keep their targets.
+///
+/// Exit code: 0 success, 2 unusable input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu compact kernel.bin -o small.bin
   genx eu compact --expand kernel.bin -o full.bin
-  genx eu compact kernel.bin              print the size only")]
+  genx eu compact kernel.bin              print both sizes only")]
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
-    /// Write the instructions to a file; - for standard output. Default: print the size only
+    /// Write the instructions to a file; - for standard output. Default: only print the sizes
+    /// before and after the conversion
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
-    /// hexadecimal, and others are binary
+    /// Format of the file. Default: by the suffix of its name. Files with the suffix asm, s or iga
+    /// are assembly. Files with the suffix hex, expected or txt are hexadecimal text. All others,
+    /// and standard input, are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Use the 16-byte form for every instruction

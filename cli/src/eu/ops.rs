@@ -8,7 +8,7 @@ use genxml_eu::signature::{Signature, math_functions};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Print the instruction table: syntax, types, modifiers, restrictions and source of operations
+/// Print the table of EU operations: syntax, types, modifiers, restrictions and source
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu ops
@@ -108,7 +108,7 @@ fn restrictions(op: &Op) -> Vec<String> {
         (Traits::NO_ACCUMULATOR_SOURCE, "no source can be an accumulator"),
         (Traits::NO_ACCUMULATOR_DESTINATION, "the destination cannot be an accumulator"),
         (Traits::LOGIC, "a negated source is its complement"),
-        (Traits::NO_MASK_NEEDED, "NoMask must be set"),
+        (Traits::NO_MASK_NEEDED, "NoMask should be set"),
     ];
     let found = traits.into_iter().filter(|(set, _)| op.traits.contains(*set));
     let mut texts: Vec<String> = found.map(|(_, text)| text.to_owned()).collect();

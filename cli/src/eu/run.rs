@@ -20,11 +20,13 @@ use std::str::FromStr;
 /// Execute a kernel in one thread, without a batch
 ///
 /// There is no memory: messages are printed with their payload, and their responses are zero.
-/// Registers that --grf and --grf-file do not set start as zero. The run ends at a send with EOT, at
-/// --max, or at a breakpoint. Without --dump, the changed registers are printed.
+/// General registers that --grf and --grf-file do not set are zero at the start. The run ends after
+/// a send with EOT (end of thread), before a breakpoint, after --max instructions, or at a fault.
+/// At the end, the registers of --dump are printed; without --dump, all general registers that
+/// changed.
 ///
 /// Exit code: 0 the thread ended or reached a breakpoint; 2 unusable input; 3 a fault, --max was
-/// reached, or the thread waits forever.
+/// reached, or the thread waits for something that never happens.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu run kernel.bin --grf r1=1,2,3,4,5,6,7,8 --dump r2-r3
@@ -35,24 +37,26 @@ use std::str::FromStr;
 pub struct Args {
     /// The kernel; - for standard input
     file: PathBuf,
-    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
-    /// hexadecimal, and others are binary
+    /// Format of the file. Default: by the suffix of its name. Files with the suffix asm, s or iga
+    /// are assembly. Files with the suffix hex, expected or txt are hexadecimal text. All others,
+    /// and standard input, are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Byte offset of the first instruction in FILE
     #[arg(long, value_name = "N", value_parser = address, default_value = "0")]
     offset: u64,
-    /// Set registers before the start. rN=VALUES sets dwords (ud), separated by commas.
-    /// rN.S:TYPE=VALUES starts at element S of another type (ub b uw w ud d uq q hf f df)
+    /// Set general registers before the start. rN=VALUES sets dwords from the start of rN; VALUES
+    /// are numbers, separated by commas. rN.S:TYPE=VALUES sets elements of TYPE (ub b uw w ud d uq
+    /// q hf f df), from element S of rN on. May be repeated
     #[arg(long, value_name = "rN=VALUES")]
     grf: Vec<Load>,
-    /// Set registers from the bytes of a file, from r0 on. --grf overrides them
+    /// Set general registers from the bytes of a file, from r0 on. --grf changes them afterwards
     #[arg(long, value_name = "FILE")]
     grf_file: Option<PathBuf>,
-    /// Dispatched channels, one bit each. Default: all channels of --simd
+    /// The channels that the thread starts with, one bit each. Default: all channels of --simd
     #[arg(long, value_parser = address)]
     mask: Option<u64>,
-    /// Number of channels
+    /// Number of channels of the thread, if --mask is not given
     #[arg(long, value_name = "N", default_value = "32", value_parser = ["1", "8", "16", "32"])]
     simd: String,
     /// Initial value of cr0.0: 0x0001 alternative float mode, 0x0030 rounding mode, 0x0004 single
@@ -78,7 +82,7 @@ pub struct Args {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-    /// Registers to print at the end
+    /// General registers to print at the end, for example r2 or r2-r5. May be repeated
     #[arg(long, value_name = "rA-rB")]
     dump: Vec<Range>,
 }
@@ -215,7 +219,7 @@ fn stopped(result: &Result<Halt, Fault>, max: u64, start: u32) -> (String, Exit)
 struct End<'a> {
     thread: &'a Thread,
     stopped: String,
-    /// The thread ended itself.
+    /// True if the thread ended with a message that has EOT.
     ended: bool,
     /// Offset of the next instruction in the file.
     position: u32,
@@ -410,7 +414,7 @@ fn returns(message: &Message) -> u64 {
     }
 }
 
-/// `hdc.dc1 0x02106e02 (media block write)`.
+/// Formats receiver, descriptor and description: `hdc.dc1 0x02106e02 (media block write)`.
 fn words(message: &Message) -> String {
     let what = message::words(message.function, message.descriptor);
     let mut text =
@@ -458,7 +462,7 @@ fn type_name(ty: Type) -> &'static str {
     TYPES.iter().find(|(_, known)| *known == ty).map_or("?", |(name, _)| name)
 }
 
-/// Values of `--grf`.
+/// Bytes that one `--grf` sets, from byte `first` of the general registers on.
 #[derive(Clone, Debug)]
 struct Load {
     first: usize,

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 
 /// Check a kernel's instructions and control flow against the manual
 ///
-/// An error means that hardware refuses the instruction or leaves its result undefined. A warning
-/// means that the instruction works but is not recommended. `genx check --kernel` applies these
-/// rules too, and also checks the descriptors of messages.
+/// An error is an instruction that hardware refuses, or whose result is undefined. A warning is an
+/// instruction that works but is not recommended. `genx check --kernel` applies these rules too,
+/// and also the rules of message descriptors.
 ///
 /// Exit code: 0 no errors, 1 errors, 2 unusable input.
 #[derive(clap::Args, Debug)]
@@ -26,8 +26,9 @@ pub struct Args {
     /// The kernel; - for standard input
     #[arg(required_unless_present_any = ["list", "explain"])]
     file: Option<PathBuf>,
-    /// Format of the file. Default: by its name. Files *.asm are assembly, *.hex and *.expected are
-    /// hexadecimal, and others are binary
+    /// Format of the file. Default: by the suffix of its name. Files with the suffix asm, s or iga
+    /// are assembly. Files with the suffix hex, expected or txt are hexadecimal text. All others,
+    /// and standard input, are binary
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Do not print warnings

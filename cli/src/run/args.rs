@@ -7,11 +7,13 @@ use std::path::PathBuf;
 /// Execute a capture on the model and compare memory with what the capture expects, or execute an
 /// AUB file.
 ///
-/// A fault ends the run. Only completed submissions are counted. In JSON, expectations that were not
-/// reached have `"ok": null`. An AUB file runs up to the first unreadable byte.
+/// A capture is a directory with submissions, memory, and expectations: contents that memory must
+/// have after a submission. A fault or hang ends the run. The printed number of submissions does
+/// not include the one that it ended. In JSON, an expectation that was not reached has `"ok":
+/// null`. If a part of an AUB file cannot be read, everything before that part runs.
 ///
-/// Results do not depend on the number of threads. With --stats, --observe or a trace, thread groups
-/// and screen tiles run one after the other.
+/// Results do not depend on the number of host threads. With --stats, --observe or a trace, thread
+/// groups and screen tiles run one after the other.
 ///
 /// Exit code: 0 success; 1 an expectation differs, or --check finds an error; 2 unusable input; 3 a
 /// GPU fault, a hang, or something that the model does not implement.
@@ -28,18 +30,21 @@ pub struct Args {
     /// A capture directory (with manifest.json and data.bin.zst), an AUB file, plain or compressed
     /// (xz, gzip, zstd), or - for an AUB file from standard input
     pub(super) input: PathBuf,
-    /// Also check the capture against the programming restrictions of the manual, as `genx check`
-    /// does
+    /// Before the run, also check the capture against the programming restrictions of the manual,
+    /// as `genx check` does. Not for AUB files
     #[arg(long)]
     pub(super) check: bool,
-    /// Write the memory of each expectation to DIR/NAME.bin and each frame to DIR/frameN.png; with
-    /// --observe draw also the targets of draws
+    /// Write files to DIR: the memory of each expectation as NAME.bin, each displayed frame of a
+    /// capture as frameN.png, and with --observe draw the targets of draws as pictures
     ///
     /// The pictures before and after draw N are DIR/drawN-before-rt0.png, DIR/drawN-after-rt0.png
     /// and so on for each render target. If the draw has depth or stencil tests, there are also
     /// drawN-...-depth.png and drawN-...-stencil.png. A picture shows the level and the first slice
     /// that the draw writes to, sample 0, without alpha. Blocks of a fast clear have the clear
-    /// colour. A depth of 1 is white; other depths are grey, from the least in black to the greatest.
+    /// colour. A depth of 1 is white; other depths are grey, from the least in black to the
+    /// greatest.
+    ///
+    /// An AUB file has no expectations and no frames, so --dump needs --observe draw for it.
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
     /// After a fault or hang, write an i915 error state to FILE: registers, ring, batch and all
@@ -79,16 +84,18 @@ pub struct Args {
     /// bytes_read, bytes_written), engines (engine, packets), seconds, instructions_per_second.
     ///
     /// Captures also have capture and submissions_in_capture, and AUB files have aub (kind, pci_id,
-    /// application). --check adds check (the object of `genx check`), --observe draw adds draws, and
-    /// --stats adds tables (engines, packets, kernels, messages). Times in tables are the model's,
-    /// in units of about a nanosecond. Two runs of the same input differ only in seconds and
-    /// instructions_per_second.
+    /// application). --check adds check (the object of `genx check`), --observe draw adds draws,
+    /// and --stats adds tables (engines, packets, kernels, messages). Times in tables are the
+    /// model's, in units of about a nanosecond. Two runs of the same input differ only in seconds
+    /// and instructions_per_second.
     #[arg(long)]
     pub(super) json: bool,
-    /// Number of host threads. Default: all cores. Results do not depend on it
+    /// Number of host threads, at most 256. Default: all cores. Results do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) threads: Option<u32>,
-    /// Units of work (EU instructions, pixels, packets) after which a submission is a hang
+    /// Maximum work of a submission; with more, it is a hang. An EU instruction is 16 units, a
+    /// packet 32, a shaded pixel 64; a unit is about a nanosecond of the model's time. Default:
+    /// 4294967296
     #[arg(long, value_name = "UNITS")]
     pub(super) work_limit: Option<u64>,
 }

@@ -67,7 +67,7 @@ pub fn of_aub(
     write(path, file, &state)
 }
 
-/// Writes a state to a file. Its suffix selects the compression.
+/// Writes a state to a file. The suffix of the file's name selects the compression.
 fn write(path: &Path, name: &str, state: &ErrorState) -> Result<(), Error> {
     let cannot =
         |error: std::io::Error| bad_input(format!("cannot write {}: {error}", path.display()));

@@ -59,12 +59,14 @@ pub struct Report {
 pub struct Compared {
     name: String,
     after_exec: u64,
-    /// `None` if the expectation was not reached, otherwise its first difference.
+    /// `None` if the expectation was not reached, `Some(None)` if it was met, otherwise its first
+    /// difference.
     result: Option<Option<Mismatch>>,
 }
 
 impl Compared {
-    /// An expectation with its first difference; `None` if it was not reached.
+    /// An expectation and its result: `None` if it was not reached, `Some(None)` if it was met,
+    /// otherwise its first difference.
     pub fn new(expectation: &Expectation, result: Option<Option<Mismatch>>) -> Self {
         Compared { name: expectation.name.clone(), after_exec: expectation.after_exec, result }
     }
@@ -82,9 +84,9 @@ impl Compared {
 pub enum Stop {
     /// A fault.
     Fault {
-        /// The submission of the capture.
+        /// Number of the submission in a capture.
         exec: Option<u64>,
-        /// The byte of the AUB file.
+        /// Offset in an AUB file. The file starts the faulting submission before this byte.
         byte: Option<u64>,
         /// The fault.
         fault: Fault,
@@ -319,7 +321,7 @@ impl Report {
     }
 }
 
-/// Writes the position of a fault. Its message is on standard error.
+/// Writes the position of a fault. The message of the fault is on standard error.
 fn where_it_stopped(out: &mut dyn Write, place: &Place) -> io::Result<()> {
     let offset = match place.address.checked_sub(place.batch) {
         Some(offset) => format!(", batch {} +{offset:#x}", Va(place.batch)),

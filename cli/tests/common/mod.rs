@@ -51,7 +51,8 @@ pub fn batch_capture<E: Engine>(directory: &Path, build: impl FnOnce(&mut Batch<
     writer.finish(directory).unwrap();
 }
 
-/// The folder of real captures, if it exists. `GENXML_CORPUS` selects another folder.
+/// The folder of real captures; `None` if it does not exist. `GENXML_CORPUS` selects another
+/// folder, which must exist.
 pub fn corpus() -> Option<PathBuf> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/corpus");
     let path = PathBuf::from(std::env::var("GENXML_CORPUS").unwrap_or_else(|_| default.to_owned()));

@@ -24,7 +24,7 @@ pub(super) fn check(check: &mut Check<'_>, container: &Container) {
     }
 }
 
-/// Does the same as [`comparisons`] for the condition of a rule or view.
+/// Does the same as [`comparisons`] for the condition of a rule or view, and also checks `in`.
 fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, place: (&Span, &str)) {
     match condition {
         Cond::Number(_) | Cond::Field(_) | Cond::Index | Cond::Role(_) => {}
@@ -87,7 +87,7 @@ fn never(
     check.report(Diagnostic::new(Code::Never, place, message));
 }
 
-/// Reports tests for equality of a field with a number that has more bits than the field.
+/// Reports `==` and `!=` between a field and a number that has more bits than the field.
 fn comparisons(check: &mut Check<'_>, condition: &Expr, span: &Span, attribute: &str) {
     match condition {
         Expr::Number(_) | Expr::Field { .. } => {}

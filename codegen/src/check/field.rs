@@ -1,4 +1,4 @@
-//! Each field by itself: width, alignment, stored form, default, values.
+//! Checks of single fields: width, alignment, stored form, default, range, enumeration values.
 
 use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
@@ -59,9 +59,10 @@ fn width(check: &mut Check<'_>, container: &Container, field: &Field) {
             }
             _ => None,
         },
-        // The pointer counts from the start of the dword: bits 47:0 or 63:6 of a pair.
+        // The pointer starts at bit 0 of the dword that contains the first bit of the field. So an
+        // address is, for example, bits 47:0 or 63:6 of two dwords.
         Type::Address { .. } if field.end - field.start / 32 * 32 >= 64 => {
-            wrong("a pointer has 64 from the start of its dword".into())
+            wrong("a pointer ends within 64 bits of the start of its dword".into())
         }
         Type::Uint | Type::Int if width > 64 => wrong("a number has at most 64".into()),
         Type::UFixed { .. } | Type::SFixed { .. } if width > 32 => {
@@ -96,7 +97,7 @@ fn stored(check: &mut Check<'_>, field: &Field) {
     let message = match field.stored {
         Stored::Plain => return,
         _ if field.ty != Type::Uint => {
-            format!("`{}` is not uint, so it is stored as it is", field.name)
+            format!("`{}` is not a uint, so it cannot have `stored-as`", field.name)
         }
         Stored::Shifted(by) if by + width > 64 => {
             format!("`{}` shifted by {by} needs {} bits", field.name, by + width)
@@ -143,7 +144,7 @@ fn default(check: &mut Check<'_>, field: &Field) {
 }
 
 fn address(check: &mut Check<'_>, field: &Field, space: &str, align: u64) {
-    // The loader refuses unknown spaces; a model made by a program may hold any text.
+    // The loader refuses unknown address spaces, but a program can build a `Spec` with any text.
     if !SPACES.contains(&space) {
         let message = format!("`{space}` is not an address space");
         check.report(Diagnostic::new(Code::Space, field.span.clone(), message));

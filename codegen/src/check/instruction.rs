@@ -1,4 +1,4 @@
-//! Instructions: distinct opcodes, and lengths that match their headers.
+//! Checks of instructions: pipelines, distinct opcodes, and defaults of length fields.
 
 use std::collections::HashSet;
 
@@ -69,7 +69,7 @@ fn length(check: &mut Check<'_>, container: &Container, bias: u32) {
         check.report(Diagnostic::new(Code::Length, field.span.clone(), message));
     }
     if container.partial || variable {
-        return; // the undescribed part has an unknown size
+        return; // the length of the packet is not constant
     }
     let place = check.place(&container.span, "bias");
     if dwords < bias {
@@ -95,7 +95,8 @@ fn length(check: &mut Check<'_>, container: &Container, bias: u32) {
     }
 }
 
-/// No header may match two instructions of one engine.
+/// Reports two instructions of one engine that the same header matches. Skips `broken` containers
+/// and Mesa's files.
 pub(super) fn opcodes(check: &mut Check<'_>, broken: &HashSet<usize>) {
     struct Header<'a> {
         container: &'a Container,

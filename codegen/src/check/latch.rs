@@ -1,4 +1,5 @@
-//! Latched state: its size is bounded, and a plain field selects the entry.
+//! Checks of latched state: its size has a limit, and the field that selects an entry is a plain
+//! number.
 
 use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};

@@ -216,7 +216,7 @@ fn merge(holes: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 }
 
 fn list(holes: &[(u32, u32)]) -> String {
-    // A hole over several dwords is printed dword by dword, as in the manual.
+    // A hole is printed dword by dword. Three or more whole dwords are printed as one range.
     let mut texts = Vec::new();
     for (start, end) in holes {
         let mut at = *start;

@@ -29,8 +29,8 @@ pub fn check(spec: &Spec) -> Vec<Diagnostic> {
     check_except(spec, &HashSet::new())
 }
 
-/// Does the same as [`check`], but checks only names and single fields of the `broken` containers
-/// (by index), because parts of them are unreadable.
+/// Does the same as [`check`], but checks only names, register offsets and single fields of the
+/// `broken` containers (by index), because parts of them are unreadable.
 pub fn check_except(spec: &Spec, broken: &HashSet<usize>) -> Vec<Diagnostic> {
     let mut check = Check { spec, found: Vec::new() };
     names::check(&mut check);

@@ -253,7 +253,7 @@ fn fields(check: &mut Check<'_>, scope: Scope<'_>) {
     for (name, what, span, attribute) in others {
         if let Some((first, other)) = seen.insert((None, key(name)), (name, span)) {
             let place = check.place(span, attribute);
-            let message = format!("{what} `{name}` is named as `{first}` is");
+            let message = format!("{what} `{name}` has the same name as `{first}`");
             check.report(
                 Diagnostic::new(Code::DuplicateField, place, message)
                     .also(other.clone(), "first here"),

@@ -78,11 +78,7 @@ fn place(check: &mut Check<'_>, register: &Container) {
     };
     let name = &register.name;
     if offset % 4 != 0 {
-        wrong(
-            "num",
-            format!("`{name}` is at {offset:#x}, which is no dword of the register space"),
-            None,
-        );
+        wrong("num", format!("`{name}` is at {offset:#x}, which is not a multiple of 4"), None);
     }
     let size = 4 * register.bits.div_ceil(32);
     match (*count, *stride) {

@@ -1,4 +1,5 @@
-//! Variant sets: each alternative has one condition, and no two hold at once.
+//! Checks of variant sets: all fields of an alternative have the same condition, at most one
+//! alternative has none, and no two conditions hold at once.
 
 use super::context::{Check, for_each_scope};
 use crate::diagnostic::{Code, Diagnostic};

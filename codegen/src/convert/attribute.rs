@@ -98,7 +98,7 @@ pub(crate) fn number_below(
     }
 }
 
-/// Parses `true` or `false`. A missing attribute is false.
+/// Parses `true`, `1`, `false` or `0`. A missing or wrong attribute is false.
 pub(crate) fn flag(element: &Element, at: Option<At>, problems: &mut Vec<Diagnostic>) -> bool {
     match at.map(|at| element.at(at)) {
         None => false,
@@ -111,7 +111,7 @@ pub(crate) fn flag(element: &Element, at: Option<At>, problems: &mut Vec<Diagnos
     }
 }
 
-/// Parses one of the given words.
+/// Returns the value of the attribute's word. Reports a word that is not among `words`.
 pub(crate) fn word<T: Copy>(
     attribute: &Attribute,
     words: &[(&str, T)],

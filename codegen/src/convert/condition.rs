@@ -4,12 +4,12 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{self, ExprError, Scope};
 use crate::model::{Cond, Expr, Rule, Span, Spec};
 
-/// The text and span of a condition that is not parsed yet.
+/// The text and span of a condition that is not parsed yet; `None` if there is no condition.
 pub(crate) type Pending = Option<(String, Span)>;
 
 /// A rule whose condition is not parsed yet.
 pub(crate) struct PendingRule {
-    /// Index of its container.
+    /// Index of the container that has the rule.
     pub container: usize,
     pub(super) rule: Rule,
     pub(super) condition: (String, Span),
@@ -34,7 +34,7 @@ impl PendingRule {
 
 /// A view whose condition is not parsed yet.
 pub(crate) struct PendingView {
-    /// Index of its container.
+    /// Index of the container that has the view.
     pub container: usize,
     /// Index among the container's views.
     pub view: usize,

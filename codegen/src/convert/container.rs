@@ -124,7 +124,7 @@ fn latch(attribute: &Attribute, problems: &mut Vec<Diagnostic>) -> Option<Latch>
 }
 
 impl Converter<'_> {
-    /// A struct, instruction or register.
+    /// Reads a struct, instruction or register.
     pub fn container(&mut self, element: &Element) -> Container {
         let common = match element.name.as_str() {
             "struct" => self.structure(element),
@@ -245,7 +245,7 @@ impl Converter<'_> {
         at.and_then(|at| word(element.at(at), &[("allowed", true)], self.problems)).unwrap_or(false)
     }
 
-    /// Size of the fixed part.
+    /// Returns the size of the fixed part in bits.
     fn bits(
         &mut self,
         element: &Element,
@@ -370,8 +370,8 @@ impl Converter<'_> {
         fields
     }
 
-    /// Reads the views. Their conditions name fields of nested structures, so these are parsed
-    /// later, like those of rules.
+    /// Reads the views. Their conditions may name fields of nested structures, which may not have
+    /// been read yet. So the conditions are parsed later, like those of rules.
     fn views(&mut self, element: &Element) -> Vec<View> {
         let mut views = Vec::new();
         for child in element.children.iter().filter(|child| child.name == "view") {
@@ -442,8 +442,8 @@ fn mark_length(fields: &mut [Field]) {
     }
 }
 
-/// Marks opcode fields in a file that does not: all fields with a default in the upper half of the
-/// first dword, as Mesa's tools do.
+/// If no field of the instruction has the attribute `opcode`, marks as opcode all fields with a
+/// default in bits 31:16 of the first dword, except the length. Mesa's tools do the same.
 fn mark_opcode(fields: &mut [Field]) {
     if fields.iter().any(|field| field.opcode) {
         return;

@@ -1,4 +1,4 @@
-//! The state of the conversion of one container.
+//! The type that converts one container, with its state.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct Names {
     pub structs: HashMap<String, ContainerId>,
 }
 
-/// Reads one container.
+/// The state while one container is read.
 pub(crate) struct Converter<'a> {
     /// Types by name.
     pub names: &'a Names,
@@ -27,12 +27,13 @@ pub(crate) struct Converter<'a> {
     pub file: usize,
     /// Name of the container.
     pub container: String,
-    /// Index that the container will have.
+    /// Index that the container will have in the specification.
     pub index: usize,
     /// Rules read so far, of all containers.
     pub pending: &'a mut Vec<PendingRule>,
     /// Conditions of views read so far, of all containers.
     pub pending_views: &'a mut Vec<PendingView>,
-    /// Names of fields that could not be read. Conditions that name them are not reported.
+    /// Names of fields that could not be read. A condition that names such a field is not reported
+    /// as wrong.
     pub lost: Vec<String>,
 }

@@ -56,7 +56,8 @@ struct ViewAttributes {
 }
 
 impl Converter<'_> {
-    /// Reads a view, a field with fewer attributes, and its condition.
+    /// Reads a view (a field with fewer attributes) and the text of its condition. Returns `None`
+    /// if the name, position or type is unusable.
     pub fn view(&mut self, element: &Element) -> Option<(Field, Pending)> {
         let a: ViewAttributes = xml::attributes(element, self.problems);
         let ViewAttributes { name, start, end, dword, bits, r#type, exists_if, source, doc } = a;
@@ -85,7 +86,7 @@ impl Converter<'_> {
     }
 
     fn read_field(&mut self, element: &Element, a: &FieldAttributes) -> Option<(Field, Pending)> {
-        // In Mesa's files, bits that must be one may have no name.
+        // In Mesa's files, bits that must be one or zero may have no name.
         let nameless = self.foreign
             && a.name.is_none()
             && matches!(&*element.text_of(a.r#type), "mbo" | "mbz");
@@ -333,7 +334,8 @@ impl Converter<'_> {
         Some(Type::Address { space: space.to_owned(), align, target: element.text_of(a.target) })
     }
 
-    /// Returns the enumeration inside a field. Fields with the same name and values share one.
+    /// Returns the enumeration inside a field. Fields of one container that have the same name and
+    /// values share one enumeration.
     fn inline_enum(
         &mut self,
         element: &Element,

@@ -113,8 +113,8 @@ impl<'a> Checks<'a> {
     }
 
     /// A Rust expression that is true if no check fails. It reads `dwords`, an array of the
-    /// container's size or a slice of at least that size. `None` if the expression would be long,
-    /// or if an element of the tail does not fill dwords.
+    /// container's size or a slice of at least that size. `None` if the expression would have too
+    /// many terms, or if the elements of the tail are not whole dwords.
     pub fn fits(&self) -> Option<TokenStream> {
         let mut quick = Quick { at: None, ..Quick::default() };
         quick.rows(self, 0)?;
@@ -164,7 +164,7 @@ impl<'a> Checks<'a> {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The row for one set of alternatives.
+    /// The row for one set of alternatives; `None` if it would check nothing.
     fn set(
         &self,
         members: &[&'a Field],
@@ -213,7 +213,7 @@ impl<'a> Checks<'a> {
         if field.length {
             let dwords = (self.container.bits / 32).saturating_sub(bias);
             let (start, end) = (field.start, field.end);
-            // With a range, a packet may end before the last field of the table.
+            // If the length has a range, a packet may be shorter than the table.
             return match field.range {
                 _ if variable => Vec::new(),
                 Some((min, max)) => {
@@ -387,8 +387,9 @@ impl Quick {
         Place { base, put: quote!(dwords), get: quote!(dwords), array: false }
     }
 
-    /// An expression that compares the masked bits of all dwords. For a whole packet it is one
-    /// call, which compiles faster than one comparison per dword.
+    /// An expression that compares the masked bits of all dwords; `None` if no bit has a fixed
+    /// value. For more than two dwords of a packet it is one call, which compiles faster than one
+    /// comparison per dword.
     fn masked(&self) -> Option<TokenStream> {
         let last = *self.masks.keys().next_back()?;
         if self.at.is_none() && self.masks.len() > 2 {

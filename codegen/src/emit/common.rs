@@ -232,8 +232,8 @@ impl Plan<'_> {
     }
 }
 
-/// The bits that are the same in every packet of the type: opcode, must-be-one, and the length if
-/// it is fixed.
+/// Dwords with the bits that are the same in every packet of the type: opcode, must-be-one, and the
+/// length if it is fixed. All other bits are 0.
 pub(super) fn fixed_dwords(container: &crate::model::Container) -> Vec<u32> {
     let mut dwords = vec![0; container.bits.div_ceil(32) as usize];
     let variable = container.groups.iter().any(|group| group.count == 0);
@@ -284,7 +284,8 @@ pub(super) fn tail_doc(tail: &Array) -> Vec<String> {
     doc
 }
 
-/// The constant `OFFSET` of a register, and the function `offset` if there are several registers.
+/// The constant `OFFSET` of a register, `COUNT` for an array of registers, and the function
+/// `offset` for an array or for a register that each engine has.
 fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream {
     let offset = pattern(u64::from(offset));
     let (count_, stride) = (number(count), number(stride));
@@ -297,7 +298,7 @@ fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream 
         (true, false) => quote! {
             /// Byte offset from the engine's base.
             pub const OFFSET: u32 = #offset;
-            /// Byte offset of this engine's register in the register space.
+            /// Byte offset of the register of `engine` in the register space.
             pub const fn offset(engine: EngineBase) -> u32 { engine.base.wrapping_add(Self::OFFSET) }
         },
         (false, true) => quote! {
@@ -305,7 +306,7 @@ fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream 
             pub const OFFSET: u32 = #offset;
             /// Number of registers.
             pub const COUNT: u32 = #count_;
-            /// Byte offset of register `index`; `None` if there are fewer.
+            /// Byte offset of register `index`; `None` from `COUNT` on.
             pub const fn offset(index: u32) -> Option<u32> { #index }
         },
         (true, true) => {
@@ -317,7 +318,7 @@ fn place(offset: u32, per_engine: bool, count: u32, stride: u32) -> TokenStream 
                 pub const OFFSET: u32 = #offset;
                 /// Number of registers.
                 pub const COUNT: u32 = #count_;
-                /// Byte offset of this engine's register `index`; `None` if there are fewer.
+                /// Byte offset of register `index` of `engine`; `None` from `COUNT` on.
                 pub const fn offset(engine: EngineBase, index: u32) -> Option<u32> { #index }
             }
         }

@@ -12,7 +12,8 @@ pub fn doc(lines: &[String]) -> TokenStream {
     quote!(#(#[doc = #lines])*)
 }
 
-/// `#[doc(alias = ...)]` with the manual's name, if the name in Rust differs.
+/// `#[doc(alias = ...)]` with the manual's name, if the name in Rust differs and rustdoc allows the
+/// alias.
 pub fn alias(name: &str, rust: &str) -> Option<TokenStream> {
     let fine = !name.is_empty()
         && name != rust
@@ -51,7 +52,7 @@ fn inner(word: &str) -> bool {
     !word.starts_with('_') && !word.ends_with('_')
 }
 
-/// Joins parts with the separator ` · `.
+/// Joins the parts that are not empty with the separator ` · `.
 fn facts(parts: &[String]) -> String {
     let parts: Vec<&str> =
         parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
@@ -175,7 +176,7 @@ pub fn field(field: &Field, relative: bool) -> Vec<String> {
     lines
 }
 
-/// Converts a stored value to the meant value.
+/// Returns the meant value of a stored value as text.
 fn meant(field: &Field, stored: u64, width: u32, signed: bool) -> String {
     let mask = u64::MAX >> (64 - width.clamp(1, 64));
     let value = match (&field.ty, field.stored) {

@@ -6,13 +6,13 @@ use crate::model::Enum;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Generates the type and its constants. `tables` is the module of its static.
+/// Generates the type and its constants. `tables` is the module of the static that describes it.
 pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
     let (name, tables) = (ident(rust_name), ident(tables));
     let doc = docs::doc(&docs::enumeration(e));
     let alias = docs::alias(&e.name, rust_name);
     let bits = e.bits.clamp(1, 64);
-    // The smallest integer type: most members of packets are enumerations.
+    // The smallest integer type, to keep packets small: most of their members are enumerations.
     let storage = match bits {
         0..=8 => Some("u8"),
         9..=16 => Some("u16"),
@@ -41,7 +41,7 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
             Some(quote!(#number => Some(#bits),))
         });
         quote! {
-            /// The bits that the value represents.
+            /// The bits that this compaction index expands to; `None` for a value without them.
             pub const fn expansion(self) -> Option<u64> {
                 match self.0 {
                     #(#arms)*
@@ -58,14 +58,14 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
         pub struct #name(#storage);
         impl #name {
             #(#constants)*
-            /// Size in bits: of the widest field of this type.
+            /// Size in bits of the widest field of this type.
             pub const BITS: u32 = #width;
-            /// Its description at run time.
+            /// Description of the enumeration at run time.
             pub const INFO: &'static Enumeration = &super::#tables::#name;
-            /// `value`, named or not, if it fits the field.
+            /// Converts a number. It need not have a name.
             ///
             /// # Errors
-            /// [`OutOfRange`] if it has more bits than the widest field of this type.
+            /// [`OutOfRange`] if `value` has more bits than the widest field of this type.
             #[inline]
             pub const fn new(value: u64) -> Result<Self, OutOfRange> {
                 match OutOfRange::check(value, #max) {
@@ -73,7 +73,7 @@ pub fn enumeration(e: &Enum, rust_name: &str, tables: &str) -> TokenStream {
                     Some(error) => Err(error),
                 }
             }
-            /// From a stored pattern, for decoders.
+            /// Converts a stored pattern. Bits that do not fit the type are ignored.
             #[inline(always)]
             pub const fn from_bits(bits: u64) -> Self {
                 #name((bits & #max) #cast)

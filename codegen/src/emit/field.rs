@@ -107,7 +107,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The Rust type.
+    /// The Rust type of a field, as a path from the unit of `file`.
     pub fn ty(&self, field: &Field, file: usize) -> TokenStream {
         let (width, newtype) = (number(field.end - field.start + 1), self.newtype(field));
         match (&field.ty, field.stored) {
@@ -144,7 +144,8 @@ impl Plan<'_> {
         }
     }
 
-    /// An expression for the default.
+    /// An expression for the field's default. Without a default, it is zero; for a structure, it is
+    /// the structure's own default.
     pub fn default(&self, field: &Field, file: usize) -> TokenStream {
         let value = field.default.unwrap_or(0);
         match (&field.ty, field.stored) {
@@ -226,7 +227,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The name of the bounded type, without parameters.
+    /// The name of the field's number type in `genxml_core`, without parameters.
     fn newtype(&self, field: &Field) -> TokenStream {
         let wide = field.end - field.start >= 32;
         let name = match (&field.ty, field.stored) {
@@ -245,7 +246,7 @@ impl Plan<'_> {
         quote!(#name)
     }
 
-    /// The statement that writes `value` at a run-time position.
+    /// The statement that writes `value` to the bits of the field.
     pub fn put(&self, field: &Field, place: &Place, value: TokenStream) -> TokenStream {
         let (start, end, dwords) = (place.at(field.start), place.at(field.end), &place.put);
         if let Type::Struct(id) = &field.ty {
@@ -264,7 +265,7 @@ impl Plan<'_> {
     }
 
     /// For each dword of the field, an expression for the field's bits in it. `None` for a
-    /// structure of several dwords.
+    /// structure that does not lie in one dword.
     pub fn terms(&self, field: &Field, value: TokenStream) -> Option<Vec<(u32, TokenStream)>> {
         let (mut start, end) = (field.start, field.end);
         let one = start / 32 == end / 32;
@@ -286,7 +287,8 @@ impl Plan<'_> {
                 wide = false;
                 quote!(#value.to_bits())
             }
-            // The bits already have their position in the pointer, and all other bits are zero.
+            // An address has the field's bits at their positions in the pointer, and zero
+            // elsewhere.
             Type::Address { .. } => {
                 let shift = address_shift(field);
                 if shift == start % 32 {
@@ -397,7 +399,7 @@ pub fn value_names(e: &Enum) -> Vec<(String, u64)> {
     names.collect()
 }
 
-/// A loop variable for depth `depth`.
+/// The loop variable at nesting depth `depth`.
 pub fn index(depth: usize) -> Ident {
     match depth {
         0 => ident("i"),

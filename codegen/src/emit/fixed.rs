@@ -9,8 +9,8 @@ use crate::model::{ContainerId, Kind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Size in bits. The arrays of larger containers are written in place; those of smaller ones are
-/// built and copied.
+/// Largest size in bits of containers whose dwords are built as an array and copied. The dwords of
+/// larger containers are written in place.
 const LONG: u32 = 1024;
 
 /// The code that packs a container.

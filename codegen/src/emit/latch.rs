@@ -44,7 +44,7 @@ pub fn lookup(plan: &Plan, variants: &[(Ident, usize)]) -> Option<TokenStream> {
         .collect();
     (!arms.is_empty()).then(|| {
         quote! {
-            /// Where the packet is latched, if it is latched as a whole.
+            /// The slots that store this packet as latched state; `None` if it is not latched.
             pub fn latch(&self) -> Option<Slots> {
                 Some(match self {
                     #(#arms)*

@@ -15,7 +15,7 @@ const LONG_GAP: usize = 8;
 pub(super) struct Packing {
     /// The array. Each dword is one expression.
     pub array: TokenStream,
-    /// Statements that add the members that are not one expression to `dwords`.
+    /// Statements that write the remaining members to `dwords`.
     pub rest: TokenStream,
 }
 
@@ -62,7 +62,7 @@ impl Emit<'_> {
 
     /// The code that packs a block at the start of an array. Each dword is an expression over
     /// `from`. Statements add alternatives, arrays and structures of several dwords. `words` are
-    /// the fixed bits.
+    /// the fixed bits, `more` are further terms, each with its dword.
     pub(super) fn dwords(
         &self,
         block: &Block,

@@ -45,8 +45,8 @@ use quote::quote;
 pub use text::home;
 
 /// Returns the files of the module tree as pairs of name and formatted text. `mod.rs` declares the
-/// others. `enabled` returns true for features that are on. A unit whose feature is off has tables,
-/// but only the types that other units contain.
+/// others. `enabled` returns true for features that are on. A unit whose feature is off has only
+/// tables, unless a unit with types uses one of its types.
 pub fn rust(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let spec = prepare(spec);
     let plan = Plan::new(&spec, enabled);
@@ -145,7 +145,7 @@ pub struct One {
     /// names have the paths that they have in [`rust`]'s modules: `super::unit_tables::Name`,
     /// `super::unit::Name`, `super::engine::RenderCommand`, `super::pipeline::InPipeline`.
     pub types: TokenStream,
-    /// The static that describes it.
+    /// The static that describes the container.
     pub table: TokenStream,
 }
 

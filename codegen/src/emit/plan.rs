@@ -188,7 +188,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Whether a type is generated for the container. There is none if only its header is
-    /// described, or if the feature of its unit is off.
+    /// described, or if its file gets no types.
     pub fn is_typed(&self, container: &Container) -> bool {
         let header_only = container.partial && matches!(container.kind, Kind::Instruction { .. });
         !header_only && self.typed[container.file]
@@ -204,8 +204,8 @@ impl<'a> Plan<'a> {
         names: &mut Scope,
     ) -> Block<'a> {
         let mut members: Vec<(u32, Member<'a>)> = Vec::new();
-        // Members come first, because the first member of a set determines its position. An
-        // alternative may consist only of fixed bits.
+        // Fields with a member come first, because the first of them determines the position of its
+        // set. An alternative may consist only of fixed bits.
         let (data, rest): (Vec<&Field>, Vec<&Field>) =
             fields.iter().partition(|field| is_member(field));
         for field in data.into_iter().chain(rest) {
@@ -349,7 +349,8 @@ impl<'a> Plan<'a> {
             && (field.required || matches!(field.ty, Type::Struct(id) if nested(id)))
     }
 
-    /// The dwords of a container whose fields have their defaults. Fields of alternatives are zero.
+    /// The dwords of a container whose fields have their defaults. Fields of alternatives and
+    /// groups are zero.
     pub fn defaults(&self, id: ContainerId) -> Vec<u32> {
         let container = &self.spec.containers[id.0];
         let mut dwords = vec![0u32; container.bits.div_ceil(32) as usize];
@@ -358,7 +359,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Writes the defaults of fields outside alternatives.
+/// Writes the defaults of fields outside alternatives, and ones to fields that must be one.
 pub fn put_defaults(fields: &[Field], base: u32, dwords: &mut [u32]) {
     for field in fields.iter().filter(|field| field.variant.is_none()) {
         let value = if field.ty == Type::MustBeOne { u64::MAX } else { field.default.unwrap_or(0) };
@@ -366,7 +367,8 @@ pub fn put_defaults(fields: &[Field], base: u32, dwords: &mut [u32]) {
     }
 }
 
-/// Sets bits of `dwords`; ignores bits that do not fit.
+/// Sets those of the bits `start` to `end` of `dwords` that are set in `value`. Ignores bits after
+/// the end of `dwords`.
 pub fn put_bits(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     for bit in start..=end {
         if bit - start < 64
@@ -397,8 +399,8 @@ pub fn float_bits(field: &Field) -> Option<u32> {
     (field.ty == Type::Float && (width == 32 || width == 64)).then_some(width)
 }
 
-/// True if at least one condition holds for all values of the fields. With more than 16 bits of
-/// fields the values are not tried, and the result is false.
+/// True if for all values of the fields at least one condition holds. If the fields have more than
+/// 16 bits, the values are not tried, and the result is false.
 fn covers(alternatives: &[Alternative]) -> bool {
     if alternatives.iter().any(|a| a.condition.is_none()) {
         return true;
@@ -453,8 +455,8 @@ pub fn length_field(container: &Container) -> Option<&Field> {
     container.fields.iter().find(|field| field.length)
 }
 
-/// For each file, whether it gets types: its feature is on, it has no feature, or such a file
-/// contains its types.
+/// For each file, whether it gets types: its feature is on, it has no feature, or a file with types
+/// uses one of its types.
 fn typed_files(spec: &Spec, enabled: &dyn Fn(&str) -> bool) -> Vec<bool> {
     let mut typed: Vec<bool> =
         spec.files.iter().map(|file| file.feature.as_deref().is_none_or(enabled)).collect();

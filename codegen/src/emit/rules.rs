@@ -99,7 +99,7 @@ impl Rules<'_> {
         }
     }
 
-    /// A condition.
+    /// Converts a condition to a constant.
     pub fn cond(&self, cond: &Cond) -> TokenStream {
         match cond {
             Cond::Number(value) => {

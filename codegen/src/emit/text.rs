@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeSet;
 
-/// Names of `genxml_core` that generated text may use, by path.
+/// Names that generated text may import, by path.
 const IMPORTS: &[(&str, &[&str])] = &[
     ("core", &["fmt"]),
     (
@@ -93,7 +93,7 @@ pub fn home(name: &str) -> Option<&'static str> {
     IMPORTS.iter().find(|(_, names)| names.contains(&name)).map(|(path, _)| *path)
 }
 
-/// `use` lines for the names of `genxml_core` that the text uses.
+/// `use` lines for the names in `IMPORTS` that the text uses.
 pub fn uses(tokens: TokenStream) -> TokenStream {
     let mut used = BTreeSet::new();
     free_names(tokens, &mut used);
@@ -109,8 +109,8 @@ pub fn uses(tokens: TokenStream) -> TokenStream {
     quote!(#(#uses)*)
 }
 
-/// Collects the identifiers that must be in scope: those not after `::`, `.` or `fn`. One in lower
-/// case counts only if it is called or starts a path.
+/// Collects the identifiers that must be in scope: those not after `::`, `.` or `fn`. A name in
+/// lower case counts only if it is called or starts a path.
 fn free_names(tokens: TokenStream, out: &mut BTreeSet<String>) {
     let mut tokens = tokens.into_iter().peekable();
     let (mut bound, mut colon) = (false, false);

@@ -94,7 +94,7 @@ impl Emit<'_> {
             let ones = pattern(u64::MAX >> (63 - (field.end - field.start).min(63)));
             quote!(put(dwords, #start, #end, #ones);)
         });
-        let doc = format!(" One element of an array of {bits} bits each.");
+        let doc = format!(" An element of an array, {bits} bits long.");
         let entry = variable.then(|| {
             quote! {
                 impl Entry for #name {
@@ -120,7 +120,7 @@ impl Emit<'_> {
                 pub const fn new() -> Self {
                     Self { #(#fields),* }
                 }
-                /// Writes the element at bit `start`, where all is zero so far.
+                /// Writes the element at bit `start`. Its bits must be zero before.
                 #[inline(always)]
                 pub const fn put(&self, dwords: &mut [u32], start: u32) {
                     #(#ones)*

@@ -31,7 +31,7 @@ pub fn parse_view(text: &str, spec: &Spec, container: usize) -> Result<Cond> {
 }
 
 /// Parses the values of a `<set>` of an enumeration: values, ranges and earlier sets, separated by
-/// spaces.
+/// spaces or commas.
 pub fn parse_set(text: &str, list: &Enum) -> Result<Vec<(u64, u64)>> {
     resolve::set(parse::words(text)?, list)
 }

@@ -38,7 +38,7 @@ pub(super) fn small(tree: Tree, scope: Scope<'_>) -> Result<Expr> {
     Ok(plain(resolver.cond(tree, None)?))
 }
 
-/// Converts a condition that [`Place::Field`] allows to the smaller type.
+/// Converts a condition that [`Place::Field`] allows to an [`Expr`].
 fn plain(cond: Cond) -> Expr {
     match cond {
         Cond::Field(FieldRef { name, start, end, .. }) => Expr::Field { name, start, end },
@@ -81,7 +81,7 @@ fn of_container(tree: Tree, spec: &Spec, container: usize, place: Place) -> Resu
     resolver.cond(tree, None)
 }
 
-/// Sorts ranges and joins those that touch.
+/// Sorts ranges and joins those that touch or overlap.
 fn join(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(u64, u64)> = Vec::new();
@@ -148,7 +148,7 @@ fn no_value(name: &str, range: &Range<usize>, list: &Enum) -> Box<ExprError> {
     ExprError::new(Code::ExpressionName, range.clone(), message, hint)
 }
 
-/// The range of a tree in the text, if it is known.
+/// The range of a tree's first name in the text; `0..0` if the tree has no name.
 fn place(tree: &Tree) -> Range<usize> {
     match tree {
         Tree::Number(_) => 0..0,
@@ -162,7 +162,7 @@ fn place(tree: &Tree) -> Range<usize> {
     }
 }
 
-/// Kinds of conditions. Each kind allows less than the kind before it.
+/// Kinds of conditions. Each kind allows no more than the kind before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// `require` of a rule.
@@ -218,7 +218,8 @@ struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    /// `other` is the field on the other side of a comparison.
+    /// Resolves a condition. `other` is the field on the other side of a comparison: the names of
+    /// values are looked up in its enumeration.
     fn cond(&self, tree: Tree, other: Option<&'a Field>) -> Result<Cond> {
         Ok(match tree {
             Tree::Number(value) => Cond::Number(value),
@@ -264,7 +265,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Returns an error in the condition of a field: only rules and views may use this.
+    /// Returns an error in the condition of a field: only rules and views may use `what`.
     fn only_rules(&self, what: &str, range: &Range<usize>) -> Result<()> {
         match self.place {
             Place::Field => {
@@ -584,13 +585,14 @@ impl<'a> Resolver<'a> {
                 }
             }
         }
-        // A group is found even if a field is wanted, so that the error can say so.
+        // A group is found even if a field is wanted, so that the caller can report that the name
+        // is a group.
         let group = level.groups.iter().find(|group| !wants_group && group_name(group) == name);
         Ok(group.map(|group| (from + group.start, Part::Group(group))))
     }
 
-    /// The number of a named value. `field` is the field on the other side of the comparison; the
-    /// name is a value of its enumeration.
+    /// The number of `true`, `false` or a value of an enumeration: that of `field`, the field on
+    /// the other side of the comparison.
     fn value(&self, name: &str, range: &Range<usize>, field: Option<&Field>) -> Result<u64> {
         match (name, field.map(|field| &field.ty)) {
             ("true", None | Some(Type::Bool)) => return Ok(1),
@@ -643,7 +645,7 @@ fn names<'a>(level: Level<'a>, group: bool) -> Vec<&'a str> {
     }
 }
 
-/// The field with exactly this name. If several fields with the name have different bits, the one
+/// The field with exactly this name. If several fields with the name have different bits, the field
 /// in alternative `variant` is meant.
 fn own<'a>(
     level: &Level<'a>,

@@ -2,7 +2,7 @@
 
 use crate::model::{Expr, Op};
 
-/// The operator in text.
+/// The symbol of the operator in conditions.
 pub fn symbol(op: Op) -> &'static str {
     match op {
         Op::Or => "||",

@@ -120,7 +120,7 @@ impl<'a> Show<'a> {
         self.canvas.wrap(0, 2, &[faint(format!("{how} {text}"))]);
     }
 
-    /// Writes the values: in columns, or one per line if one of them has more to show.
+    /// Writes the values: in columns, or one per line if a value has documentation or an expansion.
     fn values(&mut self, list: &Enum, indent: usize) {
         let decimal = list.values.iter().all(|value| value.value < 10);
         let number = |value: u64| if decimal { value.to_string() } else { format!("{value:#x}") };

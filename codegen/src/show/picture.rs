@@ -20,7 +20,7 @@ pub(super) struct Cell {
 /// Minimum number of characters of a cut name.
 const CUT: usize = 9;
 
-/// Columns between the frame's sides, both included.
+/// Width of the frame in columns, its sides included.
 const COLUMNS: usize = 65;
 
 impl Cell {

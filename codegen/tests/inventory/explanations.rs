@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::inventory::here;
 use crate::inventory::tsv::{self, Row};
 
-/// Explained differences. The key is a structure and a line of the manual; `- field` for a field of
-/// ours without a row; for facts, first bit and name. The value is what the specification has
-/// instead.
+/// Explained differences. The first part of a key is the structure. The second part is the line of
+/// the manual; `- field` for a field of ours without a row in the inventory; first bit and name for
+/// a field of the facts. The value is what the specification has instead.
 pub struct Explanations {
     file: &'static str,
     rows: BTreeMap<(String, String), String>,

@@ -91,7 +91,8 @@ fn facts() {
     finish(problems);
 }
 
-/// Differences in length and bias. The facts have an observed length for a packet with a tail.
+/// Differences in length and bias. The length of a packet with a tail is not compared, because the
+/// facts have only an observed length.
 fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>) -> Vec<String> {
     let mut problems = Vec::new();
     let variable = container.groups.iter().any(|group| group.count == 0);
@@ -112,8 +113,8 @@ fn container_problems(row: &Row, container: &Container, other_bits: Option<u32>)
     problems
 }
 
-/// A difference in a register's offset. The row has the absolute offset on any engine, of any
-/// element, or `base+0x270 + n * 8 + 4` for each engine.
+/// A difference in a register's offset. The row has either the absolute offset of any element on
+/// any engine, or an offset from the base of each engine, such as `base+0x270 + n * 8 + 4`.
 fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<String> {
     let Kind::Register { offset, per_engine, count, stride, .. } = container.kind else {
         return None;
@@ -142,7 +143,7 @@ fn offset_problem(row: &Row, spec: &Spec, container: &Container) -> Option<Strin
     (!found).then(|| format!("offset {offset:#x}, the facts have {printed}"))
 }
 
-/// True if the container has a field in the same bits, or one of these conventions of the project:
+/// True if the container has a field in the same bits, or differs by a convention of the project:
 /// * a whole address instead of its halves, and an address up to bit 63 instead of a shorter one;
 /// * a structure instead of its fields, an array instead of its first dword;
 /// * in the upper half of a masked register, the write enables of its fields.

@@ -6,9 +6,9 @@
 //! pass. Names are compared by their letters and digits. The tables of `codegen/tests/data` have
 //! the differences, each with its reason:
 //!
-//! * `inventory_names.tsv`: rows that have another name here, or another number of values;
+//! * `inventory_names.tsv`: rows that have another name here, or another number of values or bits;
 //! * `field_explanations.tsv`: fields that differ in name or bits;
-//! * `fact_explanations.tsv`: the same of facts;
+//! * `fact_explanations.tsv`: the same for facts;
 //! * `default_explanations.tsv`: printed defaults that differ from the field's default.
 
 mod explanations;
@@ -338,8 +338,8 @@ fn enum_defaults<'a>(
     }
 }
 
-/// Fields that no row of the manual describes. A field with the reason why it is derived needs no
-/// row.
+/// Fields that no row of the manual describes. A field that is marked as derived or doubtful needs
+/// no row.
 fn without_row(
     name: &str,
     places: &[layout::Place],

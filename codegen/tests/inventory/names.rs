@@ -102,7 +102,7 @@ impl<'a> Names<'a> {
             "-" => {
                 if by_name().is_some() {
                     problems.push(format!(
-                        "{table}: {} is there, against inventory_names.tsv",
+                        "{table}: {} exists, but inventory_names.tsv omits it",
                         names[0]
                     ));
                 }
@@ -154,7 +154,8 @@ impl<'a> Names<'a> {
             .any(|container| any_field(&container.fields, &container.groups, &is))
     }
 
-    /// The number of values and bits that the committed table has for a row, if they differ.
+    /// The number of values and bits that the committed table has for a row, if they differ from
+    /// the row's.
     pub fn other(&self, table: &str, name: &str) -> (Option<usize>, Option<u32>) {
         let other = self.other.get(&(table.to_owned(), name.to_owned()));
         other.map_or((None, None), |other| (other.values, other.bits))

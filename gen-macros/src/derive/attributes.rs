@@ -287,8 +287,8 @@ impl Member {
         Some(quote_spanned!(span=> const _: () = #check(#name, <#path>::BITS, #width);))
     }
 
-    /// Checks that the type is as wide as the bits of the attribute. The generator sees only the
-    /// attribute.
+    /// Checks that the type is as wide as the bits of the attribute. The code generator cannot
+    /// check this, because it sees only the attribute.
     fn widths(&self, field: &Field) -> Result<()> {
         let (start, end) = self.bits;
         let bits = end - start + 1;

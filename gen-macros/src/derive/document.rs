@@ -25,7 +25,7 @@ const OWN: &[&str] = &["dword", "bits", "nested"];
 
 impl Document {
     pub fn new(container: &Container, members: &[Member], others: &Others) -> Self {
-        // `source` makes gaps and overlaps errors.
+        // The attribute `source` makes gaps and overlaps errors.
         let text = "<genxml name=\"-\" gen=\"0\" source=\"derive\"><import name=\"others.xml\"/>"
             .to_owned();
         let mut this = Document { text, others: String::new(), places: Vec::new() };

@@ -1,7 +1,7 @@
-//! The mix: 3DSTATE_VS, 3DSTATE_PS, 3DSTATE_SBE, RENDER_SURFACE_STATE, SAMPLER_STATE, BLEND_STATE
-//! with 8 entries, 3DPRIMITIVE, PIPE_CONTROL and 3DSTATE_VERTEX_ELEMENTS with 4 elements (84
-//! dwords), many times with varied values: as generated types, and the same values in the structs
-//! of [`hand`](crate::hand).
+//! Values for the mix of packets: 3DSTATE_VS, 3DSTATE_PS, 3DSTATE_SBE, RENDER_SURFACE_STATE,
+//! SAMPLER_STATE, BLEND_STATE with 8 entries, 3DPRIMITIVE, PIPE_CONTROL and
+//! 3DSTATE_VERTEX_ELEMENTS with 4 elements; 84 dwords in total. The values vary. They are in
+//! generated types, and converted to the structs of [`hand`](crate::hand).
 
 use crate::hand;
 use genxml::core::Fixed;
@@ -16,16 +16,16 @@ use genxml::gen8::state::{
 };
 use genxml_testkit::Random;
 
-/// How many of each packet: few enough that sixteen of the mix stay in the first-level cache.
+/// Number of packets of each kind: few enough that they all stay in the first-level cache.
 pub const COUNT: usize = 16;
 
-/// Values of every packet, made by its own reader out of random dwords, so that every field varies.
+/// [`COUNT`] values of a packet, read from random dwords, so that every field varies.
 pub fn typed<T: Fixed>(seed: u64) -> Vec<T> {
     let mut random = Random::new(seed);
     (0..COUNT).map(|_| T::read_lossy(&random.dwords(32))).collect()
 }
 
-/// A struct of `hand` with the values of a generated one.
+/// A struct of `hand` with the values of a generated struct.
 macro_rules! same {
     ($type:ident, $from:expr, [$($flag:ident)*], [$($number:ident)*] $(, $field:ident: $value:expr)*) => {
         hand::$type {
@@ -259,7 +259,7 @@ impl From<&VertexElementState> for hand::Element {
     }
 }
 
-/// The overlapping fields, those of the other variants zero.
+/// Copies the fields that share bits. Those of alternatives that `from` does not hold are zero.
 fn overlapping(from: &RenderSurfaceState) -> hand::Surface {
     let mut out = hand::Surface::default();
     match from.extent {

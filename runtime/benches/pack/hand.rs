@@ -1,6 +1,6 @@
-//! The mix's packets as a careful programmer writes them by hand: plain structs of numbers, shifts
-//! and ors, no checks at all. This is what generated packers are measured against, and the one
-//! place where bits are spelt out a second time.
+//! The packets of the mix with hand-written packers: plain structs of numbers, shifts and ORs,
+//! without checks. The benchmark compares generated packers with them. Only this file repeats bit
+//! positions of the specification.
 #![allow(missing_docs)]
 
 #[derive(Clone, Copy, Default)]
@@ -24,7 +24,7 @@ pub struct Vs {
     pub vertex_cache_disable: bool,
     pub simd8_dispatch_enable: bool,
     pub statistics_enable: bool,
-    /// Less one.
+    /// Minus one.
     pub maximum_number_of_threads: u32,
     pub user_clip_distance_cull_test_enable_bitmask: u32,
     pub user_clip_distance_clip_test_enable_bitmask: u32,
@@ -179,7 +179,8 @@ impl Sbe {
     }
 }
 
-/// Overlapping fields stand side by side; those that do not apply are zero.
+/// RENDER_SURFACE_STATE. Fields that share bits are separate members; the caller sets those that do
+/// not apply to zero.
 #[derive(Clone, Copy, Default)]
 pub struct Surface {
     pub cube_face_enable_positive_z: bool,
@@ -203,7 +204,7 @@ pub struct Surface {
     pub surface_qpitch: u32,
     pub base_mip_level: u32,
     pub memory_object_control_state: u32,
-    /// Less one, as are the next three.
+    /// Minus one, as the next three members.
     pub width: u32,
     pub height: u32,
     pub depth: u32,

@@ -1,5 +1,5 @@
-//! Nanoseconds per packet: packing constants, packing values known at run time, packing structs in
-//! memory beside the same by hand, reading back. `cargo bench -p genxml --bench pack`
+//! Time per packet: to pack constants, to pack values known at run time, to pack structs in memory
+//! with generated and with hand-written code, and to parse. `cargo bench -p genxml --bench pack`
 
 mod data;
 mod hand;

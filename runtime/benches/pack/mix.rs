@@ -1,4 +1,4 @@
-//! Packing the mix out of structs in memory, beside the same done by hand.
+//! Packing the mix from structs in memory, with generated and with hand-written code.
 
 use crate::data::{COUNT, typed};
 use crate::hand;
@@ -14,7 +14,7 @@ use genxml::gen8::render3d_stages::ThreeDStateVs;
 use genxml::gen8::state::{RenderSurfaceState, SamplerState};
 use std::time::{Duration, Instant};
 
-/// Packs every item into a place of its own.
+/// Packs every item into its own element of `out`.
 #[inline(always)]
 fn each<T, const N: usize>(items: &[T], out: &mut [[u32; N]], pack: impl Fn(&T) -> [u32; N]) {
     for (item, out) in items.iter().zip(out) {
@@ -22,7 +22,7 @@ fn each<T, const N: usize>(items: &[T], out: &mut [[u32; N]], pack: impl Fn(&T) 
     }
 }
 
-/// The packets with one length, each as generated and by hand.
+/// Defines the benchmarks of the packets of fixed length, generated and by hand, and of the mix.
 macro_rules! packets {
     ($($name:ident $generated:ident $hand:ident;)*) => {
         mod generated {
@@ -47,7 +47,7 @@ macro_rules! packets {
             })*
         }
 
-        /// One of each.
+        /// One packet of each kind.
         struct Generated { $($name: $generated,)* elements: [VertexElementState; 4] }
         struct ByHand { $($name: hand::$hand,)* elements: [hand::Element; 4] }
 
@@ -88,8 +88,9 @@ macro_rules! packets {
             }
         }
 
-        /// Every packet's time, generated and by hand, and the quotient. Taken in turns and the
-        /// best of many, so that what else the machine does hits neither.
+        /// Prints the time of every packet, generated and by hand, and their ratio. Both are
+        /// measured in turns, and the best of many rounds counts, so that other work of the
+        /// machine affects neither.
         pub fn table() {
             println!("{:<24} {:>6} {:>10} {:>10} {:>7}", "", "dwords", "generated", "by hand", "ratio");
             let row = |name: &str, dwords: usize, (generated, hand): (f64, f64)| {
@@ -103,7 +104,7 @@ macro_rules! packets {
                     || each(black_box(&items), black_box(&mut one), $generated::pack),
                     || each(black_box(&by_hand), black_box(&mut two), hand::$hand::pack),
                 );
-                assert_eq!(one, two, "{} by hand is another packet", stringify!($generated));
+                assert_eq!(one, two, "{}: the hand-written packer gives other dwords", stringify!($generated));
                 row(<$generated as genxml::core::Packed>::NAME, $generated::DWORDS, times);
             })*
             {
@@ -114,7 +115,7 @@ macro_rules! packets {
                     || each(black_box(&items), black_box(&mut one), vertex_elements),
                     || each(black_box(&by_hand), black_box(&mut two), hand::vertex_elements),
                 );
-                assert_eq!(one, two, "3DSTATE_VERTEX_ELEMENTS by hand is another packet");
+                assert_eq!(one, two, "3DSTATE_VERTEX_ELEMENTS: the hand-written packer gives other dwords");
                 row("3DSTATE_VERTEX_ELEMENTS", 9, times);
             }
             let items = Generated::all();
@@ -125,7 +126,7 @@ macro_rules! packets {
                 || each(black_box(&items), black_box(&mut one), Generated::pack),
                 || each(black_box(&by_hand), black_box(&mut two), ByHand::pack),
             );
-            assert_eq!(one, two, "the mix by hand is another");
+            assert_eq!(one, two, "the mix: the hand-written packers give other dwords");
             row("the mix", DWORDS, times);
             println!();
         }
@@ -182,8 +183,8 @@ fn hand_mix(bencher: Bencher) {
         .bench_local(|| each(black_box(&items), black_box(&mut out), ByHand::pack));
 }
 
-/// Nanoseconds per item of two ways to do the same to `COUNT` items: the best of many rounds, in
-/// turns.
+/// Measures two functions that process `COUNT` items, in turns. Returns the nanoseconds per item of
+/// each, the best of many rounds.
 fn compare(mut one: impl FnMut(), mut two: impl FnMut()) -> (f64, f64) {
     const ROUNDS: usize = 2000;
     const REPEAT: u32 = 16;

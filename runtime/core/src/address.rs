@@ -112,7 +112,8 @@ impl<SP: Space, const ALIGN: u64, const N: u32> Address<SP, ALIGN, N> {
         self.0
     }
 
-    /// The byte address as stored; canonical (sign-extended) if the field has 64 bits.
+    /// The byte address as stored. With `N` = 64, an address from `new` is canonical
+    /// (sign-extended); `from_bits` does not check this.
     #[inline(always)]
     pub const fn get(self) -> u64 {
         self.0

@@ -21,18 +21,17 @@ pub struct At {
 #[derive(Debug, Clone, Copy)]
 struct Found {
     field: &'static Field,
-    /// First bit of the structure or element that has the field.
+    /// First bit of the structure or array element that has the field, from the container's start.
     base: u32,
-    /// The member of the outermost container that holds the nested structure, if the field is
-    /// nested.
+    /// The manual's name of the first structure field on the path; `None` if there is none.
     within: Option<&'static str>,
-    /// True if the field is in an array: the position is that of the first element.
+    /// True if the field is in an array. `base` is then that of the first element.
     element: bool,
 }
 
 impl At {
-    /// The member at the end of `path`, which starts at the outermost type. `rust_type` is the name
-    /// of that type, for a type without tables.
+    /// Finds the member at the end of `path`, which starts at the outermost type. `rust_type` is
+    /// the name of that type; it is used only if the type has no tables (`info` is `None`).
     #[doc(hidden)]
     pub const fn new(
         info: Option<&'static Container>,
@@ -54,7 +53,7 @@ impl At {
     /// Like [`new`](Self::new), but the member must exist: for macros whose user names it.
     ///
     /// # Panics
-    /// If there is no such member; in a `const` this is a compile error.
+    /// If no field, or more than one, has that name; in a `const` this is a compile error.
     #[doc(hidden)]
     #[track_caller]
     pub const fn known(info: &'static Container, path: &'static [&'static str]) -> At {
@@ -96,6 +95,7 @@ impl At {
     }
 
     /// First and last bit from the container's start; in an array, those of the first element.
+    /// `None` if `field` returns `None`.
     pub const fn bits(&self) -> Option<(u32, u32)> {
         match self.found {
             Some(Found { field, base, .. }) => Some((base + field.start, base + field.end)),
@@ -103,6 +103,7 @@ impl At {
         }
     }
 
+    /// Adds container, field and bits to `text`:
     /// `3DSTATE_VS: Maximum Number of Threads (dw7 31:23)`.
     pub(crate) const fn write(&self, text: Text) -> Text {
         let text = text.text(self.container).text(": ");
@@ -130,7 +131,7 @@ impl At {
     }
 }
 
-/// Adds the value that `stored` encodes.
+/// Adds the value that the stored bits `stored` of `field` encode to `text`.
 const fn bound(field: &Field, stored: u64, text: Text) -> Text {
     match (field.ty, field.stored) {
         (Type::Int, _) => text.number(stored as i64 as i128),
@@ -141,9 +142,9 @@ const fn bound(field: &Field, stored: u64, text: Text) -> Text {
     }
 }
 
-/// Follows a path of members. A member may be followed by the name of its Rust type. The fields of
-/// alternatives are in the container's own list. The member that holds the set and the name of the
-/// alternative select one of them.
+/// Finds the field at the end of a path of members. The path may also contain type names, which
+/// start with a capital: after a set of alternatives, a type name selects the alternative;
+/// elsewhere it is skipped. The fields of all alternatives are in the container's own list.
 const fn find(info: &'static Container, path: &[&str]) -> Option<Found> {
     let (mut fields, mut groups) = (info.fields, info.groups);
     let (mut base, mut within, mut element) = (0, None, false);
@@ -217,7 +218,7 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Whether the field belongs to this set and alternative.
+    /// Whether the field belongs to this set and alternative. Without a set, every field does.
     const fn has(self, field: &Field) -> bool {
         match (self.set, self.alternative, field.alternative) {
             (None, ..) => true,
@@ -260,7 +261,8 @@ const fn is_data(field: &Field) -> bool {
     !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
 }
 
-/// The field that the member stands for, if exactly one does.
+/// The field in `scope` that has the name `member`, if there is exactly one. Reserved bits do not
+/// count.
 const fn only(fields: &'static [Field], scope: Scope<'_>, member: &str) -> Option<&'static Field> {
     let (mut found, mut i) = (None, 0);
     while i < fields.len() {
@@ -292,7 +294,7 @@ const fn single(fields: &'static [Field]) -> Option<&'static Field> {
 }
 
 /// Whether the member stands for the group. A group without a name takes the name of its only field
-/// or group.
+/// or group, else the name `Entries`.
 const fn named(group: &Group, member: &str) -> bool {
     if !group.name.is_empty() {
         return names::matches(group.name, member);

@@ -21,8 +21,9 @@ pub const fn get(dwords: &[u32], start: u32, end: u32) -> u64 {
     value & ones(width)
 }
 
-/// [`get`] for a range inside one dword, `value`. Generated code uses it for constant positions:
-/// the compiler has nothing to fold, so thousands of fields compile quickly.
+/// Reads a bit range of one dword, `value`; `mask` applies after the shift. Generated code uses it
+/// for constant positions: the compiler has less to fold than in [`get`], so thousands of fields
+/// compile quickly.
 #[inline(always)]
 pub const fn bits_of(value: u32, shift: u32, mask: u32) -> u64 {
     (value >> shift & mask) as u64
@@ -50,8 +51,8 @@ pub const fn put(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     }
 }
 
-/// Bits `start..start + bits` as an array of dwords, first bit lowest: a structure nested in a
-/// container.
+/// Bits `start..start + bits` as an array of dwords, for a structure nested in a container. Bit
+/// `start` becomes bit 0 of the first dword.
 #[inline(always)]
 pub const fn get_array<const N: usize>(dwords: &[u32], start: u32, bits: u32) -> [u32; N] {
     let mut out = [0; N];

@@ -42,13 +42,13 @@ pub enum Check {
         /// Greatest stored value.
         max: u64,
     },
-    /// A nested structure must pass its own checks; errors have its name.
+    /// A nested structure must pass its own checks. Their errors name that structure.
     Nested {
         /// The structure's name.
         container: &'static str,
         /// First bit.
         start: u32,
-        /// Its checks.
+        /// The checks of the structure.
         checks: &'static [Check],
     },
     /// Each element of an array must pass the checks.
@@ -62,7 +62,8 @@ pub enum Check {
         /// The checks of an element.
         checks: &'static [Check],
     },
-    /// Alternatives: the checks of the first one whose condition holds must pass.
+    /// Alternatives: the checks of the first one whose condition holds must pass. If no condition
+    /// holds, nothing is checked.
     First(&'static [(&'static Expr, &'static [Check])]),
 }
 

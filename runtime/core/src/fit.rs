@@ -114,10 +114,10 @@ const fn power_of_two(value: i128) -> bool {
 
 /// A value that `?` can write to a field of type `T`, if it fits.
 ///
-/// Integers of every size convert to integer and address fields; integers up to 32 bits and floats
-/// convert to fixed point; a `bool` converts to an integer 0 or 1. The `Result` of a conversion,
-/// for example `U::new(n)?`, is unwrapped, and its error names the field. A `Result` with another
-/// error is unwrapped too and its error returned unchanged, if that error implements [`Named`].
+/// Integers of up to 64 bits convert to integer and address fields; integers of up to 32 bits and
+/// floats convert to fixed point; a `bool` converts to an integer 0 or 1. The `Result` of a
+/// conversion, for example `U::new(n)?`, is unwrapped, and its error names the field. A `Result`
+/// with another error is unwrapped too, if that error implements [`Named`].
 #[diagnostic::on_unimplemented(
     message = "`?` cannot put this `{Self}` into the field",
     label = "this is not an integer, a float or a conversion result that the field accepts",
@@ -132,14 +132,15 @@ pub trait Fit<T>: Sized {
     ///
     /// # Errors
     /// If the value does not fit the field's bits, or is outside the range that the manual allows.
+    /// A `Result` only fails with its own error: its `Ok` value is not compared with that range.
     fn fit(self, at: &'static At) -> Result<T, Self::Error>;
 }
 
 /// An error that `?` can return from a field's value.
 ///
-/// An out-of-range error gets the field's name; other errors are returned unchanged. Implement the
-/// trait for your own error type, so that `?` in `packet!` can return it without parentheses around
-/// the value.
+/// `OutOfRange` and `NotFixed` become a `FieldError`; a `FieldError` is returned unchanged.
+/// Implement the trait for your own error type, so that `?` in `packet!` can return it without
+/// parentheses around the value.
 #[diagnostic::on_unimplemented(
     message = "the `?` of a packet's field cannot return the error `{Self}`",
     note = "for Rust's own `?` write parentheses around the value: `(value?)`"
@@ -147,7 +148,7 @@ pub trait Fit<T>: Sized {
 pub trait Named {
     /// The error that is returned.
     type Error;
-    /// Adds the field to the error.
+    /// Converts the error to the one that `?` returns for the field `at`.
     fn named(self, at: &'static At) -> Self::Error;
 }
 
@@ -251,13 +252,13 @@ impl<T: Packed> Probe<T> {
 /// Provides `TABLES` of [`Probe`] for types without tables.
 #[doc(hidden)]
 pub trait NoTables {
-    /// None.
+    /// Always `None`: the type has no tables.
     const TABLES: Option<&'static Container> = None;
 }
 
 impl<T> NoTables for Probe<T> {}
 
-/// Rust's integer types and `bool`.
+/// Rust's integer types of up to 64 bits, and `bool`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer that `?` can put into the field",
     label = "this is not an integer"

@@ -15,7 +15,7 @@ pub struct UFix<const I: u32, const F: u32>(u32);
 #[repr(transparent)]
 pub struct SFix<const I: u32, const F: u32>(i32);
 
-/// A number that a fixed-point field cannot hold, or that is not a number.
+/// A value that a fixed-point field cannot hold: it is out of range or NaN.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NotFixed {
     /// The rejected value.
@@ -34,8 +34,8 @@ impl fmt::Display for NotFixed {
 
 impl core::error::Error for NotFixed {}
 
-/// `value` times 2^fraction, rounded to nearest, ties to even. Exact: scaling by a power of two
-/// does not round.
+/// `value` times 2^fraction, rounded to the nearest integer, ties to even. It is rounded only once:
+/// the multiplication by a power of two is exact.
 #[inline(always)]
 pub(crate) const fn scale(value: f64, fraction: u32) -> f64 {
     // 2^52 pushes the fraction out of the significand, so the addition rounds as IEEE 754 says.
@@ -78,7 +78,7 @@ impl<const I: u32, const F: u32> UFix<I, F> {
         self.0 as u64
     }
 
-    /// The value, exact up to 53 significant bits.
+    /// The value. It is exact, because an `f64` holds 53 significant bits.
     #[inline(always)]
     pub const fn get(self) -> f64 {
         self.0 as f64 / (1u64 << F) as f64
@@ -115,7 +115,7 @@ impl<const I: u32, const F: u32> SFix<I, F> {
         self.0 as u64 & ones(I + F + 1)
     }
 
-    /// The value, exact up to 53 significant bits.
+    /// The value. It is exact, because an `f64` holds 53 significant bits.
     #[inline(always)]
     pub const fn get(self) -> f64 {
         self.0 as f64 / (1u64 << F) as f64

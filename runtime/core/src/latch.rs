@@ -31,7 +31,8 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// The entry that a packet sets.
+    /// Number of the entry that a packet sets: the value of its index field, or 0 if there is no
+    /// index. It is not compared with `entries`.
     #[inline]
     pub fn entry(&self, packet: &[u32]) -> usize {
         self.index.map_or(0, |(start, end)| bits::get(packet, start, end) as usize)

@@ -7,7 +7,7 @@
 //! * [`address`]: [`Address`], typed by its address space and its alignment
 //! * [`literal`]: [`lit!`], literals that are checked at compile time
 //! * [`fit`](mod@fit): [`fit!`], run-time values for fields, with errors that name the field
-//! * [`bits`]: the only code that masks and shifts dwords of described structures
+//! * [`bits`]: reads and writes bit ranges of dwords
 //! * [`packet`]: traits and errors of packing and unpacking; variable tails
 //! * [`read`]: iterates over a batch as typed packets; [`opcodes`]: finds the instruction of a
 //!   packet from its first dword

@@ -86,14 +86,14 @@ macro_rules! lit {
     };
 }
 
-/// [`for_field`] of an integer.
+/// Calls [`for_field`] with an integer literal.
 #[doc(hidden)]
 #[track_caller]
 pub const fn integer_for<const V: i128, T: Literal<V>>(at: &At) -> T {
     for_field(at, T::RESULT, T::PATTERN)
 }
 
-/// [`for_field`] of a number with a fraction.
+/// Calls [`for_field`] with a floating-point literal.
 #[doc(hidden)]
 #[track_caller]
 pub const fn float_for<const BITS: u64, T: FloatLiteral<BITS>>(at: &At) -> T {
@@ -116,7 +116,7 @@ pub const fn checked<T: Copy>(result: Result<T, LiteralError>) -> T {
 }
 
 impl LiteralError {
-    /// Adds the reason in words.
+    /// Adds the reason in words to `text`.
     const fn write(self, text: Text) -> Text {
         match self {
             LiteralError::Range(error) => text.integer(error),
@@ -137,7 +137,7 @@ impl LiteralError {
         }
     }
 
-    /// Adds the reason in words, for a field that is in the tables.
+    /// Adds the reason in words to `text`, with the manual's range if the field `at` has one.
     const fn write_at(self, at: &At, text: Text) -> Text {
         match self {
             LiteralError::Range(error)

@@ -1,9 +1,9 @@
 //! The fields of a container with their values in given dwords. `Debug`, diffs and JSON iterate
 //! over them.
 //!
-//! [`Level::of`] starts at a container. [`Level::fields`] and [`Level::arrays`] return the fields
-//! and arrays that exist under the conditions of the specification, without opcode, length and
-//! reserved bits. They also lead to nested structures.
+//! [`Level::of`] starts at a container. [`Level::fields`] returns the fields that exist under the
+//! conditions of the specification, without opcode, length and reserved bits. [`Level::arrays`]
+//! returns all arrays. Nested structures are again a `Level`.
 
 use crate::bits;
 use crate::reflect::{Container, Field, Group, Kind, Stored, Type};
@@ -12,15 +12,15 @@ use core::fmt;
 /// The fields and arrays of a container, or of an element of an array.
 #[derive(Clone, Copy, Debug)]
 pub struct Level<'a> {
-    /// The manual's name of the container, or the array's.
+    /// The manual's name of the container, or the name of the array.
     pub name: &'static str,
     /// All fields, whether they exist or not.
     pub fields: &'static [Field],
     /// All arrays.
     pub groups: &'static [Group],
-    /// The outermost container. Dwords after its end read as zero.
+    /// Dwords of the outermost container. Dwords after the end read as zero.
     pub dwords: &'a [u32],
-    /// First bit of the level.
+    /// First bit of this container or element in `dwords`.
     pub base: u32,
     /// Mask of the bits of the first dword that are opcode or length.
     hidden: u32,
@@ -45,7 +45,7 @@ impl<'a> Level<'a> {
         Level { name: info.name, fields: info.fields, groups: info.groups, dwords, base, hidden: 0 }
     }
 
-    /// The same level of another container of the same type.
+    /// The same fields at the same position in other dwords: those of a container of the same type.
     pub const fn over<'b>(&self, dwords: &'b [u32]) -> Level<'b> {
         let Level { name, fields, groups, base, hidden, .. } = *self;
         Level { name, fields, groups, dwords, base, hidden }
@@ -69,19 +69,19 @@ impl<'a> Level<'a> {
         !hidden && !matches!(field.ty, Type::MustBeZero | Type::MustBeOne | Type::Reserved)
     }
 
-    /// The fields that exist.
+    /// The fields that exist, without opcode, length and reserved bits.
     pub fn fields(self) -> impl Iterator<Item = Member<'a>> {
         let fields =
             self.fields.iter().filter(move |field| self.is_data(field) && self.exists(field));
         fields.map(move |field| self.member(field))
     }
 
-    /// A field of the level, whether it exists or not.
+    /// `field` with its value in these dwords, whether it exists or not.
     pub fn member(&self, field: &'static Field) -> Member<'a> {
         Member { field, dwords: self.dwords, base: self.base }
     }
 
-    /// The arrays.
+    /// All arrays.
     pub fn arrays(self) -> impl Iterator<Item = Elements<'a>> {
         self.groups.iter().map(move |group| Elements {
             group,
@@ -94,11 +94,11 @@ impl<'a> Level<'a> {
 /// A field of the container, structure or element that starts at bit `base` of `dwords`.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// Its description.
+    /// The field's description.
     pub field: &'static Field,
-    /// The outermost container.
+    /// Dwords of the outermost container.
     pub dwords: &'a [u32],
-    /// First bit of the field's level.
+    /// First bit of the container, structure or element that has the field.
     pub base: u32,
 }
 
@@ -162,9 +162,9 @@ impl<'a> Member<'a> {
 /// An array.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
-    /// Its description.
+    /// The array's description.
     pub group: &'static Group,
-    /// The outermost container.
+    /// Dwords of the outermost container.
     pub dwords: &'a [u32],
     /// First bit of the first element.
     pub start: u32,
@@ -180,7 +180,8 @@ pub enum Element<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// The array's name, or that of its only field if the array has none.
+    /// The array's name. An array without a name takes the name of its only field or inner array,
+    /// else the name `Entries`.
     pub fn name(&self) -> &'static str {
         fn of(group: &'static Group) -> &'static str {
             match (group.name, group.fields, group.groups) {
@@ -221,8 +222,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// The decoded value of a field: counts that hardware stores minus one have the one added,
-/// addresses are in bytes.
+/// The decoded value of a field. A count that hardware stores minus one is the count itself; an
+/// address is in bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
     /// One bit.
@@ -237,7 +238,7 @@ pub enum Value {
     Single(f32),
     /// A value of an enumeration, and its name if it has one.
     Enum {
-        /// As stored.
+        /// The stored value.
         value: u64,
         /// The manual's name.
         name: Option<&'static str>,

@@ -40,7 +40,7 @@ impl Text {
         this.digits(value.unsigned_abs() as i128, 16)
     }
 
-    /// `value` / 2^`fraction`, exactly.
+    /// Adds `value` / 2^`fraction` as a decimal number with all its digits.
     pub const fn fixed(self, value: i128, fraction: u32) -> Self {
         let whole = (value.unsigned_abs() >> fraction) as i128;
         let mut this = if value < 0 { self.text("-") } else { self }.number(whole);
@@ -77,20 +77,20 @@ impl Text {
         this
     }
 
-    /// `600 does not fit 1..=512`.
+    /// Adds value and range: `600 does not fit 1..=512`.
     pub const fn integer(self, error: OutOfRange) -> Self {
         let OutOfRange { value, min, max, multiple_of } = error;
         let this = self.number(value).text(" does not fit ").number(min).text("..=").number(max);
         if multiple_of > 1 { this.text(" in steps of ").number(multiple_of as i128) } else { this }
     }
 
-    /// `3 is not a power of two up to 128`.
+    /// Adds value and limit: `3 is not a power of two up to 128`.
     pub const fn power_of_two(self, error: OutOfRange) -> Self {
         self.number(error.value).text(" is not a power of two up to ").number(error.max)
     }
 
-    /// `0x41 is not a multiple of 0x40`, or the range as in [`integer`](Self::integer) in
-    /// hexadecimal.
+    /// Adds `0x41 is not a multiple of 0x40` for a misaligned address; else value and range as
+    /// [`integer`](Self::integer) does, in hexadecimal.
     pub const fn address(self, error: OutOfRange) -> Self {
         let OutOfRange { value, min, max, multiple_of } = error;
         if value % multiple_of as i128 != 0 {

@@ -15,8 +15,8 @@
 pub const fn matches(manual: &str, rust: &str) -> bool {
     let (manual, rust) = (manual.as_bytes(), rust.as_bytes());
     let (mut at, mut i) = (0, 0);
-    // State before the next character: whether a word has started, whether the last character was a
-    // lower-case letter, whether a word has just ended.
+    // State before the next character: whether the first word has started, whether the last
+    // character was a lower-case letter, whether a separator followed the last letter or digit.
     let (mut started, mut lower, mut gap) = (false, false, false);
     while i < manual.len() {
         let byte = manual[i];

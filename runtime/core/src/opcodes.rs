@@ -69,8 +69,8 @@ pub struct Found {
 }
 
 impl<const N: usize, const L: usize> OpcodeTable<N, L> {
-    /// The table of `instructions`; `L` is [`entries`] of them. Of two instructions with the same
-    /// opcode the first is found.
+    /// The table of `instructions`; `L` must be the result of [`entries`] for them. Of two
+    /// instructions with the same opcode the first is found.
     pub const fn new(instructions: &'static [&'static Container; N]) -> Self {
         let mut rows = rows(instructions);
         let mut first = 0;
@@ -146,7 +146,7 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
         self.instructions
     }
 
-    /// The instruction that starts with `header`, and its length.
+    /// The instruction that starts with `header`, and its length; `None` if no opcode matches.
     #[inline(always)]
     pub fn find(&self, header: u32) -> Option<Found> {
         let row = self.rows[(header >> 24) as usize];
@@ -258,9 +258,11 @@ const fn pattern(info: &Container) -> Pattern {
     pattern
 }
 
-/// Length in dwords of a packet that is in no table, by the rules of its kind. MI opcodes below
-/// 0x10 and single-dword render commands have no length field. Media commands have a longer one,
-/// and it is longest on the render engine. Facts: Mesa's batch decoder, i915's command parser.
+/// Length in dwords of a packet that is in no table, by the rules of its command type. MI opcodes
+/// below 0x10 and single-dword render commands have no length field. The length field of media
+/// commands has 16 bits on the render engine and 12 bits on other engines; that of other commands
+/// has 8 bits. Headers of other types count as one dword. Facts: Mesa's batch decoder, i915's
+/// command parser.
 pub const fn unknown_length(engines: Engines, header: u32) -> usize {
     let dwords = [header];
     let length = match (get(&dwords, 29, 31), get(&dwords, 27, 28)) {

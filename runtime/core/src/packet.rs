@@ -56,7 +56,7 @@ impl<const N: usize> Dwords for [u32; N] {
 /// A container without a variable tail. Code that is generic over containers uses this trait, for
 /// example code that reads state structures from memory.
 pub trait Fixed: Packed + Copy + fmt::Debug {
-    /// Its packed form.
+    /// The packed form.
     type Dwords: Dwords;
     /// Size in dwords, rounded up.
     const DWORDS: usize = Self::Dwords::LENGTH;
@@ -158,7 +158,7 @@ pub enum PackError {
     Space {
         /// The packet's name.
         packet: &'static str,
-        /// Dwords that it needs.
+        /// Dwords that the packet needs.
         needed: usize,
         /// Dwords that were available.
         available: usize,
@@ -168,7 +168,7 @@ pub enum PackError {
     Length {
         /// The packet's name.
         packet: &'static str,
-        /// Dwords that it would need.
+        /// Dwords that the packet would have.
         dwords: usize,
         /// The greatest length that the field can express.
         max: usize,
@@ -200,7 +200,7 @@ pub enum UnpackError {
     Truncated {
         /// The container's name.
         container: &'static str,
-        /// Dwords that it needs.
+        /// Dwords that the container needs.
         needed: usize,
         /// Dwords that were available.
         available: usize,
@@ -211,11 +211,11 @@ pub enum UnpackError {
         container: &'static str,
         /// The field's name.
         field: &'static str,
-        /// Its first bit in the container.
+        /// First bit of the field in the container.
         start: u32,
-        /// What it must hold.
+        /// The value that the field must hold.
         expected: u64,
-        /// What it holds.
+        /// The value that the field holds.
         found: u64,
     },
     /// Bits that belong to no field are set.
@@ -233,9 +233,9 @@ pub enum UnpackError {
         container: &'static str,
         /// The field's name.
         field: &'static str,
-        /// Its first bit in the container.
+        /// First bit of the field in the container.
         start: u32,
-        /// What it holds.
+        /// The value that the field holds.
         found: u64,
     },
 }
@@ -270,7 +270,7 @@ impl core::error::Error for UnpackError {}
 /// Why dwords are not a packet of an engine; the error of parsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseError {
-    /// No instruction of the engine starts like this.
+    /// No instruction of the engine starts with this dword.
     Unknown {
         /// The first dword.
         header: u32,
@@ -311,9 +311,9 @@ fn array<const N: usize>(dwords: &[u32]) -> [u32; N] {
 pub trait Entry: Copy {
     /// Size of one element in bits; a divisor or a multiple of 32.
     const BITS: u32;
-    /// Writes the element at `start`, whose bits are zero so far.
+    /// Writes the element at bit `start`. The bits there must be zero.
     fn put(&self, dwords: &mut [u32], start: u32);
-    /// Reads the element at `start`; bits that the type cannot express are dropped.
+    /// Reads the element at bit `start`; bits that the type cannot express are dropped.
     fn get(dwords: &[u32], start: u32) -> Self;
 }
 

@@ -43,7 +43,7 @@ pub trait Codec<'a>: Packed + fmt::Debug {
     /// missing dwords are zero.
     fn decode_lossy(dwords: &'a [u32]) -> Self;
 
-    /// Length of its packed form in dwords.
+    /// Length of the packed form in dwords.
     fn encoded_dwords(&self) -> usize;
 
     /// Writes the container to the start of `out` and returns its length in dwords.
@@ -235,16 +235,16 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
 /// A packet and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item<'a, P> {
-    /// Index of its first dword in the batch.
+    /// Index of the packet's first dword in the batch.
     pub at: usize,
-    /// Its dwords, header included.
+    /// The packet's dwords, header included.
     pub dwords: &'a [u32],
     /// The packet.
     pub packet: P,
 }
 
 impl<P> Item<'_, P> {
-    /// Its offset in bytes from the start of the batch.
+    /// The packet's offset in bytes from the start of the batch.
     pub const fn offset(&self) -> usize {
         4 * self.at
     }
@@ -255,15 +255,15 @@ impl<P> Item<'_, P> {
 pub struct ReadError {
     /// Index of the first dword in the batch.
     pub at: usize,
-    /// How many were skipped to find the next packet. For an unknown header this is the length that
-    /// the header states; a packet that is cut short ends the batch.
+    /// Number of dwords that were skipped: the length of the packet, or what is left of the batch
+    /// if that is shorter. For an unknown header, the length follows from its command type.
     pub skipped: usize,
     /// The reason why the dwords are not a packet.
     pub error: ParseError,
 }
 
 impl ReadError {
-    /// Their offset in bytes from the start of the batch.
+    /// Offset in bytes of the first dword from the start of the batch.
     pub const fn offset(&self) -> usize {
         4 * self.at
     }
@@ -317,7 +317,7 @@ impl<'a, P: EnginePacket<'a>> Packets<'a, P> {
         self.dwords.get(self.at..).unwrap_or(&[])
     }
 
-    /// The error of a packet that is not well formed.
+    /// Checks the packet. If a check fails, skips the packet and returns the error.
     #[inline(never)]
     fn checked(&mut self, packet: &P) -> Option<ReadError> {
         let error = packet.check().err()?;

@@ -18,7 +18,7 @@ pub struct Container {
     pub name: &'static str,
     /// The generated Rust type's name.
     pub rust_name: &'static str,
-    /// The unit (file of the specification) that it belongs to.
+    /// The unit (file of the specification) that the container belongs to.
     pub unit: &'static str,
     /// Structure, instruction or register, with what is specific to each.
     pub kind: Kind,
@@ -78,9 +78,9 @@ pub enum Kind {
     },
     /// A command of one or more engines.
     Instruction {
-        /// Engines that accept it.
+        /// Engines that accept the instruction.
         engines: Engines,
-        /// Pipelines of the render engine that it works in.
+        /// Pipelines of the render engine that the instruction works in.
         pipelines: Pipelines,
         /// Added to the DWord Length field to get the packet's length.
         bias: u32,
@@ -88,7 +88,7 @@ pub enum Kind {
         opcode_mask: u32,
         /// Value of the opcode bits.
         opcode: u32,
-        /// First and last bit of the DWord Length field in dword 0, if it has one.
+        /// First and last bit of the DWord Length field in dword 0, if the packet has one.
         length_field: Option<(u32, u32)>,
         /// True if a variable tail follows the fixed part.
         variable: bool,
@@ -124,9 +124,9 @@ pub struct EngineBase {
 pub struct RegisterAt {
     /// The register.
     pub register: &'static Container,
-    /// The engine that it belongs to, if every engine has its own.
+    /// The engine that the register belongs to, if every engine has its own copy.
     pub engine: Option<&'static EngineBase>,
-    /// Index in the array, if it is one.
+    /// Index in the array, if the register is an array.
     pub index: Option<u32>,
     /// Index of the dword in the register.
     pub dword: u32,
@@ -151,8 +151,8 @@ impl fmt::Display for RegisterAt {
 }
 
 /// Every dword of every register among `containers`, with its byte offset, in no particular order.
-/// If two registers share an offset, the one that is not `per_engine` describes it more precisely
-/// for its engine.
+/// An offset can occur twice: for a register that every engine has, and for a register of a single
+/// engine. The description of the latter (`per_engine` is false) is more precise.
 pub fn registers(
     containers: &'static [&'static Container],
     engines: &'static [EngineBase],
@@ -263,7 +263,7 @@ pub struct Field {
     pub stored: Stored,
     /// Default value, as stored.
     pub default: Option<u64>,
-    /// True if a program must set it: there is no sensible default.
+    /// True if a program must set the field: there is no sensible default.
     pub required: bool,
     /// Least and greatest stored value that the manual allows.
     pub range: Option<(u64, u64)>,
@@ -306,7 +306,7 @@ impl Field {
 /// receiver and type. Rules can name views, and the rules of a view's structure apply too.
 #[derive(Debug)]
 pub struct View {
-    /// Its name. A view of the whole container often has the name of its structure.
+    /// The view's name. A view of the whole container often has the name of its structure.
     pub name: &'static str,
     /// First bit, from the start of the container.
     pub start: u32,
@@ -342,13 +342,14 @@ pub enum Type {
     /// Two's complement fixed point with this many fraction bits.
     SFixed(u32),
     /// A byte address. Address bits keep their positions: bit 6 of the address is bit 6 (mod 32) of
-    /// the dword.
+    /// the dword. With `Stored::Shifted`, the address is stored shifted right by that number of
+    /// bits.
     Address {
-        /// The base that it is relative to.
+        /// The base that the address is relative to.
         space: SpaceKind,
         /// Alignment in bytes.
         align: u64,
-        /// Name of the container that it points to; empty if the target is not a described
+        /// Name of the container that the address points to; empty if the target is not a described
         /// container.
         target: &'static str,
     },
@@ -360,7 +361,7 @@ pub enum Type {
     MustBeZero,
     /// Must be one (all bits).
     MustBeOne,
-    /// Reserved: written as zero, any value read.
+    /// Reserved: written as zero; readers accept any value.
     Reserved,
 }
 
@@ -378,7 +379,7 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// The value that `stored` encodes; 0 if 64 bits cannot hold it.
+    /// The value that `stored` encodes; only its low 64 bits if it is larger.
     pub const fn decode(self, stored: u64) -> u64 {
         match self {
             Stored::Plain => stored,

@@ -16,17 +16,17 @@ use core::fmt::{self, Write};
 /// The laws of one container.
 #[derive(Debug)]
 pub struct RoundTrip {
-    /// Its description.
+    /// The container's description.
     pub info: &'static Container,
-    /// Checks the laws for the container in `dwords`, after setting opcode and length to legal
-    /// values.
+    /// Checks the laws for the container in `dwords`. Opcode and length there may be illegal:
+    /// packing writes legal ones.
     pub check: fn(dwords: &[u32]) -> Result<Outcome, Broken>,
     /// The checks of strict readers.
     pub checks: &'static [Check],
     /// Reads strictly, like `unpack`.
     pub strict: fn(dwords: &[u32]) -> Result<(), UnpackError>,
-    /// Reads as hardware does and packs again. The length field is first set to the number of
-    /// `dwords`.
+    /// Reads as hardware does and packs again. In a container with a variable tail, the length
+    /// field is first set to the number of `dwords`.
     pub repack: fn(dwords: &[u32], out: &mut [u32]) -> Result<usize, PackError>,
     /// Packs the default value, if the type has one.
     pub default: Option<Pack>,
@@ -124,7 +124,7 @@ pub fn default<T: Fixed + Default>(out: &mut [u32]) -> Result<usize, PackError> 
     T::default().write(out)
 }
 
-/// `dwords` with the length field set to their number.
+/// A copy of `dwords` with the length field set to their number; the rest of the buffer is zero.
 pub fn with_length(info: &Container, dwords: &[u32]) -> [u32; ROOM] {
     let mut out = [0; ROOM];
     let length = dwords.len().min(ROOM);

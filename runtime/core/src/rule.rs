@@ -21,7 +21,7 @@ pub struct Rule {
     pub require: Cond,
     /// The condition as text, from the specification.
     pub text: &'static str,
-    /// The problem if it does not hold, in our own words.
+    /// The problem if the condition does not hold, in our own words.
     pub message: &'static str,
     /// Volume and page of the manual.
     pub source: &'static str,
@@ -73,7 +73,8 @@ pub enum Cond {
     In(&'static Cond, &'static [(u64, u64)]),
     /// Number of bits that the value of the enumeration implies.
     Bits(&'static Cond, &'static Enumeration),
-    /// Position of the last packet of this kind: index into the `LASTS` of the tables.
+    /// Number, counted from 1, of the last packet that an entry of the tables' `LASTS` looks for; 0
+    /// if there was none. This is the index of the entry.
     Last(u16),
     /// A statement about the elements of a group.
     Over(Quantifier, GroupRef, &'static Cond),
@@ -124,7 +125,7 @@ pub enum Base {
 /// A field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldRef {
-    /// The container that has it.
+    /// The container that has the field.
     pub base: Base,
     /// The name as the condition writes it.
     pub name: &'static str,
@@ -132,14 +133,14 @@ pub struct FieldRef {
     pub start: u32,
     /// Last bit, inclusive.
     pub end: u32,
-    /// Names of its values.
+    /// Names of the field's values.
     pub list: Option<&'static Enumeration>,
 }
 
 /// A group.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupRef {
-    /// The container that has it.
+    /// The container that has the group.
     pub base: Base,
     /// The name as the condition writes it.
     pub name: &'static str,
@@ -181,9 +182,9 @@ pub enum Role {
     Media,
     /// By atomic operations, typed or untyped.
     Atomic,
-    /// It is read.
+    /// The surface is read.
     Read,
-    /// It is written.
+    /// The surface is written.
     Written,
 }
 
@@ -213,7 +214,7 @@ impl Roles {
     /// No role.
     pub const NONE: Roles = Roles(0);
 
-    /// These roles.
+    /// The set of these roles.
     pub fn of(roles: &[Role]) -> Roles {
         Roles(roles.iter().fold(0, |set, role| set | 1 << *role as u16))
     }
@@ -235,7 +236,8 @@ pub trait Facts {
     /// `first` to `last` are known.
     fn state(&self, container: u16, first: u32, last: u32) -> Option<&[u32]>;
 
-    /// Position of the last packet that this entry of `LASTS` looks for; 0 if there was none.
+    /// Number, counted from 1, of the last packet that this entry of `LASTS` looks for; 0 if there
+    /// was none, `None` if unknown.
     fn last(&self, index: u16) -> Option<u64>;
 
     /// True if kernels use the surface in this way; `None` if unknown.
@@ -261,7 +263,7 @@ impl Facts for () {
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     dwords: &'a [u32],
-    /// First bit of the element.
+    /// First bit of the container or element in `dwords`.
     base: u32,
     index: u64,
     outer: Option<&'a Frame<'a>>,
@@ -305,7 +307,7 @@ impl FieldRef {
 }
 
 impl GroupRef {
-    /// Calls `each` with the frame of every element until it returns false. Returns true if all
+    /// Calls `each` with the frame of every element until `each` returns false. Returns true if all
     /// elements exist, false if the container is not known or ends before the last element.
     pub fn elements(
         &self,

@@ -1,6 +1,5 @@
 //! Tests of bounded integers, fixed point and addresses. Oracle for rounding: the exact value of
-//! the
-//! `f64`, as an integer times a power of two, rounded with integer arithmetic.
+//! the `f64`, as an integer times a power of two, rounded with integer arithmetic.
 
 use genxml_core::address::{DynamicState, Graphics};
 use genxml_core::{Address, MinusOne, PowerOfTwo, S, SFix, Shifted, U, U64, UFix};
@@ -31,7 +30,7 @@ fn scaled(value: f64, fraction: i32) -> Option<i128> {
     Some(if value < 0.0 { -magnitude } else { magnitude })
 }
 
-/// Values of all sizes, many of them near ties of eighths and 256ths.
+/// Values of all sizes, many of them at or next to a tie between two multiples of 1/256.
 fn values() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<f64>(),

@@ -15,18 +15,19 @@ pub struct EncodeError {
     pub operation: Opcode,
     /// The manual's name of the field.
     pub field: &'static str,
-    /// The refused value, or the index of the operand that is missing or superfluous.
+    /// The refused value; for a type, its position in `DataType`. 0 or -1 if there is no number to
+    /// report, for example for a missing operand.
     pub value: i64,
 }
 
 type Result<T, E = EncodeError> = core::result::Result<T, E>;
 
 impl Instruction {
-    /// The 16-byte form. [`compacted`](Self::compacted) is ignored, and jump distances are encoded
-    /// unchanged.
+    /// The 16-byte form. [`compacted`](Self::compacted) is ignored, also for the distance of
+    /// `jmpi`, which hardware counts from the end of the instruction.
     ///
-    /// The field that cannot hold the value: for example an execution size that is not a power of
-    /// two, an immediate where registers are needed, a stride that does not exist.
+    /// Returns an error if a field cannot hold its value: for example an execution size that is not
+    /// a power of two, an immediate where registers are needed, a stride that does not exist.
     pub fn encode(&self) -> Result<[u32; 4]> {
         self.encode_with(Unused::Mesa)
     }
@@ -170,7 +171,7 @@ impl Encoder<'_> {
         Ok([first, 0, 0, 0])
     }
 
-    /// The second dword without source 0.
+    /// The second dword, without the register file and type of source 0.
     fn operand_controls(&self) -> Result<gen8::EuInstructionOperandControls> {
         let i = self.instruction;
         let mut controls = gen8::EuInstructionOperandControls::new();
@@ -198,7 +199,7 @@ impl Encoder<'_> {
             }
             (None, _) => Destination::new(Register::NULL, DataType::D),
         };
-        // `endif` does not even encode the null register.
+        // In `endif` all bits of the destination are zero, not the null register.
         if i.opcode != Opcode::Endif {
             self.destination(&mut controls, &destination)?;
         }
@@ -385,7 +386,7 @@ impl Encoder<'_> {
         enc::IMMEDIATE_TYPE.encode(ty).ok_or_else(|| self.error("SrcImmType", ty as i64))
     }
 
-    /// Repeats a word in both halves of the dword.
+    /// The dword of an immediate of up to 32 bits. A word is repeated in both halves.
     fn immediate(&self, immediate: &Immediate) -> Result<U<32>> {
         let bits = match immediate.ty {
             DataType::W | DataType::Uw | DataType::Hf => immediate.bits.wrapping_mul(0x1_0001),
@@ -417,7 +418,8 @@ impl Encoder<'_> {
                     let source_0_immediate = U64::from_bits(immediate.bits);
                     gen8::EuInstructionSourcesImm64 { source_0_immediate }.pack()
                 } else {
-                    // The missing source 1 has the type of the immediate.
+                    // The type of the missing source 1: Mesa writes that of the immediate, the
+                    // tables have `ud`.
                     let src1_src_type = match self.unused {
                         Unused::Mesa => src0_src_imm_type,
                         Unused::Tables => gen8::SrcImmType::UD,

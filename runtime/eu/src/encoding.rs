@@ -21,7 +21,7 @@ impl<A: Copy + PartialEq, B: Copy + PartialEq> Pairs<A, B> {
     }
 }
 
-/// 2b p.19
+/// Number of channels (2b p.19).
 pub static EXEC_SIZE: Pairs<gen8::ExecSize, u8> = Pairs(&[
     (gen8::ExecSize::_1, 1),
     (gen8::ExecSize::_2, 2),
@@ -31,7 +31,7 @@ pub static EXEC_SIZE: Pairs<gen8::ExecSize, u8> = Pairs(&[
     (gen8::ExecSize::_32, 32),
 ]);
 
-/// 2b p.21
+/// Horizontal stride in elements (2b p.21).
 pub static HORZ_STRIDE: Pairs<gen8::HorzStride, u8> = Pairs(&[
     (gen8::HorzStride::_0, 0),
     (gen8::HorzStride::_1, 1),
@@ -39,7 +39,7 @@ pub static HORZ_STRIDE: Pairs<gen8::HorzStride, u8> = Pairs(&[
     (gen8::HorzStride::_4, 4),
 ]);
 
-/// 2b p.46
+/// Elements per row of a region (2b p.46).
 pub static WIDTH: Pairs<gen8::Width, u8> = Pairs(&[
     (gen8::Width::_1, 1),
     (gen8::Width::_2, 2),
@@ -48,7 +48,7 @@ pub static WIDTH: Pairs<gen8::Width, u8> = Pairs(&[
     (gen8::Width::_16, 16),
 ]);
 
-/// 2b p.45
+/// Vertical stride of a region (2b p.45).
 pub static VERT_STRIDE: Pairs<gen8::VertStride, Vertical> = Pairs(&[
     (gen8::VertStride::_0, Vertical::Stride(0)),
     (gen8::VertStride::_1, Vertical::Stride(1)),
@@ -60,7 +60,7 @@ pub static VERT_STRIDE: Pairs<gen8::VertStride, Vertical> = Pairs(&[
     (gen8::VertStride::VX_H, Vertical::Addresses),
 ]);
 
-/// 2b p.13
+/// Condition modifier (2b p.13).
 pub static CONDITION: Pairs<gen8::CondModifier, Option<Condition>> = Pairs(&[
     (gen8::CondModifier::NONE, None),
     (gen8::CondModifier::Z, Some(Condition::Equal)),
@@ -73,7 +73,7 @@ pub static CONDITION: Pairs<gen8::CondModifier, Option<Condition>> = Pairs(&[
     (gen8::CondModifier::U, Some(Condition::Unordered)),
 ]);
 
-/// 2b p.20
+/// Function of `math` (2b p.20).
 pub static MATH: Pairs<gen8::Fc, MathFunction> = Pairs(&[
     (gen8::Fc::INV, MathFunction::Inverse),
     (gen8::Fc::LOG, MathFunction::Log),
@@ -91,7 +91,7 @@ pub static MATH: Pairs<gen8::Fc, MathFunction> = Pairs(&[
     (gen8::Fc::RSQRTM, MathFunction::InverseSquareRootMacro),
 ]);
 
-/// 2b p.23
+/// Predicate control in Align1 (2b p.23).
 pub static PREDICATE_ALIGN1: Pairs<gen8::PredCtrl, Option<PredicateControl>> = Pairs(&[
     (gen8::PredCtrl::NONE, None),
     (gen8::PredCtrl::SEQUENTIAL, Some(PredicateControl::Sequential)),
@@ -109,7 +109,7 @@ pub static PREDICATE_ALIGN1: Pairs<gen8::PredCtrl, Option<PredicateControl>> = P
     (gen8::PredCtrl::ALL32H, Some(PredicateControl::All(32))),
 ]);
 
-/// 2b p.23
+/// Predicate control in Align16 (2b p.23).
 pub static PREDICATE_ALIGN16: Pairs<gen8::PredCtrlAlign16, Option<PredicateControl>> = Pairs(&[
     (gen8::PredCtrlAlign16::NONE, None),
     (gen8::PredCtrlAlign16::SEQUENTIAL, Some(PredicateControl::Sequential)),
@@ -121,14 +121,14 @@ pub static PREDICATE_ALIGN16: Pairs<gen8::PredCtrlAlign16, Option<PredicateContr
     (gen8::PredCtrlAlign16::ALL4H, Some(PredicateControl::All(4))),
 ]);
 
-/// 2b p.44
+/// Thread control (2b p.44).
 pub static THREAD: Pairs<gen8::ThreadCtrl, ThreadControl> = Pairs(&[
     (gen8::ThreadCtrl::NORMAL, ThreadControl::Normal),
     (gen8::ThreadCtrl::ATOMIC, ThreadControl::Atomic),
     (gen8::ThreadCtrl::SWITCH, ThreadControl::Switch),
 ]);
 
-/// Scoreboard controls as (no clear, no check), 2b p.14
+/// Scoreboard controls as (no clear, no check) (2b p.14).
 pub static DEPENDENCY: Pairs<gen8::DepCtrl, (bool, bool)> = Pairs(&[
     (gen8::DepCtrl::NONE, (false, false)),
     (gen8::DepCtrl::NO_DDCLR, (true, false)),
@@ -136,7 +136,7 @@ pub static DEPENDENCY: Pairs<gen8::DepCtrl, (bool, bool)> = Pairs(&[
     (gen8::DepCtrl::NO_DDCLR_NO_DDCHK, (true, true)),
 ]);
 
-/// 2b p.15
+/// Type of a destination (2b p.15).
 pub static DESTINATION_TYPE: Pairs<gen8::DstType, DataType> = Pairs(&[
     (gen8::DstType::UD, DataType::Ud),
     (gen8::DstType::D, DataType::D),
@@ -151,7 +151,7 @@ pub static DESTINATION_TYPE: Pairs<gen8::DstType, DataType> = Pairs(&[
     (gen8::DstType::HF, DataType::Hf),
 ]);
 
-/// 2b p.35
+/// Type of a register source (2b p.35).
 pub static SOURCE_TYPE: Pairs<gen8::SrcType, DataType> = Pairs(&[
     (gen8::SrcType::UD, DataType::Ud),
     (gen8::SrcType::D, DataType::D),
@@ -166,7 +166,7 @@ pub static SOURCE_TYPE: Pairs<gen8::SrcType, DataType> = Pairs(&[
     (gen8::SrcType::HF, DataType::Hf),
 ]);
 
-/// 2b p.31
+/// Type of an immediate source (2b p.31).
 pub static IMMEDIATE_TYPE: Pairs<gen8::SrcImmType, DataType> = Pairs(&[
     (gen8::SrcImmType::UD, DataType::Ud),
     (gen8::SrcImmType::D, DataType::D),
@@ -182,7 +182,7 @@ pub static IMMEDIATE_TYPE: Pairs<gen8::SrcImmType, DataType> = Pairs(&[
     (gen8::SrcImmType::HF, DataType::Hf),
 ]);
 
-/// 2d p.141
+/// Type of the operands of a three-source instruction (2d p.141).
 pub static THREE_SOURCE_TYPE: Pairs<gen8::ThreeSrcType, DataType> = Pairs(&[
     (gen8::ThreeSrcType::F, DataType::F),
     (gen8::ThreeSrcType::D, DataType::D),
@@ -191,7 +191,7 @@ pub static THREE_SOURCE_TYPE: Pairs<gen8::ThreeSrcType, DataType> = Pairs(&[
     (gen8::ThreeSrcType::HF, DataType::Hf),
 ]);
 
-/// 2b p.28
+/// Receiver of a message (2b p.28).
 pub static SHARED_FUNCTION: Pairs<gen8::Sfid, SharedFunction> = Pairs(&[
     (gen8::Sfid::SFID_NULL, SharedFunction::Null),
     (gen8::Sfid::SFID_SAMPLER, SharedFunction::Sampler),
@@ -208,7 +208,7 @@ pub static SHARED_FUNCTION: Pairs<gen8::Sfid, SharedFunction> = Pairs(&[
     (gen8::Sfid::SFID_CRE, SharedFunction::CheckAndRefinement),
 ]);
 
-/// 2d p.120 and IGA's numbers
+/// Kind of an architecture register (2d p.120 and IGA's numbers).
 pub static ARF: Pairs<gen8::Arf, Arf> = Pairs(&[
     (gen8::Arf::NULL, Arf::Null),
     (gen8::Arf::A, Arf::Address),

@@ -220,7 +220,7 @@ pub enum SharedFunction {
 }
 
 /// Jump distances in bytes, from the first byte of the branch. `jmpi` is normalised: hardware
-/// counts its distance from the next instruction. For `calla` it is the absolute target.
+/// counts its distance from the next instruction. For `calla`, `jip` is the absolute target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Branch {
     /// JIP: the target at which the thread continues.
@@ -454,9 +454,9 @@ pub enum Vertical {
 /// A constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Immediate {
-    /// Its type.
+    /// Type of the constant.
     pub ty: DataType,
-    /// Its bits: 16 for words and half floats (the instruction repeats them in the upper half), 64
-    /// for qwords and doubles, 32 for all others.
+    /// Bits of the constant: 16 for words and half floats (the instruction repeats them in the
+    /// upper half), 64 for qwords and doubles, 32 for all others.
     pub bits: u64,
 }

@@ -9,7 +9,7 @@ pub enum Problem {
     /// The kernel ends inside the instruction.
     #[error("it takes {needed} bytes, {available} are left")]
     Truncated {
-        /// Its length.
+        /// Length of the instruction in bytes.
         needed: u32,
         /// Bytes that are available.
         available: u32,
@@ -24,7 +24,8 @@ pub enum Problem {
         /// Its value.
         value: u64,
     },
-    /// The 8-byte form does not exist for the operation.
+    /// An index of the 8-byte form has no row in its table. Gen8's tables have a row for every
+    /// index.
     #[error("{operation} has no compact form")]
     NotCompactable {
         /// The operation.
@@ -32,8 +33,9 @@ pub enum Problem {
     },
 }
 
-/// The operation of the first dword. Hardware also reads bit 7, which is clear in every operation.
-/// In the 8-byte form bit 7 is the breakpoint.
+/// The operation that the first dword of an instruction names; `None` if Gen8 has no such
+/// operation. In the 16-byte form, bit 7 belongs to the number: it is clear in every operation. In
+/// the 8-byte form, bit 7 is the breakpoint and is ignored here.
 pub(crate) fn operation(first: u32) -> Option<Opcode> {
     let header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     let undefined = header.undefined_operation && !header.control.controls_b.cmpt_ctrl;

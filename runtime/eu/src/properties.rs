@@ -1,11 +1,11 @@
 //! Properties of operations: layout, modifiers, restrictions, execution sizes.
 
-/// Layouts of the 128 bits of an instruction after the header.
+/// Layouts of the 128 bits of an instruction: what follows the header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Format {
     /// Header only: `nop`, `illegal`.
     Bare,
-    /// One or two sources, registers or a last immediate.
+    /// One or two sources; the last one may be an immediate.
     Basic,
     /// Three register sources with swizzles.
     ThreeSource,
@@ -32,7 +32,7 @@ pub enum Format {
 pub struct Modifiers(u8);
 
 impl Modifiers {
-    /// None.
+    /// No modifier.
     pub const NONE: Self = Modifiers(0);
     /// A predicate.
     pub const PREDICATE: Self = Modifiers(1);
@@ -59,7 +59,7 @@ impl Modifiers {
 pub struct Traits(u16);
 
 impl Traits {
-    /// None.
+    /// No restriction.
     pub const NONE: Self = Traits(0);
     /// A condition is required.
     pub const CONDITION_NEEDED: Self = Traits(1);
@@ -77,7 +77,7 @@ impl Traits {
     pub const NO_ACCUMULATOR: Self = Traits(16 | 32);
     /// A negated source is the complement of its bits.
     pub const LOGIC: Self = Traits(64);
-    /// NoMask must be set.
+    /// NoMask should be set. Without it, the validator warns.
     pub const NO_MASK_NEEDED: Self = Traits(128);
 
     /// True if every trait of `other` is in the set.
@@ -96,7 +96,7 @@ impl Traits {
 pub struct ExecSizes(u8);
 
 impl ExecSizes {
-    /// 1 to 32.
+    /// All sizes, 1 to 32.
     pub const ANY: Self = ExecSizes::of(&[1, 2, 4, 8, 16, 32]);
 
     /// These sizes; each is a power of two up to 32.

@@ -46,7 +46,8 @@ pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     samples.then(|| message.sampler_index.get() as u8)
 }
 
-/// How a message uses the surface that it names; empty for messages without a known description.
+/// How a message uses the surface that it names; empty for messages that use no surface or that are
+/// not described.
 pub fn roles(function: SharedFunction, descriptor: u32) -> Roles {
     use Role::*;
     let roles: &[Role] = match function {

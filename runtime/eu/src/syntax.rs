@@ -28,12 +28,12 @@ pub struct Name<T: 'static> {
     pub also: &'static [&'static str],
 }
 
-/// Names of one kind.
+/// The spellings of all values of one kind, for example of all types.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<T: 'static> {
     /// The word for this kind in error messages: `type`.
     pub kind: &'static str,
-    /// The rows.
+    /// One row for each value.
     pub rows: &'static [Name<T>],
 }
 
@@ -197,8 +197,8 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
         name(SharedFunction::DataPortRender, "hdc.rc", "render"),
         name(SharedFunction::Urb, "urb", "urb"),
         name(SharedFunction::ThreadSpawner, "spawner", "thread_spawner"),
-        // Mesa's names for two numbers have another meaning in later generations; its disassembler
-        // prints the later names.
+        // In later generations, the numbers of two of these receivers belong to other units. Mesa's
+        // names are those of the later units: `rt accel` is printed, and `tgm` is read.
         also(SharedFunction::MotionEstimation, "vme", "rt accel", &["vme"]),
         name(SharedFunction::DataPortConstant, "hdc.cc", "const"),
         name(SharedFunction::DataPort0, "hdc.dc0", "data"),

@@ -19,11 +19,11 @@ pub struct Op {
     pub name: &'static str,
     /// Number of explicit sources. Distances of branches do not count.
     pub sources: u8,
-    /// Layout.
+    /// Layout of the instruction.
     pub format: Format,
     /// Modifiers that the operation accepts.
     pub modifiers: Modifiers,
-    /// Restrictions.
+    /// Restrictions that depend only on the operation.
     pub traits: Traits,
     /// Types that the operands may have; those of `math` depend on the function.
     pub signatures: &'static [Signature],
@@ -65,9 +65,9 @@ macro_rules! ops {
     };
 }
 
-// P predicate, C condition, S saturate, M source modifiers; restrictions; type table
-// (signature.rs). Rows that no Broadwell text describes name their origin: G45 for the older
-// manual, IGA for Intel's public assembler model.
+// Columns in brackets: modifiers (P predicate, C condition, S saturate, M source modifiers), then
+// restrictions. The name after them is the type table in `types` below. Rows that no Broadwell text
+// describes name their origin: G45 for the older manual, IGA for Intel's public assembler model.
 ops! {
     Illegal 0x00 "illegal" 0 Bare [] [] NO_OPERANDS "2a illegal" "raises the illegal opcode exception";
     Mov 0x01 "mov" 1 Basic [P C S M] [] MOV "G45 vol 4 mov" "copy with conversion";
@@ -203,11 +203,12 @@ pub(crate) mod types {
     pub const LOGIC: &[Signature] = &[two(INT, INT, Manual), two(WIDE, WIDE, Manual)];
     /// not (2a).
     pub const NOT: &[Signature] = &[one(INT, INT, Manual), one(WIDE, WIDE, Manual)];
-    /// shl: the older manual has the integers of its time.
+    /// shl: integers of up to 32 bits (G45); qwords: IGA.
     pub const SHL: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Iga)];
-    /// shr: IGA has unsigned types only, since it is logical; kernels have signed ones too.
+    /// shr: integers of up to 32 bits (G45). IGA has only unsigned types, because the shift is
+    /// logical; kernels also have qwords and signed types.
     pub const SHR: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Kernels)];
-    /// mov.
+    /// mov: integers of up to 32 bits and single floats (G45); all other conversions: IGA.
     pub const MOV: &[Signature] = &[
         one(INT, INT, G45),
         one(F, INT, G45),
@@ -233,7 +234,7 @@ pub(crate) mod types {
         one(D, D, Iga),
         one(F, F, Iga),
     ];
-    /// sel.
+    /// sel: integers of up to 32 bits and single floats (G45); other types: IGA.
     pub const SEL: &[Signature] = &[
         two(INT, INT, G45),
         two(F, F, G45),
@@ -263,7 +264,7 @@ pub(crate) mod types {
     pub const CBIT: &[Signature] = &[one(UD, set!(Ub Uw Ud), Manual)];
     /// addc, subb (2a).
     pub const UD_TWO: &[Signature] = &[two(UD, UD, Manual)];
-    /// mach: two dwords of one signedness.
+    /// mach: two dwords of one signedness (IGA); a signed result of unsigned sources: kernels.
     pub const MACH: &[Signature] = &[two(UD, UD, Iga), two(D, D, Iga), two(D, UD, Kernels)];
     /// mul: qword products of dwords as Mesa's compiler makes them.
     pub const MUL: &[Signature] = &[
@@ -284,35 +285,35 @@ pub(crate) mod types {
     ];
     /// mad: all sources have one type.
     pub const MAD: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga), three(MIXED, MIXED, Iga)];
-    /// madm.
+    /// madm (IGA).
     pub const MADM: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga)];
-    /// sad2, sada2.
+    /// sad2, sada2 (IGA).
     pub const SAD: &[Signature] = &[two(WORD, BYTE, Iga)];
     /// frc (2a).
     pub const FRC: &[Signature] = &[one(F, F, Manual)];
-    /// rndu, rndd, rnde, rndz.
+    /// rndu, rndd, rnde, rndz (G45).
     pub const ROUND: &[Signature] = &[one(F, F, G45)];
     /// dp2, dp3, dp4, dph, line (2a).
     pub const FLOAT_TWO: &[Signature] = &[two(F, F, Manual)];
-    /// pln.
+    /// pln (G45).
     pub const PLN: &[Signature] = &[two(F, F, G45)];
     /// Functions of floats: F (2a math); halves: IGA.
     pub const MATH_ONE: &[Signature] = &[one(F, F, Manual), one(MIXED, MIXED, Iga)];
-    /// pow, fdiv.
+    /// pow, fdiv: F (2a math); halves: IGA.
     pub const MATH_TWO: &[Signature] = &[two(F, F, Manual), two(MIXED, MIXED, Iga)];
-    /// Integer division (2a math).
+    /// Integer division (2a math); a signed result of unsigned sources: kernels.
     pub const MATH_DIVISION: &[Signature] =
         &[two(UD, UD, Manual), two(D, D, Manual), two(D, UD, Kernels)];
-    /// First step of the division macro.
+    /// First step of the division macro: F (2a math); doubles: IGA.
     pub const MATH_INVM: &[Signature] = &[two(F, F, Manual), two(DF, DF, Iga)];
-    /// First step of the square root macro.
+    /// First step of the square root macro: F (2a math); doubles: IGA.
     pub const MATH_RSQRTM: &[Signature] = &[one(F, F, Manual), one(DF, DF, Iga)];
     /// jmpi, brd, brc (2a): the distance, where it is in a register.
     pub const DISTANCE: &[Signature] = &[one(NONE, D, Manual)];
     /// call, calla (2a): the return address, and the target where it is in a register.
     pub const CALL: &[Signature] = &[one(DWORD, D, Manual)];
-    /// ret.
+    /// ret: the return address (IGA).
     pub const RET: &[Signature] = &[one(NONE, DWORD, Iga)];
-    /// wait: the notification register.
+    /// wait: the notification register (IGA).
     pub const WAIT: &[Signature] = &[one(NONE, UD, Iga)];
 }

@@ -58,7 +58,8 @@ fn jumps_to_registers() {
     assert_eq!(immediate[1], words[1]);
 }
 
-/// Oracle: kernels of drivers.
+/// Source 0 of a `jmpi` with a register is encoded with the type that kernels have. Oracle: kernels
+/// of drivers.
 #[test]
 fn jumps_to_registers_of_kernels() {
     let Some(corpus) = corpus::folder() else { return };

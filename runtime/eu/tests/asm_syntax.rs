@@ -362,7 +362,7 @@ fn one_element_of_three_sources() {
         (source.replicate, source.swizzle, source.register),
         (false, [2, 3, 2, 3], grf(6, 0))
     );
-    // A replicated source has no swizzle; both spellings of packed regions are equal.
+    // A replicated source has no swizzle; <2;1>, <4;1> and <8;1> mean the same region.
     let replicated = "mad(8) g9<1>D g2.1<0,1,0>D g3<4,4,1>D g4<4,4,1>D { align16 1Q };";
     let text = "mad (8|M0) r9.0<1>:d r2.1<0;0>:d r3.0<2;1>:d r4.0<1>:d";
     assert_eq!(iga_text(&one(replicated, Mesa)), text);

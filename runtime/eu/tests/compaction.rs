@@ -18,7 +18,7 @@ fn expanded(compact: [u32; 2]) -> [u32; 4] {
     expand(u64::from(compact[0]) | u64::from(compact[1]) << 32).unwrap()
 }
 
-/// `mov (8|M0) r<to>.0<1>:ud r1.0<8;8,1>:ud`
+/// The instruction `mov (8|M0) r<to>.0<1>:ud r1.0<8;8,1>:ud`.
 fn mov(to: u8) -> Instruction {
     let mut mov = Instruction::new(Opcode::Mov, 8);
     mov.destination = Some(Destination::new(Register::grf(to), DataType::Ud));
@@ -128,7 +128,8 @@ fn end_of_thread() {
 #[test]
 fn jumps_follow() {
     let native = |instruction: Instruction| instruction.encode().unwrap();
-    // 0 if -> 48 (else), 64; 16 mov; 32 mov; 48 jmpi -> 16; 64 endif -> next; 80 end
+    // Byte offsets: 0 if (JIP 48, UIP 64), 16 mov, 32 mov, 48 jmpi to 16, 64 endif to the next
+    // instruction, 80 end of the kernel.
     let kernel = bytes(&[
         &native(jump(Opcode::If, 48, Some(64))),
         &native(mov(4)),
@@ -150,7 +151,7 @@ fn jumps_follow() {
     assert_eq!(compact_kernel(&small).unwrap(), small);
 }
 
-/// A jump over more than 4096 bytes has no compact form; this moves the instructions after it.
+/// A jump over 4096 bytes or more has no compact form; this moves the instructions after it.
 #[test]
 fn far_jumps_stay_wide() {
     let short = mov(4).compact().unwrap();
@@ -270,8 +271,9 @@ fn forms_chosen_as_in_kernels() {
     assert_eq!(same, total);
 }
 
-/// Oracle: the kernels themselves. Each is equal to the original after it is expanded and compacted
-/// again, jumps included.
+/// Oracle: the kernels themselves. A kernel with compact instructions equals the original after
+/// it is expanded and compacted again, jumps included. Kernels that compute with the instruction
+/// pointer are refused.
 #[test]
 fn kernels_come_back() {
     let Some(corpus) = corpus::folder() else { return };

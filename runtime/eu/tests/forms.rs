@@ -111,7 +111,8 @@ fn controls() {
     ]);
 }
 
-/// Oracle: as above; numbers as C's printf writes them.
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter; numbers as C's printf writes
+/// them.
 #[test]
 fn immediates() {
     check(&[
@@ -193,7 +194,7 @@ fn immediates() {
     ]);
 }
 
-/// Oracle: as above.
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter.
 #[test]
 fn operands() {
     let arf = |file, number, byte| Register::Arf { file, number, byte };
@@ -303,7 +304,8 @@ fn operands() {
     ]);
 }
 
-/// Oracle: as above. A jump without a position prints distances in bytes.
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter. A jump without a position prints
+/// distances in bytes.
 #[test]
 fn flow() {
     let jump = |opcode, jip, uip| Instruction {
@@ -335,7 +337,7 @@ fn flow() {
 }
 
 /// Labels. IGA names them by byte offset, at the start, at targets and after the end of a block.
-/// Mesa numbers them, outer target first.
+/// Mesa numbers them in the order in which jumps name them; UIP comes before JIP.
 #[test]
 fn labels() {
     let jump = |opcode, jip, uip| Instruction {
@@ -572,8 +574,8 @@ fn comments_of_messages() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Oracle: the manual's message types. Apart from the listing, these words describe what a message
-/// does on Gen8.
+/// Oracle: the manual's message types. Unlike the comments in a listing, these words describe what
+/// a message does on Gen8.
 #[test]
 fn words_of_messages() {
     use SharedFunction::*;
@@ -598,7 +600,8 @@ fn words_of_messages() {
     }
 }
 
-/// Oracle: as above. Receivers, their messages, and descriptors in a register.
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter. Receivers, their messages, and
+/// descriptors in a register.
 #[test]
 fn messages() {
     use SharedFunction::*;

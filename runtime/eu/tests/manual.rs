@@ -10,8 +10,8 @@ use genxml_eu::ops::{Modifiers, OPS};
 /// accept a condition here.
 const CONDITION_BY_SYNTAX: [&str; 4] = ["not", "or", "lrp", "subb"];
 
-/// Every instruction with a page has the page's number, and accepts the modifiers of its property
-/// table.
+/// Every instruction with a page has the opcode number of that page, and accepts the modifiers of
+/// the page's property table.
 #[test]
 fn numbers_and_modifiers() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

@@ -112,7 +112,7 @@ fn compact_forms() {
     );
 }
 
-/// Every compaction index has a row in its table.
+/// Every index of the table of compaction controls has a row.
 #[test]
 fn tables_are_whole() {
     assert!((0..32).all(|index| ControlIndex::from_bits(index).expansion().is_some()));

@@ -101,7 +101,7 @@ macro_rules! engines {
             note = "the first line of a command's documentation says which engines accept it; state goes into a heap"
         )]
         pub trait $command: genxml_core::Instruction {}
-        // Without this blanket impl, rustc's error reports the marker trait and lists other
+        // Without this attribute, rustc's error reports the marker trait and lists other
         // commands.
         #[diagnostic::do_not_recommend]
         impl<T: $command> Command<$name> for T {}

@@ -1,8 +1,8 @@
 //! Packets, state structures, registers and enumerations of Gen8, generated from the specification:
 //! one module for each unit, and for each engine an enum of its packets with a parser.
 //!
-//! `genxml::gen8` re-exports this crate. It is a separate crate so that edits above it do not
-//! recompile the generated code. `no_std`; text uses `alloc`.
+//! `genxml::gen8` re-exports this crate. It is a separate crate so that edits of the crates that
+//! use it do not recompile the generated code. `no_std`; text uses `alloc`.
 #![no_std]
 
 extern crate alloc;

@@ -58,7 +58,7 @@ impl<P: Unchanged> InPipeline<P> for PipelineSelect {}
 
 /// A pipeline that PIPELINE_SELECT can select.
 pub trait Selectable: Pipeline {
-    /// The value of its Pipeline Selection field.
+    /// The value of the Pipeline Selection field that selects this pipeline.
     const SELECTION: Selection;
 }
 

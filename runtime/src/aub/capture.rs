@@ -142,7 +142,7 @@ fn exec(
         }
     }
     if calls.batches.is_empty() && !calls.others.is_empty() {
-        // The ring is the batch.
+        // The commands of the ring become the batch.
         let mut bytes = calls.bytes.clone();
         MiBatchBufferEnd::new().pack().iter().for_each(|dword| bytes.extend(dword.to_le_bytes()));
         match free_place(&listed, bytes.len() as u64) {

@@ -54,12 +54,12 @@ use crate::gen8::aub::{AubDumpBitmap, MemTraceVersionDevice};
 use std::io;
 use std::path::PathBuf;
 
-/// A piece of a file.
+/// A block of a file, or a piece of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block<'a> {
-    /// Where its block starts, in bytes of the decompressed file.
+    /// Where the block starts, in bytes of the decompressed file.
     pub position: u64,
-    /// Its contents.
+    /// Contents of the block or piece.
     pub event: Event<'a>,
 }
 
@@ -72,17 +72,17 @@ pub enum Event<'a> {
     /// Bytes for memory. Data of a classic block come in pieces of at most [`CHUNK`] bytes, at
     /// ascending addresses.
     Memory {
-        /// The address space.
+        /// The address space of `address`.
         space: Space,
         /// Address of the first byte. Global addresses are cut to 48 bits, because files contain
         /// them in canonical (sign-extended) form.
         address: u64,
-        /// The bytes.
+        /// The bytes to be written.
         bytes: &'a [u8],
     },
     /// Entries of the global page table.
     GlobalEntries {
-        /// Number of the first one; it maps the page at 4096 times this.
+        /// Number of the first entry, which maps the page at address 4096 * `first`.
         first: u64,
         /// The entries as memory holds them.
         entries: &'a [u64],
@@ -93,7 +93,7 @@ pub enum Event<'a> {
         offset: u32,
         /// Bits that are written.
         mask: u32,
-        /// What is written.
+        /// The value that is written.
         value: u32,
     },
     /// The simulator waits until a register has a value.
@@ -112,7 +112,7 @@ pub enum Event<'a> {
     },
     /// Commands put into a ring, to be executed at once (classic).
     Commands {
-        /// The engine.
+        /// The engine that executes the commands.
         engine: EngineId,
         /// Global address of the ring's memory.
         address: u64,
@@ -125,9 +125,9 @@ pub enum Event<'a> {
     Bitmap(AubDumpBitmap),
     /// A block with a documented operation and an undocumented number.
     Other {
-        /// Its operation: 1 classic, 0x2e memory trace.
+        /// Operation of the block: 1 classic, 0x2e memory trace.
         opcode: u8,
-        /// Its number.
+        /// Number of the kind of block within the operation.
         sub_opcode: u8,
         /// All dwords of the block.
         dwords: &'a [u32],
@@ -196,7 +196,7 @@ pub enum AubError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
     /// The file is not an AUB file.
@@ -205,7 +205,7 @@ pub enum AubError {
         Start(start)
     )]
     NotAub {
-        /// Its first bytes, four at most.
+        /// The first bytes of the file, at most four.
         start: Vec<u8>,
     },
     /// Reading or decompressing failed.
@@ -215,9 +215,9 @@ pub enum AubError {
     Read {
         /// Bytes of the decompressed file that were read.
         position: u64,
-        /// How it is compressed.
+        /// How the file is compressed.
         compression: Compression,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
     /// The file ends inside a block.
@@ -227,7 +227,7 @@ pub enum AubError {
     Cut {
         /// Where the block starts.
         position: u64,
-        /// Its name.
+        /// Name of the kind of block.
         block: &'static str,
         /// Bytes that it should have, as far as they are known.
         needed: u64,
@@ -239,9 +239,9 @@ pub enum AubError {
         "byte {position:#x}: {header:#010x} does not start an AUB block: the file is damaged, or the block before has a wrong length"
     )]
     Unknown {
-        /// Its position in bytes.
+        /// Position of the dword in bytes.
         position: u64,
-        /// The dword.
+        /// The dword that should start a block.
         header: u32,
     },
     /// A field of a block has an invalid value.
@@ -249,11 +249,11 @@ pub enum AubError {
     Field {
         /// Where the block starts.
         position: u64,
-        /// Its name.
+        /// Name of the kind of block.
         block: &'static str,
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: u64,
         /// The problem, or the valid values.
         problem: &'static str,

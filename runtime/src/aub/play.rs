@@ -54,9 +54,9 @@ pub(super) struct Started {
 pub(super) enum Commands {
     /// In a ring.
     Ring(Ring),
-    /// Contiguous commands.
+    /// Commands at consecutive addresses, not in a ring.
     Row {
-        /// Address of the first one.
+        /// Address of the first command.
         address: u64,
         /// Length in bytes.
         length: u64,

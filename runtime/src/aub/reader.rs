@@ -61,7 +61,7 @@ enum What {
     Comment,
 }
 
-/// The first dword of a block, the same in all of them.
+/// The fields of a block's first dword, which all kinds of blocks share.
 struct Head {
     opcode: u64,
     sub_opcode: u64,
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
             }
             (MEMORY_TRACE, MEMORY_WRITE) => self.memory_write(position, head)?,
             (MEMORY_TRACE, REGISTER_WRITE | REGISTER_POLL) => {
-                // Both have the same fields.
+                // Both kinds of blocks have the same fields.
                 let register = MemTraceRegisterPoll::unpack_lossy(&self.fixed(position, head)?);
                 if register.register_space != MemTraceRegisterPollRegisterSpace::MMIO {
                     let problem = "only the MMIO space, 0, is known";

@@ -58,7 +58,8 @@ pub struct Recorder<W> {
 #[derive(Debug, Default)]
 struct Tables {
     root: u64,
-    /// The frame of each table below the root, by its level and the first page that it maps.
+    /// The frame of each table below the root, by its level and its number among the tables of that
+    /// level (a page's number divided by the number of pages that a table maps).
     tables: HashMap<(u32, u64), u64>,
     /// Mapped ranges: first page, first frame and number of pages.
     mapped: BTreeMap<u64, (u64, u64)>,
@@ -162,7 +163,7 @@ impl<W: Write> Recorder<W> {
     fn frames(&mut self, count: u64) -> io::Result<u64> {
         let first = self.frame;
         if count > MAX_FRAMES - first {
-            let text = format!("{count} pages more than {first}: physical memory has {MAX_FRAMES}");
+            let text = format!("no room for {count} pages: {first} of {MAX_FRAMES} are in use");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         self.frame += count;

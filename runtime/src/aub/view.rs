@@ -46,7 +46,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// A view through these tables.
+    /// A view through the page tables of `translation`.
     pub fn new(image: &'a Image, translation: Translation) -> Self {
         let view =
             |translation, global| View { image, translation, runs: RefCell::default(), global };

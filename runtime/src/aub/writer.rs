@@ -128,7 +128,7 @@ impl<W: Write> Writer<W> {
         self.dwords(&write.pack())
     }
 
-    /// Waits until the bits of `mask` in a register have a value.
+    /// Writes a wait: the simulator waits until the bits of `mask` in a register have this value.
     ///
     /// # Errors
     /// If the output cannot be written.

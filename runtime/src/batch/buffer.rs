@@ -10,7 +10,7 @@ use core::fmt;
 use genxml_core::address::SpaceKind;
 use genxml_core::reflect::Container;
 
-/// Size of a page of GPU memory in bytes: where buffers start.
+/// Size of a page of GPU memory in bytes. Buffers start at a page boundary.
 pub const PAGE: u64 = 4096;
 
 /// A structure in a heap, recorded so that offsets can be checked.
@@ -55,8 +55,8 @@ impl Buffer {
     /// of the buffer; with relocations it is the presumed one.
     ///
     /// # Errors
-    /// [`BatchError::BadAddress`] if the address is not a multiple of 4096 or the buffer ends beyond
-    /// 2^48.
+    /// [`BatchError::BadAddress`] if the address is not a multiple of 4096, the size is 0, or the
+    /// buffer ends beyond 2^48.
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
         let name = name.into();
         let end = address.checked_add(size as u64);

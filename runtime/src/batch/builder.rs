@@ -25,7 +25,8 @@ use genxml_core::address::{Graphics, Space, SpaceKind};
 use genxml_core::reflect::{Container, Kind};
 use genxml_core::{Address, Fixed, Instruction, Packed};
 
-/// Dwords that stay free in each buffer for MI_BATCH_BUFFER_END and the padding to a qword.
+/// Dwords that stay free in the buffer of a batch that does not grow, for MI_BATCH_BUFFER_END and
+/// the padding to a qword.
 const END: usize = 2;
 
 /// Dwords that stay free in each buffer of a growing batch, for the jump to the next buffer and the
@@ -67,7 +68,7 @@ pub(super) struct Core {
     pub assumed: Vec<(SpaceKind, u64)>,
     /// Unique number of the batch.
     pub id: usize,
-    /// Checks packets when they are emitted.
+    /// The rules that packets are checked against.
     #[cfg(feature = "std")]
     watching: Option<Box<Watching>>,
 }
@@ -216,7 +217,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// [`BatchError::Full`] if the buffer has no room for the packet and the end of the batch, or
     /// an error of the allocator of a growing batch; [`BatchError::Pack`] if the packet is longer
     /// than its length field allows; [`BatchError::Unplaced`] if the packet does not hold an
-    /// address that was taken with [`reads`](Self::reads).
+    /// address that was taken with [`reads`](Self::reads); `BatchError::Ambiguous` if it holds one
+    /// more often than it was taken.
     #[inline]
     pub fn emit<C: Command<E> + InPipeline<P>>(
         &mut self,
@@ -266,7 +268,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     ///
     /// # Errors
     /// [`BatchError::Outside`] if `delta` is not inside the object; [`BatchError::Offset`] if the
-    /// address does not fit its field.
+    /// address does not fit its field; `BatchError::AtZero` if the address is 0.
     pub fn reads<const A: u64, const N: u32>(
         &self,
         object: &(impl Object + ?Sized),
@@ -290,7 +292,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// Replaces the packet at `position` by another of the same kind and length.
     ///
     /// # Errors
-    /// [`BatchError::Patch`] if the packet at `position` is of another kind or length.
+    /// [`BatchError::Patch`] if the packet at `position` is of another kind or length; as `emit` if
+    /// the new packet is wrong.
     pub fn patch<C: Command<E> + InPipeline<P>>(
         &mut self,
         position: Position,
@@ -314,7 +317,7 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     /// ```
     ///
     /// # Errors
-    /// [`BatchError::Patch`] if the packet at `position` is of another kind or length.
+    /// As `patch`.
     pub fn edit<C: Command<E> + InPipeline<P> + Fixed>(
         &mut self,
         position: Position,
@@ -325,9 +328,10 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         self.core.patch(position, &packet)
     }
 
-    /// Checks every packet of this batch against the rules when it is emitted, in the context of
-    /// the packets before it; [`findings`](Self::findings) returns the violations. What packets
-    /// point to, and later patches, are checked when the batch is complete, by
+    /// Checks the packets of this batch against the rules, in the context of the packets before
+    /// them; [`findings`](Self::findings) returns the violations. A packet is checked when the
+    /// next one is emitted or `findings` is called. What packets point to, and later patches, are
+    /// checked when the batch is complete, by
     /// [`Submission::findings`](super::Submission::findings).
     ///
     /// ```
@@ -375,9 +379,9 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         &self.core.current.dwords[..self.core.current.used]
     }
 
-    /// Declares that `base` is the base of space `S` when the batch starts: an earlier batch has
-    /// set it, or the caller of a second-level batch. Offsets of that space are then accepted
-    /// without a STATE_BASE_ADDRESS before them.
+    /// Declares that `base` is the base of space `S` when the batch starts, because an earlier
+    /// batch or the caller of this second-level batch has set it. Offsets of that space are then
+    /// accepted without a STATE_BASE_ADDRESS before them.
     #[must_use]
     pub fn assume_base<S: Space>(mut self, base: u64) -> Self {
         self.core.assumed.push((S::KIND, base));
@@ -452,7 +456,8 @@ impl Core {
         references.place(container, &dwords[dword..end], 4 * dword as u64)
     }
 
-    /// Continues in another buffer with room for a packet of `dwords`.
+    /// Makes room for a packet of `dwords`, usually in another buffer. If the batch has rules, this
+    /// first checks the packets emitted since the last check.
     #[cold]
     fn next_buffer(&mut self, what: &'static str, dwords: usize) -> Result<(), BatchError> {
         #[cfg(feature = "std")]
@@ -519,12 +524,12 @@ impl Core {
         }
     }
 
-    /// The address of a buffer, for references to it.
+    /// Name, address and size of a segment's buffer, for references to it.
     pub fn extent_of(&self, segment: usize) -> BufferExtent {
         BufferExtent::of(&self.full.get(segment).unwrap_or(&self.current).buffer)
     }
 
-    /// The dwords at `position`, if a packet `C` of that many dwords is there.
+    /// The dwords at `position`, if they are a packet `C` of `new_dwords` dwords.
     fn packet<C: Packed>(
         &mut self,
         position: Position,
@@ -601,7 +606,7 @@ impl<E: Engine, P: Pipeline> fmt::Debug for Batch<E, P> {
 pub struct FinishedBatch<E: Engine> {
     /// The buffer; the first one of a batch that grew.
     pub buffer: Buffer,
-    /// Bytes of it that the batch uses.
+    /// Number of bytes of `buffer` that the batch uses.
     pub length: usize,
     /// The further buffers of a growing batch.
     pub chained: Vec<Buffer>,

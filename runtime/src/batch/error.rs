@@ -9,16 +9,16 @@ use genxml_core::{FieldError, OutOfRange, PackError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// The address of a buffer is not a multiple of 4096, or the buffer ends beyond 48 bits.
+    /// The address of a buffer is not a multiple of 4096, its size is 0, or it ends beyond 48 bits.
     #[error(
         "buffer {buffer}: {size} bytes at {address:#x} do not start on a page of 4096 bytes below 2^48"
     )]
     BadAddress {
         /// The buffer's name.
         buffer: Arc<str>,
-        /// The address.
+        /// Address of the buffer.
         address: u64,
-        /// Its size.
+        /// Size of the buffer in bytes.
         size: u64,
     },
     /// The buffer is full.
@@ -34,7 +34,7 @@ pub enum BatchError {
         needed: usize,
         /// Bytes that are left.
         available: usize,
-        /// The buffer's size.
+        /// Size of the buffer in bytes.
         size: usize,
     },
     /// An arena has no room for another buffer.
@@ -63,11 +63,11 @@ pub enum BatchError {
     Offset {
         /// The buffer's name.
         buffer: Arc<str>,
-        /// What is there.
+        /// What has this offset: a structure, or data by its name.
         what: &'static str,
-        /// Its offset.
+        /// The offset in the buffer.
         offset: u64,
-        /// Why.
+        /// The underlying error.
         source: Box<OutOfRange>,
     },
     /// A reference goes beyond its object.
@@ -77,7 +77,7 @@ pub enum BatchError {
         object: Arc<str>,
         /// The requested offset.
         delta: u64,
-        /// Its size.
+        /// Size of the object in bytes.
         size: u64,
     },
     /// A reference to address 0, which in a field means an unused pointer.
@@ -93,13 +93,13 @@ pub enum BatchError {
     Patch {
         /// Name of the new packet.
         new: &'static str,
-        /// Its length.
+        /// Length of the new packet in dwords.
         new_dwords: usize,
         /// Header of the packet that is there.
         old: u32,
-        /// Its length.
+        /// Length in dwords of the packet that is there.
         old_dwords: usize,
-        /// Where, in bytes from the start of the buffer.
+        /// Position of the packet, in bytes from the start of the buffer.
         offset: usize,
     },
     /// `reads` or `writes` gave an address, and the next packet (or structure) does not hold it.
@@ -111,7 +111,7 @@ pub enum BatchError {
         packet: &'static str,
         /// The object's name.
         object: Arc<str>,
-        /// The address.
+        /// The address that was taken.
         address: u64,
     },
     /// More fields hold an address than the number of times it was taken, so it is unknown which
@@ -124,11 +124,11 @@ pub enum BatchError {
         packet: &'static str,
         /// The object's name.
         object: Arc<str>,
-        /// The address.
+        /// The address that was taken.
         address: u64,
-        /// How many fields hold it.
+        /// Number of fields that hold the address.
         fields: usize,
-        /// How often it was taken.
+        /// Number of times that the address was taken.
         taken: usize,
     },
     /// The kernel cannot relocate the field: the value that it adds to the object's address is
@@ -139,7 +139,7 @@ pub enum BatchError {
     TooFar {
         /// The packet or structure.
         packet: &'static str,
-        /// Its field.
+        /// The field that holds the address.
         field: &'static str,
         /// The object's name.
         object: Arc<str>,
@@ -154,7 +154,7 @@ pub enum BatchError {
     Unrelocatable {
         /// The packet or structure.
         packet: &'static str,
-        /// Its field.
+        /// The field that holds the address.
         field: &'static str,
     },
     /// A label belongs to another batch.
@@ -168,11 +168,11 @@ pub enum BatchError {
     /// A label cannot have two positions.
     #[error("label {label} of {batch} is at {address:#x} already")]
     Bound {
-        /// The batch.
+        /// Name of the batch.
         batch: Arc<str>,
         /// Number of the label, in order of creation.
         label: usize,
-        /// Where it is.
+        /// Address that the label is bound to.
         address: u64,
     },
     /// A jump has no target.
@@ -180,7 +180,7 @@ pub enum BatchError {
         "label {label} of {batch} is not bound, but the MI_BATCH_BUFFER_START at +{offset:#x} of {buffer} jumps to it: `bind` it"
     )]
     Unbound {
-        /// The batch.
+        /// Name of the batch.
         batch: Arc<str>,
         /// Number of the label, in order of creation.
         label: usize,
@@ -192,7 +192,7 @@ pub enum BatchError {
     /// A label that is not bound cannot be a target for other batches.
     #[error("label {label} of {batch} is not bound yet: `bind` it before others jump to it")]
     Nowhere {
-        /// The batch.
+        /// Name of the batch.
         batch: Arc<str>,
         /// Number of the label, in order of creation.
         label: usize,
@@ -202,13 +202,13 @@ pub enum BatchError {
     Nested {
         /// The batch that called.
         batch: Arc<str>,
-        /// What it called.
+        /// The second-level batch that was called.
         routine: Arc<str>,
     },
     /// Only an empty batch can become a second-level batch.
     #[error("{batch} has packets already: only an empty batch can become a second-level batch")]
     NotEmpty {
-        /// The batch.
+        /// Name of the batch.
         batch: Arc<str>,
     },
     /// An error from an expression of [`mi`](crate::mi), for code that returns a [`BatchError`].
@@ -220,7 +220,7 @@ pub enum BatchError {
     Overlap {
         /// The buffer that starts first.
         first: Arc<str>,
-        /// The other one.
+        /// The other buffer.
         second: Arc<str>,
         /// The first address that both have.
         address: u64,
@@ -240,7 +240,7 @@ pub enum BatchError {
         at: Arc<str>,
         /// The object that is missing.
         object: Arc<str>,
-        /// The address.
+        /// Address of the object.
         address: u64,
     },
     /// A base address points to none of the submission's buffers.
@@ -248,9 +248,9 @@ pub enum BatchError {
     NoBuffer {
         /// The packet and its position.
         at: Arc<str>,
-        /// The field.
+        /// The field with the base address.
         field: &'static str,
-        /// The address.
+        /// The base address.
         address: u64,
     },
     /// An offset is relative to a base that no earlier STATE_BASE_ADDRESS has set.
@@ -260,7 +260,7 @@ pub enum BatchError {
     NoBase {
         /// The packet and its position.
         at: Arc<str>,
-        /// The field.
+        /// The field with the offset.
         field: &'static str,
         /// The space's name in the specification.
         space: &'static str,
@@ -273,9 +273,9 @@ pub enum BatchError {
     Dangling {
         /// The packet or structure and its position.
         at: Arc<str>,
-        /// The field.
+        /// The field with the offset.
         field: &'static str,
-        /// The offset.
+        /// The offset in the field.
         offset: u64,
         /// The buffer at the base.
         heap: Arc<str>,

@@ -27,7 +27,7 @@ pub const I915_GEM_DOMAIN_RENDER: u32 = 2;
 /// How objects get their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// They stay where they are: no relocations.
+    /// Objects stay at their addresses: no relocations.
     Softpin,
     /// The kernel chooses the addresses and writes them into the buffers.
     Relocated,
@@ -111,8 +111,8 @@ impl Submission {
     /// # Errors
     /// [`BatchError::Missing`] if something refers to an object that is not in the submission. For
     /// relocations also [`BatchError::Unrelocatable`] if a field does not have the form that the
-    /// kernel writes, and [`BatchError::TooFar`] if the address is more than 2^31 bytes after the
-    /// start of its object.
+    /// kernel writes, and [`BatchError::TooFar`] if the value that the kernel must add to the
+    /// object's address is not in the range 0 to 2^31 - 1.
     pub fn exec(&self, placement: Placement) -> Result<ExecBuffer, BatchError> {
         self.references()?;
         if placement == Placement::Relocated {
@@ -145,7 +145,7 @@ impl Submission {
     fn object(&self, buffer: &Buffer, placement: Placement) -> ExecObject {
         let high = if buffer.low { 0 } else { EXEC_OBJECT_SUPPORTS_48B_ADDRESS };
         let (flags, relocations) = match placement {
-            // Only a pinned object above 4 GiB needs the flag whatever it holds.
+            // Below 4 GiB, the flag depends on what the object holds; above, it is required.
             Placement::Softpin if buffer.address + buffer.bytes.len() as u64 <= 1 << 32 => {
                 (EXEC_OBJECT_PINNED | high, Vec::new())
             }

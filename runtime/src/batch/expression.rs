@@ -24,7 +24,7 @@ pub enum MiError {
     /// The requested general register is in use.
     #[error("general register {index} is in use")]
     RegisterInUse {
-        /// Its number.
+        /// Number of the register.
         index: u32,
     },
     /// There is no register with this index.
@@ -42,9 +42,9 @@ pub enum MiError {
          `Gprs::take({index})`"
     )]
     Managed {
-        /// Its offset.
+        /// Byte offset of the register.
         offset: u32,
-        /// Its number.
+        /// Number of the general register.
         index: u32,
     },
     /// A stored value or variable belongs to a builder with other general registers.
@@ -53,13 +53,13 @@ pub enum MiError {
          `Builder::with_gprs`"
     )]
     Foreign {
-        /// Its number.
+        /// Number of the general register.
         index: u32,
     },
     /// The expression is nested so deeply that walking it could overflow the stack.
     #[error("the expression is nested more than {limit} operations deep: keep a part of it first")]
     TooDeep {
-        /// Largest depth.
+        /// Largest depth allowed.
         limit: u32,
     },
     /// A division by the constant 0.
@@ -68,7 +68,7 @@ pub enum MiError {
     /// An address or a register offset that its field cannot hold.
     #[error("{what}: {source}")]
     Range {
-        /// What it is.
+        /// Description of the value.
         what: &'static str,
         /// Why it does not fit.
         source: OutOfRange,
@@ -76,7 +76,7 @@ pub enum MiError {
 }
 
 impl MiError {
-    /// For `map_err` on addresses.
+    /// The function for `map_err` that makes an error of [`OutOfRange`]; `what` names the value.
     pub(crate) fn range(what: &'static str) -> impl Fn(OutOfRange) -> MiError {
         move |source| MiError::Range { what, source }
     }

@@ -12,16 +12,17 @@ pub(super) struct Found {
     /// Name of the container that the field points to; empty if it is not a single described
     /// container.
     pub target: &'static str,
-    /// First bit in the packet, of the field.
+    /// First bit of the field, counted from the start of the packet or structure.
     pub start: u32,
-    /// Last bit in the packet.
+    /// Last bit of the field, counted as `start`.
     pub end: u32,
-    /// The address, with its bits at their own positions.
+    /// The address or offset in bytes: the stored bits at their positions in the dword, with zeros
+    /// below them.
     pub value: u64,
 }
 
-/// Calls a function for every address and offset of `container` in these dwords, in order; fields
-/// beyond the end are skipped.
+/// Calls `each` for every address and offset of `container` in these dwords. Fields that the packet
+/// does not have, and fields beyond the end of `dwords`, are skipped.
 pub(super) fn addresses(
     container: &'static Container,
     dwords: &[u32],

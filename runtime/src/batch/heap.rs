@@ -58,8 +58,8 @@ impl<S: Space> Heap<S> {
     pub fn new(name: impl Into<Arc<str>>, address: u64, size: usize) -> Result<Self, BatchError> {
         let mut buffer = Buffer::new(name, address, size)?;
         buffer.contents = Some(Vec::new());
-        // The driver's Wa32bitGeneralStateOffset and Wa32bitInstructionBaseOffset (facts: i915's
-        // uAPI).
+        // These heaps must lie below 4 GiB: Wa32bitGeneralStateOffset and
+        // Wa32bitInstructionBaseOffset (facts: i915's uAPI).
         buffer.low = matches!(S::KIND, SpaceKind::GeneralState | SpaceKind::Instruction);
         Ok(Heap {
             buffer,

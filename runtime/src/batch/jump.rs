@@ -165,12 +165,12 @@ pub struct Routine<E: Engine, P: Pipeline> {
 }
 
 impl<E: Engine, P: Pipeline> Routine<E, P> {
-    /// Its GPU address.
+    /// GPU address of the first packet.
     pub const fn address(&self) -> u64 {
         self.batch.buffer.address()
     }
 
-    /// Its buffers, for the submission.
+    /// The buffers of the second-level batch, for the submission.
     pub fn into_buffers(self) -> impl Iterator<Item = Buffer> {
         core::iter::once(self.batch.buffer).chain(self.batch.chained)
     }
@@ -230,7 +230,7 @@ impl Core {
         })
     }
 
-    /// Sets the target of the jump.
+    /// Sets the target of the jump at position `jump`.
     fn lead(&mut self, jump: Position, (segment, dword): (usize, usize)) -> Result<(), BatchError> {
         let buffer = self.extent_of(segment);
         let mut packet: MiBatchBufferStart = self.read(jump)?;

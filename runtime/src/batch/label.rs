@@ -35,7 +35,7 @@ pub struct Target<E: Engine, P: Pipeline> {
 }
 
 impl<E: Engine, P: Pipeline> Target<E, P> {
-    /// Its GPU address.
+    /// GPU address of the target.
     pub const fn address(&self) -> u64 {
         self.buffer.address + self.delta
     }
@@ -74,6 +74,6 @@ impl super::Object for BufferExtent {
 pub(super) struct LabelState {
     /// Segment and dword, once bound.
     pub position: Option<(usize, usize)>,
-    /// Jumps that wait for it.
+    /// Jumps to the label that were emitted before it was bound.
     pub jumps: Vec<Position>,
 }

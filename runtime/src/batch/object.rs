@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 /// Something with an address in GPU memory that packets can refer to: a [`Buffer`](super::Buffer),
 /// a [`Heap`](super::Heap) or a finished batch.
 pub trait Object {
-    /// Its name, for people.
+    /// Name of the object, for people.
     fn name(&self) -> &Arc<str>;
     /// Address of the first byte, 48 bits.
     fn address(&self) -> u64;

@@ -15,9 +15,9 @@ use genxml_core::{Address, OutOfRange, bits};
 /// The GPU's access to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It only reads.
+    /// The GPU only reads the object.
     Read,
-    /// It writes too; the kernel then orders other users of the object after it.
+    /// The GPU writes the object too; the kernel then orders other users of the object after it.
     Write,
 }
 
@@ -33,7 +33,7 @@ pub struct Relocation {
     /// The address in the field, without other fields of its dwords; 48 bits.
     pub address: u64,
     /// The value added to the object's address. Its lowest bits may be other fields of the dword,
-    /// as in STATE_BASE_ADDRESS, because the kernel writes all of it.
+    /// as in STATE_BASE_ADDRESS, because the kernel writes the whole dword.
     pub delta: u64,
     /// The GPU's access.
     pub access: Access,
@@ -114,7 +114,7 @@ impl References {
         Ok(typed)
     }
 
-    /// An address for the next packet, in an object of which only the address is known.
+    /// Adds an address for the next packet, in an object of which only the address is known.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub fn add(&mut self, target: u64, address: u64, access: Access) {
         let object = alloc::format!("the object at {target:#x}").into();
@@ -140,9 +140,9 @@ impl References {
         self.waiting.get_mut().clear();
     }
 
-    /// Finds the fields that hold the waiting addresses: in consecutive structures `container`,
-    /// from byte `at` of the buffer on. Afterwards no address waits; if one is not found, no
-    /// reference is added.
+    /// Adds a reference for each waiting address. Searches the fields that hold them in `dwords`:
+    /// consecutive structures `container` at byte `at` of the buffer. Afterwards no address waits;
+    /// if one is not found, no reference is added.
     ///
     /// # Errors
     /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than the
@@ -178,8 +178,8 @@ impl References {
         Ok(())
     }
 
-    /// After the packet of these dwords at byte `at` was changed: updates deltas for the flags
-    /// below their addresses, and removes references whose field holds another address than before.
+    /// Updates references after a change of the packet at byte `at`: deltas for the flags below the
+    /// addresses. References whose field now holds another address are removed.
     pub fn changed(&mut self, container: &'static Container, dwords: &[u32], at: u64) {
         let range = at..at + 4 * dwords.len() as u64;
         let mut there = Vec::new();

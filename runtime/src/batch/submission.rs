@@ -36,7 +36,7 @@ impl Submission {
         Submission { engine: E::ID, batch_address, batch_length, buffers }
     }
 
-    /// The bytes from `address` to the end of its buffer; empty if there is none.
+    /// The bytes from `address` to the end of its buffer; empty if no buffer holds `address`.
     pub fn tail(&self, address: u64) -> &[u8] {
         self.find(address)
             .map_or(&[], |buffer| &buffer.bytes[(address - buffer.address) as usize..])
@@ -52,7 +52,7 @@ impl Submission {
         self.buffers.iter().find(inside)
     }
 
-    /// Number of the buffer that starts at `address`.
+    /// Index of the buffer that starts at `address`.
     pub(super) fn index(&self, address: u64) -> Option<usize> {
         self.buffers.iter().position(|buffer| buffer.address == address)
     }
@@ -84,10 +84,10 @@ impl Submission {
     /// address is set.
     ///
     /// # Errors
-    /// [`BatchError::AddressCount`] if there is not an address for each buffer, [`BatchError::BadAddress`] for
-    /// an invalid address, [`BatchError::Overlap`] if two buffers would share addresses;
-    /// [`BatchError::Missing`], [`BatchError::Unrelocatable`] and [`BatchError::TooFar`] as
-    /// [`exec`](Self::exec). Nothing is moved then.
+    /// [`BatchError::AddressCount`] if the number of addresses is not the number of buffers,
+    /// [`BatchError::BadAddress`] for an invalid address, [`BatchError::Overlap`] if two buffers
+    /// would share addresses; [`BatchError::Missing`], [`BatchError::Unrelocatable`] and
+    /// [`BatchError::TooFar`] as [`exec`](Self::exec). After an error nothing has moved.
     pub fn relocate(&mut self, addresses: &[u64]) -> Result<(), BatchError> {
         if addresses.len() != self.buffers.len() {
             return Err(BatchError::AddressCount {

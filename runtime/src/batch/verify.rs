@@ -181,7 +181,7 @@ impl<'a> Checker<'a> {
                     start.second_level_batch_buffer == Level::SECOND_LEVEL_BATCH && back.is_none();
                 let back = if call { Some(next.at) } else { back };
                 self.go(Point { at: target, back, bases });
-                // A routine outside the submission returns.
+                // A routine outside the submission is assumed to return.
                 let unknown = call && self.submission.find(target).is_none();
                 if start.predication_enable || unknown {
                     self.go(next);
@@ -237,7 +237,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let address = base.va48();
-            // Base 0, with addresses for offsets, is common for spaces that the batch does not use.
+            // Base 0 is common: for an unused space, or with full addresses as offsets.
             if address != 0 && self.submission.find(address).is_none() {
                 return Err(BatchError::NoBuffer { at: at_name().into(), field, address });
             }

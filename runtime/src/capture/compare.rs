@@ -44,7 +44,7 @@ impl fmt::Display for Mismatch {
         )?;
         match self.found {
             Found::Byte(byte) => write!(f, ", holds {byte:#04x}; ")?,
-            Found::End => return f.write_str(", but the memory given ends before"),
+            Found::End => return f.write_str(", but the memory to compare ends before it"),
         }
         match self.compare {
             Compare::Exact => write!(f, "{count} of {total} bytes differ"),

@@ -122,7 +122,7 @@ impl Number {
             Number::Value(value) => Some(*value),
             Number::Text(text) => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
             {
-                // `from_str_radix` would take a sign.
+                // `from_str_radix` would accept a plus sign.
                 Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16).ok(),
                 Some(_) => None,
                 None if text.starts_with('+') => None,

@@ -26,7 +26,7 @@ use crate::submission::{Each, Source, Submission};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Largest object in bytes, and largest data file.
+/// Largest size in bytes of an object, and of the decompressed data file.
 pub const MAX_BYTES: u64 = 4 << 30;
 
 /// Largest sum of the bytes of all objects that exist at one time. The limit is high because
@@ -37,7 +37,7 @@ pub const MAX_OBJECTS: u64 = 64 << 30;
 /// Largest manifest in bytes.
 pub const MAX_MANIFEST: u64 = 256 << 20;
 
-/// Size of a GPU page: objects start on one.
+/// Size of a GPU page in bytes. Objects start at a page boundary.
 pub const PAGE: u64 = 4096;
 
 /// Why a capture cannot be used. Every variant names the file; those about the manifest also name
@@ -49,7 +49,7 @@ pub enum CaptureError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
     /// The manifest is not JSON, or a field has another JSON type than the format says.
@@ -73,7 +73,7 @@ pub enum CaptureError {
         line: usize,
         /// Path of the field, `events[3].objects[0].size`.
         field: String,
-        /// What it holds.
+        /// Value of the field.
         value: String,
         /// What is wrong with it and what to do.
         problem: String,
@@ -105,7 +105,7 @@ impl Capture {
         &self.path
     }
 
-    /// Its name.
+    /// Name of the capture.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -205,7 +205,7 @@ pub struct Device {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);
 
-/// Something that happened.
+/// An event of a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A batch was submitted.
@@ -238,11 +238,11 @@ pub struct Exec {
 /// An object as mapped by a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecObject {
-    /// Which object.
+    /// The object that is mapped.
     pub object: ObjectId,
     /// Its address, 48 bits, a multiple of [`PAGE`].
     pub address: u64,
-    /// Its size in bytes.
+    /// Size of the object in bytes.
     pub size: u64,
     /// Tiling; information only, commands and surface states decide.
     pub tiling: Tiling,
@@ -281,11 +281,11 @@ pub struct Expectation {
     pub name: String,
     /// Sequence number of the submission.
     pub after_exec: u64,
-    /// The object.
+    /// The object that is compared.
     pub object: ObjectId,
     /// Address of the object in that submission, or the last earlier one that had it.
     pub address: u64,
-    /// First byte of the object that is compared.
+    /// Offset in the object of the first byte that is compared.
     pub offset: u64,
     /// Number of bytes that are compared.
     pub size: u64,
@@ -320,11 +320,11 @@ pub enum Compare {
 pub struct Frame {
     /// Number of the frame.
     pub index: u64,
-    /// Sequence number of the submission that finished it.
+    /// Sequence number of the submission after which the image was displayed.
     pub after_exec: u64,
-    /// The object that holds it.
+    /// The object that holds the image.
     pub object: ObjectId,
-    /// First byte in the object.
+    /// Offset in bytes of the image in the object.
     pub offset: u64,
     /// Width in pixels.
     pub width: u32,
@@ -334,6 +334,6 @@ pub struct Frame {
     pub pitch: u32,
     /// Pixel format as DRM names it, `XR24`.
     pub fourcc: String,
-    /// Layout.
+    /// Layout of the image.
     pub tiling: Tiling,
 }

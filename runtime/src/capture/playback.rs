@@ -60,7 +60,7 @@ impl<'a> Playback<'a> {
         &self.buffers[object.0 as usize]
     }
 
-    /// The bytes of an object, mutable, to apply the writes of a submission.
+    /// The bytes of an object, mutable, to store what the GPU writes during a submission.
     pub fn bytes_mut(&mut self, object: ObjectId) -> &mut [u8] {
         &mut self.buffers[object.0 as usize]
     }
@@ -88,7 +88,7 @@ impl<'a> ExecMemory<'a> {
         (address - start < bytes.len() as u64).then_some((start, bytes))
     }
 
-    /// The bytes from `address` to the end of its object; empty if there is none.
+    /// The bytes from `address` to the end of its object; empty if no object holds `address`.
     pub fn tail(&self, address: u64) -> &'a [u8] {
         self.object(address).map_or(&[], |(start, bytes)| &bytes[(address - start) as usize..])
     }

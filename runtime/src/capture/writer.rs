@@ -34,11 +34,11 @@ impl std::fmt::Debug for manifest::Event {
 pub struct WriteObject<'a> {
     /// Its name; the same in all submissions.
     pub object: &'a str,
-    /// Its address.
+    /// GPU address of the object.
     pub address: u64,
-    /// Its size in bytes.
+    /// Size of the object in bytes.
     pub size: u64,
-    /// Layout, information only.
+    /// Layout of the object; information only.
     pub tiling: Tiling,
     /// Row pitch if tiled, information only.
     pub stride: u32,
@@ -47,15 +47,16 @@ pub struct WriteObject<'a> {
 }
 
 impl<'a> WriteObject<'a> {
-    /// A linear object with these contents at its start.
+    /// A linear object with these contents at its start. Lines of 64 zero bytes are not written,
+    /// so the object must be new.
     pub fn new(object: &'a str, address: u64, size: u64, contents: &'a [u8]) -> Self {
         let writes = nonzero_ranges(contents);
         WriteObject { object, address, size, tiling: Tiling::Linear, stride: 0, writes }
     }
 }
 
-/// The parts of `bytes` that are not zero, as offset and bytes; a run of fewer than 64 zeros does
-/// not split a part.
+/// The parts of `bytes` that are not zero, as offset and bytes. Only whole lines are left out: 64
+/// zero bytes at a multiple of 64.
 pub fn nonzero_ranges(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     const LINE: usize = 64;
     let mut ranges = Vec::new();
@@ -188,8 +189,8 @@ impl CaptureWriter {
         });
     }
 
-    /// Records that an image was displayed after the newest submission; `frame.object` and
-    /// `frame.after_exec` are taken from `object` and the submission.
+    /// Records that an image in `object` was displayed after the newest submission. `frame.object`
+    /// and `frame.after_exec` are ignored.
     pub fn frame(&mut self, object: &str, frame: &super::Frame) {
         self.events.push(manifest::Event {
             r#type: Some("frame".to_owned()),

@@ -13,7 +13,7 @@ pub(super) static RULES: [Rule; 5] = [
     rule(
         "FIELD-RANGE",
         Severity::Error,
-        "each field with a range is inside it",
+        "the value of each field with a range is inside the range",
         "a value is outside the range that the manual gives for the field",
     ),
     rule(
@@ -110,7 +110,7 @@ pub(super) fn required(issue: Issue, name: &str) -> String {
     match issue {
         Issue::OutOfRange { min, max } => format!("{name} in {{{min}..{max}}}"),
         Issue::MustBeZero | Issue::ReservedSet => format!("{name} == 0"),
-        Issue::MustBeOne => format!("all bits of {name}"),
+        Issue::MustBeOne => format!("all bits of {name} are 1"),
         Issue::UnknownValue => format!("a value of {name} that has a name"),
     }
 }

@@ -20,7 +20,7 @@ pub struct Finding {
     pub severity: Severity,
     /// The container that violates it.
     pub container: &'static Container,
-    /// Number of the submission, in captures.
+    /// Number of the submission, if the batch is from a dump.
     pub submission: Option<u64>,
     /// The engine.
     pub engine: EngineId,

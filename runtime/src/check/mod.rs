@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
     }
 
     fn decoder(&self) -> Decoder<'a> {
-        // Rules compare what a draw uses with the state set since the last draw.
+        // `every_draw`: rules relate what a draw uses to state that was set since the draw before.
         let options =
             Options { kernels: false, data: false, every_draw: true, ..Options::default() };
         Decoder::new(self.rules.tables(), options)
@@ -327,7 +327,7 @@ impl<'a> Checker<'a> {
         found.for_each(|finding| self.validated(address, bytes, finding, &[]));
     }
 
-    /// Checks the fields of an instruction and its message; returns the violated rules.
+    /// Checks the fields of an instruction and its message; returns the ids of the violated rules.
     fn native(
         &mut self,
         address: u64,

@@ -35,14 +35,14 @@ impl Quote {
     }
 }
 
-/// A packet by its name.
+/// A quoted packet, without its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Line {
     /// GPU address.
     pub address: u64,
-    /// Its first dword.
+    /// First dword of the packet.
     pub header: u32,
-    /// Its name.
+    /// Name of the packet.
     pub name: &'static str,
     /// Length in dwords.
     pub length: u32,

@@ -54,7 +54,7 @@ pub struct Rules {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub container: &'static Container,
-    /// Its rules.
+    /// Rules of the container.
     pub rules: Vec<RuleReads>,
     /// Entries of `LASTS` that it may match.
     pub lasts: Vec<u16>,
@@ -70,7 +70,7 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct RuleReads {
     pub rule: &'static Rule,
-    /// Its severity.
+    /// Severity of the rule.
     pub severity: Severity,
     pub reads: Reads,
 }

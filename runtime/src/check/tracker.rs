@@ -208,7 +208,7 @@ pub(super) struct Now<'a> {
 }
 
 impl<'a> Now<'a> {
-    /// No facts.
+    /// Facts that are all unknown.
     pub fn nothing(rules: &'a Rules) -> Now<'a> {
         Now { rules, tracker: None, uses: None }
     }

@@ -7,7 +7,7 @@
 
 use genxml_core::rule::{Cond, Rule, Severity};
 
-/// The rule.
+/// The rule about undefined state, as an array for use with other lists of rules.
 pub(super) static RULE: [Rule; 1] = [Rule {
     id: "STATE-UNDEFINED",
     severity: Severity::Warning,
@@ -61,9 +61,9 @@ const MEDIA: &[&str] =
 /// The state that a packet sets and needs, as sets of bits. Each bit stands for one packet's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Part {
-    /// Bits of the state that it sets.
+    /// Bits of the state that the packet sets.
     pub sets: u64,
-    /// Bits of the state that it needs.
+    /// Bits of the state that the packet needs.
     pub needs: u64,
 }
 

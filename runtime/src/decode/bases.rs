@@ -23,12 +23,13 @@ impl Bases {
         }
     }
 
-    /// A number that changes whenever a base changes, and differs between contexts.
+    /// A number that changes whenever a base changes. Equal numbers mean equal bases, also between
+    /// contexts.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The GPU address of `value` in `space`.
+    /// The GPU address of `value` in `space`; `None` if the base is not set, and for registers.
     pub fn absolute(&self, space: SpaceKind, value: u64) -> Option<u64> {
         match space {
             SpaceKind::Graphics => Some(value & VA_MASK),

@@ -35,7 +35,7 @@ impl Buffer {
         result
     }
 
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub fn len(&self) -> usize {
         self.at
     }
@@ -59,7 +59,7 @@ impl Buffer {
             self.grow(N);
         }
         self.at += length.min(N);
-        self.bytes[start..end].first_chunk_mut().expect("it is as long")
+        self.bytes[start..end].first_chunk_mut().expect("the range has N bytes")
     }
 
     /// Adds the first `length` bytes of a block.
@@ -416,7 +416,7 @@ mod tests {
         let mut buffer = Buffer::new();
         write(&mut buffer);
         let mut out = Vec::new();
-        buffer.flush(&mut out).expect("a vector takes all");
+        buffer.flush(&mut out).expect("writing to a vector cannot fail");
         String::from_utf8(out).expect("text")
     }
 

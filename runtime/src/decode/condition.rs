@@ -27,7 +27,7 @@ impl Exists {
         }
     }
 
-    /// The bits of the container that it reads.
+    /// Passes first and last bit of every field that the conditions read to `each`.
     pub fn reads(&self, each: &mut dyn FnMut(u32, u32)) {
         let tests = match self {
             Exists::Always => &[],
@@ -86,7 +86,7 @@ impl Test {
     }
 }
 
-/// Every field that the condition reads.
+/// Passes first and last bit of every field that the condition reads to `each`.
 fn fields(condition: &Expr, each: &mut dyn FnMut(u32, u32)) {
     match *condition {
         Expr::Number(_) => {}
@@ -99,7 +99,7 @@ fn fields(condition: &Expr, each: &mut dyn FnMut(u32, u32)) {
     }
 }
 
-/// True if the condition reads one field only; `field` gets it.
+/// True if the condition reads at most one field; `field` gets the first and last bit of it.
 fn only(condition: &Expr, field: &mut Option<(u32, u32)>) -> bool {
     match *condition {
         Expr::Number(_) => true,

@@ -24,7 +24,7 @@ impl<'a> Cursor<'a> {
         Cursor { code, at: start, end, piece: &[], piece_at: 0, visited }
     }
 
-    /// The address.
+    /// Address of the next packet.
     pub fn at(&self) -> u64 {
         self.at
     }

@@ -29,7 +29,7 @@ pub(super) struct VertexBuffer {
 /// A vertex element with data from a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Element {
-    /// Its number.
+    /// Number of the element.
     pub number: u32,
     pub buffer: u32,
     /// Bytes from the start of the vertex.
@@ -47,7 +47,7 @@ pub(super) struct Element {
 pub(super) struct IndexBuffer {
     pub address: u64,
     pub size: u64,
-    /// Bytes of an index.
+    /// Size of an index in bytes.
     pub bytes: u64,
 }
 
@@ -93,7 +93,7 @@ impl Default for DrawState {
     }
 }
 
-/// The fields of a container that starts at a bit of some dwords.
+/// A container that starts at bit `base` of `dwords`.
 struct Part<'a> {
     container: &'a Container,
     dwords: &'a [u32],

@@ -34,7 +34,8 @@ impl Unread<'_> {
     }
 
     /// True if the fields of the packet have no issue, given that the last packet of its kind, with
-    /// the dwords `before`, had none. The record gets no items.
+    /// the dwords `before`, had none. Also false if that packet had another length. The record gets
+    /// no items.
     pub(crate) fn sound(&self, record: &mut Record, before: &[u32]) -> bool {
         let Record { dwords, items, .. } = record;
         if before.len() != dwords.len() {
@@ -55,7 +56,8 @@ pub(super) struct Fields<'a> {
     pub items: &'a mut Vec<Item>,
 }
 
-/// The fields of `container` and of the structures in it, which starts at bit `base` of `dwords`.
+/// Adds the fields of `container`, which starts at bit `base` of `dwords`, and of the structures in
+/// it to `items`.
 pub(crate) fn items_at(
     tables: &Tables,
     container: &reflect::Container,
@@ -87,8 +89,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Adds a single dword of `plan`, not the first. Its name is that of the field that contains
-    /// all of the dword, or empty.
+    /// Adds an item for dword number `dword` of `plan`, not 0; its value is the first of `dwords`.
+    /// The item has the name of the field that contains all of the dword, or an empty name.
     pub fn raw(&mut self, plan: &Plan, dword: u32) {
         let (start, end) = (32 * dword, 32 * dword + 31);
         let whole =
@@ -214,7 +216,7 @@ impl Fields<'_> {
         });
     }
 
-    /// The bits of a field of the container that starts at bit `base`; `None` if the first one is
+    /// The bits of a field of the container that starts at bit `base`. `None` if the first bit is
     /// missing; other missing bits are zero.
     #[inline(always)]
     fn bits(&self, plan: &FieldPlan, base: u32) -> Option<u64> {

@@ -246,7 +246,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Follows every address field of the container itself that has a target.
+    /// Follows every address field with a target, except those in nested structures and groups.
     fn targets(
         &mut self,
         plan: &Plan,
@@ -290,8 +290,8 @@ impl Follower<'_> {
                 }
                 continue;
             };
-            // Drivers write zero for an unused pointer, and map nothing there. An unused border has
-            // no colour.
+            // Drivers write zero for an unused pointer, and map nothing there. The pointer to the
+            // border colour is unused unless the sampler uses its border.
             let none =
                 self.memory.tail(at).is_empty() || target == BORDER_COLOR && !has_border(record);
             if value == 0 && none {

@@ -63,7 +63,7 @@ pub(super) fn components(format: &str) -> Option<Vec<Component>> {
     (typed == found.len() && !found.is_empty()).then_some(found)
 }
 
-/// `R11G11B10`: letters with numbers.
+/// Adds the channels of a word such as `R11G11B10` to `found`; `None` if the word has another form.
 fn channel_bits(word: &str, found: &mut Vec<Component>) -> Option<()> {
     let mut rest = word;
     while let Some(letter) = rest.bytes().next() {

@@ -93,7 +93,7 @@ impl<W: Write> JsonWriter<W> {
         }
     }
 
-    /// Hexadecimal as text.
+    /// Writes a hexadecimal number as a string.
     fn address(&mut self, value: u64) {
         self.buffer.byte(b'"');
         self.buffer.hex0x(value, 0);
@@ -129,7 +129,7 @@ impl<W: Write> JsonWriter<W> {
         self.buffer.byte(b']');
     }
 
-    /// An item without its closing brace.
+    /// Writes an item without its closing brace.
     #[inline]
     fn item(&mut self, item: &Item) {
         let whole = match item.value {
@@ -161,7 +161,7 @@ impl<W: Write> JsonWriter<W> {
         }
     }
 
-    /// Name and bits.
+    /// Writes the name and the bit position.
     fn place(&mut self, item: &Item) {
         self.buffer.text("{\"name\":");
         self.string(item.name);

@@ -104,8 +104,9 @@ impl Used {
 
 /// Reads the kernel at `at` into `record`: its dwords, and if `show` a line for each instruction.
 ///
-/// The kernel ends with the first end of thread that no earlier jump passes, at the end of memory,
-/// or at the last of [`MAX_NONSENSE`] invalid instructions.
+/// The kernel ends with the first end of thread that no earlier jump passes. It ends earlier at an
+/// `illegal` instruction that no jump passes, at the last of [`MAX_NONSENSE`] invalid
+/// instructions, after `limit` bytes, or at the end of memory.
 pub(super) fn read(
     memory: &dyn Memory,
     at: u64,

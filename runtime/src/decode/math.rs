@@ -197,7 +197,7 @@ fn name_of(step: &Container, field: &str, dwords: &[u32], base: u32) -> Option<&
     }
 }
 
-/// The results that a MI_MATH packet stores, as text, step by step.
+/// One text for each result that an MI_MATH packet stores, in order.
 pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
     let Some(group) = packet.groups.first().filter(|group| group.bits == 32) else {
         return Vec::new();

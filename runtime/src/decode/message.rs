@@ -7,7 +7,7 @@ use genxml_core::rule::Frame;
 use genxml_eu::native::Native;
 use std::fmt::Write as _;
 
-/// Largest number of nested descriptions of one message: sender, data port, message.
+/// Largest number of steps from the general description of a message to a more specific one.
 const MAX_VIEWS: usize = 4;
 
 /// The message of a send whose descriptor is in the instruction, as text: the name of the

@@ -70,9 +70,9 @@ pub enum Color {
     /// Only if the output is a terminal and the environment variable `NO_COLOR` is not set.
     #[default]
     Auto,
-    /// Yes.
+    /// Use colours.
     Always,
-    /// No.
+    /// Use no colours.
     Never,
 }
 

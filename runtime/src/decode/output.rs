@@ -70,7 +70,7 @@ impl<'a> Output<'a> {
         Ok(true)
     }
 
-    /// Counts a packet of so many dwords.
+    /// Counts a packet, and subtracts its dwords from the budget.
     pub fn count_packet(&mut self, dwords: u64) {
         self.summary.packets += 1;
         self.spend(dwords);

@@ -51,7 +51,7 @@ impl Length {
         }
     }
 
-    /// At least 1.
+    /// Length of a packet with this header, at least 1.
     #[inline]
     pub fn dwords(self, header: u32) -> u64 {
         (u64::from(header >> self.shift & self.mask) + u64::from(self.bias)).max(1)
@@ -136,9 +136,9 @@ pub(super) enum Shape {
     Nested(PlanId),
     /// More than 64 bits, and the issue if any of them is set.
     Wide(Option<Issue>),
-    /// Bits that must be zero. They are hidden if they are; otherwise they have this issue.
+    /// Bits that must be zero. Zeros are hidden; other values have this issue.
     Zeros(Issue),
-    /// Bits that must be one. They are hidden if they are.
+    /// Bits that must be one. If all are one, they are hidden.
     Ones,
     Uint(Stored),
     Int,

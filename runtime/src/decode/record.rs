@@ -18,7 +18,7 @@ pub struct Record {
     pub depth: u32,
     /// GPU address of the first byte.
     pub address: u64,
-    /// Its kind.
+    /// Kind of the record.
     pub kind: Kind,
     /// Name of the packet, structure or data.
     pub name: &'static str,
@@ -26,7 +26,7 @@ pub struct Record {
     pub index: Option<u32>,
     /// For a register: the register with its engine and index.
     pub register: Option<RegisterAt>,
-    /// Length in dwords from the header.
+    /// Length in dwords; for a packet, the length in its header.
     pub length: u32,
     /// The dwords: fewer than `length` if memory ends before; only the header in an overview.
     pub dwords: Vec<u32>,
@@ -126,7 +126,7 @@ pub struct Item {
     pub value: Value,
     /// Unit of the value; may be empty.
     pub unit: &'static str,
-    /// Its issue, if there is one.
+    /// The issue of the field, if there is one.
     pub issue: Option<Issue>,
     /// The field in the tables.
     pub(crate) origin: Origin,
@@ -138,10 +138,10 @@ pub struct Item {
 pub(crate) struct Origin(usize);
 
 impl Origin {
-    /// No field.
+    /// The origin of an item without a field.
     pub const NONE: Origin = Origin(0);
 
-    /// A field or group.
+    /// The origin of an item for this field or group.
     #[inline]
     pub fn of<T>(what: &'static T) -> Origin {
         Origin(std::ptr::from_ref(what).addr())
@@ -159,11 +159,11 @@ impl Origin {
 pub enum Value {
     /// An unsigned number after decoding: for example one more than stored, or shifted back.
     Uint(u64),
-    /// Signed.
+    /// A signed number.
     Int(i64),
-    /// A switch.
+    /// A switch: true or false.
     Bool(bool),
-    /// Floating or fixed point.
+    /// A floating-point or fixed-point number.
     Float(f64),
     /// A value of an enumeration.
     Enum {

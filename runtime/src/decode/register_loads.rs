@@ -73,7 +73,7 @@ impl Follower<'_> {
         let note = if from_memory {
             "as memory is before the batch"
         } else {
-            "as the other one was loaded before"
+            "as the source register was loaded before"
         };
         match value.filter(|_| self.options.data) {
             Some(value) => self.register(register, value, note, depth),

@@ -68,7 +68,8 @@ impl Stage {
         self.sampler_table = pointer(record, container);
     }
 
-    /// The stage with absolute addresses instead of offsets; `None` if the base is unknown.
+    /// The stage with absolute addresses instead of offsets. An address is `None` if its base is
+    /// unknown.
     pub fn resolved(&self, bases: &Bases) -> Stage {
         let at =
             |space, offset: Option<u64>| offset.and_then(|offset| bases.absolute(space, offset));

@@ -89,7 +89,8 @@ impl Tables {
             let id = builder.plan(container);
             by_name.entry(container.name).or_insert(id);
         }
-        // A register that only one engine has is described more precisely, so it goes first.
+        // Of two descriptions of a register, the one for this offset alone is more precise than
+        // the one for every engine, so it goes first.
         let mut registers: Vec<_> = registers(containers, engines)
             .map(|(at, found)| (at, found, builder.plan(found.register)))
             .collect();

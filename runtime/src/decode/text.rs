@@ -266,7 +266,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Writes the items that `read` returns.
+    /// Writes the items that `read` adds.
     #[inline(always)]
     fn shown(&mut self, at: &mut At<'_>, read: impl FnOnce(&mut Fields<'_>)) {
         let mut items = std::mem::take(&mut self.items);
@@ -435,7 +435,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Writes a row of a table in one line; columns with several values have parentheses.
+    /// Writes a row of a table in one line; the components of a vertex element have parentheses.
     fn row(&mut self, record: &Record) {
         let mut open = false;
         let mut first = false;
@@ -457,8 +457,8 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Writes rows of dwords in hexadecimal, and also as floats if all dwords of a row look like
-    /// floats.
+    /// Writes rows of dwords in hexadecimal. A row is also written as floats if all its dwords look
+    /// like floats and one is not zero.
     fn data(&mut self, record: &Record, indent: usize) {
         for (number, row) in record.dwords.chunks(8).enumerate() {
             self.buffer.spaces(indent);

@@ -13,7 +13,8 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 
-/// Largest number of rows, whatever the options say.
+/// Largest number of indices of a draw, or rows of a vertex buffer, that are emitted, even if the
+/// options allow more.
 const MAX_ROWS: u32 = 1 << 20;
 /// Indices in a row.
 const INDICES_PER_ROW: usize = 16;
@@ -34,7 +35,7 @@ struct Parameters {
 struct Columns {
     number: u32,
     buffer: VertexBuffer,
-    /// Number of instances with the same data; `None` if the data belong to vertices.
+    /// Number of instances with the same data, 0 for all; `None` if the data belong to vertices.
     step: Option<u64>,
     elements: Vec<Element>,
 }
@@ -121,7 +122,7 @@ impl Follower<'_> {
         hasher.finish()
     }
 
-    /// The parameters of the draw, if they are known.
+    /// The parameters of the draw; `None`, after a note, if they are unknown.
     fn parameters(
         &mut self,
         record: &Record,
@@ -178,7 +179,7 @@ impl Follower<'_> {
         Ok(Some(drawn))
     }
 
-    /// The elements, grouped by buffer and by step of instances; elements of vertices have no step.
+    /// The elements, grouped by buffer and by [`Columns::step`].
     fn columns(&self) -> Vec<Columns> {
         let draw = &self.state.draw;
         let mut found: Vec<Columns> = Vec::new();
@@ -202,7 +203,8 @@ impl Follower<'_> {
         found
     }
 
-    /// Emits the indices and returns the numbers of the vertices that they select.
+    /// Emits the indices and returns the numbers of the vertices that they select; `None`, after a
+    /// note, if no index can be read.
     fn indices(&mut self, drawn: &Parameters, depth: u32) -> io::Result<Option<Rows>> {
         let Some(buffer) = self.state.draw.index else {
             self.note(
@@ -368,7 +370,8 @@ impl Follower<'_> {
     }
 }
 
-/// The values of an element in the dwords of `record`.
+/// Adds the items of an element to `record`: its components, read from the dwords of `record`, or
+/// plain dwords if `format` is `None`.
 fn cells(record: &mut Record, element: &Element, format: Option<&[Component]>) {
     let (first, width) = (8 * element.offset, element.bits.max(1));
     let Record { dwords, items, .. } = record;

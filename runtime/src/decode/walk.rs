@@ -34,11 +34,11 @@ pub(super) struct Walker<'a> {
 
 /// The position where the walk continues after a packet.
 pub(super) enum Next<'a> {
-    /// To the packet after it.
+    /// At the next packet in memory.
     On,
-    /// Back to the caller's level.
+    /// At the level that called this one.
     Return,
-    /// To this address in this memory, without return.
+    /// At this address in this memory, without return.
     Jump(u64, &'a dyn Memory),
 }
 
@@ -60,7 +60,8 @@ impl<'a> Walker<'a> {
         self.follower.out.summary()
     }
 
-    /// Decodes the level that begins at `start` in `code`, until it returns, at most up to `end`.
+    /// Decodes a batch, which is one level of nesting, from `start` in `code` until it returns, at
+    /// most up to `end`. `depth` is the depth of its records.
     pub fn level(
         &mut self,
         start: u64,
@@ -149,6 +150,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Decodes the packet at `at` in `code`, which starts with `tail`, and what it points to.
+    /// Returns its length in dwords, and where the walk continues.
     pub fn packet(
         &mut self,
         record: &mut Record,

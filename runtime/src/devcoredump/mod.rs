@@ -50,7 +50,7 @@ pub struct Queue {
     pub id: i64,
     /// The engine that it runs on, `rcs0`.
     pub name: String,
-    /// Its lines, without dumped bytes.
+    /// Lines of the queue, without dumped bytes.
     pub lines: Vec<Line>,
 }
 
@@ -68,9 +68,9 @@ pub struct Missing {
 /// A section stored as text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Section {
-    /// Its title.
+    /// Title of the section.
     pub title: String,
-    /// Its lines, without dumped bytes.
+    /// Lines of the section, without dumped bytes.
     pub lines: Vec<Line>,
 }
 
@@ -83,7 +83,8 @@ impl Devcoredump {
         start.trim_ascii_start().starts_with(FIRST_LINE.as_bytes())
     }
 
-    /// The engine that the job ran on: the queue's, otherwise the first one.
+    /// The engine that the job ran on: the one of the first queue, otherwise the first engine of a
+    /// kind that Broadwell has.
     pub fn engine(&self) -> Option<&Engine> {
         let of_queue = self.queues.first().and_then(|queue| self.state.engine(&queue.name));
         of_queue.or_else(|| self.state.engines.iter().find(|engine| engine.id().is_some()))

@@ -235,7 +235,8 @@ impl Reader {
         };
     }
 
-    /// `[NAME].length: 0x1000`, `[ADDRESS].error: -14`. False if the line has another form.
+    /// Reads a line about a piece of memory: `[NAME].length: 0x1000`, `[ADDRESS].error: -14` or
+    /// `[ADDRESS].properties: ...`. Returns false if the line has another form.
     fn piece(&mut self, line: &str) -> bool {
         let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]."))
         else {

@@ -61,7 +61,7 @@ fn cut(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
 /// returns the common elements of the parts.
 fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let Some(cuts) = cuts.checked_sub(1) else { return Vec::new() };
-    // Count and last position of each element in both lists.
+    // By element: its count and its last position, for each of the two lists.
     let mut places: HashMap<u32, [(u32, usize); 2]> = HashMap::new();
     for (side, list) in [a, b].into_iter().enumerate() {
         for (at, element) in list.iter().enumerate() {

@@ -12,7 +12,7 @@ use std::fmt;
 /// The differences of two batches.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BatchDiff<'a> {
-    /// In order of both batches.
+    /// The packets, in the order of both batches.
     pub steps: Vec<Step<'a>>,
 }
 
@@ -34,14 +34,14 @@ pub enum Step<'a> {
 pub struct Place<'a> {
     /// Its first dword, counted from the start of the batch.
     pub at: usize,
-    /// Its dwords.
+    /// Dwords of the packet.
     pub dwords: &'a [u32],
     /// Its kind; `None` for dwords that are not a packet.
     pub container: Option<&'static Container>,
 }
 
 impl Place<'_> {
-    /// Its name.
+    /// Name of the packet.
     pub fn name(&self) -> &'static str {
         self.container.map_or("(no packet)", |container| container.name)
     }

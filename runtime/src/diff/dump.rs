@@ -250,7 +250,8 @@ fn shorten(lines: &mut Vec<(bool, String)>) {
     }
 }
 
-/// True if the container describes memory or a packet, not a register.
+/// True if the node has a container with fields or groups. False for later dwords of a register,
+/// which have no description of their own.
 pub(super) fn has_fields(node: &Node) -> bool {
     let described = |container: &reflect::Container| {
         !container.fields.is_empty() || !container.groups.is_empty()

@@ -18,8 +18,8 @@
 //! * [`dumps`]: two dumps, with everything that packets point to; each is a [`Tree`] that a decoder
 //!   fills. [`write_text`] and [`write_json`] print the differences
 //!
-//! Values are compared as stored and printed as meant, enumerations with their names. If a
-//! condition makes a field exist on one side only, the other side is absent.
+//! Values are compared as stored and printed decoded, enumerations with their names. If a
+//! condition makes a field exist on one side only, the other side is printed as absent.
 
 mod align;
 mod batch;

@@ -9,7 +9,7 @@ use std::fmt;
 /// The differences of two packets of one kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PacketDiff {
-    /// Their kind.
+    /// Kind of both packets.
     pub container: &'static Container,
     /// The changes, in order of the bits.
     pub changes: Vec<Change>,
@@ -204,7 +204,7 @@ fn meaningless(
         let inside = |field: &&Field| (field.start..=field.end).contains(&bit);
         let (path, start, end) = match info.fields.iter().find(inside) {
             Some(field) if field.end - field.start < 64 => (field.name, field.start, field.end),
-            // Of a wider field, only the part in this dword.
+            // For a wider field, use only the part in this dword.
             Some(field) => {
                 (field.name, field.start.max(bit / 32 * 32), field.end.min(bit / 32 * 32 + 31))
             }

@@ -45,7 +45,7 @@ pub struct Tree {
     compared: Vec<u32>,
     /// Nodes to which later nodes may still belong.
     open: Vec<Open>,
-    /// Contents of the kernels so far, by address: a repeated kernel is only a remark.
+    /// Hashes of the kernels so far, by address, because a repeated kernel is only a remark.
     kernels: HashMap<u64, u64>,
     /// Depth of the last packet.
     packet: u32,
@@ -55,7 +55,7 @@ pub struct Tree {
 #[derive(Debug)]
 struct Open {
     node: usize,
-    /// First and last bit of addresses in memory, and their targets.
+    /// First and last bit of each address in the node's dwords, and the target of the address.
     addresses: Vec<(u32, u32, u64)>,
 }
 

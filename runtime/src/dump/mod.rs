@@ -130,7 +130,7 @@ impl Dump {
         &self.name
     }
 
-    /// Its kind.
+    /// Kind of the dump.
     pub fn kind(&self) -> Kind {
         self.content.kind()
     }

@@ -26,7 +26,7 @@ pub enum DumpError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
     /// A directory that is not a capture, or a damaged capture.

@@ -6,30 +6,31 @@ pub enum BufferKind {
     /// The batch of the request that was running.
     #[default]
     Batch,
-    /// The ring.
+    /// The ring of the context.
     Ring,
-    /// The ring that the hardware's registers point to, if it is another one.
+    /// The ring that the hardware's registers point to, if it differs from the driver's ring.
     HardwareRing,
     /// The image of the context, with the status page first.
     Context,
-    /// The status page.
+    /// The hardware status page.
     Status,
     /// Commands that the hardware runs when it loads a context.
     WorkaroundContext,
     /// Commands that the driver runs as a hardware workaround.
     WorkaroundBatch,
-    /// The image that contexts start from.
+    /// The engine's default context image, from which the driver initializes new contexts.
     NullContext,
     /// A buffer that the program asked to have captured.
     User,
     /// The page of the semaphores between engines.
     Semaphores,
-    /// Anything else, under the file's name.
+    /// A buffer of any other kind, with its name in the file.
     Other(String),
 }
 
 impl BufferKind {
-    /// True if its address is in the global page table, whatever the context.
+    /// True if a buffer of this kind has its address in the global page table, false if in the
+    /// page tables of a context.
     pub fn is_global(&self) -> bool {
         !matches!(self, BufferKind::Batch | BufferKind::User)
     }

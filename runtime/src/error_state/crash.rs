@@ -1,5 +1,5 @@
-//! Makes error states from hangs and page faults of programs and models, in the form in which the
-//! driver writes them.
+//! Builds error states without the driver: from a hang or page fault of a program or GPU model
+//! (`Crash`), or from a captured submission (`ErrorState::of_exec`).
 
 use super::submissions::engine_name;
 use super::{Buffer, BufferKind, Engine, Entry, ErrorState, Process, Register};
@@ -53,7 +53,7 @@ pub struct Crash<'a> {
     /// The memory. A buffer that holds the address `batch` gets the kind `Batch` instead of its own
     /// kind, unless it is global.
     pub buffers: Vec<CrashBuffer<'a>>,
-    /// Offsets of head and tail in the ring, if `buffers` has it.
+    /// Offsets in bytes of head and tail in the ring, if `buffers` has a ring.
     pub ring: (u64, u64),
     /// GPU address of the command that ran.
     pub acthd: Option<u64>,
@@ -90,11 +90,11 @@ impl Default for Crash<'_> {
 /// A piece of memory.
 #[derive(Debug, Clone)]
 pub struct CrashBuffer<'a> {
-    /// Its kind.
+    /// Kind of the memory.
     pub kind: BufferKind,
     /// GPU address of the first byte.
     pub address: u64,
-    /// Its bytes.
+    /// Bytes of the memory.
     pub data: &'a [u8],
 }
 
@@ -105,14 +105,13 @@ pub struct PageFault {
     pub address: u64,
     /// The address is in the global page table.
     pub global: bool,
-    /// The level of the table that had no entry: from 0, the last one (PTE), to 3, the first one
-    /// (PML4E).
+    /// Level of the missing page-table entry, from 0 (PTE) to 3 (PML4E).
     pub level: u8,
     /// Number of the unit that made the access; 0 if unknown.
     pub source: u8,
 }
 
-/// First global address that is tried for an added ring; it goes to the first free one.
+/// Lowest global address of an added ring. The ring gets the first free address from here on.
 const RING: u64 = 0x1000_0000;
 
 /// Size in bytes of an added ring.
@@ -212,7 +211,7 @@ impl Crash<'_> {
             data,
             ..Buffer::default()
         });
-        // After the jump and a MI_NOOP: the tail is a multiple of 8.
+        // The head follows the jump. The tail must be a multiple of 8, so it follows a MI_NOOP.
         let head = 4 * info.dwords() as u64;
         (head, head.next_multiple_of(8))
     }
@@ -280,7 +279,8 @@ impl Crash<'_> {
 /// Mask of the address bits that GEN8_FAULT_TLB_DATA0 holds; DATA1 holds the bits above.
 pub(crate) const FAULT_LOW: u64 = (1 << 44) - 1;
 
-/// Packs a register from the values of its fields, before encoding.
+/// Packs a register from names and values of its fields. The values are plain: this function
+/// shifts them or subtracts one as the field requires. Fields with unknown names are ignored.
 fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
     use genxml_core::reflect::Stored;
     let mut dwords = [0; 2];
@@ -306,9 +306,9 @@ fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
 }
 
 impl ErrorState {
-    /// Makes an error state of a submission of a capture, at the time when its batch starts: the
-    /// memory that it sees, and a ring that calls the batch. Registers that describe a hang are
-    /// left out.
+    /// Makes an error state of a captured submission at the time when its batch starts: the
+    /// memory that the submission sees, and a ring that calls the batch. Registers that describe a
+    /// hang are left out.
     pub fn of_exec(capture: &Capture, exec: &Exec, memory: &ExecMemory<'_>) -> ErrorState {
         let buffers = memory.ranges().iter().map(|(address, data)| CrashBuffer {
             kind: BufferKind::User,

@@ -7,10 +7,10 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::io::{self, Write};
 
-/// Size in bytes of the buffer between the two stages.
+/// Size in bytes of a piece: of base-85 data before it is inflated, of text before it is written.
 const CHUNK: usize = 4096;
 
-/// Decodes characters to bytes.
+/// Decodes base-85 characters to bytes, and inflates the bytes if they are compressed.
 pub(crate) struct Decoder {
     out: Vec<u8>,
     /// Largest size of `out`.
@@ -44,7 +44,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes the next characters; false if it accepts no more.
+    /// Decodes the next characters. Returns false if further characters would be ignored.
     pub fn feed(&mut self, characters: &[u8]) -> bool {
         for &character in characters {
             if self.stopped {
@@ -78,7 +78,7 @@ impl Decoder {
         !self.stopped
     }
 
-    /// The bytes, and the first error.
+    /// Returns the decoded bytes, and the first error if there was one.
     pub fn finish(mut self) -> (Vec<u8>, Option<String>) {
         if self.digits != 0 && self.problem.is_none() {
             self.trouble(format_args!("the data end in the middle of a dword"));
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(bytes, data[..16]);
         assert!(
             problem.unwrap().contains("`{` is not a character of data"),
-            "what is wrong is named"
+            "the error must quote the illegal character"
         );
         let (_, problem) = decoded(false, b"uuuuu");
         assert!(problem.unwrap().contains("more than 32 bits"));

@@ -15,7 +15,7 @@ pub(crate) struct Lines<'a> {
     input: &'a mut dyn BufRead,
     /// Number of the line that was read last, from 1.
     pub number: u64,
-    /// The start of the line, without its end.
+    /// The line without its line end; at most [`MAX_LINE`] bytes.
     pub text: Vec<u8>,
     /// True if the rest of the line is still unread.
     more: bool,
@@ -29,8 +29,8 @@ impl<'a> Lines<'a> {
         Lines { input, number: 0, text: Vec::new(), more: false, ended: true, failed: None }
     }
 
-    /// Reads the next line into [`text`](Self::text); false at the end. The unread rest of the last
-    /// line is skipped.
+    /// Reads the next line into [`text`](Self::text). Skips the unread rest of the previous line.
+    /// Returns false at the end of the input and after an error.
     pub fn next(&mut self) -> bool {
         self.skip();
         self.text.clear();
@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
         any
     }
 
-    /// Passes the rest of the line piece by piece to `each`, until it returns false.
+    /// Passes the rest of the line piece by piece to `each`, until `each` returns false.
     pub fn rest(&mut self, mut each: impl FnMut(&[u8]) -> bool) {
         while self.more {
             let Some(bytes) = fill(self.input, &mut self.failed) else {
@@ -108,7 +108,7 @@ fn fill<'a>(input: &'a mut dyn BufRead, failed: &mut Option<io::Error>) -> Optio
     if failed.is_some() {
         return None;
     }
-    // A second call is cheap: it reads nothing.
+    // The loop fills the buffer. The call after the loop returns the same bytes and reads nothing.
     loop {
         match input.fill_buf() {
             Ok([]) => return None,
@@ -137,7 +137,9 @@ impl Default for Notes {
 }
 
 impl Notes {
-    /// True if `bytes` more bytes of text may be stored; otherwise adds a note for `line`.
+    /// Deducts `bytes` of text, plus 64 for overhead, from the room for text. Returns false if the
+    /// room is too small. The first time, this adds a note for `line`; from then on every call
+    /// returns false.
     pub fn text_fits(&mut self, line: u64, bytes: usize) -> bool {
         let cost = bytes + 64;
         let fits = cost <= self.room;
@@ -159,7 +161,7 @@ impl Notes {
         }
     }
 
-    /// All notes.
+    /// Returns the notes. If some were dropped, a last note at `line` has their number.
     pub fn finish(mut self, line: u64) -> Vec<Note> {
         if self.dropped > 0 {
             self.list
@@ -177,7 +179,7 @@ mod tests {
     fn long_lines_are_streamed_and_ends_are_reported() {
         let long = "x".repeat(MAX_LINE + 10);
         let text = format!("a\r\n\n{long}\nlast");
-        // A tiny buffer: every read crosses its end.
+        // A tiny buffer, so that a line is read in several pieces.
         let mut input = io::BufReader::with_capacity(7, text.as_bytes());
         let mut lines = Lines::new(&mut input);
         assert!(lines.next());

@@ -66,7 +66,8 @@ impl Memory for View<'_> {
 impl ErrorState {
     /// Memory as this engine sees it. Buffers of other engines are included if both engines have
     /// the same page tables, or if the file does not report page tables. If the file reports no
-    /// page tables of the engine, its context uses the global ones.
+    /// page tables of the engine and is not from the driver xe, context addresses and global
+    /// addresses reach the same memory.
     pub fn memory<'a>(&'a self, engine: &str) -> View<'a> {
         let own = self.engine(engine);
         let mut context = Pieces::default();
@@ -158,12 +159,12 @@ mod tests {
             ..ErrorState::default()
         };
         let view = state.memory("rcs0");
-        assert!(view.tail(0x1000).is_empty(), "another address space");
+        assert!(view.tail(0x1000).is_empty(), "rcs0 must not see another address space");
         assert_eq!(view.global().unwrap().tail(0x1000), [3; 16]);
         assert_eq!(state.memory("vcs0").tail(0x1000), [2; 16]);
         state.engines[1].registers[0].value = 0x10_0000;
-        assert_eq!(state.memory("rcs0").tail(0x1000), [2; 16], "the same address space");
+        assert_eq!(state.memory("rcs0").tail(0x1000), [2; 16], "batch of the same address space");
         state.engines.iter_mut().for_each(|engine| engine.registers.clear());
-        assert_eq!(state.memory("rcs0").tail(0x1000), [2; 16], "nothing is said of page tables");
+        assert_eq!(state.memory("rcs0").tail(0x1000), [2; 16], "no page tables are reported");
     }
 }

@@ -25,7 +25,7 @@
 //! * [`ErrorState`], [`Engine`], [`Buffer`]: the contents of such a file
 //! * [`ErrorState::submissions`]: the work of the engines, for a decoder
 //! * [`View`]: memory as an engine sees it
-//! * [`write()`], [`Spelling`]: the text of a kernel's version
+//! * [`write()`], [`Spelling`]: the text as a version of the kernel prints it
 //! * [`Crash`]: a hang or page fault of a program or model, to be converted to an error state
 //!
 //! Sources: `drivers/gpu/drm/i915/i915_gpu_error.c` of Linux 3.10 to 6.17 for the output; Mesa's
@@ -73,7 +73,7 @@ pub struct ErrorState {
     pub engines: Vec<Engine>,
     /// Lists of buffers that were in use, without their memory.
     pub lists: Vec<List>,
-    /// Memory.
+    /// Pieces of memory.
     pub buffers: Vec<Buffer>,
     /// Lines that the reader does not parse: about the display or the driver's parameters, and
     /// lines of later kernels.
@@ -87,7 +87,7 @@ pub struct ErrorState {
 pub struct Entry {
     /// The text before the colon.
     pub key: String,
-    /// The text after it.
+    /// The text after the colon.
     pub value: String,
 }
 
@@ -98,23 +98,23 @@ pub struct Register {
     pub name: String,
     /// The value; two 32-bit halves are joined.
     pub value: u64,
-    /// Further numbers of the line: for `HEAD` the start of the request, for `TAIL` its end, for
-    /// `SYNC_0` the value that was waited for, for `FAULT_TLB_DATA` the second register (the value
-    /// is the first one, `DATA1`).
+    /// Further numbers of the line. `HEAD`: ring offset where the request starts. `TAIL`: ring
+    /// offsets of its last commands and of its end. `SYNC_0`: the sequence number of the last
+    /// synchronization. `batch`: the end address. `FAULT_TLB_DATA`: `DATA0` (the value is `DATA1`).
     pub more: Vec<u64>,
 }
 
 /// An engine and its work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Engine {
-    /// Its present name, `rcs0`, whatever the file has (`render ring`); an unknown name is
-    /// unchanged.
+    /// Its name in present kernels, such as `rcs0`, even if the file has an old name
+    /// (`render ring`). An unknown name is unchanged.
     pub name: String,
     /// The process whose request was running.
     pub process: Option<Process>,
     /// Its registers, and numbers of the driver about it, in order.
     pub registers: Vec<Register>,
-    /// Lines about it that hold no number: `waiting: yes`, `hangcheck: hung [42]`,
+    /// Lines about it that are not registers: `waiting: yes`, `hangcheck: hung [42]`,
     /// `Active context: ...`.
     pub entries: Vec<Entry>,
     /// Unfinished requests, oldest first, including those in the ports of the execution list.
@@ -126,9 +126,9 @@ pub struct Engine {
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Process {
-    /// Its command.
+    /// Name of the process (its command).
     pub name: String,
-    /// Its number.
+    /// Process id.
     pub pid: i64,
     /// Handle and hardware number of its context.
     pub context: Option<(i64, i64)>,
@@ -139,17 +139,18 @@ pub struct Process {
 /// A request: a range of a ring that software submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
-    /// The port of the execution list that holds it; `None` for the engine's list of requests.
+    /// The port of the execution list that holds it; `None` if it is in the engine's list of
+    /// requests.
     pub port: Option<u32>,
-    /// Process.
+    /// Id of the process that made the request.
     pub pid: Option<i64>,
     /// Number of the timeline that the sequence number belongs to.
     pub context: Option<u32>,
     /// Sequence number.
     pub seqno: u32,
-    /// First byte in the ring.
+    /// Offset in bytes in the ring where it starts.
     pub head: Option<u32>,
-    /// Byte in the ring where it ends.
+    /// Offset in bytes in the ring where it ends.
     pub tail: Option<u32>,
     /// Priority.
     pub priority: Option<i64>,
@@ -164,7 +165,7 @@ pub struct List {
     pub name: String,
     /// Number of its address space, if the file numbers them.
     pub vm: Option<u32>,
-    /// The buffers.
+    /// The buffers in the list.
     pub rows: Vec<Listed>,
 }
 
@@ -184,11 +185,11 @@ pub struct Listed {
 pub struct Buffer {
     /// Its engine ([`Engine::name`]); `None` if it belongs to the whole device.
     pub engine: Option<String>,
-    /// Its kind.
+    /// Kind of the memory.
     pub kind: BufferKind,
     /// GPU address of the first byte.
     pub address: u64,
-    /// Its bytes.
+    /// Bytes of the memory.
     pub data: Vec<u8>,
     /// Bitwise OR of the sizes in bytes of the pages that map it, if not all are 4 KiB.
     pub page_sizes: Option<u32>,
@@ -199,9 +200,9 @@ pub struct Buffer {
 /// A line stored unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line {
-    /// Its number in the file, from 1.
+    /// Number of the line in the file, from 1.
     pub number: u64,
-    /// The text, without its end.
+    /// The text, without the line end.
     pub text: String,
 }
 
@@ -210,7 +211,7 @@ pub struct Line {
 pub struct Note {
     /// The line of the file, from 1.
     pub line: u64,
-    /// The text.
+    /// What was skipped or is doubtful.
     pub text: String,
 }
 
@@ -221,7 +222,7 @@ impl fmt::Display for Note {
 }
 
 impl Buffer {
-    /// The address after its last byte.
+    /// The address after the last byte.
     pub fn end(&self) -> u64 {
         self.address.saturating_add(self.data.len() as u64)
     }
@@ -264,8 +265,8 @@ impl Engine {
 }
 
 impl ErrorState {
-    /// True if a file that starts with these bytes is an error state: one of the lines is a first
-    /// line that some kernel prints.
+    /// True if a file that starts with these bytes is probably an error state: one of its first 12
+    /// lines looks like a header or the first line of a section.
     pub fn starts_like(start: &[u8]) -> bool {
         let start = &start[..start.len().min(4096)];
         start.split(|&byte| byte == b'\n').take(12).any(|line| {

@@ -34,13 +34,14 @@ pub(crate) fn halves(text: &str) -> Option<(u64, &str)> {
     Some((high, rest))
 }
 
-/// Parses a signed decimal number that is the whole text.
+/// Parses a signed decimal number that is the whole text, apart from white space around it.
 pub(crate) fn decimal(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
 
 /// Parses `NAME [PID]` at the start of `text`. Returns name, process id and the rest of the text.
-/// Names may contain spaces and brackets: the last number in brackets is the process id.
+/// Names may contain spaces and brackets: the process id is the first number in brackets before
+/// `,` or `)`. If there is none, it is the last number in brackets.
 pub(crate) fn process(text: &str) -> Option<(&str, i64, &str)> {
     let mut found = None;
     for (open, _) in text.match_indices(" [") {
@@ -58,7 +59,7 @@ pub(crate) fn process(text: &str) -> Option<(&str, i64, &str)> {
     found
 }
 
-/// The number after `key` in `text`, up to the next comma or bracket.
+/// The decimal number that follows `key` in `text`; `None` if there is none.
 pub(crate) fn number_behind(text: &str, key: &str) -> Option<i64> {
     let rest = &text[text.find(key)? + key.len()..];
     let rest = rest.trim_start();

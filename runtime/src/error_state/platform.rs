@@ -5,7 +5,7 @@ use std::fmt;
 /// A GPU, identified by a PCI id or by the kernel's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Platform {
-    /// Its name.
+    /// Usual name of the GPU.
     pub name: &'static str,
     /// Its generation of graphics, times ten: 80 is Broadwell, 125 is Alchemist.
     pub generation: u32,

@@ -12,10 +12,11 @@ use super::{
 };
 use std::io::BufRead;
 
-/// Largest number of zero bytes that replace missing lines of buffers in a file.
+/// Largest total number of zero bytes that replace missing lines of the buffers of a file.
 const MAX_HOLES: usize = 1 << 20;
 
-/// Size of a page: buffers that are printed line by line end at a page boundary.
+/// Size of a page in bytes. Buffers are whole pages, except some of 1, 2 or 3 KiB; others get a
+/// note.
 const PAGE: usize = 4096;
 
 /// The section that the reader is in.
@@ -32,7 +33,7 @@ enum Current {
     List(usize, i64),
     /// Memory of this buffer.
     Buffer(usize),
-    /// After all known sections.
+    /// Outside the sections above.
     Tail,
 }
 
@@ -47,7 +48,7 @@ struct Reader {
     holes_room: usize,
     /// The address space of the following lists.
     vm: Option<u32>,
-    /// Processes in the header, each with the name of its engine.
+    /// Processes in the header and in first lines of buffers, each with the name of its engine.
     processes: Vec<(String, Process)>,
     engine_seen: bool,
 }
@@ -98,12 +99,12 @@ impl Reader {
         self.notes.add(self.line, text);
     }
 
-    /// True if `bytes` more bytes of text may be stored.
+    /// Deducts `bytes` of text at the current line; see `Notes::text_fits`.
     fn text_fits(&mut self, bytes: usize) -> bool {
         self.notes.text_fits(self.line, bytes)
     }
 
-    /// Index of the engine of this name in any spelling; a new engine is added.
+    /// Index of the engine with this name, which may be an old one. Adds the engine if it is new.
     fn engine(&mut self, name: &str) -> usize {
         let name = spelling::engine_name(name);
         if let Some(at) = self.state.engines.iter().position(|engine| engine.name == name) {
@@ -141,7 +142,7 @@ impl Reader {
         if let Some(name) = text.strip_suffix(" command stream:") {
             return self.stream(name);
         }
-        // Names of processes may contain any text.
+        // Names of processes may contain ` --- `: split at the last one.
         if let Some((name, what)) = text.rsplit_once(" --- ")
             && is_section(what)
         {
@@ -296,7 +297,7 @@ impl Reader {
         }
     }
 
-    /// Reads `NAME --- WHAT`, the first line of a buffer or of requests.
+    /// Reads `NAME --- WHAT`, the first line of a buffer, of requests or of waiters.
     fn section(&mut self, name: &str, what: &str) {
         let (name, process, workaround) = match name.split_once(" (") {
             Some((engine, "w/a)")) => (engine, None, true),
@@ -338,7 +339,7 @@ impl Reader {
         }
     }
 
-    /// Starts a buffer; `rest` is the end of its first line, `= ADDRESS` and perhaps more.
+    /// Starts a buffer. `rest` is its first line from the address on.
     fn buffer(&mut self, engine: Option<String>, kind: BufferKind, rest: &str) {
         self.leave();
         if !self.text_fits(rest.len()) {
@@ -381,7 +382,7 @@ impl Reader {
                 None => return true,
             }
         } else if offset < length {
-            self.note(format_args!("memory of an earlier line again: the later values are used"));
+            self.note(format_args!("this line repeats earlier memory: the later values are used"));
         }
         let grown = end.saturating_sub(length);
         if grown > self.room {
@@ -480,7 +481,7 @@ impl Reader {
             }
             Current::Requests(at, left) if left > 0 => {
                 let name = self.state.engines[at].name.clone();
-                self.note(format_args!("the requests of {name} lack {left}"));
+                self.note(format_args!("{left} requests of {name} are missing"));
             }
             _ => {}
         }
@@ -492,8 +493,8 @@ impl Reader {
             let at = self.engine(&engine);
             let engine = &mut self.state.engines[at];
             match &mut engine.process {
-                // A buffer's first line has named the same process: merge the details of both
-                // lines.
+                // The header and the first line of a buffer may name the same process: merge the
+                // details of both lines.
                 Some(known) if known.name == process.name && known.pid == process.pid => {
                     known.context = process.context.or(known.context);
                     known.score = process.score.or(known.score);
@@ -521,13 +522,14 @@ impl Reader {
         self.state
     }
 
-    /// Renames INSTDONE_0 to INSTDONE_3 of the render engine to their present names. Before Gen7
-    /// they were other registers.
+    /// Renames INSTDONE_0 to INSTDONE_3 to their present names, and moves those of the device to
+    /// the render engine. For other engines, only INSTDONE_0 is renamed, and zero values of the
+    /// rest are dropped. Does nothing before Gen7, where they are other registers.
     fn instdone(&mut self) {
         if self.state.platform().is_some_and(|platform| platform.generation < 70) {
             return;
         }
-        // Until Linux 3.12 they are printed for each engine, later once, for the render engine.
+        // Until Linux 3.12 they are printed for each engine, from 3.13 to 4.8 once for the device.
         for engine in &mut self.state.engines {
             let render = engine.id() == Some(crate::engine::EngineId::Render);
             let known: Vec<String> =
@@ -553,7 +555,7 @@ impl Reader {
             match engine.value(name) {
                 Some(value) => value != register.value,
                 None => {
-                    // The position where present kernels print them.
+                    // Insert the register where present kernels print it.
                     let previous = engine
                         .registers
                         .iter()
@@ -591,7 +593,8 @@ fn instdone_index(name: &str) -> Option<usize> {
         .filter(|index| *index < spelling::INSTDONE.len())
 }
 
-/// Parses all numbers of a register's value: `0x00000001 [0x00000002]`.
+/// Parses the numbers with `0x` in a register's value, such as `0x00000001 [0x00000002]`, into a
+/// register without a name.
 fn numbers(value: &str) -> Option<Register> {
     let mut rest = value;
     let mut found = Vec::new();

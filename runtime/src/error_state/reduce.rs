@@ -8,8 +8,8 @@ impl ErrorState {
     /// Returns the state as kernels of this spelling print it, in their order, and a list of the
     /// data that they do not print. Writing and reading the reduced state gives the same state.
     ///
-    /// Old kernels printed less memory, but no memory is left out except empty buffers. Addresses
-    /// and values keep all their digits.
+    /// Old kernels printed less memory, but no memory is left out except empty buffers and buffers
+    /// of engines that are not in `engines`. Addresses and values keep all their digits.
     pub fn reduced(&self, spelling: Spelling) -> (ErrorState, Vec<String>) {
         let mut left_out = Vec::new();
         let mut state = ErrorState { other: self.other.clone(), ..ErrorState::default() };
@@ -63,7 +63,7 @@ impl ErrorState {
             let mut buffer = buffer.clone();
             if buffer.data.is_empty() {
                 left_out.push(format!(
-                    "the {} at {:#x}, which has no byte",
+                    "the {} at {:#x}, which is empty",
                     buffer.kind.name(),
                     buffer.address
                 ));
@@ -83,7 +83,7 @@ impl ErrorState {
         for buffer in &self.buffers {
             if let Some(name) = buffer.engine.as_ref().filter(|name| !known(name)) {
                 left_out.push(format!(
-                    "the {} of {name}, an engine that is not there",
+                    "the {} of {name}, which is not among the engines",
                     buffer.kind.name()
                 ));
             }
@@ -99,7 +99,7 @@ fn reduce_engine(engine: &Engine, spelling: Spelling, left_out: &mut Vec<String>
             left_out.push(format!("the process {} [{}] of {name}", process.name, process.pid));
         }
         Some(process) if !(Spelling::Linux4_10..Spelling::Linux6_1).contains(&spelling) => {
-            // These spellings do not print contexts; scores are only in the header.
+            // These spellings print neither the context nor the score.
             (process.context, process.score) = (None, None);
         }
         _ => {}

@@ -14,8 +14,8 @@ pub enum Spelling {
     Linux3_14,
     /// Linux 4.3 to 4.8: addresses of two halves.
     Linux4_4,
-    /// Linux 4.9 to 4.11: memory deflated to base 85, one line a buffer; INSTDONE of every
-    /// subslice.
+    /// Linux 4.9 to 4.11: memory is deflated and printed in base 85, one line a buffer; INSTDONE of
+    /// every subslice.
     Linux4_10,
     /// Linux 4.12 to 4.15: `rcs0 --- ringbuffer`, but `render command stream:`; also buffers that
     /// the program asked to have captured.
@@ -104,7 +104,7 @@ const ENGINES: &[(&str, &str, &str, EngineId)] = &[
     ("vecs0", "vebox", "video enhancement ring", EngineId::VideoEnhance),
 ];
 
-/// Other names in old kernels.
+/// Other names of engines in old kernels, each with the present name.
 const ENGINES_TOO: &[(&str, &str)] = &[
     ("gen6 bsd ring", "vcs0"),
     ("bds2 ring", "vcs1"),
@@ -113,7 +113,7 @@ const ENGINES_TOO: &[(&str, &str)] = &[
     ("bcs", "bcs0"),
 ];
 
-/// The present name of an engine.
+/// The present name of the engine that some kernel calls `name`; an unknown name is unchanged.
 pub(super) fn engine_name(name: &str) -> &str {
     let name = name.trim();
     let found = ENGINES.iter().find(|(_, short, long, _)| *short == name || *long == name);
@@ -172,7 +172,7 @@ const BUFFERS: &[(BufferKind, &str, Spelling, Spelling)] = {
         (Is::Status, "HW Status", L::Linux3_10, L::Linux6_1Plain),
         (Is::WorkaroundContext, "WA ctx batch buffer", L::Linux3_10, L::Linux4_4),
         (Is::WorkaroundContext, "WA context", L::Linux4_10, L::Linux6_1Plain),
-        // Until Linux 4.8 it is another batch, after `(w/a)`.
+        // Until Linux 4.8 it has the name of a batch, after `(w/a)`.
         (Is::WorkaroundBatch, "gtt_offset", L::Linux3_10, L::Linux4_4),
         (Is::WorkaroundBatch, "WA batchbuffer", L::Linux4_10, L::Linux5_4),
         (Is::WorkaroundBatch, "WA batch", L::Linux6_1, L::Linux6_1Plain),
@@ -190,7 +190,7 @@ pub(super) fn buffer_kind(name: &str) -> BufferKind {
     found.map_or_else(|| BufferKind::Other(name.to_owned()), |(kind, ..)| kind.clone())
 }
 
-/// The name of a buffer.
+/// The name of a buffer of this kind in this spelling.
 pub(super) fn buffer_name(kind: &BufferKind, spelling: Spelling) -> &str {
     if let BufferKind::Other(name) = kind {
         return name;
@@ -374,7 +374,8 @@ pub(super) const ENTRIES: &[(&str, Spelling, Spelling)] = {
     ]
 };
 
-/// The row of a table for a register of this name, which may have an index, and this spelling.
+/// Index and row of a table for a register in this spelling. `name` may have an index in
+/// brackets.
 pub(super) fn row<'a>(
     table: &'a [Row],
     name: &str,

@@ -92,7 +92,7 @@ impl ErrorState {
             .and_then(|head| head.more.first().copied())
             .filter(|from| *from < size);
         let from = match said {
-            // A start after the head is not usable.
+            // Use the reported start, unless it is after the head.
             Some(from) if to_tail(from) >= to_tail(head) => from & !3,
             _ => self
                 .last_jump(engine, buffer, head)
@@ -102,8 +102,8 @@ impl ErrorState {
         Some(RingAt { ring, from, length: to_tail(from) })
     }
 
-    /// Offset of the last jump before the head of a ring that leads into a batch of the engine. The
-    /// engine was executing that batch.
+    /// Searches a ring backwards from its head, at most 4 KiB, for a jump into a batch of the
+    /// engine. Returns the jump's offset. The engine was executing that batch.
     fn last_jump(&self, engine: &Engine, ring: &Buffer, head: u64) -> Option<u64> {
         let id = engine.id()?;
         let size = ring.data.len() as u64;
@@ -122,7 +122,7 @@ impl ErrorState {
         })
     }
 
-    /// The targets of the jumps in a ring.
+    /// The targets of the jumps in `length` bytes of a ring, from offset `from` on.
     fn jumps(&self, engine: &Engine, ring: &Ring, from: u64, length: u64) -> Vec<u64> {
         let view = self.memory(&engine.name);
         let (Some(id), Some(memory)) = (engine.id(), view.global()) else { return Vec::new() };
@@ -150,7 +150,7 @@ fn is_batch(kind: &BufferKind) -> bool {
     matches!(kind, BufferKind::Batch | BufferKind::WorkaroundBatch)
 }
 
-/// The target of a jump.
+/// The target of an MI_BATCH_BUFFER_START; `None` if the dwords start another command.
 fn target_of(engine: EngineId, dwords: &[u32]) -> Option<u64> {
     let container = Tables::gen8().instruction(engine, *dwords.first()?)?;
     if container.name != "MI_BATCH_BUFFER_START" || dwords.len() < 3 {

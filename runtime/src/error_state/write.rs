@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 /// Writes a state in a spelling, and returns a list of the data that the spelling cannot express;
 /// see [`ErrorState::reduced`]. Tools of that time and later can read the text: intel-gpu-tools'
-/// `intel_error_decode` reads all spellings, Mesa's `aubinator_error_decode` those without
-/// hexadecimal memory. (Mesa's tool reads at most 1024 buffers, 256 in old versions.)
+/// `intel_error_decode` reads all spellings, Mesa's `aubinator_error_decode` the spellings that
+/// print memory in base 85. (Mesa's tool reads at most 1024 buffers, 256 in old versions.)
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -132,7 +132,7 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    /// Writes the rest of a line with a register.
+    /// Writes the rest of a register's line, after the name: its value and further numbers.
     fn number(&mut self, form: Form, value: u64, more: &[u64]) -> io::Result<()> {
         let out = &mut self.out;
         let (high, low) = (value >> 32, value as u32);
@@ -177,7 +177,8 @@ impl<W: Write> Writer<'_, W> {
         for register in &engine.registers {
             let name = register.name.as_str();
             if was_numbered(name, &engine.name, spelling) {
-                // From Linux 3.13 on, they are printed once for the device.
+                // Until Linux 3.12 every engine has INSTDONE_0 to INSTDONE_3. Linux 3.13 to 4.8
+                // print them once for the device: see `global_registers`.
                 if spelling == Spelling::Linux3_10
                     && let Some(index) = numbered(name)
                 {
@@ -185,7 +186,7 @@ impl<W: Write> Writer<'_, W> {
                 }
                 continue;
             }
-            // Since Linux 4.0 the values of these registers are aligned.
+            // The spellings from Linux 4.3 on align the values of these registers.
             const ALIGNED: [&str; 11] = [
                 "CCID", "START", "HEAD", "TAIL", "CTL", "MODE", "HWS", "ACTHD", "IPEIR", "IPEHR",
                 "ESR",
@@ -315,8 +316,8 @@ impl<W: Write> Writer<'_, W> {
             }
             write!(self.out, " --- {} = ", spelling::buffer_name(kind, spelling))?;
         }
-        // Old kernels print 32 bits. Readers accept halves in every spelling, so longer addresses
-        // use them.
+        // Old kernels print 32 bits of an address. Readers accept two halves in every spelling, so
+        // longer addresses are always printed as two halves.
         match spelling.has_halves() || *address > u64::from(u32::MAX) {
             true => writeln!(self.out, "{:#010x} {:08x}", address >> 32, *address as u32)?,
             false => writeln!(self.out, "{address:#010x}")?,
@@ -337,8 +338,8 @@ impl<W: Write> Writer<'_, W> {
         self.out.write_all(b"\n")
     }
 
-    /// Writes memory as lines of numbers: four in a line for status pages, semaphores and contexts
-    /// (contexts only in the oldest spelling), otherwise one.
+    /// Writes memory as lines of numbers: four in a line for status pages, workarounds of the
+    /// context and semaphores, and in the oldest spelling for contexts; otherwise one.
     fn rows(&mut self, kind: &BufferKind, data: &[u8]) -> io::Result<()> {
         let rows_of_four = match kind {
             BufferKind::Status | BufferKind::WorkaroundContext | BufferKind::Semaphores => true,

@@ -1,14 +1,14 @@
-//! The guide: from a first packet to a drawn triangle, one page per chapter. The tests compile and
-//! run its code.
+//! The guide: from a first packet to a checked batch, in seven chapters. The code in it is tested,
+//! and so are the error messages.
 //!
 //! 1. [`packets`]: what a batch buffer is; packets and fields; literals, run-time values,
 //!    enumerations, required fields
 //! 2. [`memory`]: addresses and offsets; buffers and heaps of state
 //! 3. [`batches`]: engines and pipelines; chains, jumps, second-level batches; computing in the
 //!    command streamer
-//! 4. [`triangle`]: the whole state of a draw
-//! 5. [`reading`]: from dwords to packets, from dumps to text
-//! 6. [`checking`]: the manual's restrictions; running on the model
+//! 4. [`triangle`]: the whole state of a draw, built but not run
+//! 5. [`reading`]: from dwords to packets, from dumps to text; parts and differences of dumps
+//! 6. [`checking`]: the manual's restrictions; batches on the model
 //! 7. [`mistakes`]: common mistakes and their error messages
 
 #[doc = include_str!("packets.md")]

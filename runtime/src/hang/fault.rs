@@ -9,7 +9,7 @@ use crate::error_state::{Engine, ErrorState};
 pub struct Fault {
     /// GPU address of the page, if the file has it.
     pub address: Option<u64>,
-    /// The address is in the global page table.
+    /// True if the address is in the global page table.
     pub global: bool,
     /// The table that had no entry, by the manual's name.
     pub kind: Option<&'static str>,
@@ -24,9 +24,9 @@ pub struct Fault {
 /// Memory near an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Near {
-    /// The name of the buffer or of the list that has it.
+    /// Name of the buffer, or of the list that contains the buffer.
     pub name: String,
-    /// Its first address.
+    /// First address of the memory.
     pub address: u64,
     /// The address after its last byte.
     pub end: u64,
@@ -47,13 +47,14 @@ impl Near {
         }
     }
 
-    /// True if it holds the address.
+    /// True if the memory holds the address.
     pub fn holds(&self, address: u64) -> bool {
         self.distance(address) == 0
     }
 }
 
-/// The page fault in an engine's register.
+/// The page fault that an engine's register reports, with the address from the device's
+/// registers.
 pub(super) fn of_engine(tables: &Tables, state: &ErrorState, engine: &Engine) -> Option<Fault> {
     let value = engine.value("FAULT_REG")?;
     if field(tables, "FAULT_REG", "Valid Bit", value)? == 0 {
@@ -111,7 +112,7 @@ pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> 
             has_bytes: false,
         })
     });
-    // Buffers with bytes come first, because the first of two equal entries is used.
+    // Buffers with bytes come first, because the first of several equally near entries is used.
     let all: Vec<Near> = buffers.chain(listed.filter(|_| !global)).collect();
     if let Some(holds) = all.iter().find(|near| near.holds(address)) {
         return vec![holds.clone()];

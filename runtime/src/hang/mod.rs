@@ -13,7 +13,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Registers are decoded with the tables of Broadwell; [`Summary::platform`] names another GPU.
+//! Registers are decoded with the tables of Broadwell. [`Summary::platform`] is the GPU that the
+//! file is from, which may be another one.
 
 mod fault;
 mod find;
@@ -50,22 +51,22 @@ pub struct Summary {
 /// An engine with unfinished work.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hang {
-    /// Its name.
+    /// Name of the engine.
     pub engine: String,
     /// The signs of a hang; empty if it was only busy.
     pub because: Vec<String>,
     /// The process whose request was running.
     pub process: Option<Process>,
-    /// The address that the engine was executing (ACTHD), 48 bits; in the ring it is not an address
-    /// but the value of the head register.
+    /// The address that the engine was executing (ACTHD), 48 bits. While it executes the ring,
+    /// ACTHD is not an address but the value of the head register.
     pub acthd: Option<u64>,
     /// The buffer that holds that address.
     pub location: Location,
-    /// The commands before it, the nearest last.
+    /// The last commands before `command`, the nearest last.
     pub before: Vec<Quoted>,
     /// The command that ACTHD points into.
     pub command: Option<Quoted>,
-    /// The commands after it.
+    /// The next commands after `command`.
     pub after: Vec<Quoted>,
     /// The header of the command that ran (IPEHR).
     pub ipehr: Option<Header>,
@@ -100,13 +101,13 @@ pub enum Location {
 pub struct Quoted {
     /// GPU address.
     pub address: u64,
-    /// Its first dword.
+    /// First dword of the command.
     pub header: u32,
-    /// Its name.
+    /// Name of the command.
     pub name: &'static str,
-    /// Its nesting: 0 in the ring.
+    /// Its nesting depth: 0 in the ring, and in a batch that no decoded ring calls.
     pub depth: u32,
-    /// The decoder's lines: all for the command itself, only the first for its neighbours.
+    /// The decoder's lines of the command that ACTHD points into; empty for its neighbours.
     pub text: Vec<String>,
     /// The semaphore, if the command waits for one.
     pub semaphore: Option<Semaphore>,
@@ -115,12 +116,12 @@ pub struct Quoted {
 /// The header of a command, from a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The dword.
+    /// The header dword.
     pub value: u32,
     /// Name of the command that has this header.
     pub name: Option<&'static str>,
     /// Number of commands from the last one with this header to the one that ACTHD points into; 0
-    /// if that command itself has the header.
+    /// if that command itself has the header, `None` if no quoted command up to it has.
     pub back: Option<usize>,
 }
 
@@ -129,7 +130,8 @@ pub struct Header {
 pub struct RingPosition {
     /// Offset in bytes.
     pub offset: u64,
-    /// The command that it points into; for a tail, the command before it.
+    /// Address and name of the command that the position lies in; for a tail, of the command
+    /// before the position.
     pub command: Option<(u64, &'static str)>,
 }
 
@@ -152,7 +154,7 @@ pub struct Semaphore {
 /// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Its id.
+    /// Id of the rule.
     pub rule: &'static str,
     /// The command that violates it, and its address.
     pub packet: (&'static str, u64),

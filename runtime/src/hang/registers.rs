@@ -11,7 +11,7 @@ use genxml_core::reflect::{Container, Kind};
 pub struct Units {
     /// The kernel's name of the register, with an index where there is one.
     pub register: String,
-    /// Its value.
+    /// Value of the register.
     pub value: u32,
     /// The units whose done bit is not set.
     pub busy: Vec<&'static str>,
@@ -22,7 +22,7 @@ pub struct Units {
 pub struct Flags {
     /// The kernel's name of the register.
     pub register: String,
-    /// Its value.
+    /// Value of the register.
     pub value: u64,
     /// Names of the bits that are set, and `name: value` of fields of several bits that are not
     /// zero.
@@ -85,7 +85,7 @@ pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
         let value = register.value as u32;
         let mut busy = Vec::new();
         for item in items(tables, container, value.into()) {
-            // The ring's enable bit is among the units.
+            // The register also holds the enable bit of the ring, which is not a unit.
             if item.value == Value::Bool(false) && !item.name.ends_with("Enable") {
                 busy.push(item.name.strip_suffix(" Done").unwrap_or(item.name));
             }

@@ -8,14 +8,14 @@ use std::fmt;
 pub struct ShownLine {
     /// What kind of line it is.
     pub style: Style,
-    /// Its text.
+    /// Text of the line.
     pub text: String,
 }
 
 /// The kind of a line, for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// The name of an engine, or of the summary.
+    /// The title of the summary or of an engine.
     Title,
     /// Details.
     Plain,
@@ -23,7 +23,7 @@ pub enum Style {
     Command,
     /// The command that the engine was executing.
     Culprit,
-    /// The most likely cause.
+    /// A likely cause: an error, a fault, a broken rule or an unsatisfied semaphore.
     Problem,
     /// A remark.
     Note,
@@ -158,7 +158,7 @@ impl Hang {
 
     fn place_lines(&self, lines: &mut Lines) {
         let Some(acthd) = self.acthd else {
-            return lines.add(Style::Note, "  the file does not say at which command");
+            return lines.add(Style::Note, "  the file has no ACTHD: the command is unknown");
         };
         match &self.location {
             Location::Buffer(name, start, offset) => {

@@ -159,11 +159,11 @@ fn enough() -> io::Error {
     io::Error::other("the command is found")
 }
 
-/// Checks records up to the command, and quotes those around it.
+/// Checks records up to the command that ACTHD points into, and quotes the commands around it.
 struct Finder<'a> {
     checker: Checker<'a>,
     acthd: Option<u64>,
-    /// True if the address is in a batch, not in the ring.
+    /// True if `acthd` is in a batch, not in the ring.
     in_batch: bool,
     /// The ring that holds the commands of depth 0.
     ring: Option<Ring>,
@@ -210,7 +210,7 @@ impl Sink for Finder<'_> {
     }
 }
 
-/// A command as the decoder prints it; only the first line if `short`.
+/// Quotes a command. `text` has the decoder's lines, or is empty if `short`.
 fn quote(record: &Record, short: bool) -> Quoted {
     let mut text = Vec::new();
     if !short {
@@ -249,7 +249,8 @@ fn semaphore(record: &Record) -> Option<Semaphore> {
 }
 
 impl Semaphore {
-    /// True if memory satisfies the comparison; `None` if the file does not have the memory.
+    /// True if memory satisfies the comparison; `None` if the file does not have the memory, or if
+    /// the comparison is reserved.
     pub fn holds(&self) -> Option<bool> {
         let memory = self.value?;
         Some(match self.compare {

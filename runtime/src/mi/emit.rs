@@ -80,7 +80,7 @@ impl<E: Engine, P: Pipeline> Emit<E> for Batch<E, P> {
 /// The value that is written when all earlier work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PostSync {
-    /// This value.
+    /// This constant.
     Immediate(u64),
     /// The time, in the units of TIMESTAMP.
     Timestamp,
@@ -96,7 +96,7 @@ macro_rules! packets {
 
         /// An engine whose command streamer has general registers and MI_MATH: all of them.
         pub trait MiEngine: Engine {
-            /// Base of its registers.
+            /// Base of the engine's registers.
             const BASE: EngineBase;
 
             /// Appends a packet.
@@ -211,9 +211,8 @@ macro_rules! flush_dw {
     }};
 }
 
-/// An engine whose commands can use the predicate: render. In the descriptions of other engines'
-/// commands the bits of MI_STORE_REGISTER_MEM and MI_BATCH_BUFFER_START for it are reserved
-/// (spec-xml/ERRATA.md).
+/// An engine whose commands can use the predicate: render. For other engines, the manual reserves
+/// the predicate bits of MI_STORE_REGISTER_MEM and MI_BATCH_BUFFER_START (spec-xml/ERRATA.md).
 #[diagnostic::on_unimplemented(
     message = "commands of the engine `{Self}` ignore the predicate",
     label = "`{Self}` has no predicated stores and jumps",

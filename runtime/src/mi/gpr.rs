@@ -78,7 +78,7 @@ impl Drop for Held {
 }
 
 impl Gpr {
-    /// Its number, 0 to 15.
+    /// Number of the register, 0 to 15.
     pub fn index(&self) -> u32 {
         self.0.index
     }

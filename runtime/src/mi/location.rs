@@ -96,7 +96,7 @@ impl<W: Width> Mem<W> {
         Ok(Mem { location: Location { address, object: Some(extent) }, width: PhantomData })
     }
 
-    /// Its address.
+    /// Address of the memory.
     pub const fn address(self) -> MemoryAddress {
         self.location.address
     }
@@ -123,7 +123,7 @@ impl From<Mem<Qword>> for Mem<Dword> {
     }
 }
 
-/// Name, address and size of an object.
+/// Address and size of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Extent {
     pub address: u64,
@@ -254,7 +254,7 @@ pub(super) fn register<R: Fixed<Dwords: RegisterDwords>>(
     engine: EngineBase,
     index: u32,
 ) -> Result<Reg<<R::Dwords as RegisterDwords>::Width>, MiError> {
-    const { assert!(matches!(R::INFO.kind, Kind::Register { .. }), "this type is no register") }
+    const { assert!(matches!(R::INFO.kind, Kind::Register { .. }), "this type is not a register") }
     match R::INFO.kind {
         Kind::Register { offset, per_engine, count, stride, .. } if index < count.max(1) => {
             let base = if per_engine { engine.base } else { 0 };

@@ -24,28 +24,28 @@ const FILL: u64 = 64;
 /// with a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
-    /// Memory is equal.
+    /// Memory is equal to the constant.
     Equal(u32),
-    /// Memory differs.
+    /// Memory differs from the constant.
     NotEqual(u32),
-    /// Memory is greater.
+    /// Memory is greater than the constant.
     GreaterThan(u32),
-    /// Memory is greater or equal.
+    /// Memory is greater than the constant or equal to it.
     AtLeast(u32),
-    /// Memory is less.
+    /// Memory is less than the constant.
     LessThan(u32),
-    /// Memory is less or equal.
+    /// Memory is less than the constant or equal to it.
     AtMost(u32),
 }
 
 /// The operation of an atomic: the new value of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Atomic {
-    /// Memory and operand.
+    /// Bitwise AND of memory and operand.
     And,
-    /// Memory or operand.
+    /// Bitwise OR of memory and operand.
     Or,
-    /// Memory exclusive-or operand.
+    /// Bitwise exclusive OR of memory and operand.
     Xor,
     /// The operand.
     Exchange,
@@ -55,13 +55,13 @@ pub enum Atomic {
     Subtract,
     /// Operand - memory.
     ReverseSubtract,
-    /// The larger, as two's complement.
+    /// The larger of memory and operand, as two's complement.
     SignedMaximum,
-    /// The smaller, as two's complement.
+    /// The smaller of memory and operand, as two's complement.
     SignedMinimum,
-    /// The larger, unsigned.
+    /// The larger of memory and operand, unsigned.
     Maximum,
-    /// The smaller, unsigned.
+    /// The smaller of memory and operand, unsigned.
     Minimum,
 }
 

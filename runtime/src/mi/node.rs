@@ -442,7 +442,8 @@ fn multiply_constant(x: &Link, factor: u64) -> Link {
     shift_left(&product, places)
 }
 
-/// Number of steps of a long multiplication or division: the largest number of digits of `x`.
+/// Number of steps of a long multiplication or division: the number of binary digits that `x` may
+/// have.
 fn steps(x: &Link) -> u64 {
     (64 - x.bits.leading_zeros()).into()
 }

@@ -24,7 +24,7 @@ impl<W: Width> Value<W> {
         Value { node, width: PhantomData }
     }
 
-    /// Its value, if it is a constant.
+    /// The value of the expression, if it is a constant.
     pub fn constant(&self) -> Option<u64> {
         self.node.constant()
     }
@@ -129,12 +129,12 @@ pub trait Operand {
         !self.equal_to(other)
     }
 
-    /// True if it is 0.
+    /// True if the value is 0.
     fn is_zero(&self) -> Condition {
         self.equal_to(0)
     }
 
-    /// True if it is not 0.
+    /// True if the value is not 0.
     fn is_nonzero(&self) -> Condition {
         !self.equal_to(0)
     }

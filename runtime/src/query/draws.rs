@@ -43,9 +43,9 @@ impl DrawCounter {
 pub struct Draw {
     /// Its number in the dump, from 1 on.
     pub number: u64,
-    /// The submission that it is in.
+    /// Number of the submission that contains the draw.
     pub submission: u64,
-    /// The context.
+    /// Number of the context.
     pub context: u32,
     /// GPU address of the packet.
     pub address: u64,
@@ -116,7 +116,8 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// Adds the addresses of the kernels that a stage's packet enables, as far as they are known.
+/// Replaces `out` by the addresses of the kernels that a stage's packet enables, as far as they are
+/// known.
 fn kernels(record: &Record, out: &mut Vec<u64>) {
     out.clear();
     let on = |name| record.item(name).is_some_and(|item| item.stored == 1);
@@ -139,7 +140,7 @@ fn kernels(record: &Record, out: &mut Vec<u64>) {
     }
 }
 
-/// The GPU address in a field.
+/// The GPU address in a field, if the field holds one and its base is known.
 fn absolute(item: &Item) -> Option<u64> {
     match item.value {
         Value::Address {

@@ -32,7 +32,7 @@ pub struct Filter {
 /// hold it, `Entry[3].Surface Format`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldTest {
-    /// The name.
+    /// Name or path of the field.
     pub name: Glob,
     /// The comparison and the value; `None` if the field only has to exist.
     pub value: Option<(Compare, String)>,
@@ -53,7 +53,7 @@ pub enum Compare {
 pub struct ParseError {
     /// What is wrong.
     pub what: String,
-    /// A correct form.
+    /// A correct form as an example.
     pub example: &'static str,
 }
 

@@ -18,7 +18,7 @@ pub enum What {
 }
 
 impl What {
-    /// True if the record writes it.
+    /// True if the record writes this state.
     fn is_written(&self, record: &Record) -> bool {
         match (self, record.kind) {
             (_, Kind::Data | Kind::Row | Kind::Kernel | Kind::Note) => false,
@@ -34,7 +34,7 @@ impl What {
     }
 }
 
-/// The register that a packet loads from memory or from another register.
+/// Offset of the register that a packet loads from memory or from another register.
 fn loaded_register(record: &Record) -> Option<u32> {
     let field = match record.name {
         "MI_LOAD_REGISTER_MEM" => "Register Address",
@@ -48,9 +48,9 @@ fn loaded_register(record: &Record) -> Option<u32> {
 /// command writes.
 #[derive(Debug, Clone)]
 pub struct Write {
-    /// The submission.
+    /// Number of the submission.
     pub submission: u64,
-    /// The context.
+    /// Number of the context.
     pub context: u32,
     /// The engine.
     pub engine: EngineId,

@@ -349,7 +349,7 @@ fn compressed_files() {
             count += 1;
         }
         assert_eq!((count, reader.position()), (plain.len(), file.0.len() as u64));
-        // A truncated or damaged file ends with an error, and the events before it are right.
+        // A truncated file ends with an error, and the events before the error are right.
         for cut in 0..packed.len() {
             let (events, error) = read(&packed[..cut]);
             assert!(error.is_some(), "{compression:?} cut at {cut}");
@@ -363,8 +363,8 @@ fn compressed_files() {
     }
 }
 
-/// Oracle: Mesa's writer, and the xz program. A Vulkan program with two submissions: each writes
-/// ELSP four times and polls the status register.
+/// Oracle: Mesa's writer, and the xz program. Two Vulkan programs with two submissions each. A
+/// submission writes ELSP four times and polls the status register once.
 #[test]
 fn files_of_mesa() {
     for name in ["vk_saxpy.aub.xz", "vk_triangle.aub.xz"] {
@@ -393,7 +393,8 @@ fn files_of_mesa() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// With arbitrary changes the reader ends, and every position lies in the file.
+    /// The reader comes to an end for a file with changed bytes, compressed or not. If the
+    /// compressed data were not changed too, every block position is inside the uncompressed file.
     #[test]
     fn changed_bytes(
         which in 0..2,
@@ -422,7 +423,7 @@ proptest! {
         }
     }
 
-    /// Random bytes.
+    /// Random bytes after the first bytes of a valid file, or alone, cause no panic.
     #[test]
     fn noise(bytes in prop::collection::vec(any::<u8>(), 0..300), head in 0..3usize) {
         let head = [&[][..], &[0xff, 0, 0x0e, 0xf7], &[8, 0, 0x85, 0xe0]][head];

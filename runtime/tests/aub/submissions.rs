@@ -84,7 +84,7 @@ fn corpus() {
         })
         .unwrap();
         assert_eq!(dump.notes(), []);
-        // Starting at the ring, as genx decode shows the file.
+        // Decode from the ring on, as `genx decode` does.
         let mut text = Vec::new();
         let summary =
             Decoder::new(Tables::gen8(), Options::default()).dump(&mut dump, &mut text).unwrap();
@@ -163,7 +163,8 @@ const NARROW: u32 = 0x4000 | 0x329 & !0x10;
 
 #[test]
 fn contexts() {
-    // The ring wraps. The page tables have an entry for a 4 KiB page, and one for a 2 MiB page.
+    // The commands wrap at the end of the ring. In the page tables, one address range is mapped by
+    // 4 KiB pages, the next one by a 2 MiB page.
     let mut file = with_ring([0x10_0000, 0, 0, 0], 0x1ff8, 0x10);
     let far = 0x8080_8060_1000; // entries 257, 2, 3, 1
     file.memory_u64(space::PHYSICAL, 0x10_0000 + 8 * 257, &[0x10_1003])
@@ -173,7 +174,7 @@ fn contexts() {
         .memory_u32(space::PHYSICAL, 0x1_2345_6ffc, &[0x1111])
         .memory_u32(space::PHYSICAL, 0x40_0004, &[0x2222]);
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
-    // A second list: the ring continues where it ended.
+    // A second list: its commands start where those of the first list ended.
     file.memory_u32(space::GGTT, 0x501c, &[0x18]);
     submit(&mut file, 0x2000, [0, 0, 0, WIDE]);
     // A list without new commands; a list of another engine; a list without a valid element.
@@ -195,7 +196,7 @@ fn contexts() {
     let notes: Vec<String> = notes.iter().map(Note::to_string).collect();
     assert!(matches!(&notes[..], [note] if note.contains("not valid")), "{notes:?}");
 
-    // 32-bit addresses: a directory per gigabyte.
+    // With 32-bit addresses, each of the four roots is the page directory of 1 GiB.
     let mut file = with_ring([0x10_0000, 0, 0, 0x11_0000], 0, 8);
     file.memory_u64(space::PHYSICAL, 0x11_0000 + 8 * 511, &[0x11_1003])
         .memory_u64(space::PHYSICAL, 0x11_1000 + 8 * 511, &[0x6003])

@@ -33,7 +33,7 @@ fn blocks() {
     assert_eq!(
         events(&file),
         [
-            // 32 bytes including the id and a final zero.
+            // The name is cut: it has 32 bytes, including the PCI id and a final zero.
             Owned::Header(Kind::MemoryTrace, Some(0x1616), "a test with a nam".into(), Some(true)),
             Owned::Entries(5, vec![0x1_2345_6001, 0x1_2345_7001]),
             Owned::Entries(0, vec![7; 512]),
@@ -148,8 +148,8 @@ fn captures() {
     }
 }
 
-/// Mesa's file converted to a capture: the batches that the drivers' capture has use the same
-/// memory.
+/// Mesa's file, converted to a capture, has as many submissions as the drivers' capture of the same
+/// program. The object with the last batch has the same contents.
 #[test]
 fn files_of_mesa() {
     let Some(corpus) = corpus::folder() else { return };

@@ -99,7 +99,7 @@ struct Own {
     value: genxml::core::U<32>,
 }
 
-/// A batch that another one jumps to runs with the other one's bases.
+/// A batch that is the target of a jump runs with the bases of the batch that jumps.
 #[test]
 fn jumps_to_other_batches_are_followed() {
     let mut surfaces = Heap::<SurfaceState>::new("surfaces", 0x8000, 4096).unwrap();
@@ -231,7 +231,7 @@ fn empty_arrays_may_be_pointed_to() {
     }
 }
 
-/// The bases that a routine assumes must hold at each call, unless the caller sets them.
+/// A routine is checked with the bases that it assumes, unless the caller sets them.
 #[test]
 fn routines_keep_what_they_assume() {
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096).unwrap();

@@ -82,8 +82,8 @@ fn choosing_again_and_assuming_emit_nothing() {
     assert!(!batch().assume::<Media>().select_gpgpu().unwrap().dwords().is_empty());
 }
 
-/// The specification names pipelines for every command with a 3D or media opcode, and for no other
-/// command.
+/// The specification names pipelines for every render command with a 3D or media opcode except
+/// PIPE_CONTROL, for 3DSTATE_VF_STATISTICS, and for no other command.
 #[test]
 fn every_render_command_has_its_pipelines() {
     use genxml::core::reflect::{Kind, Pipelines};

@@ -127,7 +127,7 @@ fn draws_with_state_that_nothing_has_set() {
     assert_eq!(lacking(&[&state("3DSTATE_PS"), &[draw(), draw()]]).len(), 1);
     let found = findings(EngineId::Render, &[draw()]);
     assert!(found.iter().all(|finding| finding.rule.id != "STATE-UNDEFINED"));
-    // Threads of the media pipeline.
+    // State that threads of the media pipeline need.
     let all = lacking(&[&[packet("GPGPU_WALKER", &[])]]);
     assert_eq!(all, [["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"]]);
 }

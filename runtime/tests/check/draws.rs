@@ -10,7 +10,7 @@ use genxml::eu::instruction::SharedFunction;
 use genxml::eu::surface;
 use std::collections::BTreeSet;
 
-/// Address of the batch, and value of all bases unless a test sets another one.
+/// Address of the batch, and value of the bases unless a test sets another one.
 const BASE: u64 = 0x10000;
 
 /// A batch and its structures, at offsets from [`BASE`].
@@ -89,7 +89,8 @@ impl Scene {
     }
 }
 
-/// STATE_BASE_ADDRESS with all bases set to `base`.
+/// STATE_BASE_ADDRESS that sets the bases of surface state, dynamic state and instructions to
+/// `base`.
 fn bases(base: u64) -> Vec<u32> {
     let names = ["Surface State", "Dynamic State", "Instruction"];
     let fields: Vec<(String, u64)> = names
@@ -107,8 +108,8 @@ fn bases(base: u64) -> Vec<u32> {
 }
 
 /// `send` of one register to this function with this descriptor, as the manual lays it out (2a
-/// p.620): opcode 0x31 in bits 6:0, the function in 27:24, general registers as destination and
-/// source, an immediate in the last dword.
+/// p.620): opcode 0x31 in bits 6:0, the function in 27:24, null as destination, a general register
+/// as source, the descriptor as an immediate in the last dword, with message length 1.
 fn send(function: u32, descriptor: u32) -> Vec<u32> {
     let mut words = vec![0x31 | function << 24, 0x2000_0a40, 0x0e00_0e00, descriptor];
     bits::put(&mut words, 96 + 25, 96 + 28, 1);
@@ -393,7 +394,11 @@ fn samplers_are_held_against_the_surface_that_they_meet() {
             .with(0xc00, descriptor(0x600, 0x700))
             .with(0xc20, descriptor(0x640, 0x720))
     };
-    assert_eq!(media([[0, 1], [1, 0]]).fires(rule), 0, "not the surface of the one before");
+    assert_eq!(
+        media([[0, 1], [1, 0]]).fires(rule),
+        0,
+        "samplers are not combined with surfaces of the other descriptor"
+    );
     assert_eq!(media([[1, 1], [0, 1]]).fires(rule), 1);
     assert_eq!(media([[0, 0], [1, 1]]).fires(rule), 1);
 }
@@ -426,7 +431,8 @@ fn an_area_of_interest_that_is_not_used_is_no_error() {
     assert_eq!(holds(&state(&[("AOI Min X", 4)])), Some(0));
 }
 
-/// Fields of elements are shown, also if they lie where the packet's header has its opcode.
+/// Fields of elements are shown, also if they have the same bits in the element as the opcode in
+/// the packet's header.
 #[test]
 fn fields_of_elements_are_all_there() {
     let dwords = [0x7834_0002, 0x0001_0000, 0, 0x0002_0001, 0x0500_0000];

@@ -27,7 +27,7 @@ fn of(name: &str, fields: &[(&str, u64)]) -> Vec<(&'static str, Severity, &'stat
 #[test]
 fn every_kind_of_issue_is_a_finding() {
     use Severity::{Error, Warning};
-    // 2a p.512: 1 to 64 entries... the range of Per Thread Scratch Space is 0 to 11.
+    // The range of Per Thread Scratch Space is 0 to 11 (2a p.512).
     let vfe = |fields: &[(&str, u64)]| {
         let plain = [("Number of URB Entries", 1), ("URB Entry Allocation Size", 1)];
         of("MEDIA_VFE_STATE", &[&plain, fields].concat())
@@ -52,8 +52,7 @@ fn every_kind_of_issue_is_a_finding() {
     let wrong = told(&findings(EngineId::Render, &[end]));
     assert_eq!((wrong[0].0, wrong[0].1), ("FIELD-RESERVED", Warning), "{wrong:?}");
 
-    // 31 is no compare function or blend factor: five bits, of which 0x1a is the greatest (2d
-    // p.37).
+    // 3 is a constant source, but 31 is not a topology (2b p.5).
     let swizzle = of("3DSTATE_SBE_SWIZ", &[("Attribute/2/Attribute/Constant Source", 3)]);
     assert!(swizzle.is_empty(), "{swizzle:?}");
     let topology = of("3DSTATE_VF_TOPOLOGY", &[("Primitive Topology Type", 0x1f)]);

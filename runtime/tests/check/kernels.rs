@@ -15,7 +15,7 @@ use genxml::eu::{gen8, native};
 use genxml_testkit::{Random, corpus};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The container of instructions and messages with this name.
+/// The container with this name, from the tables of instructions and messages.
 fn container(name: &str) -> &'static Container {
     gen8::CONTAINERS
         .iter()
@@ -203,7 +203,8 @@ fn search(one: &Applied, from: &[u32; 4], allowed: bool, rules: &Rules) -> Optio
     None
 }
 
-/// Structures that messages carry in registers: their rules cannot be checked in an instruction.
+/// True for a structure that messages carry in registers. Its rules cannot be checked in an
+/// instruction.
 fn in_registers(container: &Container) -> bool {
     ["MH_", "MHC_", "MACD_"].iter().any(|start| container.name.starts_with(start))
 }
@@ -280,7 +281,7 @@ fn real_kernels_break_no_rule_of_severity_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `cmp` without a condition, then the end of the thread.
+/// `mov`, `cmp` without a condition, and the end of the thread.
 fn broken_kernel() -> Vec<u32> {
     let all = plain();
     let instruction = |name: &str| {
@@ -354,7 +355,7 @@ fn compact_instructions_are_checked_expanded() {
     assert!(findings(&words, &rules).is_empty());
 }
 
-/// Rules of structures in registers are the only ones that are not checked.
+/// The search covers all rules except those of structures in registers.
 #[test]
 fn rules_that_no_instruction_can_break_are_those_of_registers() {
     let shown: BTreeSet<&str> = applied().iter().map(|one| one.rule.id).collect();
@@ -429,6 +430,6 @@ fn ids_of_the_validator_are_those_of_the_specification() {
     let alone: Vec<&str> = specified
         .filter(|id| id.starts_with("EU-") && genxml::eu::validate::rule(id).is_none())
         .collect();
-    // Restrictions of messages, and of the encoding of unused operands.
+    // The validator lacks only restrictions of messages, and of the encoding of unused operands.
     assert_eq!(alone, ["EU-DST-FILE", "EU-MATH-ONE-SOURCE", "EU-LAST-RENDER-TARGET"]);
 }

@@ -41,7 +41,7 @@ fn packet(name: &str, fields: &[(&str, u64)]) -> Vec<u32> {
     make(name, 0, fields)
 }
 
-/// `Field`, `Struct/Field`, `Group/2/Field`.
+/// First and last bit of the field with a path: `Field`, `Struct/Field` or `Group/2/Field`.
 fn find(fields: &[Field], groups: &[Group], path: &str) -> Option<(u32, u32)> {
     if let Some(field) = fields.iter().find(|field| field.name == path) {
         return Some((field.start, field.end));
@@ -420,8 +420,8 @@ fn rules_can_count_differently() {
     assert!(Rules::gen8().set("3DPRIM-NOTHING", Level::Deny).is_err());
 }
 
-/// Some pixel shaders of a real program write a render target, and one copies it by sampling. None
-/// does both.
+/// Each surface that the kernels of a real program use is either a render target or a sampled
+/// texture, never both.
 #[test]
 fn kernels_tell_how_surfaces_are_used() {
     use genxml::core::rule::{Role, Roles};

@@ -10,7 +10,7 @@ use genxml::engine::EngineId;
 use genxml_testkit::Random;
 use std::collections::BTreeMap;
 
-/// Elements of variable groups that are tried.
+/// Number of elements that are tried in variable groups.
 const ELEMENTS: u32 = 6;
 /// Attempts for each of the two results.
 const STEPS: usize = 200_000;
@@ -95,7 +95,7 @@ impl World {
     }
 }
 
-/// Sets bits that may have another value.
+/// Replaces the bits `start` to `end` by `value`.
 pub fn replace(words: &mut [u32], start: u32, end: u32, value: u64) {
     for bit in start..=end {
         let (word, mask) = (&mut words[bit as usize / 32], 1 << (bit % 32));
@@ -104,7 +104,8 @@ pub fn replace(words: &mut [u32], start: u32, end: u32, value: u64) {
 }
 
 /// Collects the places that the condition reads, and the numbers that it compares with. `at` has
-/// the enclosing elements, each with its container.
+/// the container (`None` for the rule's own) and the first bit of each enclosing element, innermost
+/// last.
 fn collect(
     cond: &Cond,
     at: &[(Option<u16>, u32)],

@@ -40,7 +40,7 @@ fn announced_things_that_are_missing_are_told() {
         note("Active [3]:\n  00001000 4096 00\n"),
         "line 2: the list Active lacks 2 buffers"
     );
-    assert_eq!(note("rcs0 --- 2 requests\n"), "line 1: the requests of rcs0 lack 2");
+    assert_eq!(note("rcs0 --- 2 requests\n"), "line 1: 2 requests of rcs0 are missing");
     assert_eq!(note(":zzzz\n"), "line 1: memory that no line announces: skipped");
     let gap =
         "render ring --- gtt_offset = 0x00001000\n00000000 :  00000001\n00000010 :  00000002\n";

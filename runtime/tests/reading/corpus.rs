@@ -1,13 +1,13 @@
-//! Real captures: no packet is unknown, and the only problems with fields are values that the
-//! programs really wrote.
+//! Real captures: no packet is unknown, and only fields in `REAL` have values that the manual does
+//! not allow.
 
 use genxml::decode::{Decoder, Kind, Options, Record, Tables};
 use genxml::dump::{Dump, How};
 use genxml_testkit::corpus;
 use std::collections::BTreeSet;
 
-/// Values of real programs that the manual does not allow: packet or structure, field, and the
-/// reason.
+/// Fields to which real programs write values that the manual does not allow: packet or structure,
+/// and field. The comments give the reasons.
 const REAL: [(&str, &str); 2] = [
     // intel-gpu-tools set the modify bit in a dword that has none (stateless data port, dword 3).
     ("STATE_BASE_ADDRESS", "Reserved"),

@@ -138,7 +138,7 @@ fn what_vertices_and_indices_lack_is_said() {
 fn data_of_instances_step_with_them() {
     let mut batch = vertex_state(120);
     batch.extend([0x7849_0001, 1 << 8 | 1, 2]);
-    // One vertex, five instances from the third on: three steps of the colour.
+    // One vertex, five instances from number 3 on: three steps of the colour.
     batch.extend([0x7b00_0005, 4, 1, 0, 5, 3, 0, END]);
     let memory = Buffers(vec![(0x1000, bytes(&batch)), (0x2_0000, vertices(10))]);
     let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
@@ -258,13 +258,13 @@ fn registers_that_are_moved_have_their_fields() {
         [
             ("INSTPM", 0x20c0, ""),
             ("CS_GPR", 0x2608, ""),
-            ("CS_GPR", 0x2610, "as the other one was loaded before"),
+            ("CS_GPR", 0x2610, "as the source register was loaded before"),
             ("CS_GPR", 0x2610, "as it was loaded before"),
         ]
     );
 }
 
-/// Memory that also has a global page table.
+/// Memory of a context, with global memory beside it.
 struct Both {
     context: Buffers,
     global: Buffers,
@@ -284,8 +284,8 @@ impl Memory for Both {
 #[test]
 fn a_ring_is_read_across_its_end_with_the_batches_that_it_starts() {
     let start = 0x1880_0001 | 1 << 8;
-    // A ring of 64 bytes at 0x9000. The head is 0x34, the packet there continues at the start, and
-    // the tail is 0xc.
+    // A ring of 64 bytes at 0x9000. The head is 0x34. The packet at 0x38 continues at the start of
+    // the ring. The tail is 0xc.
     let mut ring = vec![0x7fff_ffff; 16];
     (ring[13], ring[14], ring[15], ring[0]) = (NOOP, start, 0x1000, 0);
     (ring[1], ring[2]) = (NOOP, 0x0280_0000);

@@ -8,9 +8,9 @@ use genxml_sim::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{EngineId, Fault, Place};
 
-/// Kernels of mixed integer code that run for long or execute most of their instructions: bytes,
-/// words and dwords, all shapes of regions, indirect operands, saturation, flags, predicates and
-/// branches.
+/// Kernels of mixed integer code that run for long or execute most of their instructions. They use
+/// bytes, words and dwords, all shapes of regions, indirect operands, saturation, flags, predicates
+/// and branches.
 pub const INTEGERS: [&str; 12] = [
     "vaapi/vp8_tpu_genx_0",
     "hybrid_g8/PredictIntra_Chroma_Granularity_16x16",
@@ -102,7 +102,7 @@ fn stopped() -> Fault {
     Fault::Hang { limit: LIMIT, at: Place::new(EngineId::Render, "", 0, 0) }
 }
 
-/// As [`Zeros`], and counts enabled channels.
+/// An environment like [`Zeros`] that also counts enabled channels.
 #[derive(Default)]
 struct Counting {
     world: Zeros,
@@ -139,8 +139,8 @@ pub fn run(kernel: &Kernel) -> u64 {
     world.instructions
 }
 
-/// Prints properties of the kernels: instructions of a thread, channels of an instruction, and how
-/// many instructions of the kernel have a fast path.
+/// Prints properties of the kernels: instructions that a thread executes, enabled channels of an
+/// instruction on average, and how many instructions of the kernel have a fast path.
 pub fn describe() {
     for name in INTEGERS.into_iter().chain(FLOATS) {
         let Some(bytes) = bytes(name) else {

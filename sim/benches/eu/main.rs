@@ -133,7 +133,7 @@ fn multiply_add<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     bench(bencher, SIZE, &spin(SIZE, (10..40).step_by(2).map(mad).collect(), 10_000));
 }
 
-/// Words and bytes.
+/// Conversion, sum, shift and mean of words and bytes.
 #[divan::bench(consts = [8, 16])]
 fn words<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     use DataType::{Ub, Uw, W};
@@ -146,7 +146,7 @@ fn words<const SIZE: u8>(bencher: Bencher<'_, '_>) {
     bench(bencher, SIZE, &spin(SIZE, body, 10_000));
 }
 
-/// Real kernels of mixed integer code, each from its first instruction to its last.
+/// Real kernels of mixed integer code, each until its end, but at most 20,000 instructions.
 #[divan::bench(args = corpus::INTEGERS)]
 fn integer_kernels(bencher: Bencher<'_, '_>, name: &str) {
     let Some(bytes) = corpus::bytes(name) else { return };
@@ -160,7 +160,7 @@ fn float_kernels(bencher: Bencher<'_, '_>, name: &str) {
     integer_kernels(bencher, name);
 }
 
-/// Kernels of integers on the general path.
+/// The kernels of `integer_kernels`, with every instruction on the general path.
 #[divan::bench(args = corpus::INTEGERS)]
 fn general_path(bencher: Bencher<'_, '_>, name: &str) {
     let Some(bytes) = corpus::bytes(name) else { return };

@@ -9,8 +9,8 @@
 //!
 //! Each scene runs on one host thread and on two, in turns. The bench prints the fastest run of
 //! each, its shaded pixels, triangles and EU instructions per second, and the median of the ratios
-//! of neighbouring runs. Arguments: the number of turns, then names, then a number of threads to
-//! run only with that number, for profiles.
+//! of neighbouring runs. Arguments: the number of turns; names of scenes; a number of host threads,
+//! to run only with that number, for profiles.
 
 mod scene;
 
@@ -64,9 +64,9 @@ fn compare(name: &str, turns: usize, scene: &mut Scene) {
     let memory = scene.memory();
     let pairs: Vec<(Duration, Duration)> =
         (0..turns).map(|_| (time(scene, 1).0, time(scene, 2).0)).collect();
-    assert!(scene.memory() == memory, "{name}: two threads draw another picture");
+    assert!(scene.memory() == memory, "{name}: one and two threads draw different pictures");
     let shaded = scene.register(PsInvocationCount::OFFSET) / PS_INVOCATIONS_OF_A_PIXEL;
-    assert_eq!(shaded % scene.pixels, 0, "{name}: pixels that were not counted");
+    assert_eq!(shaded % scene.pixels, 0, "{name}: not a multiple of the shaded pixels");
     let mut ratios: Vec<f64> =
         pairs.iter().map(|(one, two)| one.as_secs_f64() / two.as_secs_f64()).collect();
     ratios.sort_by(f64::total_cmp);

@@ -53,7 +53,7 @@ const TARGET: u64 = 0x1000_0000;
 const DEPTH: u64 = 0x2000_0000;
 const TEXTURE: u64 = 0x3000_0000;
 
-/// Offsets from [`STATE`].
+/// Offset of the binding table from [`STATE`]. The constants below are offsets from it too.
 const TABLE: u64 = 0;
 const SURFACES: u64 = 0x100;
 const SAMPLER: u64 = 0x200;
@@ -221,7 +221,7 @@ impl Scene {
         }
     }
 
-    /// The bytes of render target and depth buffer.
+    /// The bytes of the render target, then those of the depth buffer.
     pub fn memory(&mut self) -> Vec<u8> {
         let bytes = 4 * buffer(self.size);
         let mut memory = vec![0; 2 * bytes];
@@ -231,7 +231,7 @@ impl Scene {
         memory
     }
 
-    /// A counter of the pipeline.
+    /// The 64-bit counter of the pipeline at register `offset`.
     pub fn register(&self, offset: u32) -> u64 {
         self.gpu.context(self.context).state.registers.read_u64(offset)
     }
@@ -522,7 +522,8 @@ pub fn textured(size: u64) -> Scene {
         pixels: size * size,
         triangles: 2,
     });
-    // Values between texels have 8 bits of a fraction, and blue jumps by 191.
+    // Filter weights have 8 fraction bits, and blue differs by 191 between neighbouring texels. So
+    // the difference may be up to 3.
     scene.check(3.0, |x, y| {
         let up = 1.0 - (y as f64 + 0.5) / size as f64;
         // 1/w is linear on the screen; positions in the texture are linear in the plane.
@@ -577,7 +578,8 @@ pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
         pixels: size[0] * size[1],
         triangles: u64::from(2 * squares * squares),
     });
-    // Positions snap to 1/256 of a pixel; a square of the scene `mesh` is 14 pixels wide.
+    // Positions snap to 1/256 of a pixel, and a square of the scene `mesh` is 14 pixels wide. So
+    // the difference may be up to 1.
     scene.check(1.0, |x, y| {
         let u = (x as f64 + 0.5) / size[0] as f64;
         let v = 1.0 - (y as f64 + 0.5) / size[1] as f64;
@@ -619,7 +621,7 @@ pub fn overdraw(size: u64) -> Scene {
             *value = f64::from(new) * weight + *value * (1.0 - f64::from(alpha));
         }
     }
-    // Each layer is rounded to 8 bits; errors halve with every layer.
+    // Each layer is rounded to 8 bits, and the next layer halves its error.
     let expected = expected.map(|value| 255.0 * value);
     scene.check(1.5, |_, _| Some(expected));
     scene

@@ -33,7 +33,7 @@ fn run(prefix: &str, least: usize) {
             count += 1;
         }
     }
-    assert!(count >= least, "{prefix}: {count} captures");
+    assert!(count >= least, "{prefix}: {count} captures, fewer than {least}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn draws_on_several_threads() {
             let counters =
                 [PsInvocationCount::OFFSET, PsDepthCount::OFFSET, ClPrimitivesCount::OFFSET]
                     .map(|register| scene.register(register));
-            // It has run twice; invocations count four times (gen8_facts 2.7).
+            // The scene has run twice. PS invocations count four times (gen8_facts 2.7).
             assert_eq!(
                 counters,
                 [4 * 2 * scene.pixels, 2 * scene.pixels, 2 * scene.triangles],
@@ -91,7 +91,7 @@ fn draws_on_several_threads() {
     }
 }
 
-/// The counts of each submission of a capture, and a hash of its objects after it.
+/// For each submission of a capture, its counts and a hash of its objects after it has run.
 fn left_behind(capture: &Capture, threads: usize) -> Vec<(Stats, u64)> {
     let mut replay = Replay::new(capture);
     replay.gpu().set_threads(threads);
@@ -115,7 +115,7 @@ fn captured_draws_on_several_threads() {
         let capture = Capture::open(corpus.join(name)).unwrap();
         let one = left_behind(&capture, 1);
         assert!(one.iter().any(|(stats, _)| stats.pixels > 0), "{name}: nothing was drawn");
-        assert!(left_behind(&capture, 2) == one, "{name}: two threads differ");
-        assert!(left_behind(&capture, 5) == one, "{name}: five threads differ");
+        assert!(left_behind(&capture, 2) == one, "{name}: one and two threads differ");
+        assert!(left_behind(&capture, 5) == one, "{name}: one and five threads differ");
     }
 }

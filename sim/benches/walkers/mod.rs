@@ -36,7 +36,7 @@ const END: &str = "
     (W) send (8|M0) null r127 0x27 0x02000010 {EOT}
 ";
 
-/// r1.0 is a, r2.0 the thread's first element in its group.
+/// y = a x + y. r1.0 is a, r2.0 the thread's first element in its group.
 const SAXPY: &str = "
     (W) shl (1|M0) r3.0<1>:ud r0.1<0;1,0>:ud 8:ud
     (W) add (1|M0) r3.0<1>:ud r3.0<0;1,0>:ud r2.0<0;1,0>:ud
@@ -51,8 +51,8 @@ const SAXPY: &str = "
     send (16|M0) null r10 0xC 0x08025e01    // y
 ";
 
-/// r2.0 is the thread's row in its tile. The tile of A is at byte 0 of local memory, that of B at
-/// 1024.
+/// Product of the matrices A and B. r2.0 is the thread's row in its tile. The tile of A is at byte
+/// 0 of local memory, the tile of B at byte 1024.
 const MATRIX: &str = "
     (W) mov (8|M0) r4.0<1>:uw 0x76543210:uv
     (W) add (8|M0) r4.8<1>:uw r4.0<8;8,1>:uw 8:uw
@@ -107,8 +107,8 @@ product:
     send (16|M0) null r44 0xC 0x08025e02
 ";
 
-/// r1.0 is a step of coordinates, r2.0 the thread's first pixel in its row of subspans. Eight
-/// samples, each a quarter of a texel further.
+/// r1.0 is the step of the texture coordinates from pixel to pixel, r2.0 the thread's first pixel
+/// in its row of subspans. Takes eight samples, each a quarter of a texel after the one before.
 const TEXTURED: &str = "
     (W) shl (1|M0) r3.0<1>:ud r0.1<0;1,0>:ud 7:ud
     (W) add (1|M0) r3.0<1>:ud r3.0<0;1,0>:ud r2.0<0;1,0>:ud
@@ -138,7 +138,7 @@ again:
     send (16|M0) null r10 0xC 0x08025e00
 ";
 
-/// Reads a dword of x, counts, works a little, writes it.
+/// Spends some time in a loop, then reads a dword of x, adds 1 and writes it back.
 const SERIAL: &str = "
     mov (16|M0) r10.0<1>:ud 0:ud
     (W) mov (1|M0) r7.0<1>:d 64:d
@@ -161,8 +161,8 @@ pub struct Walker {
 }
 
 impl Walker {
-    /// `buffers` are bound from binding table entry 0 on. r1.0 has `shared`, r2.0 the thread's
-    /// number times `step`.
+    /// `buffers` are bound from binding table entry 0 on. The kernel finds `shared` in r1.0 and the
+    /// thread's number times `step` in r2.0.
     fn new(kernel: &str, buffers: &[Vec<f32>], groups: [u64; 2], step: u32, shared: u32) -> Walker {
         Walker::with_texture(kernel, buffers, None, groups, step, shared)
     }

@@ -1,5 +1,5 @@
-//! The files through which drivers find a device: `/dev/dri`, and the device's directory in `/sys`.
-//! They exist only in memory.
+//! The files through which drivers find a device: `/dev/dri`, the device's directory in `/sys`, and
+//! the directories in `/sys` that lead to it. They exist only in memory.
 
 use crate::device::config::{Config, Topology};
 use crate::device::{PRIMARY, RENDER};
@@ -41,7 +41,7 @@ pub enum Node {
 pub enum Found<'a> {
     /// A file of the tree, with its path after following links.
     Here(String, &'a Node),
-    /// The path is the tree's, but there is no such file.
+    /// The path belongs to the tree, but leads to no file, or follows too many links.
     Missing,
     /// A path outside the tree, to which a link led.
     Elsewhere(String),
@@ -150,13 +150,13 @@ impl Tree {
         self.0.insert(path.to_owned(), node);
     }
 
-    /// True if a path may lead to a file of the tree. This needs no tree.
+    /// True if a path may lead to a file of the tree. The check does not create the tree.
     pub fn covers(path: &str) -> bool {
         path.starts_with('/') && is_ours(&joined(&parts(path)))
     }
 
-    /// The file that a path leads to. A link at the end of the path is followed only if `follow`.
-    /// Returns `None` for paths outside the tree, and for relative ones.
+    /// What a path leads to. A link at the end of the path is followed only if `follow`. Returns
+    /// `None` for paths outside the tree, and for relative paths.
     pub fn find(&self, path: &str, follow: bool) -> Option<Found<'_>> {
         if !Tree::covers(path) {
             return None;
@@ -205,7 +205,7 @@ impl Tree {
         self.0.keys().nth(usize::try_from(number).ok()?).map(String::as_str)
     }
 
-    /// Names in a directory. `directory` is a path that [`find`](Self::find) returned.
+    /// Names and files in a directory. `directory` is a path that [`find`](Self::find) returned.
     pub fn list(&self, directory: &str) -> Vec<(&str, &Node)> {
         let inside = format!("{directory}/");
         let below =
@@ -238,7 +238,7 @@ fn pci_config(device: u32) -> Vec<u8> {
     let mut bytes = vec![0; 256];
     bytes[..2].copy_from_slice(&0x8086u16.to_le_bytes());
     bytes[2..4].copy_from_slice(&(device as u16).to_le_bytes());
-    // Memory and bus mastering are enabled.
+    // I/O, memory and bus mastering are enabled.
     bytes[4] = 7;
     // Revision; programming interface; subclass VGA; class display.
     bytes[8..12].copy_from_slice(&[9, 0, 0, 3]);
@@ -250,7 +250,7 @@ fn pci_config(device: u32) -> Vec<u8> {
     bytes
 }
 
-/// Start, end and flags of each PCI resource.
+/// The file `resource`: a line with start, end and flags of each PCI resource.
 fn pci_resources() -> Vec<u8> {
     let mut text = String::new();
     for (start, end, flags) in [

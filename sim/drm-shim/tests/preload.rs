@@ -1,5 +1,5 @@
-//! Tests of the library as programs use it. Each test starts itself again with the library
-//! preloaded. The child opens the device and computes with it, through libc only.
+//! Tests of the library as programs use it. Each test starts itself again in a child process with
+//! the library preloaded. The child uses the device through libc only.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
 use genxml::core::{Address, U};
@@ -21,10 +21,11 @@ fn library() -> PathBuf {
     let directory = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let name = "libgenxml_drm_shim.so";
     let candidates = [directory.join(name), directory.parent().unwrap().join(name)];
-    candidates.into_iter().find(|path| path.is_file()).expect("the library is built with the test")
+    candidates.into_iter().find(|path| path.is_file()).expect("Cargo has not built the library")
 }
 
-/// Runs `program`, which is the test `name`, in a child with the library.
+/// Runs `program`, the body of the test `name`, in child processes with the library: one without
+/// and one with GENX_SHIM_ASYNC.
 fn preloaded(name: &str, program: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some() {
         program();
@@ -64,7 +65,7 @@ fn map(file: &File, length: usize, offset: u64) -> &'static [AtomicU32] {
     unsafe { std::slice::from_raw_parts(at.cast(), length / 4) }
 }
 
-/// A new object: its handle and its mapping.
+/// Creates and maps an object. Returns its handle and its mapping.
 fn object(file: &File, bytes: u64) -> (u32, &'static [AtomicU32]) {
     let mut create = i915::GemCreate { size: bytes, ..Default::default() };
     ioctl(file, Request::i915::<i915::GemCreate>(i915::nr::GEM_CREATE), &mut create).unwrap();
@@ -81,7 +82,7 @@ fn open() -> File {
 /// Address of the object that batches write.
 const DATA: u64 = 0x8000_0000;
 
-/// Writes a batch that stores the numbers from 1 to `last` at [`DATA`] + 8, one after another.
+/// Writes a batch that stores the numbers from 1 to `last`, one after another, all at [`DATA`] + 8.
 fn stores(batch: &[AtomicU32], last: u64) {
     let mut at = 0;
     let mut put = |dwords: &[u32]| {
@@ -122,7 +123,8 @@ fn wait(file: &File, object: u32) {
     ioctl(file, Request::i915::<i915::GemWait>(i915::nr::GEM_WAIT), &mut wait).unwrap();
 }
 
-/// Stores a number with the GPU and checks the mapped memory.
+/// Stores the numbers from 1 to `value` with the GPU, and checks that `value` is left in the mapped
+/// memory.
 fn compute(file: &File, value: u64) {
     let (data, numbers) = object(file, 4096);
     let (batch, commands) = object(file, 1 << 16);
@@ -207,7 +209,8 @@ fn children() {
         // SAFETY: `status` can be written until the call returns.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(status, 0);
-        // Both processes see shared memory, but the child has its own objects.
+        // Both processes see the memory of an object that existed before the fork. Objects that the
+        // child created are its own.
         assert_eq!([0, 1].map(|index: usize| numbers[index].load(Ordering::Relaxed)), [1, 2]);
         compute(&file, 6);
         let (_, fresh) = object(&file, 4096);
@@ -215,7 +218,7 @@ fn children() {
     });
 }
 
-/// A signal by one thread ends the wait of another.
+/// One thread waits for a syncobj, and another thread signals it.
 #[test]
 fn waits() {
     preloaded("waits", || {
@@ -254,7 +257,8 @@ fn small_stacks() {
     });
 }
 
-/// munmap of user pages waits until the GPU has finished with them. Later submissions fail.
+/// munmap of pages that a client gave to the GPU waits until the GPU has finished with them. Later
+/// submissions that use these pages fail.
 #[test]
 fn pages_that_go() {
     const LAST: u64 = 100_000;
@@ -282,8 +286,8 @@ fn pages_that_go() {
     });
 }
 
-/// The GPU must not write pages that the client itself cannot write: the submission fails without a
-/// crash of the process.
+/// If the client itself cannot access its pages in the way the GPU would, a submission with these
+/// pages fails, and the process does not crash.
 #[test]
 fn pages_that_are_not_writable() {
     preloaded("pages_that_are_not_writable", || {
@@ -317,7 +321,7 @@ fn pages_that_are_not_writable() {
     });
 }
 
-/// A child that is forked while the GPU works can use its objects.
+/// A child that is forked while the GPU works can use the objects and submit work.
 #[test]
 fn forks_with_work() {
     const LAST: u64 = 100_000;

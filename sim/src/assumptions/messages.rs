@@ -46,7 +46,8 @@ assumptions! {
 
     const CHANNELS_GUARD_BLOCKS: bool = true;
         question "Do block messages depend on channel enables?";
-        choice "Yes, each dword follows its channel. A64 blocks do so too; media blocks do not.";
+        choice "Yes, also those of A64 blocks. Writes follow the channel of each dword, reads the \
+            four channels of each oword. Media blocks do not depend on channels.";
         reason "G45 vol 4, 5.10.2 and 5.10.3 have a channel for each dword. gen8_facts 4.1 infers \
             from drivers that blocks ignore channels. Drivers send blocks without a mask, where \
             both readings agree, and the model follows the page. Media blocks ignore channels by \
@@ -55,8 +56,8 @@ assumptions! {
     const BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED: bool = true;
         question "What happens to dwords of a block message for which the send has no channel?";
         choice "They are moved: channels that the send does not have count as enabled. So of 8 \
-            owords in a send of 8 channels, those of registers 0 and 2 follow the channels and \
-            those of 1 and 3 are always moved.";
+            owords in a send of 8 channels, the owords of registers 0 and 2 follow the channels, \
+            and the owords of registers 1 and 3 are always moved.";
         reason "G45 vol 4, 5.10.2 gives each dword one of 16 channels. Media kernels often send \
             block messages with one or eight channels and want the whole block.";
 
@@ -68,7 +69,7 @@ assumptions! {
 
     const LOCAL_MEMORY_OFFSET_BITS: u64 = 0xffff;
         question "Which bits of an offset in shared local memory count?";
-        choice "The low 16. Bytes between the size of the group's memory and 64 KiB read 0.";
+        choice "The low 16. Bytes between the size of the group's memory and 64 KiB read as 0.";
         reason "No source says. The 64 KiB of a subslice need 16 bits. Intel's OpenCL compiler \
             sets bit 28 in every pointer to local memory, so that no valid pointer is null, and \
             sends the pointers unchanged (IGC 1.0.12504, kernels of hashcat for Broadwell). So \

@@ -16,29 +16,30 @@ pub struct Assumption {
     pub choice: &'static str,
     /// Why: sources, and what contradicts them.
     pub reason: &'static str,
-    /// Whether code reads a constant.
+    /// Whether the model reads a constant of this name.
     pub kind: Kind,
 }
 
-/// Whether code reads an [`Assumption`].
+/// Whether the model reads a constant for an [`Assumption`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The model reads a constant of this name; its value in Rust's spelling.
+    /// The model reads a constant with the assumption's name. The string is the constant's value as
+    /// a Rust expression.
     Value(&'static str),
-    /// The choice is part of the code's shape.
+    /// The choice is part of the code's structure. There is no constant.
     Documentation,
 }
 
 /// The assumptions about one part of the GPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Area {
-    /// Short name: the name of the module.
+    /// Name of the area, which is also the name of its module.
     pub name: &'static str,
-    /// Its assumptions, in the order of the model's pipeline.
+    /// The area's assumptions.
     pub assumptions: &'static [Assumption],
 }
 
-/// Makes an [`Area`], and the constants of those of its assumptions that are values.
+/// Makes an [`Area`], and a constant for each of its assumptions that is a value.
 macro_rules! assumptions {
     (area $area:ident = $short:literal; $(
         $(const $name:ident: $type:ty = $value:expr;)?
@@ -64,7 +65,8 @@ macro_rules! assumptions {
                     question: $question,
                     choice: $choice,
                     reason: $reason,
-                    // The first of these: an entry without a constant has only the second.
+                    // An entry with a constant uses the first element. An entry without a constant
+                    // has only the second element.
                     kind: [
                         $(super::Kind::Value(stringify!($value)),)?
                         super::Kind::Documentation,

@@ -1,4 +1,4 @@
-//! Compares the table with the code: the tokens of the crate, without its comments.
+//! Compares the table of assumptions with the tokens of the crate's code. Comments are not tokens.
 
 use super::{AREAS, Assumption, Kind};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -10,15 +10,15 @@ fn all() -> impl Iterator<Item = &'static Assumption> {
     AREAS.iter().flat_map(|area| area.assumptions)
 }
 
-/// Collects the identifiers of the code below a module, as the compiler would: it follows `mod`
-/// items. It skips items for tests, `use` items, and this table.
+/// Collects the identifiers of the code below a module. Follows `mod` items, as the compiler would.
+/// Skips items under `#[cfg(test)]`, `use` items, and the module `assumptions`.
 struct Identifiers {
     seen: BTreeSet<String>,
     files: usize,
 }
 
 impl Identifiers {
-    /// Reads a source file. Its modules are in `folder`.
+    /// Reads a source file. The modules that it declares are in `folder`.
     fn file(&mut self, file: &Path, folder: &Path) {
         let text = fs::read_to_string(file)
             .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
@@ -54,7 +54,7 @@ impl Identifiers {
         }
     }
 
-    /// Reads the module at `path`, which has no extension: `path.rs` or `path/mod.rs`.
+    /// Reads the source file of a module: `path.rs` or `path/mod.rs`. `path` has no extension.
     fn module(&mut self, path: &Path) {
         let alone = path.with_extension("rs");
         let file = if alone.exists() { alone } else { path.join("mod.rs") };
@@ -62,7 +62,7 @@ impl Identifiers {
     }
 }
 
-/// True if this is the inside of `#[cfg(test)]`.
+/// True if these tokens start with `cfg(test)`, as the tokens in the brackets of `#[cfg(test)]` do.
 fn is_test_only(attribute: &TokenStream) -> bool {
     let mut tokens = attribute.clone().into_iter();
     let is_cfg = matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "cfg");
@@ -87,7 +87,7 @@ fn identifiers() -> BTreeSet<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Identifiers { seen: BTreeSet::new(), files: 0 };
     found.file(&root.join("lib.rs"), &root);
-    assert!(found.files > 100, "only {} files were found", found.files);
+    assert!(found.files > 100, "only {} source files were found", found.files);
     found.seen
 }
 
@@ -108,15 +108,15 @@ fn entries_are_complete() {
     let mut names = BTreeSet::new();
     for entry in all() {
         assert!(names.insert(entry.name), "{} occurs twice", entry.name);
-        assert!(entry.question.contains('?'), "{} has no question", entry.name);
+        assert!(entry.question.contains('?'), "{}: no question mark in the question", entry.name);
         for text in [entry.choice, entry.reason] {
             assert!(text.ends_with('.'), "{}: no full stop at the end: {text}", entry.name);
         }
     }
-    assert!(names.len() > 100, "{}", names.len());
+    assert!(names.len() > 100, "only {} assumptions were found", names.len());
 }
 
-/// The constants have the values that the table shows.
+/// The table shows the values of constants. Three constants are checked.
 #[test]
 fn the_table_shows_the_values() {
     let value = |name: &str| match all().find(|entry| entry.name == name).unwrap().kind {

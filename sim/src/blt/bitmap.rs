@@ -32,7 +32,7 @@ pub enum Bits {
 pub enum Packing {
     /// At a multiple of 16 bits: all bitmaps except text (BR00, 2d p.43).
     Word,
-    /// At a byte: byte packed text.
+    /// At a multiple of 8 bits: byte packed text.
     Byte,
     /// At the next bit after the previous row: bit packed text.
     Bit,
@@ -50,7 +50,8 @@ impl Bitmap {
         }
     }
 
-    /// Bytes of a bitmap with `height` (at least 1) rows, including the padding after the last row.
+    /// Number of bytes of a bitmap of `width` pixels and `height` (at least 1) rows, including the
+    /// padding after the last row.
     pub(super) fn bytes(&self, width: u64, height: u64) -> u64 {
         let bits = match self.packing {
             Packing::Bit => self.offset(width, height - 1) + width,
@@ -59,8 +60,9 @@ impl Bitmap {
         bits.div_ceil(8)
     }
 
-    /// Copies the bits of `count` pixels of row `row`, from pixel `x` on, to `out`. The first pixel
-    /// is the highest bit of the first byte. Bits after the last pixel have any value.
+    /// Copies the bits of `count` pixels of row `row`, from pixel `x` on, to `out`. A row of the
+    /// bitmap has `full_width` pixels. In `out`, the first pixel is the highest bit of the first
+    /// byte; bits after the last pixel have any value.
     pub(super) fn row(
         &self,
         vm: &Vm<'_>,
@@ -120,7 +122,7 @@ impl Expander {
     }
 }
 
-/// The four pixels for each value of four bits.
+/// Table of the four pixels for each value of four bits.
 fn table<const SIZE: usize, const FOUR: usize>(colors: [u32; 2]) -> [[u8; FOUR]; 16] {
     std::array::from_fn(|bits| {
         let mut pixels = [0; FOUR];

@@ -7,16 +7,16 @@ use genxml::gen8::blitter::{BlitByteMask, BlitColorDepth};
 pub enum Depth {
     /// 8 bits, one channel.
     Bits8,
-    /// 16 bits: 5 of red, 6 of green, 5 of blue.
+    /// 16 bits, from the highest bit down: 5 bits red, 6 bits green, 5 bits blue.
     Bits565,
-    /// 16 bits: 1 of alpha, 5 of red, of green, of blue.
+    /// 16 bits, from the highest bit down: 1 bit alpha, 5 bits red, 5 bits green, 5 bits blue.
     Bits1555,
-    /// 32 bits: 8 of alpha, of red, of green, of blue.
+    /// 32 bits, from the highest bit down: 8 bits each of alpha, red, green and blue.
     Bits32,
 }
 
 impl Depth {
-    /// The layout that a packet's field names.
+    /// The layout that a packet's field Color Depth selects.
     pub fn new(field: BlitColorDepth) -> Self {
         match field {
             BlitColorDepth::_8BPP => Depth::Bits8,
@@ -35,7 +35,7 @@ impl Depth {
         }
     }
 
-    /// Masks of the colour channels. A pixel of 8 bits has one channel.
+    /// Masks of red, green and blue. A pixel of 8 bits has one channel, the first of the three.
     pub const fn colors(self) -> [u32; 3] {
         match self {
             Depth::Bits8 => [0xff, 0, 0],
@@ -54,8 +54,9 @@ impl Depth {
         }
     }
 
-    /// Bits of a pixel that are written. The byte mask selects colour, alpha or both for pixels of
-    /// 32 bits. It is ignored for smaller pixels (BR00, 2d p.43).
+    /// Mask of the bits of a pixel that are written. For pixels of 32 bits, the packet's byte mask
+    /// selects colour, alpha, both or nothing. For smaller pixels the byte mask is ignored, and the
+    /// result is all ones (BR00, 2d p.43).
     pub fn write_mask(self, mask: BlitByteMask) -> u32 {
         match (self, mask) {
             (Depth::Bits32, BlitByteMask::WRITE_RGB) => 0x00ff_ffff,
@@ -65,7 +66,7 @@ impl Depth {
         }
     }
 
-    /// Fills `row` with the low bytes of `pixel`.
+    /// Fills `row` with copies of one pixel, the low bytes of `pixel`.
     pub(super) fn fill(self, pixel: u32, row: &mut [u8]) {
         let pixel = pixel.to_le_bytes();
         for to in row.chunks_exact_mut(self.bytes()) {

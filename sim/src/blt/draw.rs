@@ -1,12 +1,13 @@
 //! Draws a resolved blit.
 //!
-//! The rectangle is processed row by row. Each row takes a few loops over its bytes, which do not
-//! depend on the pixel layout. The result is as if the whole colour source had been read before the
-//! first byte was written. If source and destination are the same surface, the order of rows
-//! ensures this, as in hardware. Otherwise each page of the source is saved before the first write
-//! to it. There are two exceptions. Pages are compared by graphics address, so if a frame is mapped
-//! twice, once as source and once as destination, its rows are read only when they are processed.
-//! The same holds for a monochrome source that overlaps the destination.
+//! The rectangle is processed row by row, and each row with a few loops over its bytes. The result
+//! is as if the whole colour source had been read before the first byte was written. If source and
+//! destination are the same surface and its rows do not overlap, the order of rows ensures this, as
+//! in hardware. Otherwise each page of the source is saved before the first write to it.
+//!
+//! In two cases the blit may overwrite source rows before it reads them. Pages are compared by
+//! graphics address, so a frame that is mapped twice, in the source and in the destination, is not
+//! protected. A monochrome source that overlaps the destination is not protected either.
 
 use super::operation::{Needs, Operation, Rectangle, Source};
 use super::plane::Shadow;
@@ -20,7 +21,8 @@ impl Operation {
     /// Draws the blit.
     ///
     /// # Errors
-    /// [`Fault::Page`] at the first byte that is not mapped; the rows processed before are written.
+    /// [`Fault::Page`] at the first byte that is not mapped. The rows that were processed before
+    /// the row of this byte have been written.
     ///
     /// [`Fault::Hang`] if the rectangle needs more work than the budget allows.
     pub fn run(&self, exec: &mut Exec<'_>) -> Result<(), Fault> {
@@ -36,7 +38,8 @@ impl Operation {
         }
     }
 
-    /// Draws rows that depend on the pattern alone. Each row of the pattern is computed once.
+    /// Draws rows that depend on neither source nor destination. Each row of the pattern is
+    /// computed once.
     fn fill(&self, exec: &mut Exec<'_>, part: &Rectangle) -> Result<(), Fault> {
         let bytes = self.bytes(part);
         let mut patterns = PatternRows::new(self, part, true);

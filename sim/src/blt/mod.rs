@@ -1,8 +1,9 @@
 //! The blitter: copies and fills rectangles of pixels.
 //!
 //! * [`packets`]: a table that translates each packet to an [`Operation`]; `operands` makes
-//!   operands from a packet's fields; [`mod@setup`]: setup packets, and the packets that use their
-//!   state, [`setup_state`];
+//!   operands from a packet's fields;
+//! * [`mod@setup`]: setup packets, and the packets that draw with the state that they set;
+//!   [`setup_state`]: that state;
 //! * [`operation`]: a blit with all its operands; `draw`: the loop over the rows of its rectangle;
 //!   `rows`: the operands of a row as bytes;
 //! * [`plane`]: rows in memory, linear and tiled; [`depth`]: layouts of pixels;

@@ -112,7 +112,7 @@ macro_rules! pattern {
     };
 }
 
-/// Column and row of the pattern at destination coordinates 0.
+/// Column and row of the pattern at destination coordinates (0, 0).
 macro_rules! seeds {
     ($packet:expr) => {
         [$packet.pattern_horizontal_seed.get() as u8, $packet.pattern_vertical_seed.get() as u8]
@@ -133,7 +133,7 @@ macro_rules! key {
     };
 }
 
-/// The rectangle of a command that specifies a number of bytes and rows.
+/// The rectangle of a command that specifies its size as a number of bytes and rows.
 pub(super) fn byte_rectangle(
     exec: &Exec<'_>,
     depth: Depth,
@@ -170,11 +170,11 @@ fn tiling(exec: &Exec<'_>) -> BcsSwctrl {
     BcsSwctrl::unpack_lossy(&[exec.state.registers.read(BcsSwctrl::OFFSET)])
 }
 
-/// The clip rectangle, if the packet enables clipping.
+/// The clip rectangle that a setup packet set; `None` if the packet does not enable clipping.
 pub(super) fn clip(exec: &Exec<'_>, enabled: bool) -> Result<Option<Rectangle>, Fault> {
     let clip = exec.state.slots.with(|state: &SetupState| state.clip);
     if enabled && clip.is_none() {
-        let why = "there is no clip rectangle; XY_SETUP_CLIP_BLT sets it";
+        let why = "no setup packet, such as XY_SETUP_CLIP_BLT, has set a clip rectangle";
         return Err(exec.bad_field("Clipping Enable", 1, why));
     }
     Ok(clip.filter(|_| enabled))
@@ -204,8 +204,8 @@ pub(super) fn packing(field: u64) -> Packing {
     if field == 0 { Packing::Bit } else { Packing::Byte }
 }
 
-/// Reads a colour pattern from memory. It must start at a multiple of its size (BR15, 2d p.60).
-/// `None`, without a read, if the operation does not depend on the pattern.
+/// Reads a colour pattern from memory. The pattern must start at a multiple of its size (BR15, 2d
+/// p.60). If the operation does not depend on the pattern, returns `None` without reading memory.
 pub(super) fn pattern_in_memory(
     exec: &mut Exec<'_>,
     address: u64,
@@ -226,7 +226,7 @@ pub(super) fn pattern_in_memory(
     Ok(Some(Pattern::color(&bytes, operation.depth, seeds)))
 }
 
-/// A colour pattern from the command.
+/// A colour pattern from the command's immediate data.
 pub(super) fn immediate_pattern(
     exec: &Exec<'_>,
     data: Entries<'_, U<32>>,
@@ -238,7 +238,7 @@ pub(super) fn immediate_pattern(
     Ok(Some(Pattern::color(&bytes, operation.depth, seeds)))
 }
 
-/// A monochrome pattern. If it is solid, all its bits count as 0 (BR13, 2d p.56).
+/// A monochrome pattern. If it is `solid`, all its bits count as 0 (BR13, 2d p.56).
 pub(super) fn mono_pattern(
     data: [U<32>; 2],
     solid: bool,
@@ -252,7 +252,8 @@ pub(super) fn mono_pattern(
     Pattern::mono(bits.to_le_bytes(), expansion, seeds)
 }
 
-/// Adds the command's immediate data to a monochrome source.
+/// Returns a monochrome `source` with the command's immediate data as its bits, and any other
+/// source unchanged.
 pub(super) fn with_immediate_data(
     exec: &Exec<'_>,
     source: Source,
@@ -266,8 +267,8 @@ pub(super) fn with_immediate_data(
     Ok(Source::Mono(bitmap))
 }
 
-/// The immediate data of a command. Hardware waits for exactly as many qwords as the command needs,
-/// and hangs if there are fewer or more (BR14, 2d p.59).
+/// The immediate data of a command, which needs `bytes` bytes. Any other number of qwords is
+/// refused, because hardware hangs if there are fewer or more (BR14, 2d p.59).
 fn immediate(
     exec: &Exec<'_>,
     field: &'static str,
@@ -276,7 +277,7 @@ fn immediate(
 ) -> Result<Vec<u8>, Fault> {
     let needed = bytes.div_ceil(8) * 2;
     if data.len() as u64 != needed {
-        let why = format!("the packet has this many dwords of data, the rectangle needs {needed}");
+        let why = format!("the packet has this many dwords of data, but needs {needed}");
         return Err(exec.bad_field(field, data.len() as u64, why));
     }
     Ok(data.iter().flat_map(|dword| (dword.get() as u32).to_le_bytes()).collect())

@@ -32,7 +32,7 @@ impl Rectangle {
         self.bottom - self.top
     }
 
-    /// True if there is no pixel in it.
+    /// True if the rectangle contains no pixel.
     pub const fn is_empty(&self) -> bool {
         self.width() <= 0 || self.height() <= 0
     }
@@ -74,13 +74,14 @@ pub struct Operation {
     pub depth: Depth,
     /// The raster operation.
     pub rop: Rop,
-    /// Bits of a pixel that are written; all 32 if the pixel has fewer.
+    /// Mask of the bits of a pixel that are written. If a pixel has fewer than 32 bits, all bits of
+    /// the mask are set.
     pub write_mask: u32,
     /// The destination surface.
     pub destination: Plane,
-    /// The pixels of the destination.
+    /// The rectangle of the destination that is drawn, before clipping.
     pub rectangle: Rectangle,
-    /// The clip rectangle; pixels outside it are not written.
+    /// The clip rectangle, if clipping is enabled. Pixels outside this rectangle are not written.
     pub clip: Option<Rectangle>,
     /// The source.
     pub source: Source,
@@ -96,7 +97,7 @@ pub(super) struct Needs {
     pub(super) source: bool,
     pub(super) pattern: bool,
     pub(super) destination: bool,
-    /// Some bits of the destination may have to stay unchanged.
+    /// True if some bits of the destination may have to stay unchanged.
     pub(super) mask: bool,
 }
 
@@ -111,7 +112,7 @@ impl Operation {
         self.clip.map_or(self.rectangle, |clip| self.rectangle.intersection(&clip))
     }
 
-    /// Bytes of a row.
+    /// Number of bytes of a row of `part`.
     pub(super) fn bytes(&self, part: &Rectangle) -> usize {
         part.width() as usize * self.depth.bytes()
     }

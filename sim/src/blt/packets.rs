@@ -17,11 +17,13 @@ use genxml::gen8::blitter::*;
 
 /// A packet that draws.
 pub trait Draw {
-    /// The operation of the packet. All state that it refers to is resolved, except the pixels.
+    /// The operation of the packet, with everything resolved but the pixels of source and
+    /// destination.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if fields contradict each other, [`Fault::Page`] if its pattern is not
-    /// mapped.
+    /// [`Fault::BadPacket`] if a field has a value with which the packet cannot be executed;
+    /// [`Fault::Page`] if its pattern is not mapped; `Fault::Malformed` if it needs a setup packet
+    /// and none was executed; `Fault::Unimplemented` for fixed patterns.
     fn operation(&self, exec: &mut Exec<'_>) -> Result<Operation, Fault>;
 }
 

@@ -9,38 +9,39 @@ const SIDE: usize = 8;
 /// multiples of 8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
-    /// Colours, row by row; each in the low bits.
+    /// Colours, row by row. Each colour is in the low bits of its element.
     pixels: [[u32; SIDE]; SIDE],
     /// One bit per pixel, row by row: 1 if the pixel is drawn. The leftmost pixel is the highest
     /// bit.
     drawn: [u8; SIDE],
-    /// Column and row of the pattern at destination coordinates 0 (BR00, 2d p.44, 45).
+    /// Column and row of the pattern at destination coordinates (0, 0) (BR00, 2d p.44, 45).
     seeds: [u8; 2],
 }
 
 /// How the bits of a bitmap become pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Expansion {
-    /// Colour of a 0.
+    /// Colour of a bit that is 0.
     pub background: u32,
-    /// Colour of a 1.
+    /// Colour of a bit that is 1.
     pub foreground: u32,
-    /// Pixels whose bit is 0 are not drawn.
+    /// True if pixels whose bit is 0 are not drawn.
     pub transparent: bool,
 }
 
 impl Pattern {
-    /// One colour everywhere.
+    /// A pattern of one colour.
     pub fn solid(color: u32) -> Self {
         Pattern { pixels: [[color; SIDE]; SIDE], drawn: [0xff; SIDE], seeds: [0; 2] }
     }
 
-    /// Bytes of a colour pattern.
+    /// Number of bytes of a colour pattern.
     pub fn color_bytes(depth: Depth) -> usize {
         SIDE * SIDE * depth.bytes()
     }
 
-    /// A colour pattern of [`color_bytes`](Self::color_bytes) bytes, as it lies in memory.
+    /// Makes a colour pattern from its [`color_bytes`](Self::color_bytes) bytes. `bytes` has the
+    /// pixels row by row, as a pattern is stored in memory.
     pub fn color(bytes: &[u8], depth: Depth, seeds: [u8; 2]) -> Self {
         let mut pattern = Pattern { seeds, ..Pattern::solid(0) };
         let pixels = pattern.pixels.as_flattened_mut();
@@ -75,7 +76,7 @@ impl Pattern {
         if same && self.drawn.iter().all(|row| *row == self.drawn[0]) { 1 } else { SIDE }
     }
 
-    /// The row of the pattern for row `y` of the destination.
+    /// Index of the pattern row that is drawn in row `y` of the destination.
     fn row(&self, y: i64) -> usize {
         (y + i64::from(self.seeds[1])).rem_euclid(SIDE as i64) as usize
     }

@@ -108,8 +108,8 @@ impl Plane {
         }
     }
 
-    /// The piece of row `y` that starts at byte `x`. It ends at the end of the page or tile, or
-    /// after `max` bytes.
+    /// The piece of row `y` that starts at byte `x`. It ends at the end of the page or of the
+    /// tile's row, but after at most `max` bytes.
     #[inline(always)]
     fn piece(&self, x: i64, y: i64, max: usize) -> Piece {
         if self.tile_mode == TileMode::Linear {
@@ -122,8 +122,8 @@ impl Plane {
         Piece { address, length: max.min((w - inside) as usize) }
     }
 
-    /// Calls `copy` for each contiguous run of a piece, with its range in the page and its range in
-    /// the piece.
+    /// Calls `copy` for each contiguous run of a piece, with the run's range in the page and its
+    /// range in the piece.
     #[inline(always)]
     fn runs(
         &self,
@@ -148,8 +148,8 @@ impl Plane {
         }
     }
 
-    /// Reads bytes `x..` of row `y`. Pages that `shadow` has saved are read as they were before the
-    /// blit.
+    /// Fills `row` with the bytes of row `y` from byte `x` on. Pages that `shadow` has saved are
+    /// read as they were before the blit.
     pub(super) fn read(
         &self,
         vm: &Vm<'_>,
@@ -173,8 +173,8 @@ impl Plane {
         Ok(())
     }
 
-    /// Writes bytes `x..` of row `y`. Before the write, `shadow` may save the old contents of each
-    /// page.
+    /// Writes `row` to row `y` from byte `x` on. Before the write, `shadow` saves the old contents
+    /// of each page that belongs to the source.
     pub(super) fn write(
         &self,
         vm: &mut Vm<'_>,

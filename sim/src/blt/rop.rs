@@ -57,7 +57,8 @@ impl Rop {
     }
 
     /// Applies the operation to a row of bytes. `row` holds the source and receives the result.
-    /// Where `mask` has zeros, it receives the destination's bits. All slices have the same length.
+    /// Where `mask` has zeros, `row` receives the destination's bits. All slices have the same
+    /// length.
     pub(super) fn apply_row(
         self,
         row: &mut [u8],

@@ -16,16 +16,16 @@ pub(super) struct SourceRows<'a> {
     needed: bool,
     /// Columns and rows of the source that clipping skips.
     cut: (i64, i64),
-    /// Rows must be processed from the last to the first.
+    /// True if rows must be processed from the last to the first.
     pub(super) upward: bool,
     /// Saved pages of the source, if the order of rows cannot protect it.
     pub(super) shadow: Option<Shadow>,
     bits: Vec<u8>,
     colors: Option<Expander>,
     opaque: Option<Expander>,
-    /// Pixels of the row.
+    /// Pixels of the source row that was read last.
     pub(super) row: Vec<u8>,
-    /// Ones where pixels of the row are drawn; empty if all are.
+    /// Ones in the bytes of pixels of that row that are drawn; empty if all pixels are drawn.
     pub(super) drawn: Vec<u8>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> SourceRows<'a> {
 
     /// Chooses how to protect the source from being overwritten before it is read. Each row is read
     /// before it is written. Therefore the order of rows is enough if source and destination are
-    /// the same surface.
+    /// the same surface and its rows do not overlap. Otherwise pages of the source are saved.
     fn avoid_overlap(&mut self, x: i64, y: i64) {
         let Source::Color { plane, .. } = &self.operation.source else { return };
         let size = self.operation.depth.bytes() as i64;
@@ -126,7 +126,7 @@ pub(super) struct PatternRows {
     period: i64,
     /// Pixels of each row.
     pub(super) colors: [Vec<u8>; 8],
-    /// Ones where pixels of a row are drawn; empty if all are.
+    /// For each row, ones in the bytes of pixels that are drawn; empty if all pixels are drawn.
     pub(super) drawn: [Vec<u8>; 8],
 }
 

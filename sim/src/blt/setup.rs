@@ -77,8 +77,8 @@ impl Setup {
             .ok_or_else(|| Fault::Malformed { why: why.into(), at: exec.at })
     }
 
-    /// The background colour, for zeros and for XY_PIXEL_BLT (BR05, 2d p.50), and the foreground
-    /// colour, for ones (BR06, 2d p.51).
+    /// The background colour, used for bits that are 0 and by XY_PIXEL_BLT (BR05, 2d p.50), and the
+    /// foreground colour, used for bits that are 1 (BR06, 2d p.51).
     fn colors(&self) -> [u32; 2] {
         match self {
             Setup::Color(packet) => [packet.background_color, packet.foreground_color],
@@ -89,7 +89,7 @@ impl Setup {
         .map(|color| color.get() as u32)
     }
 
-    /// The operation without source and pattern.
+    /// The operation of a short packet, without its source and pattern.
     fn operation(
         &self,
         exec: &Exec<'_>,
@@ -113,7 +113,7 @@ impl Setup {
         })
     }
 
-    /// The source of text, without its bits.
+    /// The source of a text packet, without its bits.
     fn text(&self, start: u64, byte_packed: u64) -> Bitmap {
         let [background, foreground] = self.colors();
         let transparent = both!(self, packet => packet.monochrome_source_transparency_mode);
@@ -125,7 +125,7 @@ impl Setup {
         }
     }
 
-    /// The pattern of scan lines.
+    /// The pattern that XY_SCANLINES_BLT draws.
     fn pattern(
         &self,
         exec: &mut Exec<'_>,

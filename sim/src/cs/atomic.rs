@@ -103,9 +103,9 @@ fn gpr(exec: &Exec<'_>, index: u32) -> u32 {
     exec.base() + CsGpr::OFFSET + 8 * index
 }
 
-/// Both operands of `bytes` bytes. Inline data of the packet alternate between dwords of operand 1
-/// and operand 2. Without inline data, the operands come from general registers; they may then
-/// contain more bits than `bytes`, which callers ignore.
+/// Operands 1 and 2, of `bytes` bytes each. Inline data of the packet alternate between dwords of
+/// operand 1 and operand 2. Without inline data, the operands come from general registers; they may
+/// then contain more than `bytes` bytes, of which callers ignore the rest.
 fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128; 2], Fault> {
     if packet.inline_data.get() == 0 {
         let read = |index| u128::from(exec.state.registers.read_u64(gpr(exec, index)));

@@ -36,8 +36,8 @@ pub fn reset(registers: &mut Registers) {
     }
 }
 
-/// MI_REPORT_PERF_COUNT: writes the report id, the timestamp, the context's number and the clock.
-/// The model has no performance counters; it reports them as 0.
+/// MI_REPORT_PERF_COUNT: writes the report id, the timestamp, the context's number and the clock to
+/// memory. The model has no performance counters; it reports them as 0.
 pub fn report_perf_count(exec: &mut Exec<'_>, packet: &MiReportPerfCount) -> Result<(), Fault> {
     if packet.core_mode_enable.get() != 0 {
         return Err(exec.unimplemented("Core Mode Enable", "MI_REPORT_PERF_COUNT"));

@@ -11,7 +11,8 @@ use genxml::core::reflect::Container;
 use genxml::engine::EngineId;
 use genxml::gen8::{BlitterPacket, RenderPacket, VideoEnhancePacket, VideoPacket};
 
-/// The packet type that a header selects, and its length in dwords.
+/// The packet type that a header selects, and the packet's length in dwords. `None` if the engine
+/// has no such packet.
 pub(super) fn find(engine: EngineId, header: u32) -> Option<(&'static Container, usize)> {
     match engine {
         EngineId::Render => RenderPacket::find(header).zip(RenderPacket::length(header)),
@@ -29,9 +30,9 @@ impl From<()> for Flow {
     }
 }
 
-/// Matches a packet of an engine and executes it. To the listed packets the macro adds those of the
-/// command streamer. Packets after `quiet` have no effect. All other packets must be latched state;
-/// otherwise they are not implemented.
+/// Parses a packet of an engine and executes it with the function that is listed for it. To the
+/// list the macro adds the packets of the command streamer. Packets after `quiet` have no effect.
+/// Any other packet is stored if it is latched state; otherwise it is not implemented.
 macro_rules! packets {
     ($exec:ident, $dwords:ident: $packet:ident { $($name:ident => $execute:expr,)* } quiet $($quiet:ident)*) => {
         packets!(@arms $exec, $dwords: $packet {

@@ -13,22 +13,22 @@ pub enum Flow {
         address: u64,
         /// True if the address goes through the global table.
         global: bool,
-        /// True for a batch of the second level: it returns here.
+        /// True for a batch of the second level: its end returns to the packet after the start.
         second: bool,
     },
-    /// The calling batch or ring, after the call.
+    /// The batch or ring that started this batch, at the packet after the start.
     Return,
     /// The ring, if there is one: this batch ends, and so does the batch that called it.
     End,
-    /// The next packet, once this wait is over.
+    /// The next packet, once this wait has ended.
     Wait(Wait),
     /// The next packet, with the state of another context of the ring.
     Context {
         /// Address of the context's image.
         address: u32,
-        /// True if its state is not restored.
+        /// True if the state of that context is not restored.
         inhibit: bool,
     },
-    /// Another context; this one continues later with the next packet.
+    /// Another context. The current context continues later with the next packet.
     Preempted,
 }

@@ -11,7 +11,7 @@ use genxml_core::latch::Latch;
 /// A packet that may be latched state.
 pub trait LatchPacket {
     /// Stores the packet if it is latched state (attribute `latch` of the specification). `dwords`
-    /// are the packet's dwords. False if the packet is not latched state.
+    /// are the packet's dwords. Returns false if the packet is not latched state.
     ///
     /// # Errors
     /// [`Fault::Unimplemented`] for functions of the resource streamer; [`Fault::Page`] if a

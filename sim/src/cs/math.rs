@@ -7,7 +7,7 @@ use crate::machine::registers::Registers;
 use genxml::gen8::engine_registers::CsGpr;
 use genxml::gen8::mi::{MiMath, MiMathAluOpcode, MiMathOperand};
 
-/// Registers of the ALU. They last for one MI_MATH.
+/// Registers of the ALU. Each MI_MATH starts with zeros in all of them.
 #[derive(Default)]
 struct Alu {
     a: u64,

@@ -22,7 +22,7 @@ use genxml::gen8::mi::{
     MiUserInterrupt,
 };
 
-/// MI_NOOP: writes its number to NOPID if the packet enables that.
+/// MI_NOOP: writes the packet's identification number to NOPID if the packet enables that.
 pub fn noop(exec: &mut Exec<'_>, packet: &MiNoop) -> Result<(), Fault> {
     if packet.identification_number_register_write_enable {
         let value = packet.identification_number.get() as u32;
@@ -31,8 +31,9 @@ pub fn noop(exec: &mut Exec<'_>, packet: &MiNoop) -> Result<(), Fault> {
     Ok(())
 }
 
-/// MI_BATCH_BUFFER_START. A batch in the per-process space can start batches only in that space:
-/// the packet's Address Space Indicator is ignored there (gen8_facts 1.1).
+/// MI_BATCH_BUFFER_START, unless it is predicated and the predicate is 0. A batch in the
+/// per-process space can start batches only in that space: the packet's Address Space Indicator is
+/// ignored there (gen8_facts 1.1).
 pub fn batch_buffer_start(exec: &mut Exec<'_>, packet: &MiBatchBufferStart) -> Result<Flow, Fault> {
     if packet.predication_enable && !predicate::result(exec) {
         return Ok(Flow::Next);
@@ -124,14 +125,15 @@ pub fn store_register_mem(exec: &mut Exec<'_>, packet: &MiStoreRegisterMem) -> R
     write(exec, packet.use_global_gtt, packet.memory_address.va48(), value, "Memory Address")
 }
 
-/// MI_LOAD_REGISTER_REG. A masked destination takes its write enables from the source's upper half.
+/// MI_LOAD_REGISTER_REG. If the destination is a masked register, bits 31:16 of the source's value
+/// are its write enables.
 pub fn load_register_reg(exec: &mut Exec<'_>, packet: &MiLoadRegisterReg) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
     exec.write_register(packet.destination_register_address.get() as u32, value, !0)
 }
 
 /// MI_UPDATE_GTT: writes consecutive entries of the global table, 64 bits each
-/// (assumptions::UPDATE_GTT_ENTRIES_HAVE_64_BITS). It needs privilege.
+/// (assumptions::UPDATE_GTT_ENTRIES_HAVE_64_BITS). The command needs privilege.
 pub fn update_gtt(exec: &mut Exec<'_>, packet: &MiUpdateGtt<'_>) -> Result<(), Fault> {
     let data = packet.entry_data;
     if !data.len().is_multiple_of(2) {
@@ -152,7 +154,7 @@ pub fn update_gtt(exec: &mut Exec<'_>, packet: &MiUpdateGtt<'_>) -> Result<(), F
     for index in first.. {
         let Some((low, high)) = entries.next().zip(entries.next()) else { break };
         let written = table.write_global_entry(index, low.get() | high.get() << 32);
-        debug_assert!(written.is_ok(), "the indices were checked above");
+        debug_assert!(written.is_ok(), "entry {index:#x} was refused although it exists");
     }
     Ok(())
 }
@@ -168,8 +170,9 @@ pub fn copy_mem_mem(exec: &mut Exec<'_>, packet: &MiCopyMemMem) -> Result<(), Fa
     Ok(())
 }
 
-/// MI_FLUSH_DW: records the flush, then does the post-sync operation. Earlier commands are complete
-/// already. Immediate data are a qword if the packet is long enough, else a dword (gen8_facts 2.6).
+/// MI_FLUSH_DW: records the flush and the invalidations, does the post-sync operation, and
+/// interrupts, as the packet asks. Earlier commands are complete already. Immediate data are a
+/// qword if the packet is long enough, else a dword (gen8_facts 2.6).
 pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
     flushed(exec, Cache::Pipeline);
     if packet.video_pipeline_cache_invalidate.get() != 0 {
@@ -242,9 +245,9 @@ pub fn invalidated(exec: &mut Exec<'_>, cache: Cache) {
     exec.emit(&Event::Flush { cache, invalidates: true });
 }
 
-/// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore it ends the batch unless memory is
-/// greater than the packet's data. Without it, nothing is compared
-/// (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
+/// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore, ends the batch and the batch that
+/// called it, unless memory is greater than the packet's data. Without Compare Semaphore, nothing
+/// is compared (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
 pub fn conditional_batch_buffer_end(
     exec: &mut Exec<'_>,
     packet: &MiConditionalBatchBufferEnd,
@@ -270,7 +273,8 @@ pub fn batch_buffer_end(_: &mut Exec<'_>, _: &MiBatchBufferEnd) -> Result<Flow, 
     Ok(Flow::Return)
 }
 
-/// MI_ARB_CHECK: a waiting context may preempt this one here.
+/// MI_ARB_CHECK: a waiting context preempts this one here, unless MI_ARB_ON_OFF has disabled
+/// preemption.
 pub fn arb_check(exec: &mut Exec<'_>, _: &MiArbCheck) -> Result<Flow, Fault> {
     let preempted = exec.mode.preempt && !exec.state.arbitration_off;
     Ok(if preempted { Flow::Preempted } else { Flow::Next })

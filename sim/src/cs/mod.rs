@@ -1,8 +1,9 @@
-//! The command streamers. Each engine has one; it fetches packets and executes them one by one.
+//! The command streamers. Each engine has one streamer, which fetches packets and executes them one
+//! by one.
 //!
 //! * [`streamer`]: the position of a streamer, and its step from packet to packet;
 //! * `execute`: selects the function that executes a packet; [`flow`]: where the streamer continues
-//!   after it;
+//!   after the packet;
 //! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH;
 //!   [`atomic`]: MI_ATOMIC; [`predicate`]; [`semaphore`]; [`counters`]; [`status`]: status pages;
 //!   [`quiet`]: commands without effect;

@@ -18,7 +18,8 @@ pub fn result(exec: &Exec<'_>) -> bool {
     MiPredicateResult::unpack_lossy(&[register]).result
 }
 
-/// MI_PREDICATE: compares, combines the result with the old predicate, and writes the new one.
+/// MI_PREDICATE: compares the sources, combines the result with the old predicate, and writes the
+/// new predicate.
 pub fn predicate(exec: &mut Exec<'_>, packet: &MiPredicate) -> Result<(), Fault> {
     let old = result(exec);
     let register = |offset| exec.state.registers.read_u64(exec.base() + offset);
@@ -85,8 +86,9 @@ pub fn set_predicate(exec: &mut Exec<'_>, packet: &MiSetPredicate) -> Result<(),
     Ok(())
 }
 
-/// True if the packet is skipped because of MI_SET_PREDICATE; counts it. MI_SET_PREDICATE is never
-/// skipped, and neither is MI_BATCH_BUFFER_END (assumptions::BATCHES_END_WHILE_SKIPPING).
+/// True if the packet is skipped because of MI_SET_PREDICATE. Counts skipped packets in the
+/// statistics. MI_SET_PREDICATE is never skipped, and neither is MI_BATCH_BUFFER_END
+/// (assumptions::BATCHES_END_WHILE_SKIPPING).
 #[inline]
 pub fn skips(exec: &mut Exec<'_>) -> bool {
     let skips = exec.state.skips

@@ -35,7 +35,7 @@ pub fn display_flip(exec: &mut Exec<'_>, packet: &MiDisplayFlip) -> Result<(), F
     Ok(())
 }
 
-/// MI_RS_STORE_DATA_IMM: writes a dword. It is the MI_STORE_DATA_IMM of the resource streamer
+/// MI_RS_STORE_DATA_IMM, the MI_STORE_DATA_IMM of the resource streamer: writes a dword
 /// (gen8_facts 2.1).
 pub fn rs_store_data_imm(exec: &mut Exec<'_>, packet: &MiRsStoreDataImm) -> Result<(), Fault> {
     if packet.core_mode_enable.get() != 0 {

@@ -116,8 +116,8 @@ pub fn pipeline_select(exec: &mut Exec<'_>, packet: &PipelineSelect) -> Result<(
     Ok(())
 }
 
-/// STATE_BASE_ADDRESS: replaces the base addresses, and the size of General State, whose modify
-/// enable is set.
+/// STATE_BASE_ADDRESS: replaces each base address whose modify enable is set, and the size of
+/// General State if its modify enable is set.
 pub fn state_base_address(exec: &mut Exec<'_>, packet: &StateBaseAddress) -> Result<(), Fault> {
     let base = &mut exec.state.base;
     for (enabled, to, from) in [
@@ -168,7 +168,8 @@ pub fn state_prefetch(_: &mut Exec<'_>, _: &StatePrefetch) -> Result<(), Fault> 
     Ok(())
 }
 
-/// MEDIA_CURBE_LOAD: reads constants to the start of the CURBE; bytes after them keep their value.
+/// MEDIA_CURBE_LOAD: reads constants from memory to the start of the CURBE. Bytes of the CURBE
+/// after these constants keep their value.
 pub fn media_curbe_load(exec: &mut Exec<'_>, packet: &MediaCurbeLoad) -> Result<(), Fault> {
     let address = exec.state.base.dynamic.wrapping_add(packet.curbe_data_start_address.get());
     let mut data = vec![0; packet.curbe_total_data_length.get() as usize];
@@ -183,7 +184,8 @@ pub fn media_curbe_load(exec: &mut Exec<'_>, packet: &MediaCurbeLoad) -> Result<
     Ok(())
 }
 
-/// MEDIA_INTERFACE_DESCRIPTOR_LOAD: replaces all descriptors (1 to 64 of them, 2a p.488).
+/// MEDIA_INTERFACE_DESCRIPTOR_LOAD: replaces all descriptors by the 1 to 64 that the packet names
+/// (2a p.488).
 pub fn media_interface_descriptor_load(
     exec: &mut Exec<'_>,
     packet: &MediaInterfaceDescriptorLoad,
@@ -209,7 +211,7 @@ pub fn media_interface_descriptor_load(
     Ok(())
 }
 
-/// 3DPRIMITIVE, unless the predicate or a filter skips it.
+/// 3DPRIMITIVE, unless the predicate or MI_TOPOLOGY_FILTER skips it.
 pub fn primitive(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<(), Fault> {
     let predicated = packet.predicate_enable && !predicate::result(exec);
     if predicated || crate::render::geometry::is_filtered(exec) {

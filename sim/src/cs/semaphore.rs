@@ -16,8 +16,9 @@ use genxml::gen8::mi::{
     MiSemaphoreSignal, MiSemaphoreWait, MiSemaphoreWaitMemoryType, MiSemaphoreWaitWaitMode,
 };
 
-/// MI_SEMAPHORE_WAIT: waits until the comparison of memory with the packet's data is true. Memory
-/// Type is ignored in a batch without privilege (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// MI_SEMAPHORE_WAIT: waits until the comparison of memory with the packet's data is true. A batch
+/// without privilege always uses the context's address space, whatever the packet's Memory Type
+/// (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn semaphore_wait(exec: &mut Exec<'_>, packet: &MiSemaphoreWait) -> Result<Flow, Fault> {
     let wanted = packet.memory_type == MiSemaphoreWaitMemoryType::GLOBAL_GRAPHICS_ADDRESS;
     let global = memory::global_if_allowed(exec, wanted);

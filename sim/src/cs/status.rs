@@ -22,13 +22,13 @@ pub(crate) struct Places {
     context_status: u64,
     /// In an engine's page: the index of the newest context status entry.
     pub last_written: u64,
-    /// In a context's page: the time that it ran.
+    /// In a context's page: the total time that the context ran.
     pub run_time: u64,
     /// In a context's page: the time when its restore was complete.
     pub restored: u64,
     /// In a context's page: the time when its save was complete.
     pub saved: u64,
-    /// In a context's page: the MI_SEMAPHORE_WAIT that it waits for.
+    /// In a context's page: the MI_SEMAPHORE_WAIT at which the context waits.
     pub semaphore: u64,
 }
 
@@ -53,16 +53,16 @@ pub(crate) static PLACES: LazyLock<Places> = LazyLock::new(|| {
     }
 });
 
-/// Byte offset in a structure of a field or an array.
+/// Byte offset of a field or an array from the start of a structure.
 ///
 /// # Panics
-/// If the specification has no such field. A test checks all names that are used.
+/// If the structure has no field or array of this name. A test checks all names that are used.
 fn offset(structure: &Container, name: &str) -> u64 {
     let field = structure.fields.iter().find(|field| field.name == name).map(|field| field.start);
     let start = field.or_else(|| {
         structure.groups.iter().find(|group| group.name == name).map(|group| group.start)
     });
-    u64::from(start.expect("a field of the structure") / 8)
+    u64::from(start.expect("the structure lacks a field or array with a name used here") / 8)
 }
 
 /// The global address of a status page: the context's if `of_context`, else the engine's.
@@ -91,8 +91,8 @@ pub fn page(exec: &Exec<'_>, of_context: bool) -> Result<u64, Fault> {
 /// privilege may write to the page of its context (Linux i915 gvt/cmd_parser.c has the same check).
 ///
 /// # Errors
-/// As [`page`]; [`Fault::BadPacket`] if the dwords are not all in the page; [`Fault::Page`] if the
-/// page is not mapped.
+/// Those of [`page`]; [`Fault::BadPacket`] if the dwords are not all in the page; [`Fault::Page`]
+/// if the page is not mapped.
 pub fn write(
     exec: &mut Exec<'_>,
     of_context: bool,

@@ -2,9 +2,10 @@
 //!
 //! Commands come from a ring or from a batch. Batches have two levels (gen8_facts 2.1).
 //! MI_BATCH_BUFFER_START enters the first level from the ring. In a first-level batch it replaces
-//! that batch or calls a second-level batch. There is no third level: in a second-level batch it is
-//! a jump, and the target still returns to the first level. MI_BATCH_BUFFER_END goes back one
-//! level. A batch that was submitted without a ring ends with its first level.
+//! that batch or calls a second-level batch. There is no third level: in a second-level batch,
+//! MI_BATCH_BUFFER_START is a jump, and the end of its target still returns to the first level.
+//! MI_BATCH_BUFFER_END goes back one level. A submission without a ring ends when its first-level
+//! batch ends.
 
 use super::execute;
 use super::flow::Flow;
@@ -32,9 +33,9 @@ pub struct Batch {
     pub start: u64,
     /// Address of the next packet.
     pub next: u64,
-    /// Address at which it ends even without MI_BATCH_BUFFER_END.
+    /// Address at which the batch ends even without MI_BATCH_BUFFER_END, if there is a limit.
     pub end: Option<u64>,
-    /// True if it is read through the global table. Its commands are then privileged.
+    /// True if the batch is read through the global table. Its commands are then privileged.
     pub global: bool,
 }
 
@@ -50,9 +51,9 @@ impl Batch {
 /// A ring of commands in the global table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Ring {
-    /// Address of its first byte.
+    /// Address of the first byte of the ring.
     pub start: u64,
-    /// Its size in bytes, whole pages.
+    /// Size of the ring in bytes, whole pages.
     pub size: u32,
     /// Byte offset of the next packet.
     pub head: u32,
@@ -104,7 +105,7 @@ impl Ring {
         }
     }
 
-    /// Moves the head by `bytes`. True if it must be written to the status page.
+    /// Moves the head by `bytes`. True if the head must now be written to the status page.
     fn advance(&mut self, bytes: u32) -> bool {
         let from = self.head;
         self.head = from + bytes;
@@ -126,11 +127,11 @@ pub(crate) fn tail(device: &Device, engine: EngineId) -> u32 {
 /// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// A packet was executed, or the end of a batch was reached.
+    /// A packet was executed, a wait ended, or the end of a batch was reached.
     Done,
-    /// The packet cannot be passed yet; see [`Streamer::wait`].
+    /// The current packet still waits; see [`Streamer::wait`].
     Waits,
-    /// As `Waits`, but media threads made progress. They may end the wait.
+    /// As `Waits`, but media threads made progress, which may end the wait.
     Moves,
     /// Another context preempts this one here.
     Preempted,
@@ -138,7 +139,7 @@ pub enum Step {
     Context {
         /// Address of the context's image.
         address: u32,
-        /// True if its state is not restored.
+        /// True if the state of that context is not restored.
         inhibit: bool,
     },
     /// There is nothing more to execute.
@@ -148,17 +149,18 @@ pub enum Step {
 /// The position of a command streamer.
 #[derive(Clone, Debug, Default)]
 pub struct Streamer {
-    /// [`Event::Submission`] was emitted.
+    /// True if [`Event::Submission`] was emitted.
     told: bool,
     ring: Option<Ring>,
     /// Batches that run before anything else.
     prologue: VecDeque<Batch>,
-    /// Position at which it continues after the batches that run when its context is restored.
+    /// Position at which the streamer continues after the batches that run when its context is
+    /// restored.
     behind_restore: Option<Box<Position>>,
     first: Option<Batch>,
     second: Option<Batch>,
     wait: Option<Wait>,
-    /// Media threads make progress while it waits.
+    /// True if media threads make progress while the streamer waits.
     moves: bool,
     dwords: Vec<u32>,
 }
@@ -176,8 +178,8 @@ impl Streamer {
     ///
     /// A batch ends at its MI_BATCH_BUFFER_END, as on hardware. `length` is the length in bytes
     /// that the driver passed to the kernel; hardware never gets it. A batch that has no
-    /// MI_BATCH_BUFFER_END before `length` ends there; 0 means no limit. The limit does not apply
-    /// to batches that this batch starts.
+    /// MI_BATCH_BUFFER_END before `length` ends there. A `length` of 0 means no limit. The limit
+    /// does not apply to batches that this batch starts.
     pub fn batch(address: u64, length: u64) -> Self {
         let mut batch = Batch::new(address, false);
         batch.end = (length != 0).then(|| (batch.start + (length & !3)).min(ADDRESS_MASK + 1));
@@ -190,7 +192,7 @@ impl Streamer {
     }
 
     /// The streamer after a restore of its context: it executes `batches` first. If the context was
-    /// switched out within such batches, they start again from the first one.
+    /// switched out within such batches, all of them start again.
     #[must_use]
     pub fn restored(mut self, batches: Vec<Batch>) -> Self {
         let position = Position {
@@ -209,8 +211,9 @@ impl Streamer {
         self.ring.as_mut()
     }
 
-    /// The streamer at the position where it was switched out; `None` if the head of its ring has
-    /// changed since then. A semaphore that it waited for is compared again.
+    /// The streamer at the position where it was switched out, with the current state `ring` of its
+    /// ring. `None` if the head of the ring has changed since then. A semaphore that the streamer
+    /// waited for is compared again.
     pub fn resume(mut self, ring: Ring) -> Option<Self> {
         if self.ring.is_none_or(|old| old.head != ring.head) {
             return None;
@@ -221,7 +224,8 @@ impl Streamer {
         Some(self)
     }
 
-    /// True if its position is more than the head of its ring: it is in a batch, or it waits.
+    /// True if the head of the ring does not describe the streamer's whole position: it is in a
+    /// batch, or it waits.
     pub fn is_within(&self) -> bool {
         let within = |first: &Option<Batch>, wait: &Option<Wait>| first.is_some() || wait.is_some();
         let behind = self.behind_restore.as_ref().is_some_and(|at| within(&at.first, &at.wait));
@@ -240,7 +244,7 @@ impl Streamer {
         self.wait.as_ref().filter(|_| !self.moves)
     }
 
-    /// Delivers a signal to a wait that has not passed.
+    /// Delivers a signal of MI_SEMAPHORE_SIGNAL to the waits that have not ended.
     pub fn signal(&mut self) {
         let behind = self.behind_restore.as_mut().and_then(|position| position.wait.as_mut());
         for wait in self.wait.as_mut().into_iter().chain(behind) {
@@ -248,7 +252,8 @@ impl Streamer {
         }
     }
 
-    /// The batch that contains the next packet; for a ring, the part from head to tail.
+    /// The batch that contains the next packet; for a ring, the part from head to tail. `None` if
+    /// nothing is left to execute. Starts the first batch of `prologue` if no other batch runs.
     fn current(&mut self, exec: &mut Exec<'_>) -> Option<Batch> {
         if self.second.is_none()
             && self.first.is_none()
@@ -289,8 +294,8 @@ impl Streamer {
         }
         if let Some(wait) = &mut self.wait {
             exec.at = wait.at;
-            // The step in which threads stop still reports `Moves`, so its turn counts as work.
-            // From this step on, `wait` returns the wait.
+            // The step in which media threads stop making progress still returns `Moves`, so the
+            // engine's turn counts as work. From this step on, `wait` returns the wait.
             let moved = std::mem::replace(&mut self.moves, media::go_on(exec)?);
             if !wait.passes(exec)? {
                 return Ok(if moved || self.moves { Step::Moves } else { Step::Waits });
@@ -339,14 +344,14 @@ impl Streamer {
                 return Err(exec.bad_field(
                     "MI Command Opcode",
                     10,
-                    "a ring has no end of a batch",
+                    "this command ends a batch, but a ring contains it",
                 ));
             }
             Flow::End if self.first.is_none() => {
                 return Err(exec.bad_field(
                     "MI Command Opcode",
                     54,
-                    "a ring has no end of a batch",
+                    "this command ends a batch, but a ring contains it",
                 ));
             }
             Flow::Return => self.leave(exec),
@@ -368,7 +373,8 @@ impl Streamer {
         Ok(Step::Done)
     }
 
-    /// Moves to the end of the packet that was executed.
+    /// Moves to the end of the packet that was executed. In a ring, also updates RING_HEAD and, at
+    /// the report interval, its copy in the status page.
     fn advance(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let bytes = 4 * self.dwords.len() as u64;
         if let Some(batch) = self.second.as_mut().or(self.first.as_mut()) {
@@ -384,7 +390,7 @@ impl Streamer {
         Ok(())
     }
 
-    /// Goes back one level.
+    /// Ends the current batch and goes back one level.
     fn leave(&mut self, exec: &mut Exec<'_>) {
         let level = 1 + u8::from(self.second.is_some());
         if self.second.take().is_none() {
@@ -393,7 +399,7 @@ impl Streamer {
         exec.emit(&Event::BatchEnd { level });
     }
 
-    /// Writes its position to the registers.
+    /// Writes the streamer's position to the registers of its engine.
     pub fn publish(&self, device: &mut Device, engine: EngineId) {
         let address = |level: &Option<Batch>| level.map_or(0, |batch| batch.next);
         device.batches(engine, address(&self.first), address(&self.second));
@@ -429,7 +435,7 @@ impl Streamer {
         dwords.clear();
         dwords.resize(length, 0);
         dwords[0] = header;
-        // A packet at the end of its ring may continue at the start.
+        // A packet at the end of the ring may continue at the start of the ring.
         let edge = match self.ring {
             Some(ring) if self.first.is_none() => ((ring.size - ring.head) / 4) as usize,
             _ => length,

@@ -91,7 +91,7 @@ fn registers_keep_what_they_should() {
     let registers = &bench.gpu.context(bench.context).state.registers;
     assert_eq!(registers.read(GPR), 0xff34_ff78);
 
-    // A masked register: bits 31:16 of the value say what is written.
+    // A masked register: bits 31:16 of the value say which of bits 15:0 are written.
     let swctrl =
         |bench: &Bench| bench.gpu.context(bench.context).state.registers.read(BcsSwctrl::OFFSET);
     for (value, expected) in
@@ -121,12 +121,14 @@ fn levels_of_batches() {
         END
     ];
     let stats = bench.render(&first).unwrap();
-    // A second-level batch that starts another one is not resumed; its caller is.
+    // A second-level batch that starts another second-level batch is not resumed; the first-level
+    // batch that called it is.
     assert_eq!(bench.get(DATA), [1, 2, 0, 3, 4, 5, 0]);
     assert_eq!(stats.batches, 4);
 
     bench.put(second, &batch![start(chained, false)]);
-    // The first-level batch replaces the calling one: the packet after the call is not executed.
+    // A second-level batch that starts a first-level batch replaces its caller: the packet after
+    // the call is not executed.
     let stats = bench.render(&batch![start(second, true), store(DATA + 24, &[u(98)])]).unwrap();
     assert_eq!(stats.batches, 3);
     assert_eq!(bench.get(DATA), [1, 2, 0, 3, 4, 5, 0]);
@@ -327,7 +329,7 @@ fn predicates() {
         MiPredicateCombineOperation::SET,
         MiPredicateLoadOperation::LOAD,
     );
-    // Drivers invert the predicate like this.
+    // Drivers invert the predicate with this packet.
     let invert = compare(
         MiPredicateCompareOperation::FALSE,
         MiPredicateCombineOperation::OR,

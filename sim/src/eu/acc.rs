@@ -1,23 +1,23 @@
 //! Accumulators: two registers whose elements have more bits than those of a general register, and
 //! the extensions that the division macros store with their intermediate results.
 //!
-//! An integer element holds any sum or product of its type: 33 bits for words, 64 for dwords and
-//! qwords, in two's complement whatever the type (004:2634-2819). A float element holds its type. A
-//! read with the element size of the last write returns the whole element. Any other read returns
-//! the bytes that fit the register.
+//! An integer element has 33 bits for words and 64 bits for dwords and qwords, in two's complement
+//! for signed and unsigned types (004:2634-2819). A float element has the bits of its type. A read
+//! of integers returns all bits of an element if the last write was of integers of the same size.
+//! Any other read returns only the bytes that fit the register.
 
 use super::regions::ACC_FILE;
 use super::soft::Extension;
 use super::uop::{MAX_CHANNELS, Type};
 use crate::assumptions::ACCUMULATOR_WORD_BITS;
 
-/// Maximum number of elements of the two registers: when they are words.
+/// Maximum number of elements of the two registers, reached when the elements are words.
 const ELEMENTS: usize = ACC_FILE / 2;
 
 /// `acc0` and `acc1`, and the extensions that are addressed as `acc2` to `acc9`.
 #[derive(Clone)]
 pub struct Accumulators {
-    /// Element at byte b of size s is `elements[b / s]`. Floats are patterns.
+    /// The element of s bytes at byte b is `elements[b / s]`. Floats are stored as bit patterns.
     elements: [i64; ELEMENTS],
     /// Size of an element in bytes.
     size: usize,
@@ -52,7 +52,8 @@ impl Accumulators {
     }
 
     /// The integer of type `ty` at byte `offset`. If the last write was of integers of the same
-    /// size, the result includes the extra bits. Otherwise it is read from the register's bytes.
+    /// size and `offset` is a multiple of this size, the result includes the element's extra bits.
+    /// Otherwise the integer is read from the bytes of the registers.
     pub fn integer(&self, offset: usize, ty: Type) -> i128 {
         let size = ty.size();
         if self.whole && size == self.size && offset.is_multiple_of(size) {
@@ -146,7 +147,7 @@ mod tests {
         acc.set_integer(0, 4, (1 << 64) + 5);
         assert_eq!(acc.integer(0, Type::D), 5, "the 65th bit is gone");
         acc.set_integer(2, 2, 5);
-        assert_eq!(acc.integer(0, Type::W), 5, "seen as words from now on");
+        assert_eq!(acc.integer(0, Type::W), 5, "a word splits the dwords into words");
         assert_eq!(acc.bits(0, 4), 0x0005_0005);
         acc.set_integer(4, 2, 0xffff_ffff);
         assert_eq!(acc.integer(4, Type::W), 0xffff_ffff);

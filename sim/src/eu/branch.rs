@@ -60,7 +60,8 @@ impl Thread {
             }
             Opcode::Endif => flow.proceed(u.next, jip),
             Opcode::Join => {
-                // Channels outside the size continue.
+                // Channels inside the size that are not enabled wait at this `join`. Channels
+                // outside the size continue.
                 if JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE {
                     let size = u.lanes.checked_shl(u32::from(u.first)).unwrap_or(0);
                     flow.leave(others & size, flow.ip);
@@ -112,9 +113,9 @@ impl Thread {
                 }
             }
             Opcode::Ret => {
-                // Channels that do not return continue at the next instruction. After the last one
-                // has returned, the thread continues where the callers wait
-                // (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
+                // Channels that return wait at the return address; the others continue at the next
+                // instruction. When no channel is left there, the thread continues at the return
+                // address (assumptions::RETURN_MASK_IS_NOT_LOOKED_AT).
                 if taken == 0 {
                     flow.advance(u.next);
                 } else {
@@ -127,10 +128,10 @@ impl Thread {
         Ok(())
     }
 
-    /// The targets of a branch, JIP and UIP. A target in a register is an offset from the branch,
-    /// or an address for `calla` and `ret`. The register is read only if `goes` is true: the branch
-    /// goes to a target. If the target is not decoded yet, the thread stops before the branch has
-    /// any effect.
+    /// The targets of a branch, JIP and UIP, as indices of uops. A target in a register is an
+    /// offset from the branch, or an address for `calla` and `ret`. `goes` is true if the branch
+    /// goes to a target; otherwise the register is not read. If the target is not decoded yet, the
+    /// thread stops before the branch has any effect.
     fn targets(
         &mut self,
         u: &Uop,
@@ -225,7 +226,8 @@ impl Thread {
                 uip
             }
             Opcode::Cont | Opcode::Halt | Opcode::Brc if taken => uip,
-            // With BranchCtrl a taken branch goes to UIP, without it a branch that is not taken.
+            // A taken `goto` with BranchCtrl goes to UIP, and so does a `goto` without BranchCtrl
+            // that is not taken.
             Opcode::Goto if taken == u.branch.control => uip,
             Opcode::While | Opcode::Brd | Opcode::Ret if taken => jip,
             Opcode::Call | Opcode::Calla if taken => {

@@ -15,13 +15,14 @@ use std::sync::Arc;
 pub struct KernelCache(Vec<Entry>);
 
 impl UnitState for KernelCache {
-    /// A worker starts with an empty cache: it does not use kernels of other packets.
+    /// A worker starts with an empty cache: it runs threads of one packet, so it does not need the
+    /// kernels of other packets.
     fn for_worker(&self) -> Self {
         KernelCache::default()
     }
 }
 
-/// Maximum number of kernels in the cache. The oldest is dropped first.
+/// Maximum number of kernels in the cache. The one that was added or extended first is dropped.
 const CAPACITY: usize = 64;
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 //!
 //! An exception stores the return address in `cr0.2` and continues in the system routine, which
 //! returns by clearing the master bit of `cr0.0` (004 3.3.3.8, G45 vol 4 chapter 12).
-//! Exceptions do not nest: an exception in the routine only sets its bit in `cr0.1`.
+//! Exceptions do not nest: inside the routine, an exception sets its bit in `cr0.1` and does not
+//! enter the routine again.
 
 use super::execute;
 use super::kernel::Kernel;
@@ -185,9 +186,9 @@ impl Thread {
         Err(Interrupt::Pause)
     }
 
-    /// Raises an exception before the instruction at `offset` if there is a reason. Returns true if
-    /// it did: the thread then goes to the system routine. `breakpoint` is true if the instruction
-    /// has a breakpoint.
+    /// Raises a pending external halt or breakpoint exception before the instruction at `offset`.
+    /// Returns true if an exception was raised: the thread then goes to the system routine.
+    /// `breakpoint` is true if the instruction has a breakpoint.
     pub(super) fn interrupted(
         &mut self,
         breakpoint: bool,
@@ -213,8 +214,8 @@ impl Thread {
             return Ok(false);
         }
         if control.breakpoint_suppress {
-            // This instruction is executed. If the routine left the status set, the next one raises
-            // the exception: a single step.
+            // This instruction is executed. If the routine left the status set, the next
+            // instruction raises the exception: a single step.
             control.breakpoint_suppress = false;
             control.breakpoint_status = lingers;
             self.set_control(&control);
@@ -241,7 +242,8 @@ impl Thread {
         Ok(())
     }
 
-    /// Decrements the counter that the instruction names, or waits for a notification.
+    /// Decrements the counter that the instruction names. If the counter is zero, the thread stops
+    /// and waits for a notification.
     pub(super) fn wait(&mut self, u: &Uop) -> Result<(), Interrupt> {
         let counter = match u.src[0].shape {
             Shape::Scalar(offset) => usize::from(offset),

@@ -99,7 +99,7 @@ pub fn from_single(ty: Type, value: f32, rounding: Rounding) -> u64 {
         Type::Q => value as i64 as u64,
         Type::Hf => u64::from(to_half(value, rounding)),
         Type::F => u64::from(value.to_bits()),
-        // The pattern that the processor gives a NaN is not defined.
+        // A conversion by the host processor does not define the pattern of a NaN.
         Type::Df if value.is_nan() => {
             reformat(Format::SINGLE, Format::DOUBLE, value.to_bits().into(), rounding).bits
         }
@@ -156,8 +156,8 @@ pub fn restricted_float(bits: u8) -> f32 {
 mod tests {
     use super::*;
 
-    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration. Every half converts to single
-    /// and back unchanged, and every midpoint of two neighbours rounds to the even one.
+    /// Oracle: the values of IEEE 754-2008 binary16, by enumeration. Every finite half converts
+    /// to single and back unchanged, and every midpoint of two neighbours rounds to the even one.
     #[test]
     fn halves_round_to_nearest_even() {
         for bits in 0..0x7c00u16 {

@@ -57,7 +57,8 @@ pub enum Halt {
     Wait(Stop),
 }
 
-/// Observes the instructions of a session. `()` does not, and the thread runs at full speed.
+/// Observes the instructions of a session. `()` observes nothing: without breakpoints the thread
+/// then runs at full speed.
 pub trait Watch {
     /// False if [`instruction`](Self::instruction) is never called.
     const LISTENS: bool = true;
@@ -151,7 +152,7 @@ impl Location {
 
 impl<F: FnMut(i32) -> Fetched> Session<F> {
     /// A session with a thread before its first instruction. `ip_base` is the value of `ip` at that
-    /// instruction. `fetch` reads the instruction at a byte offset from it
+    /// instruction. `fetch` reads an instruction, by its byte offset from the first instruction
     /// ([`decode8::fetch_from`]).
     pub fn new(launch: &Launch, ip_base: u32, fetch: F) -> Self {
         Session {
@@ -168,7 +169,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         &self.kernel
     }
 
-    /// Stops before the instruction at byte `offset` from now on.
+    /// Sets a breakpoint before the instruction at byte `offset`.
     pub fn break_at(&mut self, offset: u32) {
         self.breakpoints.insert(offset);
     }
@@ -195,7 +196,7 @@ impl<F: FnMut(i32) -> Fetched> Session<F> {
         let mut writes = Vec::new();
         for executed in 0..limit {
             let position = self.position();
-            // A breakpoint at the instruction where this call starts does not stop it.
+            // A breakpoint at the first instruction of this call is ignored.
             if executed > 0 && self.breakpoints.contains(&position) {
                 return Ok(Halt::Breakpoint(position));
             }
@@ -286,7 +287,7 @@ struct Tap<'a, E> {
     world: &'a mut E,
     mask: u32,
     message: Option<Message>,
-    /// Instructions left; `u64::MAX` after the last one.
+    /// Instructions left. Wraps to `u64::MAX` at the first instruction beyond the limit.
     left: u64,
 }
 
@@ -315,7 +316,8 @@ impl<E: Environment> Environment for Tap<'_, E> {
     }
 }
 
-/// The locations that the next instruction writes, one for each of its channels.
+/// The locations of the destination elements of the next instruction, one for each channel. Empty
+/// for messages, `null` and `ip`.
 fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
     if u.op == Op::Isa(Opcode::Send) {
         return Vec::new();
@@ -336,7 +338,8 @@ fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
     }
 }
 
-/// Collects the elements that an instruction has written. `flags` are the flags before it.
+/// Collects the elements that an instruction has written. `flags` are the flags before the
+/// instruction.
 fn collect(
     writes: &mut Vec<Write>,
     u: &Uop,
@@ -381,7 +384,7 @@ fn collect(
             Opcode::If | Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Wait,
         ) => {}
         _ => {
-            // Quotients and, in the next register, remainders.
+            // Quotients; for the function with both results also the remainders, one register on.
             let both = u.function == Some(MathFunction::IntQuotientRemainder);
             for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
                 for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {

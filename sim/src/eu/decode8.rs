@@ -45,7 +45,7 @@ pub fn kernel(address: u64, ip_base: u32, fetch: impl FnMut(i32) -> Fetched) -> 
     kernel
 }
 
-/// Also decodes the instructions that can be reached from `start`, the target of a computed jump.
+/// Adds the instructions that can be reached from offset `start`, the target of a computed jump.
 pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fetched) {
     let mut found: BTreeMap<i32, Uop> = BTreeMap::new();
     let mut distances: BTreeMap<i32, isa::Branch> = BTreeMap::new();
@@ -61,7 +61,7 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
                     offset,
                     Uop::refused(
                         offset as u32,
-                        Refusal::missing("a kernel of so many instructions", "-"),
+                        Refusal::missing("a kernel of more than 131,072 instructions", "-"),
                     ),
                 );
                 break;
@@ -127,7 +127,7 @@ pub fn fetch_from(bytes: &[u8], offset: i32) -> Fetched {
         count += 1;
     }
     match genxml_eu::decode(&dwords[..count]) {
-        _ if count == 0 => Fetched::Garbage("no instruction is there".into()),
+        _ if count == 0 => Fetched::Garbage("the code ends before this instruction".into()),
         Ok(instruction) => Fetched::Instruction(Box::new(instruction)),
         Err(error) => Fetched::Garbage(error.problem.to_string()),
     }
@@ -187,8 +187,8 @@ fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {
     let count = operands(i, opcode, &mut u)?;
     u.exec = ExecType::of(u.src[..count].iter().map(|src| src.ty));
     if u.exec == ExecType::Half && u.dst.ty == Type::F {
-        // With a destination of singles, halves are computed with as singles (Mesa's validator,
-        // execution type).
+        // If the destination has singles, the instruction converts halves to singles and computes
+        // with these (Mesa's validator, execution type).
         u.exec = ExecType::Single;
     }
     // A product into the accumulator depends on whether source 1 is a word or a dword.
@@ -247,7 +247,7 @@ fn operands(i: &Instruction, opcode: Opcode, u: &mut Uop) -> Decoded<usize> {
     for (slot, operand) in u.src.iter_mut().zip(&sources) {
         *slot = source(i, operand, n)?;
         if slot.abs && logic {
-            // In logic operations, `abs` has no effect, with or without `negate` (2b SrcMod).
+            // In logic operations, `abs` has no effect and cancels `negate` (2b SrcMod).
             (slot.abs, slot.negate) = (false, false);
         }
     }
@@ -339,7 +339,8 @@ fn operation(i: &Instruction) -> Decoded<Opcode> {
 /// First flag bit of the instruction. 32 channels use a whole flag register; fewer channels use the
 /// bits that the channel group selects. 2b p.26 describes halves of a subregister, as if channels
 /// 16 to 31 needed subregister 1. Compiled kernels write f1.0 with two instructions of 16 channels
-/// each and read it as 32 channels. In both cases the upper channels have the upper bits.
+/// each and read it as 32 channels. In both cases channels 16 to 31 have bits 16 to 31 of the flag
+/// register.
 fn flag(i: &Instruction) -> u8 {
     let register = 32 * (i.flag.register & 1);
     if i.exec_size >= 32 {
@@ -350,8 +351,8 @@ fn flag(i: &Instruction) -> u8 {
 }
 
 /// Index of the accumulator element of channel 0, for instructions that use the accumulator without
-/// naming it. Its offset is that of the destination's first element in its register (004, region of
-/// the accumulator).
+/// naming it. This element has the same offset in the accumulator as the destination's first
+/// element in its register (004, region of the accumulator).
 fn accumulator_start(dst: &Dst) -> u8 {
     let (offset, pitch) = match &dst.target {
         Target::File { offset, stride } => (usize::from(*offset) % REGISTER, usize::from(*stride)),
@@ -377,7 +378,8 @@ fn scalar_type(ty: DataType) -> Type {
     }
 }
 
-/// The offset of an architecture register in the file, and the offset of its end.
+/// The offset of byte `byte` of an architecture register in the file, and the offset of the
+/// register's end.
 fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
     let (start, bytes) = match file {
         Arf::Address => (A0, REGISTER),
@@ -388,7 +390,7 @@ fn architecture(file: Arf, number: u8, byte: u8) -> Decoded<(usize, usize)> {
         Arf::Notification => (N0, 12),
         Arf::InstructionPointer => (IP, 4),
         Arf::ThreadDependency => (TDR0, 16),
-        // Eight dwords are read together. The upper five have no meaning.
+        // Kernels read eight dwords of `tm0` at once. The upper five have no meaning.
         Arf::Timestamp => (TM0, REGISTER),
         Arf::StackPointer => (SP, 16),
         Arf::Debug => (DBG0, 8),
@@ -451,7 +453,7 @@ fn target(
             let (first, end) = architecture(file, number, byte)?;
             control = belongs_to_machine(first);
             if first + (n - 1) * stride * size + size > end {
-                return Err(missing(format!("to more than the register {file:?}")));
+                return Err(missing(format!("to bytes past the end of the register {file:?}")));
             }
             Target::File { offset: first as u16, stride: (stride * size) as u8 }
         }
@@ -473,8 +475,8 @@ fn accumulator(
     if number > 1 {
         return Err(missing(format!("with the extended accumulator acc{number}")));
     }
-    // Offsets after the second accumulator wrap to the first (SIMD16 of dwords in Align1 does not
-    // reach it).
+    // Offsets after the second accumulator wrap to the first. (16 dwords in Align1 fill both
+    // accumulators and do not wrap.)
     let table = table.map(|offset| offset % ACC_FILE as u16);
     if !in_accumulators(&table[..n], size) {
         return Err(illegal("an element across the end of the accumulators"));
@@ -516,7 +518,7 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
             let (first, end) = architecture(file, number, byte)?;
             let table = table(i, source, first, size, 1 << 16)?;
             if table[..n].iter().any(|&offset| usize::from(offset) + size > end) {
-                return Err(missing(format!("with more than the register {file:?}")));
+                return Err(missing(format!("with bytes past the end of the register {file:?}")));
             }
             shape(table, n, size)
         }
@@ -527,7 +529,7 @@ fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
     Ok(Src { ty, shape, negate: source.negate, abs: source.absolute })
 }
 
-/// Byte offset of each channel's element.
+/// Byte offset of each channel's element in its register storage, which wraps at `limit` bytes.
 fn table(
     i: &Instruction,
     source: &isa::Source,
@@ -555,9 +557,9 @@ fn table(
     Ok(std::array::from_fn(|c| ((first + swizzled(source, c, vertical, size)) % limit) as u16))
 }
 
-/// Byte offset of the element that channel `c` of an Align16 region reads. A row has 16 bytes or
-/// four elements, and the swizzle picks among them; for 64-bit elements a pair of selects, `xy` or
-/// `zw`, picks one of two (2b p.9).
+/// Byte offset, from the start of an Align16 region, of the element that channel `c` reads. A row
+/// has four elements, and the swizzle picks one of them. A row of 64-bit elements has two elements,
+/// and a pair of selects, `xy` or `zw`, picks one of them (2b p.9).
 fn swizzled(source: &isa::Source, c: usize, vertical: usize, size: usize) -> usize {
     if size == 8 {
         let select = usize::from(source.swizzle[c % 2 * 2] & 3) / 2;
@@ -641,7 +643,7 @@ fn send(i: &Instruction) -> Decoded<SendInfo> {
         Some(Register::Indirect { address, offset }) => {
             Response::Indirect { address: address & 15, immediate: offset }
         }
-        // Without a response, kernels name null or any architecture register.
+        // Kernels that expect no response name null or any other architecture register.
         Some(Register::Arf { .. }) | None => Response::None,
     };
     if let Descriptor::Address(byte) = send.descriptor

@@ -63,8 +63,8 @@ pub fn math(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     }
 }
 
-/// Integer division: the quotient, the remainder, or both. If both, the remainder is in the
-/// register after the quotient.
+/// Integer division: the quotient, the remainder, or both. If both, the remainders are in the
+/// registers after the quotients.
 fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: MathFunction) -> Done {
     let n = usize::from(u.size);
     let load = |index: usize| ints::<i64>(thread, &u.src[index], n, false);

@@ -16,7 +16,7 @@ pub struct Flow {
     pub active: u32,
     /// Channels that wait at another uop.
     pub(super) waiting: u32,
-    /// Indices of the uops where they wait.
+    /// For each waiting channel, the index of the uop where it waits.
     pub(super) places: [u32; 32],
     /// Bit n is set if a channel may wait at an index that is n modulo 64. With it, nearly all
     /// instructions skip the search for waiting channels.

@@ -19,7 +19,8 @@ use crate::machine::fault::Refusal;
 /// The result of executing an instruction on the general path.
 pub type Done = Result<(), Refusal>;
 
-/// The error for an instruction that the manual does not allow. `how` follows its name.
+/// The error for an instruction that the manual does not allow. In the message, `how` follows the
+/// name of the instruction.
 #[cold]
 pub fn illegal(u: &Uop, how: &str) -> Refusal {
     let name = match (u.op, u.function) {
@@ -108,7 +109,8 @@ impl<'a, T: Int> Ints<'a, T> {
         self.finish(&results)
     }
 
-    /// Sets the flag where the condition of the instruction holds.
+    /// Where the condition of the instruction holds, sets the flag and writes all ones to the
+    /// destination; elsewhere clears the flag and writes zeros.
     pub fn compare(self, holds: impl Fn(Condition, T, T) -> bool) -> Done {
         let (a, b) = (self.load(0), self.load(1));
         let found = self
@@ -186,7 +188,8 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
         })
     }
 
-    /// One result for each channel; the arithmetic records which channel overflows.
+    /// Computes one result for each channel with `f`, and finishes the results. The arithmetic
+    /// records which channels overflow.
     #[inline(always)]
     pub fn each(self, f: impl Fn(&A, usize) -> T) -> Done {
         let results = map(self.size(), |c| {
@@ -231,7 +234,8 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
         this.each(|_, c| if chosen >> c & 1 == 1 { a[c] } else { b[c] })
     }
 
-    /// Sets the flag where the condition of the instruction holds.
+    /// Where the condition of the instruction holds, sets the flag and writes all ones to the
+    /// destination; elsewhere clears the flag and writes zeros.
     pub fn compare(self, holds: impl Fn(Condition, T, T) -> bool) -> Done {
         let (a, b) = (self.load(0), self.load(1));
         let found = self

@@ -20,7 +20,7 @@ pub struct Kernel {
     pub uops: Vec<Uop>,
     /// Offsets in order, with the index of the uop.
     offsets: Vec<(i32, u32)>,
-    /// The uops of instructions with a breakpoint, by index.
+    /// The uops that breakpoints have replaced, each with its index.
     breakpoints: Vec<(u32, Uop)>,
 }
 
@@ -42,7 +42,7 @@ impl Kernel {
         self.breakpoints.iter().find(|(at, _)| *at == index).map(|(_, uop)| uop)
     }
 
-    /// The operation at `index`, with or without a breakpoint.
+    /// The operation of the instruction at `index`, also if the instruction has a breakpoint.
     pub fn operation(&self, index: u32) -> Option<Op> {
         match self.uops.get(index as usize)?.op {
             Op::Breakpoint => self.behind_breakpoint(index).map(|uop| uop.op),

@@ -51,8 +51,9 @@ fn power(x: f32, y: f32, alternative: bool) -> f32 {
     if undefined { f32::NAN } else { libm::pow(base.into(), y.into()) as f32 }
 }
 
-/// Quotient and remainder of signed dwords. The remainder has the numerator's sign; division by
-/// zero gives the greatest or least number for both (003:6295-6316).
+/// Quotient and remainder of signed dwords. The remainder has the numerator's sign. Division by
+/// zero gives for both the greatest number, or the least number if the numerator is negative
+/// (003:6295-6316).
 pub fn divide_signed(a: i32, b: i32) -> (i64, i64) {
     let (a, b) = (i64::from(a), i64::from(b));
     match b {

@@ -29,7 +29,7 @@ pub fn map<T: Copy + Default>(n: usize, f: impl Fn(usize) -> T) -> Lanes<T> {
     lanes
 }
 
-/// Bits of the channels for which `f` holds.
+/// The mask of those of the first `n` channels for which `f` is true.
 #[inline(always)]
 pub fn bits(n: usize, f: impl Fn(usize) -> bool) -> u32 {
     (0..n).fold(0, |bits, channel| bits | u32::from(f(channel)) << channel)
@@ -45,8 +45,8 @@ pub fn channels(u: &Uop, mask: u32) -> impl Iterator<Item = usize> + use<> {
 
 /// The bit patterns of a source.
 ///
-/// Not inlined, like [`ints`] and [`floats`]: a copy takes 50 KB of machine code, and each operation
-/// loads up to three sources.
+/// Not inlined, like [`ints`] and [`floats`]: an inlined copy takes 50 KB of machine code, and each
+/// operation loads up to three sources.
 #[inline(never)]
 pub fn patterns(thread: &Thread, src: &Src, n: usize) -> Lanes<u64> {
     let size = src.ty.size();
@@ -241,9 +241,10 @@ pub fn write(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
 }
 
 /// The accumulator element of a channel, for instructions that use the accumulator without naming
-/// it. Elements have the execution type; the first one has the offset of the destination in its
-/// register. Floats of the upper half of the channels begin at `acc1` (004:2634-2819). Returns the
-/// byte offset and the signed or float type.
+/// it. Elements have the execution type. The element of channel 0 has the same offset in the
+/// accumulator as the destination's first element in its register. The elements begin in `acc1` for
+/// 8 singles from channel 8 or 24 on, and for 16 halves from channel 16 on (004:2634-2819). Returns
+/// the byte offset and the signed or float type.
 pub fn implicit_element(u: &Uop, channel: usize) -> (usize, Type) {
     let (ty, upper) = match u.exec {
         ExecType::Word => (Type::W, false),
@@ -370,7 +371,7 @@ pub fn finish_floats<T: Operand>(
     if how.computed {
         lanes = map(n, |c| if lanes[c].nan() { T::NAN } else { lanes[c] });
         if thread.modes.alternative && exec == Type::F {
-            // Infinities become the greatest number (004:1554-1575).
+            // Infinities become the greatest finite number of the same sign (004:1554-1575).
             lanes = map(n, |c| match lanes[c] {
                 lane if !lane.infinite() => lane,
                 lane if lane > T::ZERO => T::GREATEST,
@@ -462,7 +463,7 @@ pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>)
     });
 }
 
-/// True if a value is too great for the type.
+/// True if a value is outside the range of the type.
 fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
     if ty.is_float() {
         return reformat(T::FORMAT, format(ty), value.pattern(), rounding).overflow;
@@ -473,7 +474,7 @@ fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
         Exact::Nan => false,
         Exact::Infinite { .. } => true,
         Exact::Finite { negative, .. } => {
-            // The value is beyond the limit if their difference has the sign of the value.
+            // The value is beyond the limit if the value minus the limit has the value's sign.
             let limit = if negative { least } else { most };
             let beyond = truncated.plus(Exact::integer(-limit), Rounding::Nearest);
             matches!(beyond, Exact::Finite { negative: below, significand: 1.., .. } if below == negative)

@@ -154,7 +154,7 @@ impl Registers {
     }
 
     /// Resolves a register-indirect region of `channels` elements of `size` bytes: the byte offset
-    /// of each channel. Addresses beyond the file wrap.
+    /// of each channel. Addresses beyond the general registers wrap.
     pub fn indirect(&self, region: &Indirect, channels: usize) -> [u16; MAX_CHANNELS] {
         let mut offsets = [0; MAX_CHANNELS];
         for (n, offset) in offsets.iter_mut().enumerate().take(channels) {

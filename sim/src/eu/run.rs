@@ -26,8 +26,8 @@ enum Done {
 }
 
 impl Thread {
-    /// Executes `kernel` from its first instruction to the end of the thread. Returns the number of
-    /// instructions.
+    /// Executes `kernel` from the current instruction to the end of the thread. Returns the number
+    /// of instructions that the thread has executed in all.
     ///
     /// # Errors
     /// Any [`Fault`] that `world` returns or that an instruction causes, and the fault of a thread
@@ -94,7 +94,8 @@ impl Thread {
         }
         match self.single(kernel, world)? {
             Done::End => Ok(Some(Stop::End)),
-            // The target of a jump is not decoded, or the instruction waits for something.
+            // The target of a jump is not decoded, the instruction waits for something, or an
+            // exception was raised.
             Done::Pause | Done::Interrupted => self.ready(kernel, world),
             Done::On => Ok(None),
         }
@@ -145,7 +146,7 @@ impl Thread {
         };
         let counted = !std::mem::take(&mut self.pending.again);
         let done = self.instruction(Level::detect(), u, kernel, world, counted);
-        // After a fault the same instruction is next again, and its exceptions are checked.
+        // After a fault the same instruction is next again. Its exceptions are not checked again.
         self.passed &= done.is_err();
         self.executed += u64::from(counted && done.is_ok());
         done

@@ -261,7 +261,7 @@ impl Exact {
         let top = exponent + significand.ilog2() as i32;
         let greatest = 1 - format.least();
         let mut scale = 0;
-        // The next power of two must fit too.
+        // Rounding may increase the value to the next power of two, which must fit too.
         while top - scale >= greatest {
             scale += format.wrap();
         }

@@ -12,7 +12,7 @@ pub(super) struct Pending {
     pub stop: Option<Stop>,
     /// The next instruction was counted before it had to wait. It is not counted again.
     pub again: bool,
-    /// An exception may be raised before any instruction.
+    /// Exceptions must be checked before the next instruction.
     pub watch: bool,
 }
 
@@ -34,7 +34,8 @@ pub enum Stop {
     /// The thread waits for a notification in this subregister of `n0`
     /// ([`super::thread::Thread::notify`]).
     Notification(u8),
-    /// A `sendc` waits for the end of the thread with this FFTID ([`super::thread::Thread::retired`]).
+    /// A `sendc` waits for the end of the thread with this FFTID
+    /// ([`super::thread::Thread::retired`]).
     Dependency(u8),
 }
 

@@ -57,7 +57,7 @@ pub struct Message {
 
 /// The environment of a thread.
 pub trait Environment {
-    /// Called before each instruction with its offset and channels.
+    /// Called before each instruction with its byte offset and the mask of its enabled channels.
     ///
     /// # Errors
     /// [`Fault::Hang`] when the budget is used up.

@@ -64,9 +64,9 @@ impl Type {
 pub enum ExecType {
     /// Integers of at most 16 bits.
     Word,
-    /// Integers, one of them of 32 bits.
+    /// Integers, the widest of them of 32 bits.
     Dword,
-    /// Integers, one of them of 64 bits.
+    /// Integers, the widest of them of 64 bits.
     Qword,
     /// Half precision throughout.
     Half,
@@ -77,7 +77,7 @@ pub enum ExecType {
 }
 
 impl ExecType {
-    /// Bits of an integer of this type.
+    /// Bits of a number of this type.
     pub const fn bits(self) -> u32 {
         match self {
             ExecType::Word | ExecType::Half => 16,

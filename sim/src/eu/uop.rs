@@ -75,18 +75,19 @@ impl Src {
 pub enum Target {
     /// Results are dropped.
     Null,
-    /// The file, from this byte on with this many bytes from channel to channel.
+    /// Channel n goes to byte `offset + n * stride` of the file.
     File {
         /// First byte.
         offset: u16,
         /// Bytes from one channel to the next.
         stride: u8,
     },
-    /// Channel n goes to the n-th of these bytes of the file (Align16, wrapped regions).
+    /// Channel n goes to the n-th of these bytes of the file. For destinations that wrap at the end
+    /// of the general registers.
     Table(Box<[u16; MAX_CHANNELS]>),
-    /// Accumulator storage, n-th of these bytes (see [`super::acc`]).
+    /// Channel n goes to the n-th of these bytes of accumulator storage (see [`super::acc`]).
     Accumulator(Box<[u16; MAX_CHANNELS]>),
-    /// The register that `a0` names, and the distance between channels.
+    /// Register-indirect: channel 0 goes to the address in `a0` plus `immediate`.
     Indirect {
         /// Subregister of `a0`.
         address: u8,
@@ -106,7 +107,8 @@ pub struct Dst {
     pub ty: Type,
     /// Where the elements are.
     pub target: Target,
-    /// The write has side effects (cr0, sr0, n0): see [`super::control`].
+    /// True for machine registers (`sr0`, `cr0`, `n0`, `tdr0`, `tm0`, `ce0`). Writes to them have
+    /// side effects: see [`super::control`].
     pub control: bool,
 }
 
@@ -130,7 +132,7 @@ pub struct SendInfo {
 /// First register of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Response {
-    /// The destination is null.
+    /// No response: the destination is null or another architecture register.
     None,
     /// A byte offset.
     Register(u16),
@@ -146,9 +148,10 @@ pub enum Response {
 /// The targets of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Branch {
-    /// Index of the uop, [`NOWHERE`] when the operand is not an immediate.
+    /// Index of the uop at the first target; [`NOWHERE`] if the target is not an immediate.
     pub jip: u32,
-    /// Index of the uop of the second offset, [`NOWHERE`] when there is none.
+    /// Index of the uop at the second target. A branch with one immediate target has it here too.
+    /// [`NOWHERE`] if no target is an immediate.
     pub uip: u32,
     /// The BranchCtrl bit.
     pub control: bool,
@@ -172,7 +175,8 @@ pub struct Uop {
     pub size: u8,
     /// First channel, from quarter and nibble control.
     pub first: u8,
-    /// Channels that this instruction can write, by its size and its Align16 channel enables.
+    /// Channels that this instruction can write, by its size, its Align16 channel enables, and the
+    /// mask of a `smov`.
     pub lanes: u32,
     /// Ignore the execution mask.
     pub no_mask: bool,

@@ -27,13 +27,13 @@ impl ContextId {
 /// A hardware context.
 #[derive(Debug)]
 pub struct Context {
-    /// Its page tables.
+    /// The context's page tables.
     pub space: AddressSpace,
     /// Latched packets and registers.
     pub state: State,
-    /// True if it has no page tables: all its addresses go through the global table.
+    /// True if the context has no page tables: all its addresses go through the global table.
     pub global_only: bool,
-    /// The streamer of a context that was switched out within a batch.
+    /// The streamer, if the context was switched out within a batch or while it waited.
     pub suspended: Option<Streamer>,
 }
 

@@ -16,18 +16,18 @@ pub const QUANTUM: u32 = 256;
 /// A batch that was submitted to an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// Its context.
+    /// The context of the batch.
     pub context: ContextId,
-    /// Address of its first packet.
+    /// Address of the first packet of the batch.
     pub address: u64,
-    /// Its length in bytes; 0 if MI_BATCH_BUFFER_END ends it.
+    /// Length of the batch in bytes; 0 if only MI_BATCH_BUFFER_END ends the batch.
     pub length: u64,
 }
 
 /// The way in which work was submitted to an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// [`Gpu::enqueue`](crate::Gpu::enqueue).
+    /// A batch passed to [`Gpu::enqueue`](crate::Gpu::enqueue).
     Job,
     /// An element of an execution list.
     Element,
@@ -38,41 +38,41 @@ pub enum Source {
 /// The work that runs on an engine: a batch, an element of a list, or a ring.
 #[derive(Clone, Debug)]
 pub struct Active {
-    /// How it was submitted.
+    /// How the work was submitted.
     pub source: Source,
-    /// Address of the context's image in the global table, if it has one.
+    /// Address of the context's image in the global table, if the context has an image.
     pub image: Option<u32>,
     /// The context's number.
     pub number: u32,
-    /// The state to which the context returns at the end, if its image inhibits the save.
+    /// The state to which the context returns when the work ends, if its image inhibits the save.
     pub unsaved: Option<Box<State>>,
-    /// The registers that were loaded from its image, with their values after the load.
+    /// The registers that were loaded from the context's image, with their values after the load.
     pub loaded: Vec<image::Entry>,
-    /// Its context.
+    /// The context of the work.
     pub context: ContextId,
-    /// Its position in rings and batches.
+    /// The position of the work in rings and batches.
     pub streamer: Streamer,
-    /// The work that it may still do.
+    /// The units of work that are left until the work counts as a hang.
     pub budget: Budget,
 }
 
 /// An engine.
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
-    /// Batches that wait for their turn.
+    /// Batches that have not started.
     pub queue: VecDeque<Job>,
     /// The work that runs.
     pub active: Option<Active>,
-    /// Its submission port with the execution lists.
+    /// The engine's submission port with the execution lists.
     pub lists: Execlists,
     /// The context that ran last.
     pub last: Option<ContextId>,
     /// The context of the ring that the registers describe.
     pub ring: Option<ContextId>,
-    /// The ring had a fault: it is stopped until the host writes its registers.
+    /// True if the ring had a fault: it is stopped until the host writes its registers.
     pub hung: bool,
     /// The ring's budget, which lasts until the host writes the ring's registers. Commands that
-    /// move the tail do not renew it.
+    /// move the tail do not renew the budget.
     pub ring_budget: Option<Budget>,
 }
 
@@ -81,9 +81,9 @@ pub struct Engine {
 pub enum Turn {
     /// There is nothing to do.
     Idle,
-    /// The work waits, and nothing has changed.
+    /// The work waits, and the turn changed nothing.
     Waits,
-    /// Some packets were executed.
+    /// Some packets were executed, or media threads made progress.
     Worked,
     /// Another context preempts this one.
     Preempted,
@@ -91,7 +91,7 @@ pub enum Turn {
     Context {
         /// Address of the context's image.
         address: u32,
-        /// True if its state is not restored.
+        /// True if the state of that context is not restored.
         inhibit: bool,
     },
     /// The work has ended.

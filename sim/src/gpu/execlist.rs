@@ -50,7 +50,8 @@ impl Gpu {
     /// second element, then high and low dword of the first.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if the first element is not valid, or both lists are in use.
+    /// [`Fault::BadPacket`] if the first element is not valid, or both lists are in use; those of
+    /// `lite_restore` and `post`.
     pub(super) fn write_port(&mut self, engine: EngineId, value: u32) -> Result<(), Fault> {
         let lists = &mut self.engines[engine as usize].lists;
         lists.written.push(value);
@@ -89,7 +90,7 @@ impl Gpu {
     /// PD Restore also its page tables.
     ///
     /// # Errors
-    /// As [`load_element`](Self::load_element).
+    /// Those of [`load_element`](Self::load_element).
     fn lite_restore(&mut self, engine: EngineId, descriptor: &Descriptor) -> Result<(), Fault> {
         let active = self.engines[engine as usize].active.as_ref();
         let Some(context) =
@@ -171,7 +172,7 @@ impl Gpu {
         let kept = &mut self.contexts[context.index()];
         let unsaved =
             control.ctx_ctrl_engine_ctx_save_inhibit.then(|| Box::new(kept.state.clone()));
-        // Unless the driver moved the head, the context continues within its batch.
+        // Unless the driver moved the head, the context continues where it was switched out.
         let streamer = kept.suspended.take().and_then(|streamer| streamer.resume(ring));
         let streamer = streamer.unwrap_or_else(|| Streamer::ring(ring)).restored(batches);
         self.stamp(engine, lrca, PLACES.restored)?;
@@ -321,8 +322,8 @@ impl Gpu {
         self.stamp(engine, lrca, PLACES.saved)
     }
 
-    /// Ends the element that runs and reports `why`. Next is the second element of the list, or the
-    /// pending list.
+    /// Ends the element that runs and reports `why`. Then makes the second element of the list the
+    /// running one, or, after the last element, the pending list if there is one.
     pub(super) fn element_done(
         &mut self,
         engine: EngineId,
@@ -359,7 +360,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Switches out a context that waits for a semaphore.
+    /// Switches out a context that waits for a semaphore, and reports the wait.
     pub(super) fn waits(&mut self, engine: EngineId, active: Active) -> Result<(), Fault> {
         let polls = active.streamer.wait().is_some_and(|wait| wait.polls);
         self.save(engine, active)?;
@@ -404,7 +405,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Updates RING_EXECLIST_STATUS.
+    /// Updates the registers RING_EXECLIST_STATUS from the lists of an engine.
     pub(super) fn show_status(&mut self, engine: EngineId) {
         let lists = &self.engines[engine as usize].lists;
         let element = lists.element().copied();
@@ -419,7 +420,7 @@ impl Gpu {
         self.device.set_engine(engine, RingExeclistStatusHi::OFFSET, number);
     }
 
-    /// Writes the time at `offset` in the status page of a context.
+    /// Writes the current timestamp at byte `offset` of the status page of a context.
     fn stamp(&mut self, engine: EngineId, lrca: u32, offset: u64) -> Result<(), Fault> {
         let now = crate::machine::watchdog::ticks(self.clock);
         let at = u64::from(lrca) + offset;
@@ -427,7 +428,7 @@ impl Gpu {
         self.write_global(engine, "context image", at + 4, (now >> 32) as u32)
     }
 
-    /// Writes a dword through the global table, for an engine.
+    /// Writes a dword through the global table. `engine` and `what` are for the fault.
     fn write_global(
         &mut self,
         engine: EngineId,

@@ -18,14 +18,15 @@ use genxml::gen8::context::{
 /// A register in an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// Its byte offset in the register space.
+    /// Byte offset of the register in the register space.
     pub register: u32,
-    /// Byte offset of its value from the start of the page.
+    /// Byte offset of this value from the start of the register page.
     pub at: u64,
-    /// The value.
+    /// The value of the register in the image.
     pub value: u32,
-    /// True if it comes after the ring registers, which are always loaded: it is engine state, and
-    /// is not loaded while the image inhibits the restore.
+    /// True if the register comes after the ring registers in the image. Ring registers are always
+    /// loaded; the registers after them are engine state, which is not loaded while the image
+    /// inhibits the restore.
     pub engine_state: bool,
 }
 
@@ -33,7 +34,7 @@ pub struct Entry {
 /// command that is neither MI_LOAD_REGISTER_IMM nor MI_NOOP.
 ///
 /// Mesa's AUB writer puts registers of the second video engine into images of the video engine
-/// (gen8_facts 1.5). They are returned as registers of the first video engine.
+/// (gen8_facts 1.5). This function returns them as registers of the first video engine.
 ///
 /// # Errors
 /// [`PageFault`] if the page is not mapped.

@@ -15,8 +15,8 @@ impl Gpu {
     /// write submits (a ring whose tail moved, an execution list) runs at the next
     /// [`run`](Self::run).
     ///
-    /// A register that belongs to contexts is written in the context that runs, or ran last, on the
-    /// engine; in the context of the engine's ring if none ran yet. The engine is the one whose
+    /// A register that belongs to contexts is written in the context that runs, or ran last, on an
+    /// engine; if none ran yet, in the context of the engine's ring. This is the engine whose
     /// register space contains the offset, or else the render engine.
     ///
     /// # Errors
@@ -50,8 +50,9 @@ impl Gpu {
         Ok(())
     }
 
-    /// Reads a register as the host does. A register that was never written reads 0. The context is
-    /// the one that [`mmio_write`](Self::mmio_write) uses.
+    /// Reads a register as the host does. A register that was never written reads its value after
+    /// reset, usually 0. TIMESTAMP and the idle bit of RING_MI_MODE are computed. A register that
+    /// belongs to contexts is read from the context that [`mmio_write`](Self::mmio_write) uses.
     pub fn mmio_read(&self, offset: u32) -> u32 {
         let owner = engine_at(offset);
         match (rule(offset).home, owner) {
@@ -74,7 +75,7 @@ impl Gpu {
         }
     }
 
-    /// The context that runs on an engine, or ran last.
+    /// The context that runs on an engine, or ran last; `None` if none ran yet.
     pub fn context_on(&self, engine: EngineId) -> Option<crate::ContextId> {
         self.engines[engine as usize].last
     }
@@ -85,7 +86,8 @@ impl Gpu {
         self.images.get(&(engine, lrca)).copied()
     }
 
-    /// True if an engine has nothing to do: no batch, no list, and an empty or stopped ring.
+    /// True if an engine has nothing to do: no batch, no list, and a ring that is disabled, empty
+    /// or stopped by a fault.
     pub fn is_idle(&self, engine: EngineId) -> bool {
         let state = &self.engines[engine as usize];
         let register = |offset| self.device.engine(engine, offset);

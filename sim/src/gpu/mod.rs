@@ -33,8 +33,8 @@ pub struct Gpu {
     pub(crate) images: BTreeMap<(EngineId, u32), ContextId>,
     pub(crate) engines: [Engine; 4],
     pub(crate) device: Device,
-    /// Empty table, used for [`Exec::ggtt`](crate::Exec) while a context without page tables runs:
-    /// the real global table is then the address space of the context.
+    /// An empty table. [`Exec::ggtt`](crate::Exec) refers to it while a context without page tables
+    /// runs, because the real global table is then the address space of the context.
     pub(crate) nothing: AddressSpace,
     pub(crate) work_limit: u64,
     pub(crate) clock: u64,
@@ -89,7 +89,7 @@ impl Gpu {
         &self.contexts[id.index()]
     }
 
-    /// The context, mutable.
+    /// Like `context`, but mutable.
     pub fn context_mut(&mut self, id: ContextId) -> &mut Context {
         &mut self.contexts[id.index()]
     }
@@ -97,7 +97,7 @@ impl Gpu {
     /// Allocates a zeroed buffer of at least `bytes` bytes, in whole pages.
     ///
     /// # Errors
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`] if the buffer does not fit.
     pub fn alloc(&mut self, bytes: u64) -> Result<Frames, OutOfMemory> {
         self.memory.alloc(bytes.div_ceil(PAGE))
     }
@@ -142,7 +142,7 @@ impl Gpu {
     /// Allocates a buffer with `contents` and maps it at `address` (a multiple of 4 KiB).
     ///
     /// # Errors
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`] if the buffer or page tables do not fit.
     pub fn load(
         &mut self,
         id: ContextId,
@@ -161,8 +161,9 @@ impl Gpu {
     }
 
     /// Sets the number of host threads that run thread groups and screen tiles: 1 to 256, including
-    /// the calling thread; initially 1. The number does not change memory, counts, clock or faults:
-    /// they are those of one thread that does the work in order ([`crate::machine::parallel`]).
+    /// the calling thread; initially 1. Memory, counts, clock and faults do not depend on the
+    /// number: they are those of one thread that does the work in order
+    /// ([`crate::machine::parallel`]).
     pub fn set_threads(&mut self, threads: usize) {
         self.device.threads = threads.clamp(1, 256);
     }

@@ -45,7 +45,8 @@ impl Gpu {
         self.engines[engine as usize].queue.push_back(Job { context, address, length });
     }
 
-    /// Runs all engines until none has anything to do. They take turns, always in the same order.
+    /// Runs all engines until none has anything to do. The engines take turns, always in the same
+    /// order.
     ///
     /// # Errors
     /// The first [`Fault`]. The effects of earlier work remain. The batch, list or ring with the
@@ -55,10 +56,10 @@ impl Gpu {
         self.run_with(Listener::default())
     }
 
-    /// [`run`](Self::run) with a listener.
+    /// Like [`run`](Self::run), and passes events to `observer`.
     ///
     /// # Errors
-    /// As there.
+    /// Those of `run`.
     pub fn run_observed(&mut self, observer: &mut dyn Observer) -> Result<Stats, Fault> {
         self.run_with(Listener::new(Some(observer)))
     }
@@ -75,15 +76,15 @@ impl Gpu {
     /// this function again.
     ///
     /// # Errors
-    /// As [`run`](Self::run), except for deadlocks.
+    /// Those of [`run`](Self::run), except for deadlocks.
     pub fn advance(&mut self) -> Result<Progress, Fault> {
         self.advance_with(Listener::default())
     }
 
-    /// [`advance`](Self::advance) with a listener.
+    /// Like [`advance`](Self::advance), and passes events to `observer`.
     ///
     /// # Errors
-    /// As there.
+    /// Those of `advance`.
     pub fn advance_observed(&mut self, observer: &mut dyn Observer) -> Result<Progress, Fault> {
         self.advance_with(Listener::new(Some(observer)))
     }
@@ -106,7 +107,7 @@ impl Gpu {
     /// bytes; 0 means that only MI_BATCH_BUFFER_END ends the batch.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     pub fn submit(
         &mut self,
         id: ContextId,
@@ -118,10 +119,10 @@ impl Gpu {
         self.run()
     }
 
-    /// [`submit`](Self::submit) with a listener.
+    /// Like [`submit`](Self::submit), and passes events to `observer`.
     ///
     /// # Errors
-    /// As there.
+    /// Those of `submit`.
     pub fn submit_observed(
         &mut self,
         id: ContextId,
@@ -134,8 +135,8 @@ impl Gpu {
         self.run_observed(observer)
     }
 
-    /// Runs a turn of each engine. [`Turn::Idle`] if none has work; [`Turn::Waits`] if all engines
-    /// with work wait.
+    /// Runs a turn of each engine. Returns [`Turn::Idle`] if none has work, [`Turn::Waits`] if all
+    /// engines with work wait, and otherwise `Turn::Worked`.
     fn round(&mut self, stats: &mut Stats, listener: &mut Listener<'_>) -> Result<Turn, Fault> {
         let mut all = Turn::Idle;
         for engine in EngineId::ALL {
@@ -336,8 +337,8 @@ impl Gpu {
         })
     }
 
-    /// Called when the host writes a register of an engine's ring. The ring continues after a fault
-    /// and gets a full budget.
+    /// Called when the host writes a register of an engine's ring. The ring gets a full budget, and
+    /// continues if a fault had stopped it.
     pub(super) fn ring_written(&mut self, id: EngineId) {
         let engine = &mut self.engines[id as usize];
         (engine.hung, engine.ring_budget) = (false, None);
@@ -351,8 +352,8 @@ impl Gpu {
     /// page tables belong to the ring and do not change.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] beyond [`IMAGES`]. The model keeps every context that was loaded, so
-    /// the limit protects the host's memory.
+    /// [`Fault::BadPacket`] for a new context if the engine already has [`IMAGES`] contexts. The
+    /// model keeps every context that was loaded, so the limit protects the host's memory.
     fn switch_ring(
         &mut self,
         id: EngineId,
@@ -403,8 +404,8 @@ impl Gpu {
         })
     }
 
-    /// Makes the target context of a signal compare its semaphore again. If it is not active, the
-    /// signal has no effect.
+    /// Makes the target context of a signal compare its semaphore again. If that context is not
+    /// active on the target engine, the signal has no effect.
     fn deliver(&mut self, signal: Signal) {
         if let Some(active) = &mut self.engines[signal.engine as usize].active
             && active.number == signal.context
@@ -422,8 +423,8 @@ impl Gpu {
             Source::Element => {
                 engine.lists.give_up();
                 if engine.lists.running.is_some() {
-                    // If the status page is not mapped, that is the fault being handled, or the
-                    // next report fails with it.
+                    // `post` fails only if the status page is not mapped. Then this is the fault
+                    // being handled, or the next `post` reports it.
                     let _ = self
                         .post(id, ContextStatus { idle_to_active: true, ..ContextStatus::new() });
                 }

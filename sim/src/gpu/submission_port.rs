@@ -17,7 +17,7 @@ pub struct Execlists {
 }
 
 impl Execlists {
-    /// The element that runs or comes next.
+    /// The current element of the running list.
     pub(super) fn element(&self) -> Option<&Descriptor> {
         self.running.as_ref().map(|(list, element)| &list[*element])
     }
@@ -27,7 +27,8 @@ impl Execlists {
         self.running.as_ref().is_some_and(|(list, element)| *element == 1 || !list[1].valid)
     }
 
-    /// Drops the list that runs and starts the pending one. Dwords written to the port stay.
+    /// Drops the list that runs and makes the pending list the running one. Dwords written to the
+    /// port so far stay.
     pub(super) fn give_up(&mut self) {
         self.running = self.pending.take().map(|list| (list, 0));
     }

@@ -23,7 +23,7 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
-/// The texels of a level that are used.
+/// The texels of a level that the picture has: every `step`-th column and row.
 struct Grid {
     step: u32,
     width: u32,
@@ -36,7 +36,7 @@ impl Grid {
         Grid { step, width: level.width.div_ceil(step), height: level.height.div_ceil(step) }
     }
 
-    /// A value for each pixel.
+    /// The values that `value` returns for the texel of each pixel of the picture.
     fn map<T>(&self, value: impl Fn(u32, u32) -> T) -> Vec<T> {
         let texels = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
         texels.map(|(x, y)| value(x * self.step, y * self.step)).collect()
@@ -50,7 +50,8 @@ impl Grid {
 impl Drawing<'_> {
     /// A render target: its level and first slice, sample 0 of each pixel, without alpha.
     /// Fast-cleared blocks have the clear colour; pixels that are not in memory are transparent.
-    /// Floats are clamped to 0..=1; integers above 255 are scaled by the greatest one.
+    /// Floats are clamped to 0..=1. If an integer is above 255, all are scaled so that the greatest
+    /// becomes 255.
     ///
     /// `None` if the target is not an image with channels.
     pub fn color(&self, target: &Target) -> Option<Image> {
@@ -100,13 +101,14 @@ impl Drawing<'_> {
         self.greys(&buffer.plane, depths.into_iter().map(|depth| depth.map(grey)))
     }
 
-    /// A stencil buffer, values as greys; sample 0 of the first slice.
+    /// A stencil buffer: values as greys; sample 0 of the first slice.
     pub fn stencil(&self, plane: &Plane) -> Image {
         let values = self.plane(plane, |[value, ..]| value);
         self.greys(plane, values.into_iter())
     }
 
-    /// The elements of a depth or stencil buffer, of at most four bytes.
+    /// The elements of a depth or stencil buffer, of at most four bytes; `None` for elements that
+    /// are not in memory.
     fn plane<T>(&self, plane: &Plane, value: impl Fn([u8; 4]) -> T) -> Vec<Option<T>> {
         let Plane { surface, level, .. } = plane;
         let bytes = (surface.element_bytes as usize).min(4);

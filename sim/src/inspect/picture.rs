@@ -25,10 +25,10 @@ pub fn write_rgba(path: &Path, width: u32, height: u32, rgba: &[u8]) -> io::Resu
 /// The reason why a frame cannot be converted to a picture.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadFrame {
-    /// Its pixel format is not supported.
+    /// The pixel format of the frame is not supported.
     #[error("pixel format {0} is not supported")]
     Format(String),
-    /// Its rows overlap, or it ends after its memory.
+    /// The rows of the frame overlap, or the frame ends after its memory.
     #[error("{width}x{height} pixels do not fit its memory")]
     Size {
         /// Width in pixels.
@@ -38,8 +38,8 @@ pub enum BadFrame {
     },
 }
 
-/// The surface format for a DRM format code of four characters (drm_fourcc.h: names of channels
-/// from the highest bit down).
+/// The surface format for a DRM format code of four characters. The names in drm_fourcc.h give
+/// channels from the highest bit down; those of surface formats, from the lowest bit up.
 pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
     Some(match fourcc {
         "XR24" => SurfaceFormat::B8G8R8X8_UNORM,
@@ -58,7 +58,8 @@ pub fn format(fourcc: &str) -> Option<SurfaceFormat> {
 /// The pixels of a frame as red, green, blue and alpha bytes. Alpha is always 255.
 ///
 /// # Errors
-/// [`BadFrame`] if the pixel format is not supported, or if memory ends before the frame.
+/// [`BadFrame`] if the pixel format is not supported, if the rows overlap, or if the frame ends
+/// after its memory.
 pub fn frame_rgba(frame: &Frame, object: &[u8]) -> Result<Vec<u8>, BadFrame> {
     let codec = format(&frame.fourcc).and_then(Codec::of);
     let codec = codec.ok_or_else(|| BadFrame::Format(frame.fourcc.clone()))?;
@@ -105,7 +106,7 @@ mod tests {
             ("AR24", &[0x11, 0x22, 0x33, 0x80], [0x33, 0x22, 0x11]),
             ("XB24", &[0x11, 0x22, 0x33, 0xff], [0x11, 0x22, 0x33]),
             ("AB24", &[0x11, 0x22, 0x33, 0x00], [0x11, 0x22, 0x33]),
-            // Red is in the high bits of all three.
+            // Red is in the high bits of RG16, XR15 and XR30, and in the low bits of XB30.
             ("RG16", &0xf800u16.to_le_bytes(), [255, 0, 0]),
             ("XR15", &0x7c00u16.to_le_bytes(), [255, 0, 0]),
             ("XR30", &0x3ff0_0000u32.to_le_bytes(), [255, 0, 0]),

@@ -79,7 +79,7 @@ pub struct Summary {
     uses_depth: bool,
     /// Culling and fill modes.
     pub raster: ThreeDStateRaster,
-    /// Samples of a pixel.
+    /// Number of samples of a pixel.
     pub samples: u32,
     /// Mask of the samples that may be covered.
     pub sample_mask: u32,
@@ -105,7 +105,7 @@ pub struct Summary {
 pub struct ShaderSummary {
     /// `VS`, `HS`, `DS`, `GS` or `PS`.
     pub stage: &'static str,
-    /// Its kernels; only pixel shaders have up to three.
+    /// The kernels of the stage: up to three for a pixel shader, one for other stages.
     pub kernels: Vec<KernelSummary>,
 }
 
@@ -123,14 +123,14 @@ pub struct KernelSummary {
 /// A render target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its binding table index.
+    /// Binding table index of the target.
     pub binding: u8,
     /// The surface.
     pub surface: Surface,
     /// The level that is drawn to.
     pub level: Level,
-    /// Its entry of BLEND_STATE. Messages select the entry in their header. Here targets get
-    /// entries in the order of their binding table indices, as drivers do.
+    /// Entry of BLEND_STATE for the target, if there is one. Messages select the entry in their
+    /// header. Here targets get entries in the order of their binding table indices, as drivers do.
     pub blend: Option<BlendStateEntry>,
 }
 

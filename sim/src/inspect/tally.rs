@@ -37,7 +37,7 @@ pub struct EngineCounts {
 pub struct PacketCounts {
     /// Number of packets.
     pub count: u64,
-    /// Units of the model's clock that they took.
+    /// Units of the model's clock that these packets took.
     pub clock: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct KernelCounts {
     pub threads: u64,
     /// Instructions of threads that ended.
     pub instructions: u64,
-    /// Messages that they sent.
+    /// Messages that its threads sent.
     pub messages: u64,
 }
 
@@ -114,7 +114,7 @@ impl Tally {
         rows
     }
 
-    /// Kernels with their addresses, sorted by instructions; the one with the most comes first.
+    /// Kernels with their addresses, sorted by instructions; the kernel with the most comes first.
     pub fn kernels(&self) -> Vec<(u64, KernelCounts)> {
         let mut rows: Vec<_> =
             self.kernels.iter().map(|(&address, &counts)| (address, counts)).collect();

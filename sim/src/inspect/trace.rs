@@ -3,8 +3,8 @@
 //!
 //! Each engine is a track. A track has nested slices (submission, batches of both levels, packets,
 //! thread groups) and instants (flushes and invalidations of caches). Times are the model's clock;
-//! one unit is written as one nanosecond. They measure the work done, not the time that hardware
-//! would take, and are the same in each run.
+//! one unit is written as one nanosecond. The clock measures the work done, not the time that
+//! hardware would take, and is the same in each run. A counter shows the EU instructions executed.
 //!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
 //! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
@@ -23,12 +23,12 @@ pub struct Trace<W: Write> {
     tracks: [Track; EngineId::ALL.len()],
     clock: u64,
     started: bool,
-    /// EU instructions of threads that ended, for the counter.
+    /// EU instructions of all threads that have ended, for the counter.
     instructions: u64,
     result: io::Result<()>,
 }
 
-/// An engine's open slices, outermost first.
+/// The track of an engine: its open slices, outermost first, and whether its name was written.
 #[derive(Clone, Debug, Default)]
 struct Track {
     open: Vec<Slice>,
@@ -149,7 +149,7 @@ impl<W: Write> Trace<W> {
         self.record(now, 'B', name, args)
     }
 
-    /// Ends the slices of an engine that are of this kind or inside one.
+    /// Ends the open slices of an engine that are of kind `outermost` or inside such a slice.
     fn close(&mut self, now: Now, outermost: Slice) -> io::Result<()> {
         while self.tracks[now.engine as usize].open.pop_if(|slice| *slice >= outermost).is_some() {
             self.record(now, 'E', "", |_| Ok(()))?;
@@ -157,7 +157,7 @@ impl<W: Write> Trace<W> {
         Ok(())
     }
 
-    /// Writes one object. Before an engine's first one, writes the name of its track.
+    /// Writes one object. Before the first object of an engine, writes the name of its track.
     fn record(
         &mut self,
         now: Now,

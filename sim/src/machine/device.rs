@@ -59,7 +59,7 @@ pub struct Device {
     pub signals: Vec<Signal>,
     /// The record of caches that commands flushed and invalidated.
     pub coherence: Coherence,
-    /// Host threads that work (thread groups, tiles of the screen) may run on.
+    /// Number of host threads that thread groups and tiles of the screen may run on.
     pub threads: usize,
     /// Host memory that speculative parts reuse; not state of the GPU.
     pub(crate) overlays: OverlayPool,
@@ -99,7 +99,8 @@ impl Device {
         self.registers.write(mmio_base(engine) + offset, value);
     }
 
-    /// Writes a register as a command or the host does.
+    /// Writes the bits in `enable` of a register, as a command or the host does. Ignores registers
+    /// that do not belong to the GPU and write-only registers.
     pub fn write(&mut self, offset: u32, value: u32, enable: u32) {
         let rule = rule(offset);
         if rule.home == Home::Device && !rule.write_only {
@@ -108,7 +109,7 @@ impl Device {
         }
     }
 
-    /// Reads a register as a command or the host does.
+    /// Reads a register as a command or the host does; 0 for write-only registers.
     pub fn read(&self, offset: u32) -> u32 {
         if rule(offset).write_only { 0 } else { self.registers.read(offset) }
     }
@@ -197,7 +198,8 @@ impl Device {
     }
 
     /// Records an error that the engine reports (2d p.198): in its status register, and in its
-    /// identity register unless it is masked. A new bit there raises an interrupt.
+    /// identity register unless the error is masked. A new bit in the identity register raises an
+    /// interrupt.
     pub fn error(&mut self, engine: EngineId, errors: Errors) {
         let [bits] = errors.pack();
         let esr = self.engine(engine, RingEsr::OFFSET) | bits;

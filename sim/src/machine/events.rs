@@ -43,7 +43,7 @@ pub enum Event<'a> {
     Flip {
         /// The plane.
         plane: MiDisplayFlipDisplayPlaneSelect,
-        /// Its address in the global table.
+        /// Address of the new buffer in the global table.
         address: u64,
         /// Bytes from line to line.
         pitch: u32,
@@ -61,7 +61,7 @@ pub enum Event<'a> {
         kernel: u64,
         /// Byte offset of the instruction from there.
         ip: u32,
-        /// Channels that take part.
+        /// Mask of the enabled channels. Bit 0 is the first channel of the instruction.
         mask: u32,
     },
     /// An engine starts to execute something: a submitted batch, or the ring of a context.

@@ -88,7 +88,7 @@ impl Exec<'_> {
         }
     }
 
-    /// First byte of the engine's registers.
+    /// Offset of the first of the engine's registers.
     pub fn base(&self) -> u32 {
         mmio_base(self.engine)
     }
@@ -117,8 +117,9 @@ impl Exec<'_> {
     }
 
     /// Writes a register as a command does. Bits outside `enable` keep their value. Registers of
-    /// the GPU need privilege: without it nothing is written and a violation is counted. Clocks are
-    /// read-only: a write has no effect and is not a violation.
+    /// the GPU need privilege, unless RING_FORCE_TO_NONPRIV lists them. Without privilege nothing
+    /// is written and a violation is counted. Clocks are read-only: a write has no effect and is
+    /// not a violation.
     ///
     /// # Errors
     /// [`Fault::Unimplemented`] for a write-only register of the GPU: a write to such a port would

@@ -131,7 +131,7 @@ pub enum Fault {
     Memory(#[from] crate::mem::OutOfMemory),
 }
 
-/// Lists the first of the waiting threads and the number of the others.
+/// Describes the first four waiting threads, and gives the number of the others.
 fn waiting(threads: &[Waiting]) -> String {
     const SHOWN: usize = 4;
     let list: Vec<String> = (threads.iter().take(SHOWN))
@@ -156,7 +156,7 @@ fn waiting(threads: &[Waiting]) -> String {
 /// is known.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The model does not implement it yet; hardware does.
+    /// The model does not implement the operation yet; hardware does.
     #[error("the model does not implement {what} ({page})")]
     Missing {
         /// The operation, field value or message.
@@ -164,7 +164,7 @@ pub enum Refusal {
         /// Where it is described.
         page: Cow<'static, str>,
     },
-    /// The manual forbids it.
+    /// The manual forbids the operation.
     #[error("{why}")]
     Illegal {
         /// What is wrong.
@@ -182,7 +182,7 @@ impl Refusal {
         Refusal::Missing { what: what.into(), page: page.into() }
     }
 
-    /// The manual forbids it: `why`.
+    /// The manual forbids the operation, for the reason `why`.
     #[cold]
     pub fn illegal(why: impl Into<Cow<'static, str>>) -> Refusal {
         Refusal::Illegal { why: why.into() }
@@ -199,7 +199,7 @@ impl Refusal {
 }
 
 impl Fault {
-    /// The packet that was running, if there was one; for a deadlock the first that waits.
+    /// The packet that was running, if there was one. For a deadlock, the first packet that waits.
     pub fn place(&self) -> Option<Place> {
         match self {
             Fault::Page { at, .. }

@@ -9,9 +9,9 @@ use crate::assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 
-/// Whether an operand goes through the global table if its packet asks for it (`wanted`). For
-/// commands that ignore the request in a batch without privilege instead of being skipped
-/// (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
+/// True if an operand goes through the global table: its packet asks for it (`wanted`), and the
+/// batch has the privilege. For commands that use the context's table in a batch without privilege,
+/// instead of being skipped (assumptions::GLOBAL_ACCESS_NEEDS_PRIVILEGE).
 pub fn global_if_allowed(exec: &Exec<'_>, wanted: bool) -> bool {
     wanted && (exec.mode.privileged || !GLOBAL_ACCESS_NEEDS_PRIVILEGE)
 }

@@ -17,7 +17,7 @@ impl OverlayPool {
     /// Maximum number of entries.
     const CAPACITY: usize = 64;
 
-    /// An empty overlay and a fork of `space`.
+    /// Takes an empty overlay out of the pool, or makes one, together with a fork of `space`.
     pub fn take(&mut self, space: &AddressSpace) -> (Overlay, AddressSpace) {
         match self.0.pop() {
             Some((overlay, mut fork)) => {

@@ -76,8 +76,9 @@ const PART: u64 = 1_000_000;
 /// Work of a part at the start of a walker or draw, and after an abort. It is small, so that little
 /// is lost if items have to run in order. It doubles with every wave without an abort.
 const FIRST_PART: u64 = PART / 4;
-/// Parts of a wave for each host thread: the number of parts, and their size as a right shift of
-/// the full size. Small parts come last, so that no host thread waits long for another one.
+/// Parts of a wave for each host thread, as pairs: the number of parts, and the right shift that
+/// makes their size from the full size. Small parts come last, so that no host thread waits long
+/// for another one.
 const PARTS: [(u64, u32); 3] = [(12, 0), (2, 1), (4, 2)];
 /// Sum of [`PARTS`], in parts of full size.
 const WHOLE_PARTS: u64 = 14;
@@ -86,11 +87,11 @@ const WHOLE_PARTS: u64 = 14;
 const MAX_WAVE_LENGTH: u64 = 4;
 /// Minimum work for which host threads are started.
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
-/// A part is aborted if its work is this many times the expected work.
+/// A part is aborted if its work is more than this many times the expected work.
 const MAX_WORK_RATIO: u64 = 32;
-/// Aborts tolerated before the rest runs in order.
+/// Number of aborts that are tolerated. After more aborts, the rest of the work runs in order.
 const MAX_ABORTS: u64 = 2;
-/// Committed parts that allow one more abort.
+/// Number of committed parts that allow one more abort.
 const COMMITS_PER_ABORT: u64 = 16;
 
 /// Runs all items.

@@ -11,9 +11,9 @@ pub struct Place {
     pub engine: EngineId,
     /// The packet's name in the manual, or what was being done between packets ("batch fetch").
     pub packet: &'static str,
-    /// Its graphics address.
+    /// Graphics address of the packet.
     pub address: u64,
-    /// Start address of the batch or ring that contains it.
+    /// Start address of the batch or ring that contains the packet.
     pub batch: u64,
     /// The instruction, if a thread of the packet was being executed.
     pub thread: Option<InKernel>,

@@ -6,7 +6,8 @@
 //! every write unchanged and belongs to the context.
 //!
 //! Some registers belong to the GPU ([`Home::Device`]): rings, submission ports, status pages, page
-//! table roots, interrupts, errors. All others are state of the context and are kept with it.
+//! table roots, interrupts, errors. Clocks have no owner. All others are state of the context and
+//! are kept with it.
 
 use genxml::core::reflect::{Access, Kind, registers};
 use genxml::engine::EngineId;
@@ -216,7 +217,7 @@ pub fn engine_at(offset: u32) -> Option<(EngineId, u32)> {
     })
 }
 
-/// First byte of an engine's registers (gen8_facts 1.2, i915 intel_engine_cs.c).
+/// Offset of the first of an engine's registers (gen8_facts 1.2, i915 intel_engine_cs.c).
 pub const fn mmio_base(engine: EngineId) -> u32 {
     match engine {
         EngineId::Render => 0x02000,

@@ -7,7 +7,8 @@ use super::wait::Wait;
 use genxml::gen8::mi::MiSemaphoreWaitCompareOperation as Compare;
 
 impl Wait {
-    /// Compares memory again; in signal mode only after a signal. True if the wait is over.
+    /// Compares memory with the data again; in signal mode only after a signal. Returns true if the
+    /// wait is over.
     ///
     /// # Errors
     /// [`Fault::Page`] if the semaphore is no longer mapped.

@@ -28,9 +28,9 @@ pub struct State {
     pub registers: Registers,
     /// The newest packet of each kind of latched state, for draws.
     pub latched: Latched,
-    /// MI_SET_PREDICATE makes the streamer skip packets.
+    /// True while MI_SET_PREDICATE makes the streamer skip packets.
     pub skips: bool,
-    /// MI_ARB_ON_OFF has disabled preemption by other contexts.
+    /// True while MI_ARB_ON_OFF disables preemption by other contexts.
     pub arbitration_off: bool,
     /// Counts of speculative parts on several host threads; not state of the context.
     pub speculation: Speculation,

@@ -56,8 +56,8 @@ impl std::ops::AddAssign for Stats {
     }
 }
 
-/// Counts of speculative parts. Unlike all other results, they depend on the number of host threads.
-/// They do not depend on time.
+/// Counts of speculative parts. Unlike all other results, these counts depend on the number of host
+/// threads. They do not depend on time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Speculation {
     /// Parts whose result was used.

@@ -25,7 +25,7 @@ pub struct Wait {
     pub polls: bool,
     /// The packet's dwords.
     pub packet: [u32; MiSemaphoreWait::DWORDS],
-    /// A signal arrived since the last comparison.
+    /// True if a signal has arrived since the last comparison.
     pub signalled: bool,
 }
 

@@ -48,7 +48,7 @@ impl Budget {
         Budget { left: limit, beyond: 0, limit, end: started.wrapping_add(limit) }
     }
 
-    /// Continues with the clock at `clock` units: other engines ran in between.
+    /// Continues the submission with the clock at `clock` units: other engines have run meanwhile.
     pub fn resume(&mut self, clock: u64) {
         self.end = clock.wrapping_add(self.left + self.beyond);
     }
@@ -68,7 +68,7 @@ impl Budget {
         }
     }
 
-    /// Continues beyond the turn, because only an instruction can end a turn.
+    /// Spends units beyond the turn, because only an instruction can end a turn.
     #[cold]
     fn more(&mut self, units: u64) -> Result<(), Exhausted> {
         if self.beyond == 0 {
@@ -101,7 +101,7 @@ impl Budget {
         self.left -= self.beyond;
     }
 
-    /// Ends the turn, if there is one. True if budget is left beyond it.
+    /// Ends the turn, if there is one. Returns true if budget is left beyond the turn.
     pub fn end_turn(&mut self) -> bool {
         let beyond = std::mem::take(&mut self.beyond);
         self.left += beyond;

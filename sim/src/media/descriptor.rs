@@ -35,11 +35,11 @@ pub struct Dispatch {
     pub descriptor: InterfaceDescriptorData,
     /// The state of the front end.
     pub vfe: MediaVfeState,
-    /// The constants, from the descriptor's read offset on.
+    /// The constants: the CURBE from the descriptor's read offset on, or indirect data.
     constants: Vec<u8>,
     /// True if the constants are indirect data.
     indirect: bool,
-    /// Bytes of shared local memory of a group.
+    /// Bytes of shared local memory of a thread group.
     pub slm: usize,
     /// `cr0.0`.
     control: u32,
@@ -51,11 +51,12 @@ impl Dispatch {
     /// Resolves the loaded descriptor number `index`.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if that descriptor is not loaded, if no MEDIA_VFE_STATE came before, or
-    /// if a field of one of them holds an illegal value.
+    /// [`Fault::BadPacket`] if no MEDIA_VFE_STATE was executed before, if the descriptor is not
+    /// loaded, or if a field of the descriptor has an illegal value.
     pub fn resolve(exec: &mut Exec<'_>, index: u64) -> Result<Dispatch, Fault> {
         let Some(vfe) = exec.state.vfe else {
-            return Err(exec.bad_field("MEDIA_VFE_STATE", 0, "the packet was not executed before"));
+            let why = "no MEDIA_VFE_STATE was executed before this packet";
+            return Err(exec.bad_field("MEDIA_VFE_STATE", 0, why));
         };
         let Some(descriptor) =
             exec.state.interface_descriptors.entries.get(index as usize).copied()
@@ -76,7 +77,7 @@ impl Dispatch {
             descriptor.constant_indirect_urb_entry_read_length.get(),
             descriptor.cross_thread_constant_data_read_length.get(),
         );
-        // Without constants the offset is ignored (2d p.231).
+        // Without constants the read offset is ignored (2d p.231).
         let skip = match own > 0 || shared > 0 && READ_OFFSET_COUNTS_FOR_SHARED_CONSTANTS {
             true => descriptor.constant_urb_entry_read_offset.get(),
             false => 0,
@@ -116,8 +117,8 @@ impl Dispatch {
         self.indirect = true;
     }
 
-    /// Appends the constants of thread `thread` of a group: the registers that all threads share,
-    /// which come first in memory, and the thread's own.
+    /// Appends the constants of thread `thread` of a group to `payload`: the registers that all
+    /// threads share, and the thread's own registers. In memory, the shared registers come first.
     pub fn push_shares(&self, payload: &mut Vec<u8>, thread: usize) {
         let shared = self.descriptor.cross_thread_constant_data_read_length.get() as usize;
         let own = self.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
@@ -143,10 +144,10 @@ impl Dispatch {
         payload.resize(length, 0);
     }
 
-    /// Refuses payloads that are longer than the register file.
+    /// Refuses a payload of more `registers` than the register file has.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`].
+    /// [`Fault::BadPacket`] if the payload is too long.
     pub fn check_payload(&self, exec: &Exec<'_>, registers: usize) -> Result<(), Fault> {
         if registers > MAX_PAYLOAD {
             return Err(exec.bad_field(
@@ -158,7 +159,8 @@ impl Dispatch {
         Ok(())
     }
 
-    /// Number of scratch slots: at most so many running threads have scratch space of their own.
+    /// Number of scratch slots: the largest number of running threads that have scratch space of
+    /// their own.
     pub fn scratch_slots(&self) -> u64 {
         self.vfe.maximum_number_of_threads.get().min(MAX_FFTID)
     }
@@ -183,8 +185,8 @@ impl Dispatch {
         })
     }
 
-    /// Fills in everything that a thread starts with except its payload. `number` is the number of
-    /// its slot, `fftid` that of its scratch space.
+    /// Sets all fields of `launch`, the state that a thread starts with, except the payload.
+    /// `number` is the number of the thread's slot, `fftid` the number of its scratch slot.
     pub fn launch(&self, launch: &mut Launch, mask: u32, number: u32, fftid: u64) {
         // The vector mask enables all four channels of each group of four with a live channel
         // (004:3000ff).

@@ -53,8 +53,8 @@ impl Walk {
         self.sizes().into_iter().fold(1, u64::saturating_mul)
     }
 
-    /// Group number `index` in order, X fastest, then Y, then Z. `index` must be less than
-    /// [`count`](Self::count).
+    /// X, Y and Z of group number `index` in the order of dispatch: X changes fastest, then Y, then
+    /// Z. `index` must be less than [`count`](Self::count).
     pub fn group(self, index: u64) -> [u32; 3] {
         let [width, height, _] = self.sizes();
         let [x, y, z] = [index % width, index / width % height, index / width / height];
@@ -69,9 +69,9 @@ pub struct Group {
     pub threads: [u32; 3],
     /// Channels of a thread: 8, 16 or 32.
     pub channels: u32,
-    /// Live channels of the last thread in X.
+    /// Mask of the live channels of the last thread in X.
     pub right: u32,
-    /// Live channels of the last threads in Y.
+    /// Mask of the live channels of the last threads in Y.
     pub bottom: u32,
 }
 
@@ -81,7 +81,7 @@ impl Group {
         self.threads.into_iter().map(u64::from).fold(1, u64::saturating_mul)
     }
 
-    /// Live channels of each thread, X fastest, then Y, then Z.
+    /// Masks of the live channels of all threads: X changes fastest, then Y, then Z.
     pub fn masks(self) -> impl Iterator<Item = u32> {
         let [width, height, _] = self.threads;
         let all = u32::MAX >> (32 - self.channels.clamp(1, 32));
@@ -100,7 +100,7 @@ impl Group {
 pub struct Grid {
     dispatch: Dispatch,
     walk: Walk,
-    /// Live channels of each thread of a group.
+    /// Masks of the live channels of the threads of a group.
     masks: Vec<u32>,
 }
 
@@ -126,8 +126,8 @@ impl Grid {
     /// Resolves all state that the walker names.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for fields that no group can run with; page faults when the state is
-    /// read.
+    /// [`Fault::BadPacket`] for field values with which no group can run; page faults when the
+    /// state is read.
     pub fn resolve(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Grid, Fault> {
         let channels = match walker.simd_size {
             GpgpuWalkerSimdSize::SIMD8 => 8,
@@ -188,7 +188,7 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Refuses fields that no group can run with.
+    /// Refuses field values with which no group can run.
     fn check(&self, exec: &Exec<'_>) -> Result<(), Fault> {
         let Grid { dispatch, masks, .. } = self;
         let descriptor = &dispatch.descriptor;
@@ -200,7 +200,8 @@ impl Grid {
             dispatch.scratch_slots().min(self.groups().saturating_mul(masks.len() as u64)).max(1)
                 - 1,
         )?;
-        // gem_gpgpu_fill leaves the count 0 and hardware runs it, so only barriers use the count.
+        // The IGT test gem_gpgpu_fill leaves the count 0 and runs on hardware, so only barriers use
+        // the count.
         let count = descriptor.number_of_threads_in_gpgpu_thread_group.get();
         if descriptor.barrier_enable && (count != masks.len() as u64 || count > MAX_BARRIER) {
             let why = format!(
@@ -230,7 +231,7 @@ impl Grid {
         exec.emit(&Event::Group { id, threads: masks.len() as u32 });
         let descriptor = &dispatch.descriptor;
         slots.local.slm.fill(SHARED_LOCAL_MEMORY_FILL);
-        // Messages of the previous group that were not delivered.
+        // Drop messages of the previous group that were not delivered.
         slots.local.mail.clear();
         let barrier = (index % BARRIERS) as u8;
         slots.local.barrier = descriptor.barrier_enable.then(|| Barrier {
@@ -296,7 +297,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Builds a thread's payload: r0, then the thread's part of the constants (gen8_facts 3.7).
+    /// Builds a thread's payload: r0, then the constants that the thread gets (gen8_facts 3.7).
     fn payload(&self, payload: &mut Vec<u8>, header: &GpgpuThreadPayloadHeader, thread: usize) {
         payload.clear();
         payload.extend_from_slice(bytemuck::cast_slice(&header.pack()));

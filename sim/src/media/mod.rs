@@ -48,7 +48,7 @@ pub fn dispatch_object(exec: &mut Exec<'_>, object: &MediaObject<'_>) -> Result<
 /// Starts the thread of a MEDIA_OBJECT_GRPID.
 ///
 /// # Errors
-/// As for [`dispatch_object`].
+/// Those of [`dispatch_object`].
 pub fn dispatch_grpid(exec: &mut Exec<'_>, object: &MediaObjectGrpid<'_>) -> Result<(), Fault> {
     object::grpid(exec, object)
 }
@@ -56,7 +56,7 @@ pub fn dispatch_grpid(exec: &mut Exec<'_>, object: &MediaObjectGrpid<'_>) -> Res
 /// Starts the thread of a MEDIA_OBJECT_PRT.
 ///
 /// # Errors
-/// As for [`dispatch_object`].
+/// Those of [`dispatch_object`].
 pub fn dispatch_prt(exec: &mut Exec<'_>, object: &MediaObjectPrt) -> Result<(), Fault> {
     object::prt(exec, object)
 }
@@ -64,7 +64,7 @@ pub fn dispatch_prt(exec: &mut Exec<'_>, object: &MediaObjectPrt) -> Result<(), 
 /// Starts the threads of a MEDIA_OBJECT_WALKER.
 ///
 /// # Errors
-/// As for [`dispatch_object`].
+/// Those of [`dispatch_object`].
 pub fn dispatch_object_walker(
     exec: &mut Exec<'_>,
     walker: &MediaObjectWalker<'_>,
@@ -72,8 +72,8 @@ pub fn dispatch_object_walker(
     object::walker(exec, walker)
 }
 
-/// Executes MEDIA_VFE_STATE: waits until the threads before it have ended, then frees all URB
-/// entries and latches the packet.
+/// Executes MEDIA_VFE_STATE: waits until all media threads have ended, then frees all URB entries
+/// and latches the packet.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for sizes that do not fit the URB; any [`Fault`] of the threads.
@@ -104,8 +104,8 @@ pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Faul
 }
 
 /// Executes MEDIA_STATE_FLUSH: waits until all root threads have started. After that, packets may
-/// change the state that these threads started with. The packet's watermark, which waits for free
-/// room, is ignored: the model always has room.
+/// change the state that these threads started with. The packet's watermark, which makes hardware
+/// wait for free room, is ignored: the model always has room.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.
@@ -121,8 +121,8 @@ pub fn clear(exec: &mut Exec<'_>) {
     exec.state.slots.get_mut::<Pool>().reset();
 }
 
-/// Runs threads for a while; called when the command streamer waits. True if a thread made
-/// progress.
+/// Gives each media thread that does not wait one turn; called while the command streamer waits.
+/// True if a thread started or made progress.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.
@@ -130,7 +130,7 @@ pub fn go_on(exec: &mut Exec<'_>) -> Result<bool, Fault> {
     pool::go_on(exec)
 }
 
-/// Runs threads until all have ended.
+/// Runs media threads until all have ended.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.

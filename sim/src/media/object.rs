@@ -22,7 +22,7 @@ const MAX_INLINE: usize = 504;
 const MAX_INDIRECT: u64 = 496;
 /// Maximum number of registers of inline and indirect data together (2a p.489).
 const MAX_DATA: usize = 111;
-/// The same for a walker (2a p.501).
+/// Maximum number of registers of inline and indirect data together for a walker (2a p.501).
 const MAX_WALKER_DATA: usize = 63;
 
 /// Indirect data of a packet.
@@ -55,7 +55,7 @@ impl Indirect {
     }
 }
 
-/// Inline data as whole registers.
+/// The bytes of inline data, padded with zeros to whole registers.
 fn inline(exec: &Exec<'_>, dwords: impl Iterator<Item = u64>) -> Result<Vec<u8>, Fault> {
     let mut data: Vec<u8> = dwords.flat_map(|dword| (dword as u32).to_le_bytes()).collect();
     if data.len() > 4 * MAX_INLINE {
@@ -66,8 +66,8 @@ fn inline(exec: &Exec<'_>, dwords: impl Iterator<Item = u64>) -> Result<Vec<u8>,
     Ok(data)
 }
 
-/// Inline data, then indirect data. If a packet has both, together they may have at most `most`
-/// registers.
+/// The bytes of inline data, then those of indirect data. If a packet has both kinds, they may have
+/// at most `most` registers together.
 fn both(
     exec: &mut Exec<'_>,
     dwords: impl Iterator<Item = u64>,
@@ -118,8 +118,8 @@ fn submit(exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Emits [`Event::DispatchEnd`] if all threads have ended. If some outlive their packet, the event
-/// is never emitted for it.
+/// Emits [`Event::DispatchEnd`] if all threads have ended. If threads outlive their packet, the
+/// event is never emitted for that packet.
 fn submitted(exec: &mut Exec<'_>, kernel: u64) {
     if pool::is_idle(exec) {
         exec.emit(&Event::DispatchEnd { kernel });
@@ -203,8 +203,8 @@ pub fn prt(exec: &mut Exec<'_>, packet: &MediaObjectPrt) -> Result<(), Fault> {
     let data = inline(exec, packet.inline_data.iter().map(|dword| dword.get()))?;
     let root = Root {
         children: packet.children_present.then_some(index),
-        // The field that positions the fence is ignored: threads after the fence start when it is
-        // lifted.
+        // The field that positions the fence is ignored: threads after the fence start when the
+        // fence is lifted.
         fence: packet.prt_fence_needed,
         ..root(exec, dispatch, data, false)?
     };

@@ -1,12 +1,12 @@
-//! Media threads: root threads, which packets start, and the children that they spawn. They outlive
-//! their packets: the front end continues while threads run, and a thread may wait for something
-//! that a later packet brings.
+//! Media threads: root threads, which packets start, and the children that they spawn. A thread may
+//! outlive its packet: the front end continues while threads run, and a thread may wait for
+//! something that a later packet brings.
 //!
-//! Root threads start in the order of their packets. A thread that cannot start yet delays all
-//! threads after it. It cannot start if no slot or no URB entry is free, if a scoreboard dependency
-//! has not ended, if the fence of a persistent root thread is still up, or if it waits for the
-//! message of another thread. Each thread gets its first turn as soon as it starts. Therefore
-//! threads that do not wait run one after the other.
+//! Root threads start in the order of their packets. A root thread that cannot start yet delays all
+//! root threads after it. It cannot start if no slot, URB entry or barrier is free, if a scoreboard
+//! dependency has not ended, if the fence of a persistent root thread is still up, or if it waits
+//! for the message of another thread. Each thread gets its first turn as soon as it starts.
+//! Therefore threads that neither wait nor need a second turn run one after the other.
 
 use super::descriptor::{Dispatch, REGISTER};
 use super::scoreboard::{Position, Scoreboard};
@@ -31,26 +31,29 @@ use std::sync::Arc;
 pub struct Root {
     /// Kernel, constants and modes.
     pub dispatch: Arc<Dispatch>,
-    /// Its position on the scoreboard.
+    /// The thread's position on the scoreboard.
     pub position: Position,
-    /// Mask of the dependencies that count for it; `None` if it does not use the scoreboard.
+    /// Mask of the dependencies that the thread has; `None` if it does not use the scoreboard.
     pub dependencies: Option<u8>,
     /// Inline and indirect data, whole registers.
     pub data: Arc<Vec<u8>>,
-    /// It starts only when another thread sends a message for it.
+    /// True if the thread starts only after another thread has sent a message for a synchronized
+    /// root thread.
     pub synchronized: bool,
-    /// It gets a URB entry and may spawn children: the index of its interface descriptor.
+    /// The index of its interface descriptor, if the thread gets a URB entry and may spawn
+    /// children; otherwise `None`.
     pub children: Option<u64>,
-    /// A fence: no root thread after it starts until a thread has sent a spawn message.
+    /// True if the thread is a fence: no root thread after it starts until a thread has sent a
+    /// spawn message.
     pub fence: bool,
-    /// Its thread group.
+    /// The thread group to which the thread belongs, if any.
     pub group: Option<GroupKey>,
-    /// The constants are divided in its group: registers for all threads, then registers for each
-    /// thread.
+    /// True if the constants are divided among its group: registers for all threads, then registers
+    /// for each thread.
     pub split: bool,
-    /// It is the last one of its group.
+    /// True if the thread is the last one of its group.
     pub last: bool,
-    /// The packet that started it.
+    /// The packet that requested the thread.
     pub at: Place,
 }
 
@@ -59,7 +62,8 @@ pub struct Root {
 pub enum GroupKey {
     /// The number in MEDIA_OBJECT_GRPID.
     Id(u32),
-    /// A group of the running walk: the counts of the loops outside it, then their number.
+    /// A group of the running walk: the counts of the loops outside the group, and in the last
+    /// element the number of these loops.
     Walk([u32; 6]),
 }
 
@@ -67,14 +71,14 @@ pub enum GroupKey {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     number: u32,
-    /// Number of its scratch space. A child has none of its own: it uses the one that its parent
+    /// Number of its scratch slot. `None` for a child, which uses the scratch space that its parent
     /// passes to it.
     scratch: Option<u64>,
     position: Option<Position>,
     group: Option<usize>,
-    /// It got a URB entry when it started.
+    /// True if the thread got a URB entry when it started.
     children: bool,
-    /// Its URB entry; `None` after the thread has released it.
+    /// The thread's URB entry; `None` after the thread has released the entry.
     entry: Option<usize>,
 }
 
@@ -112,7 +116,7 @@ const CHILDREN: usize = URB_ROWS as usize;
 /// The condition until which threads run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goal {
-    /// As long as a thread makes progress, up to [`ROUNDS_OF_A_PACKET`] rounds.
+    /// Until no thread makes progress, but at most [`ROUNDS_OF_A_PACKET`] rounds.
     Packet,
     /// Until all root threads have started.
     Started,
@@ -134,13 +138,14 @@ pub struct Pool {
     groups: Vec<Option<Group>>,
     /// URB entries that are in use.
     entries: Vec<bool>,
-    /// The fence of a persistent root thread is up.
+    /// True if the fence of a persistent root thread is up.
     fenced: bool,
     /// Messages for synchronized root threads that no root thread has used yet.
     calls: usize,
 }
 
-/// Appends a root thread and runs threads as far as they get.
+/// Appends a root thread, then runs threads as long as one makes progress, at most
+/// `ROUNDS_OF_A_PACKET` rounds.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread.
@@ -164,8 +169,8 @@ pub fn is_idle(exec: &Exec<'_>) -> bool {
     exec.state.slots.get::<Pool>().is_none_or(Pool::is_idle)
 }
 
-/// Gives each thread one turn; called while the command streamer waits. True if a thread started or
-/// made progress.
+/// Starts the threads that can start, and gives each thread that does not wait one turn; called
+/// while the command streamer waits. True if a thread started or made progress.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread.
@@ -220,11 +225,12 @@ impl Pool {
         *self = Pool::default();
     }
 
-    /// Appends a root thread, then starts all that can start. If too many wait for their start,
-    /// running threads continue until fewer wait.
+    /// Appends a root thread, then starts all threads that can start. If more than `QUEUE` root
+    /// threads wait for their start, running threads continue until fewer wait.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many wait and no thread makes progress.
+    /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many root threads wait and no thread
+    /// makes progress.
     pub fn push(&mut self, exec: &mut Exec<'_>, root: Root) -> Result<(), Fault> {
         self.roots.push_back(root);
         let mut started = self.start_ready(exec)?;
@@ -237,7 +243,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Runs threads as far as they get without later packets.
+    /// Runs threads as long as one makes progress, at most `ROUNDS_OF_A_PACKET` rounds.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
@@ -284,7 +290,7 @@ impl Pool {
         exec.stuck(group, threads)
     }
 
-    /// Gives one turn to each thread that does not wait. True if there was such a thread.
+    /// Gives one turn to each running thread that does not wait. True if there was such a thread.
     fn round(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         self.slots.deliver();
         let (mut any, mut index) = (false, 0);
@@ -322,8 +328,8 @@ impl Pool {
         self.members.iter().find(|member| member.number == number)
     }
 
-    /// Swaps the group's memory and barrier with those of `slots.local`, where the running thread
-    /// accesses them. A second call swaps them back.
+    /// Swaps the memory and barrier of a group with those in `slots.local`, where the running
+    /// thread accesses them. A second call swaps them back. Without a group, does nothing.
     fn exchange(&mut self, group: Option<usize>) {
         if let Some(Some(group)) = group.and_then(|group| self.groups.get_mut(group)) {
             std::mem::swap(&mut group.slm, &mut self.slots.local.slm);
@@ -376,7 +382,7 @@ impl Pool {
                         return Err(exec.bad_field("Resource Select", 0, why));
                     }
                     Some((_, Some(entry))) => self.entries[entry] = false,
-                    // Without Children Present the entry was free when the thread started.
+                    // Without Children Present the thread holds no URB entry.
                     _ => {}
                 }
             }
@@ -386,7 +392,7 @@ impl Pool {
 
     // ---- starts ----
 
-    /// Starts all threads that can start. True if one did.
+    /// Starts all threads that can start. True if at least one started.
     fn start_ready(&mut self, exec: &mut Exec<'_>) -> Result<bool, Fault> {
         let mut any = false;
         loop {
@@ -419,11 +425,11 @@ impl Pool {
         } else if wants_entry && self.entries.iter().filter(|used| **used).count() >= entries {
             Some("no URB entry is free")
         } else if self.fenced {
-            Some("the fence of a persistent root thread")
+            Some("the fence of a persistent root thread is up")
         } else if root.synchronized && self.calls == 0 {
-            Some("no thread has sent the message that it waits for")
+            Some("the first one waits for a message that no thread has sent")
         } else if self.stalls(root) {
-            Some("dependencies on the scoreboard")
+            Some("the first one depends on a thread that has not ended")
         } else if root.dispatch.descriptor.barrier_enable
             && root.group.is_some_and(|key| self.group(key).is_none())
             && self.barrier().is_none()
@@ -434,7 +440,7 @@ impl Pool {
         }
     }
 
-    /// True if the scoreboard stalls and a dependency of the thread is still running.
+    /// True if the scoreboard is a stalling one and a dependency of `root` is still running.
     fn stalls(&self, root: &Root) -> bool {
         let Some((scoreboard, mask)) = Scoreboard::new(&root.dispatch.vfe).zip(root.dependencies)
         else {
@@ -493,7 +499,7 @@ impl Pool {
         payload.extend_from_slice(&root.data);
 
         let mut launch = Launch { payload, ..Launch::default() };
-        // Media threads have all channels (gen8_facts 3.7).
+        // Media threads start with all channels enabled (gen8_facts 3.7).
         dispatch.launch(&mut launch, u32::MAX, number, scratch);
         let program = self.program(dispatch);
         let scoreboard = Scoreboard::new(&dispatch.vfe).zip(root.dependencies);
@@ -545,7 +551,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Gives the newest thread its first turn. A thread that never waits ends in it.
+    /// Gives the newest thread its first turn.
     fn first_turn(&mut self, exec: &mut Exec<'_>) -> Result<(), Fault> {
         let last = self.slots.residents().len() - 1;
         self.turn(exec, last)?;
@@ -565,8 +571,8 @@ impl Pool {
         entry
     }
 
-    /// Index of the program of a dispatch. Threads of one packet share a program and the surfaces
-    /// that it has cached.
+    /// Index of the program of a dispatch; adds the program if it is missing. Threads of one packet
+    /// share a program and the surfaces that it has cached.
     fn program(&mut self, dispatch: &Arc<Dispatch>) -> usize {
         if let Some(known) = self.dispatches.iter().position(|known| Arc::ptr_eq(known, dispatch)) {
             return known;
@@ -594,7 +600,7 @@ impl Pool {
         self.groups.iter().position(|group| group.as_ref().is_some_and(open))
     }
 
-    /// A barrier that no group uses.
+    /// Number of a barrier that no group uses; `None` if all 16 are in use.
     fn barrier(&self) -> Option<u8> {
         let used = |id: u8| {
             self.groups
@@ -605,8 +611,8 @@ impl Pool {
         (0..16).find(|id| !used(*id))
     }
 
-    /// The index of the group of a starting thread, and how many threads of the group started
-    /// before.
+    /// Adds a starting thread to its group, which is made if it does not exist. Returns the index
+    /// of the group, and how many threads of the group started before.
     fn join(&mut self, key: GroupKey, root: &Root) -> (usize, usize) {
         let at = self.group(key).unwrap_or_else(|| {
             let descriptor = &root.dispatch.descriptor;
@@ -651,9 +657,9 @@ fn free(used: impl Fn(u64) -> bool) -> u64 {
     (0..).find(|n| !used(*n)).unwrap_or(0)
 }
 
-/// The child thread that a spawn message requests with its payload. The child's r0 and the
-/// registers after its constants lie in the URB. Its binding table and samplers come from r0, not
-/// from the descriptor (2d p.229).
+/// The child thread that a spawn message with this payload requests. The URB holds the child's r0
+/// and the registers after its constants. Its binding table and samplers come from r0, not from the
+/// descriptor (2d p.229).
 fn child(exec: &mut Exec<'_>, payload: &[u32; 8]) -> Result<Child, Fault> {
     let message = ThreadSpawnMessagePayload::unpack_lossy(payload);
     let mut dispatch = Dispatch::resolve(exec, message.interface_descriptor_offset.get())?;

@@ -1,5 +1,5 @@
-//! The scoreboard of media threads: a thread depends on those at given distances from its position
-//! (2a p.513-516).
+//! The scoreboard of media threads: a thread depends on the threads at given distances from its
+//! position (2a p.513-516).
 //!
 //! Only threads that are running count. A thread does not wait for a position where no thread was
 //! dispatched before. Therefore threads at the edges of a picture can start although all threads
@@ -23,7 +23,8 @@ pub struct Position {
 /// The distances at which a thread depends on others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scoreboard {
-    /// Threads start at once and wait when they execute `sendc`.
+    /// True if threads start at once and wait for their dependencies when they execute `sendc`.
+    /// False if a thread starts only after its dependencies have ended.
     pub non_stalling: bool,
     mask: u8,
     deltas: [(i32, i32); 8],
@@ -52,8 +53,8 @@ impl Scoreboard {
         })
     }
 
-    /// The positions that a thread at `position` depends on, each with its number (0 to 7) in
-    /// MEDIA_VFE_STATE. `mask` comes from the thread's packet.
+    /// The positions that a thread at `position` depends on, each after the number (0 to 7) of its
+    /// distance in MEDIA_VFE_STATE. `mask` comes from the thread's packet.
     pub fn dependencies(
         self,
         position: Position,

@@ -12,14 +12,14 @@ use genxml::gen8::media::MediaObjectWalker;
 /// A position or a distance, in units of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Vector {
-    /// To the right.
+    /// Columns, to the right.
     pub x: i32,
-    /// Down.
+    /// Rows, downwards.
     pub y: i32,
 }
 
 impl Vector {
-    /// From signed numbers of a packet.
+    /// Makes a vector from signed numbers of a packet.
     pub fn new(x: i64, y: i64) -> Vector {
         Vector { x: x as i32, y: y as i32 }
     }
@@ -28,7 +28,7 @@ impl Vector {
         Vector { x: self.x + other.x, y: self.y + other.y }
     }
 
-    /// True if this is a position of a rectangle at the origin.
+    /// True if this position lies in a rectangle of `size` at the origin.
     fn within(self, size: Vector) -> bool {
         (0..size.x).contains(&self.x) && (0..size.y).contains(&self.y)
     }
@@ -68,9 +68,9 @@ pub struct Walk {
 /// A thread of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Its position.
+    /// The position of the thread.
     pub at: Vector,
-    /// Its number among the threads at that position.
+    /// Number of the thread among the threads at that position.
     pub color: u32,
     /// Iterations that each loop has completed: global outer, global inner, local outer, middle,
     /// local inner.
@@ -110,8 +110,8 @@ impl Walk {
         }
     }
 
-    /// Calls `visit` with each thread in the order of dispatch. Also calls it with `None` once for
-    /// each block and each position, so that the caller can count the work.
+    /// Calls `visit` with each thread in the order of dispatch. Also calls `visit` with `None` once
+    /// for each block and each position, so that the caller can count the work.
     ///
     /// # Errors
     /// The first error that `visit` returns.
@@ -188,8 +188,8 @@ impl Walk {
             && corner.y + self.block.y > 0
     }
 
-    /// The start of the global inner loop. If it lies outside the whole walk and the loop's steps
-    /// lead towards it, skips the steps outside.
+    /// The first block of a global inner loop that starts at `corner`. If `corner` lies outside the
+    /// whole walk and the loop's steps lead towards the walk, skips the steps outside.
     fn block_in_reach(&self, mut corner: Vector) -> Vector {
         let step = self.global_inner;
         while (corner.x >= self.resolution.x && step.x < 0)
@@ -202,8 +202,9 @@ impl Walk {
         corner
     }
 
-    /// The start of the local inner loop in a block of `size`. If it lies outside the block and the
-    /// loop's steps lead towards it, skips the steps outside.
+    /// The first position of a local inner loop that starts at `position` in a block of `size`. If
+    /// `position` lies outside the block and the loop's steps lead towards the block, skips the
+    /// steps outside.
     fn position_in_reach(&self, mut position: Vector, size: Vector) -> Vector {
         let step = self.local_inner;
         while (position.x >= size.x && step.x < 0)
@@ -216,16 +217,17 @@ impl Walk {
         position
     }
 
-    /// The field that makes a loop endless; `None` if all loops end. A loop ends when it leaves the
-    /// block or the whole walk. A loop with a step of zero never leaves; it is allowed only if
-    /// there is just one position ([`LOOPS_OF_ONE_POSITION_NEED_NO_WAY`]).
+    /// Name of the field that makes a loop endless; `None` if all loops end. A local inner loop
+    /// ends when it leaves the block, a global inner loop when it leaves the whole walk. A loop
+    /// with a step of zero never leaves. It is allowed only if it has just one position or block
+    /// ([`LOOPS_OF_ONE_POSITION_NEED_NO_WAY`]).
     pub fn endless(&self) -> Option<&'static str> {
         let still = Vector::default();
         let part = Vector {
             x: self.block.x.min(self.resolution.x),
             y: self.block.y.min(self.resolution.y),
         };
-        // One position in each block; one block.
+        // True if each block has one position, and if the walk has one block.
         let one_position = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part.x <= 1 && part.y <= 1;
         let one_block = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part == self.resolution;
         match () {

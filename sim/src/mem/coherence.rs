@@ -1,7 +1,7 @@
 //! Records which caches were flushed and invalidated, and when.
 //!
 //! The model has no caches: every unit sees every write at once. Hardware does not promise that, so
-//! a batch that relies on it works in the model and fails on hardware. To detect such a batch,
+//! a batch that relies on it works in the model but may fail on hardware. To detect such a batch,
 //! command streamers record what PIPE_CONTROL, MI_FLUSH_DW and similar commands flush. Each
 //! recorded call is an [`Epoch`]. A write from before an epoch is visible to other units if its
 //! cache was flushed in that epoch or later.
@@ -88,12 +88,13 @@ pub struct Coherence {
 }
 
 impl Coherence {
-    /// The epoch of the next record. Everything that has happened until now is before it.
+    /// The epoch that the next flush or invalidation gets. Everything that has happened so far is
+    /// before this epoch.
     pub fn now(&self) -> Epoch {
         self.now
     }
 
-    /// An engine wrote back what this cache held.
+    /// Records that a command of `engine` wrote back what this cache held.
     pub fn flushed(&mut self, engine: EngineId, cache: Cache) {
         let now = self.advance();
         let record = self.record_mut(engine, cache);
@@ -101,7 +102,7 @@ impl Coherence {
         record.flushed = Some(now);
     }
 
-    /// An engine dropped what this cache held.
+    /// Records that a command of `engine` dropped what this cache held.
     pub fn invalidated(&mut self, engine: EngineId, cache: Cache) {
         let now = self.advance();
         let record = self.record_mut(engine, cache);
@@ -119,12 +120,12 @@ impl Coherence {
         self.last_invalidation(engine, cache) >= Some(since)
     }
 
-    /// The epoch of the last flush of the cache.
+    /// The epoch of the last flush of the cache; `None` if it was never flushed.
     pub fn last_flush(&self, engine: EngineId, cache: Cache) -> Option<Epoch> {
         self.record(engine, cache).flushed
     }
 
-    /// The epoch of the last invalidation of the cache.
+    /// The epoch of the last invalidation of the cache; `None` if it was never invalidated.
     pub fn last_invalidation(&self, engine: EngineId, cache: Cache) -> Option<Epoch> {
         self.record(engine, cache).invalidated
     }

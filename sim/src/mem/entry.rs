@@ -12,9 +12,9 @@ use genxml::gen8::memory::{
 pub(super) struct Entry {
     pub(super) present: bool,
     pub(super) writable: bool,
-    /// The entry maps memory: always at level 1, 2 MiB at level 2.
+    /// True if the entry maps memory: always at level 1; at level 2 if it maps a page of 2 MiB.
     pub(super) leaf: bool,
-    /// The entry leads to a table of 64 KiB pages.
+    /// True if the entry leads to a table of 64 KiB pages.
     pub(super) coarse: bool,
     /// Index into the page attribute table, which chooses how hardware caches the page. The model
     /// has no caches: all units see the same memory, and only [`Coherence`](super::Coherence)
@@ -74,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// An entry that is present and leads to `address`, a multiple of 4 KiB.
+    /// A present entry for a table of `level` that leads to `address`, a multiple of 4 KiB.
     pub(super) fn pack(level: u8, address: u64, writable: bool) -> u64 {
         let address = Shifted::from_bits(address >> 12);
         macro_rules! entry {

@@ -72,14 +72,14 @@ impl fmt::Display for PageFault {
 
 impl std::error::Error for PageFault {}
 
-/// The memory mapped near an address that is not mapped. Prints nothing if there is none.
+/// The memory mapped near an address that is not mapped. Prints nothing if there is no such memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Nearby {
     /// The address that was accessed.
     pub address: u64,
-    /// End of the memory below it: the first address after that memory.
+    /// End of the memory below `address`: the first address after that memory.
     pub below: Option<u64>,
-    /// Start of the memory above it.
+    /// Start of the memory above `address`.
     pub above: Option<u64>,
 }
 

@@ -20,7 +20,7 @@ impl Slot {
 #[derive(Debug)]
 pub(super) struct FrameMap {
     /// Inner nodes; the root comes first. An entry is the index of a child node, or 0 if there is
-    /// none. In the lowest level of inner nodes, an entry is the index of a leaf plus 1.
+    /// no child. In the lowest level of inner nodes, an entry is the index of a leaf plus 1, or 0.
     nodes: Vec<[u32; 512]>,
     leaves: Vec<[Slot; 512]>,
 }
@@ -38,7 +38,7 @@ fn index(number: u64, shift: u32) -> usize {
 }
 
 impl FrameMap {
-    /// The slot of frame `number`.
+    /// The slot of frame `number`; `None` if the frame does not exist.
     #[inline]
     pub(super) fn get(&self, number: u64) -> Option<Slot> {
         if number >> 36 != 0 {

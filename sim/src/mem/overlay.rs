@@ -2,10 +2,11 @@
 //! shared memory, which does not change meanwhile, and its own writes, which stay in its overlay.
 //!
 //! An overlay records, page by page, which bytes were read from memory and which were written. The
-//! parts are committed in the order in which they would have run alone. A part is valid if it read
-//! nothing that an earlier part wrote ([`Written::admits`]). Then its writes are copied to memory
-//! and its translations to the TLB ([`Overlay::commit`]). Both are then the same as if the parts
-//! had run one after the other.
+//! parts are committed in the order in which one thread would have run them. A part is valid if its
+//! result is the same as if it had run in that order, above all if it read nothing that an earlier
+//! part wrote ([`Written::admits`]). Then its writes are copied to memory and its translations to
+//! the TLB ([`Overlay::commit`]). Memory and TLB are then the same as if the parts had run one
+//! after the other.
 
 use super::fault::{Cause, PageFault};
 use super::frames::Slot;
@@ -57,24 +58,25 @@ pub struct Overlay {
     index: RefCell<FrameMap<u32>>,
     /// Copies of the pages that were written, by record number.
     copies: Vec<Option<Box<Copied>>>,
-    /// Unused pages with any contents, to be overwritten by later copies. Reuse is faster: fresh
-    /// memory from the host costs more than the copy.
+    /// Unused boxes for later copies, which overwrite the old contents. Reuse is faster, because
+    /// fresh memory from the host costs more time than the copy itself.
     spare: Vec<Box<Copied>>,
-    /// The part depends on more than memory.
+    /// True if the part depends on more than memory, so it has to run at its position in the order.
     ordered: Cell<bool>,
 }
 
-/// A frame that the part used.
+/// What a part did with one frame that it accessed, except its writes, which are in
+/// `Overlay::copies`.
 #[derive(Debug)]
 struct Record {
     frame: u64,
-    /// Bytes that were read and that the part had not written itself.
+    /// Bytes that the part read and had not written itself before.
     read: Bits,
-    /// The frame holds a page table.
+    /// True if a page walk of the part read an entry from the frame.
     table: bool,
 }
 
-/// A page with the part's own writes.
+/// A copy of a page with the part's own writes.
 #[derive(Debug, bytemuck::Zeroable)]
 #[repr(C)]
 struct Copied {
@@ -94,7 +96,7 @@ fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     mark_words(bits, hidden, at, length);
 }
 
-/// The same as [`mark`], for bits in more than one word.
+/// Does what [`mark`] does, for bits in more than one word.
 #[inline(never)]
 fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);
@@ -259,7 +261,7 @@ impl Overlay {
     ) {
         let records = self.records.borrow();
         for (record, copied) in self.written(&records) {
-            // There is room: `admits` has checked it.
+            // `touch` finds memory for the frame: `admits` has checked that there is room.
             let Some(slot) = mem.touch(record.frame) else { continue };
             copied.put(&mut mem.page_mut(slot));
             let bits = written.bytes.entry(record.frame).or_insert(NO_BITS);
@@ -269,8 +271,7 @@ impl Overlay {
             .tables
             .extend(records.iter().filter(|record| record.table).map(|record| record.frame));
         for cached in own.all_remembered() {
-            // The slot is looked up again, because a frame that was allocated just now has a new
-            // one.
+            // Look up the slot again, because a frame that was allocated just now has a new slot.
             match mem.slot(records[cached.record as usize].frame) {
                 Some(Slot::UNTOUCHED) | None => {}
                 Some(slot) => space.remember(Cached { slot, record: 0, ..cached }),
@@ -296,10 +297,10 @@ fn copy(spare: &mut Vec<Box<Copied>>, page: &Page) -> Box<Copied> {
 }
 
 impl Copied {
-    /// Copies the bytes that were written to `page`.
+    /// Copies to `page` the bytes that the part wrote.
     fn put(&self, page: &mut PageMut<'_>) {
         for (&bits, at) in self.written.iter().zip((0..).step_by(64)) {
-            // Never happens: there is one bit for each byte of the page.
+            // `load` never fails: `written` has one bit for each byte of the page.
             let Some(bytes) = self.bytes.load::<64>(at) else { return };
             match bits {
                 0 => {}
@@ -312,8 +313,8 @@ impl Copied {
     }
 }
 
-/// The writes of parts that were committed since the last [`settle`](Self::settle). Parts that run
-/// meanwhile do not see these writes.
+/// The writes of parts that were committed since the last [`settle`](Self::settle). Parts that
+/// started before these commits may not have seen these writes.
 #[derive(Debug)]
 pub struct Written {
     /// Written bytes, by frame.
@@ -349,8 +350,8 @@ impl Written {
     }
 
     /// True if the part's result is the same as if it had run after all committed parts. This holds
-    /// if it read nothing that they wrote, wrote to no page table, does not depend on more than
-    /// memory, and if there is room for the frames that it needs.
+    /// if the part read nothing that the committed parts wrote, wrote to no page table, depends on
+    /// nothing but memory, and if memory has room for the frames that it newly writes.
     pub fn admits(&self, mem: &Memory, part: &Overlay) -> bool {
         let records = part.records.borrow();
         let stale = |record: &Record| {

@@ -61,10 +61,10 @@ impl Page {
         Some(out)
     }
 
-    /// Copies bytes from `at` on.
+    /// Fills `out` with the bytes from `at` on.
     ///
     /// # Panics
-    /// If they extend beyond the page.
+    /// If these bytes extend beyond the page.
     #[inline(always)]
     pub fn read(&self, at: usize, out: &mut [u8]) {
         assert!(at <= SIZE && out.len() <= SIZE - at, "{} bytes at {at}", out.len());
@@ -87,7 +87,7 @@ impl Page {
         unsafe { &mut *self.0.as_mut_ptr().cast() }
     }
 
-    /// The bytes of pages.
+    /// The bytes of consecutive pages as one slice.
     ///
     /// # Safety
     /// Nobody writes the pages while the result exists.
@@ -134,10 +134,10 @@ impl<'a> PageMut<'a> {
         Some(())
     }
 
-    /// Writes bytes from `at` on.
+    /// Writes `bytes` from `at` on.
     ///
     /// # Panics
-    /// If they extend beyond the page.
+    /// If `bytes` extend beyond the page.
     #[inline(always)]
     pub fn write(&mut self, at: usize, bytes: &[u8]) {
         assert!(at <= SIZE && bytes.len() <= SIZE - at, "{} bytes at {at}", bytes.len());
@@ -147,13 +147,13 @@ impl<'a> PageMut<'a> {
     }
 }
 
-/// Copies `out.len()` bytes from `from` on.
+/// Fills `out` with the bytes from `from` on.
 ///
 /// # Safety
 /// The range lies in a page, which is valid for atomic reads.
 #[inline(always)]
 unsafe fn load(from: *mut u8, out: &mut [u8]) {
-    // The length is often a constant; then only the branches on the address remain.
+    // The length is often a constant; the compiler then keeps only the branches on the address.
     let (length, bits) = (out.len(), from.addr() | out.len());
     // SAFETY: the accesses lie in the range that the caller promised, and each is aligned: the
     // address is a multiple of its size, as is the distance to the next one. `gather` requires what
@@ -179,7 +179,7 @@ unsafe fn load(from: *mut u8, out: &mut [u8]) {
     }
 }
 
-/// Copies up to 16 bytes out of the aligned quadwords that contain them.
+/// Fills `out`, at most 16 bytes, from the aligned quadwords that contain the bytes from `from` on.
 ///
 /// # Safety
 /// As for [`load`].
@@ -231,7 +231,7 @@ unsafe fn load_unaligned(from: *mut u8, out: &mut [u8]) {
 /// Writes `bytes` from `to` on.
 ///
 /// # Safety
-/// `to` is valid for that many atomic writes.
+/// `to` is valid for atomic writes of `bytes.len()` bytes.
 #[inline(always)]
 unsafe fn store(bytes: &[u8], to: *mut u8) {
     let bits = to.addr() | bytes.len();
@@ -285,8 +285,8 @@ unsafe fn store_unaligned(bytes: &[u8], to: *mut u8) {
 mod tests {
     use super::*;
 
-    /// Oracle: a slice of bytes. Reads and writes at every offset and length in a window match it,
-    /// and other bytes do not change.
+    /// Oracle: a slice of bytes. At every offset and length in a window, reads and writes do what
+    /// they do to the slice, and other bytes do not change.
     #[test]
     fn ranges() {
         let bytes: [u8; SIZE] = std::array::from_fn(|n| (n % 251) as u8);

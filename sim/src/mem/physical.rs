@@ -62,7 +62,7 @@ impl Frames {
     }
 }
 
-/// An allocation needs more frames than are left.
+/// The error of an allocation that needs more frames than are left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{asked} more pages of 4 KiB do not fit: {used} of {limit} are in use")]
 pub struct OutOfMemory {
@@ -121,7 +121,7 @@ impl Block {
         }
     }
 
-    /// A page, for immediate access.
+    /// The page at `index`, to be accessed at once; `None` if the block has fewer pages.
     #[inline(always)]
     fn page(&self, index: u32) -> Option<&Page> {
         match self {
@@ -151,7 +151,7 @@ pub struct Memory {
     frames: FrameMap,
     /// Runs of free frame numbers below `next`.
     holes: Vec<Frames>,
-    /// First frame number that was never assigned.
+    /// The lowest frame number from `FIRST_OWN_FRAME` on that was never assigned.
     next: u64,
     /// The block for frames that are allocated one by one, and the number of its pages in use.
     pool: Option<(u32, u32)>,
@@ -252,8 +252,8 @@ impl Memory {
     }
 
     /// Frees frames that [`alloc`](Self::alloc) or [`adopt`](Self::adopt) returned. `frames` must
-    /// be the whole result; otherwise the call is ignored. An address that still leads to freed
-    /// frames reads zeros or the contents of a later block.
+    /// be the whole result; otherwise the call is ignored. A remembered translation that still
+    /// leads to freed frames reads zeros or the contents of a later block.
     pub fn free(&mut self, frames: Frames) {
         let Some(Slot { block, page: 0 }) = self.frames.get(frames.first) else { return };
         let whole = self.blocks[block as usize].count() == frames.count
@@ -325,22 +325,23 @@ impl Memory {
         Ok(())
     }
 
-    /// The aligned quadword at physical address `address`; `None` if the frame does not exist.
+    /// The quadword at physical address `address`, whose bits 2:0 are ignored; `None` if the frame
+    /// does not exist.
     pub fn read_u64(&self, address: u64) -> Option<u64> {
         let page = self.page(self.slot(address / PAGE)?);
         let at = ((address % PAGE) & !7) as usize;
         page.load(at).map(u64::from_le_bytes)
     }
 
-    /// Writes the aligned quadword at physical address `address`; `None` if the frame does not
-    /// exist or memory runs out.
+    /// Writes the quadword at physical address `address`, whose bits 2:0 are ignored; `None` if the
+    /// frame does not exist or memory runs out.
     pub fn write_u64(&mut self, address: u64, value: u64) -> Option<()> {
         let slot = self.touch(address / PAGE)?;
         let at = ((address % PAGE) & !7) as usize;
         self.page_mut(slot).store(at, &value.to_le_bytes())
     }
 
-    /// The slot of frame `number`; `None` if it does not exist, [`Slot::UNTOUCHED`] if it is
+    /// The slot of frame `number`; `None` if the frame does not exist, [`Slot::UNTOUCHED`] if it is
     /// installed and was never written.
     #[inline]
     pub(super) fn slot(&self, number: u64) -> Option<Slot> {

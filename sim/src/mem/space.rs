@@ -29,7 +29,7 @@ const NEAR: u64 = 16 << 20;
 /// A remembered translation of one page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cached {
-    /// The page's number, or `u64::MAX`.
+    /// The number of the page, or `u64::MAX` if the TLB entry is empty.
     pub(super) page: u64,
     pub(super) slot: Slot,
     /// Number of the frame's record in an [overlay](super::overlay); 0 without an overlay.
@@ -102,7 +102,7 @@ impl AddressSpace {
     /// An empty space of four levels, 48 bits. Its tables lie in `mem`.
     ///
     /// # Errors
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`] if the root table does not fit.
     pub fn new(mem: &mut Memory) -> Result<Self, OutOfMemory> {
         let root = mem.alloc(1)?;
         let space = Self::with_root4(root.address());
@@ -112,7 +112,7 @@ impl AddressSpace {
     /// An empty space of three levels, 32 bits. Its tables lie in `mem`.
     ///
     /// # Errors
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`] if the page directories do not fit.
     pub fn new3(mem: &mut Memory) -> Result<Self, OutOfMemory> {
         let roots = mem.alloc(4)?;
         let space = Self::with_roots3([0, 1, 2, 3].map(|n| roots.address() + n * PAGE));
@@ -150,7 +150,7 @@ impl AddressSpace {
         self.roots()[0]
     }
 
-    /// The values of PDP0 to PDP3; 0 for those that are not used.
+    /// The values of PDP0 to PDP3; 0 for registers that the kind of tables does not use.
     pub fn roots(&self) -> [u64; 4] {
         match self.root {
             Root::Four(root) => [root, 0, 0, 0],
@@ -286,7 +286,7 @@ impl AddressSpace {
     /// The memory mapped within 16 MiB of `address`, which is not mapped itself.
     pub fn nearby(&self, mem: &Memory, address: u64) -> Nearby {
         let address = address & ADDRESS_MASK;
-        // The first mapped address; steps over ranges that are not mapped.
+        // Finds the first mapped page in one direction; steps over ranges that are not mapped.
         let search = |step: fn(u64, u64) -> Option<u64>| {
             let mut at = address & !(PAGE - 1);
             while at.abs_diff(address) <= NEAR && at <= ADDRESS_MASK {
@@ -314,14 +314,14 @@ impl AddressSpace {
         Self::with(self.root.clone())
     }
 
-    /// The same as [`fork`](Self::fork), but reuses an existing fork.
+    /// Makes `fork` equal to a new [`fork`](Self::fork), and reuses its memory.
     pub(crate) fn fork_into(&self, fork: &mut AddressSpace) {
         fork.root.clone_from(&self.root);
         fork.forget();
     }
 
-    /// The remembered translation for the page of `address`; `None` if there is none, or if it
-    /// forbids a requested `write`.
+    /// The remembered translation for the page of `address`. `None` if no translation is
+    /// remembered, or if `write` is requested and the translation forbids writing.
     #[inline(always)]
     pub(super) fn remembered(&self, address: u64, write: bool) -> Option<Cached> {
         let cached = self.tlb.get()?[place(address)].get();
@@ -380,8 +380,8 @@ impl AddressSpace {
         let mapping = self.walk(address, |at| mem.read_u64(at)).map_err(fault)?;
         let bad = || fault(Cause::BadFrame(level_of(mapping.page)));
         let slot = mem.slot(mapping.physical / PAGE).ok_or_else(bad)?;
-        // An untouched frame is not remembered: it may be allocated later, and the TLB would not
-        // notice.
+        // Do not remember an untouched frame: it may be allocated later, and the TLB would keep the
+        // old slot.
         if slot != Slot::UNTOUCHED {
             let read_only = mapping.read_only.unwrap_or(0);
             self.remember(Cached { page: address / PAGE, slot, record: 0, read_only });

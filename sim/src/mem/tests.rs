@@ -256,7 +256,7 @@ fn adopted_memory() {
     vm.write_u32(0x1ffc, 0x0808_0808).unwrap();
     assert_eq!(host[2].load(PAGE as usize - 5), Some([3, 8, 8, 8, 8]));
     mem.free(all.part(0, 2).unwrap());
-    assert_eq!(Arc::strong_count(&host), 2, "a part is not freed alone");
+    assert_eq!(Arc::strong_count(&host), 2, "freeing a part must be ignored");
     mem.free(all);
     assert_eq!(Arc::strong_count(&host), 1);
     // Page tables and remembered translations that still lead to the freed frames do no harm.
@@ -272,8 +272,8 @@ fn adopted_memory() {
 fn three_levels() {
     let mut mem = Memory::with_limit(1 << 20);
     for n in 0..4u64 {
-        // PDP n at 0x1000 * n, its entry 511 leads to a page table at 0x8000 + ..., whose entry 1
-        // leads to 0x10000 + ...
+        // The page directory of PDP n lies at 0x1000 * n. Its entry 511 leads to the page table at
+        // 0x8000 + 0x1000 * n, whose entry 1 leads to the page at 0x10000 + 0x1000 * n.
         mem.write_physical(0x1000 * n + 511 * 8, &(0x8003 + 0x1000 * n).to_le_bytes()).unwrap();
         mem.write_physical(0x8008 + 0x1000 * n, &(0x1_0003 + 0x1000 * n).to_le_bytes()).unwrap();
         mem.write_physical(0x1_0000 + 0x1000 * n, &[n as u8 + 1; 4096]).unwrap();
@@ -329,8 +329,8 @@ fn global_table() {
     assert!(space.translate(&mem, 0x5008, true).is_err());
 }
 
-/// A page of 2 MiB: mapping a small page into it does not change the rest. Oracle: addresses
-/// counted by hand.
+/// Mapping a small page into a page of 2 MiB does not change the rest of the large page. Unmapping
+/// one of its small pages unmaps the whole large page. Oracle: addresses counted by hand.
 #[test]
 fn large_pages_are_taken_apart() {
     let (mut mem, mut space) = setup();
@@ -356,10 +356,10 @@ fn large_pages_are_taken_apart() {
     assert_eq!((vm.read_u8(0x40_0000), vm.read_u8(0x5f_f000)), (Ok(0), Ok(0)));
     space.unmap(&mut mem, 0x40_0000, 1);
     let vm = Vm::new(&mut mem, &mut space);
-    assert!(vm.read_u8(0x5f_f000).is_err(), "a large page is unmapped as a whole");
+    assert!(vm.read_u8(0x5f_f000).is_err(), "the rest of the large page is still mapped");
 }
 
-/// A remembered translation does not change before it is forgotten, even if the tables are written.
+/// A write to the page tables does not change a remembered translation before it is forgotten.
 #[test]
 fn translations_are_remembered() {
     let (mut mem, mut space) = setup();

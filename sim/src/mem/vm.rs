@@ -5,8 +5,8 @@ use super::page::{Page, PageMut};
 use super::{ADDRESS_MASK, AddressSpace, Cause, Memory, Nearby, PAGE, PageFault};
 
 /// Memory through the page tables of one address space. Addresses are cut to 48 bits; accesses may
-/// be unaligned and may cross pages. If a write faults in its second page, the bytes in the first
-/// page have been written.
+/// be unaligned and may cross pages. If a write faults, the bytes in the pages before the faulting
+/// one have been written.
 pub struct Vm<'a> {
     target: Target<'a>,
     /// The page tables.
@@ -86,9 +86,9 @@ impl<'a> Vm<'a> {
     }
 
     /// Records that the current work depends on more than memory, for example on the clock or on
-    /// the progress of other threads. If the work is a part of a walker that runs in parallel with
-    /// other parts, that part is run again at its position in the order. If the work runs in order
-    /// anyway, this has no effect.
+    /// the progress of other threads. If the work is a part of a walker or draw that runs in
+    /// parallel with other parts, that part is run again at its position in the order. If the work
+    /// runs in order anyway, this has no effect.
     #[inline]
     pub fn keep_order(&self) {
         if let Target::Overlay(_, overlay) = &self.target {
@@ -138,7 +138,7 @@ impl<'a> Vm<'a> {
     /// Fills `out` from `address` on.
     ///
     /// # Errors
-    /// [`PageFault`] with the first byte that cannot be read; `out` is filled up to there.
+    /// [`PageFault`] with the first byte that cannot be read; `out` is filled up to that byte.
     pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), PageFault> {
         let (mut address, mut rest) = (address, out);
         while !rest.is_empty() {
@@ -214,7 +214,7 @@ impl<'a> Vm<'a> {
     /// Checks that `bytes` bytes from `address` on can be read, or written if `write`.
     ///
     /// # Errors
-    /// [`PageFault`] with the first byte that cannot.
+    /// [`PageFault`] with the first byte that cannot be accessed.
     pub fn probe(&self, address: u64, bytes: u64, write: bool) -> Result<(), PageFault> {
         let mut at = address & ADDRESS_MASK;
         let end = at.saturating_add(bytes);

@@ -60,8 +60,8 @@ impl Rect {
     /// All possible pixels: surfaces have at most 16384 columns and rows.
     pub const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 16384, y1: 16384 };
 
-    /// The rectangle whose last column and row are `x1` and `y1`, as in state; empty if they are
-    /// before the first.
+    /// The rectangle whose last column and row are `x1` and `y1`, as in state. It is empty if the
+    /// last column or row is before the first.
     #[must_use]
     pub const fn inclusive(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
         Rect { x0, y0, x1: x1.saturating_add(1), y1: y1.saturating_add(1) }

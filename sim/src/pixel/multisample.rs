@@ -91,8 +91,8 @@ impl Samples {
         &self.positions[..self.count()]
     }
 
-    /// Position of a sample in pixels from the pixel's upper-left corner; the middle if there is no
-    /// such sample.
+    /// Position of a sample in pixels from the pixel's upper-left corner. For a sample that does
+    /// not exist: the middle, or the pixel's location if the samples are not in a pattern.
     #[must_use]
     pub fn offset(&self, sample: usize) -> [f32; 2] {
         let [x, y] = self.positions.get(sample).copied().unwrap_or([8, 8]);
@@ -140,11 +140,11 @@ impl PixelLocation {
 /// Multisample Rasterization Mode (2a p.177): how primitives are sampled and lines are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RasterMode {
-    /// ON modes: lines are rectangles with their width. Otherwise they follow the rules for aliased
-    /// lines.
+    /// ON modes: lines are rectangles with their width. In the other modes they are thin, aliased
+    /// or antialiased lines.
     pub on: bool,
-    /// PATTERN modes: samples are at the positions of the pattern. Otherwise all are at the pixel's
-    /// location.
+    /// PATTERN modes: samples are at the positions of the pattern. In the other modes all samples
+    /// are at the pixel's location.
     pub pattern: bool,
 }
 
@@ -161,8 +161,8 @@ pub enum RasterApi {
 }
 
 impl RasterMode {
-    /// The mode that hardware computes unless Force Multisampling sets it: by API Mode, DX
-    /// Multisample Rasterization Enable and whether samples are forced.
+    /// The mode that hardware computes from API Mode, from DX Multisample Rasterization Enable and
+    /// from whether Forced Sample Count is set. Not used if Force Multisampling sets the mode.
     ///
     /// The equation of hardware is in a volume that is not available (2a p.177 only names it).
     /// [`DX10_1_ALWAYS_SAMPLES_THE_PATTERN`] describes the equation used here.
@@ -186,12 +186,12 @@ pub struct Multisample {
 }
 
 impl Multisample {
-    /// The samples of a draw with `count` samples a pixel, positions `pattern` for that count, and
-    /// `mode`.
+    /// The samples of a draw with the number and positions of samples of `pattern`. With one
+    /// sample, or in a mode without pattern, all samples are at the pixel's location.
     ///
     /// `offset` is Pixel Position Offset Enable: with several samples and
-    /// [`PixelLocation::UpperLeft`] it moves positions by half a pixel in both directions (2a
-    /// p.143); values are then evaluated in the new middle.
+    /// [`PixelLocation::UpperLeft`] it moves vertices by half a pixel right and down (2a p.143),
+    /// and the pixel's location becomes the middle.
     #[must_use]
     pub fn new(
         pattern: Samples,
@@ -214,8 +214,7 @@ impl Multisample {
 mod tests {
     use super::*;
 
-    /// Oracle: the table of gen8_facts 7; samples are ordered by distance from the middle (2a
-    /// p.182).
+    /// Oracle: 2a p.182: samples are ordered by their distance from the middle.
     #[test]
     fn standard_patterns_are_in_order_of_distance() {
         for count in [4, 8] {

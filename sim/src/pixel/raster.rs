@@ -66,9 +66,9 @@ pub struct Quad {
 pub struct Convex {
     edges: [Edge; 4],
     count: u8,
-    /// Corner of the smallest rectangle around the shape.
+    /// Upper left corner of the smallest rectangle around the shape.
     min: Point,
-    /// The opposite corner.
+    /// Lower right corner of this rectangle.
     max: Point,
 }
 
@@ -183,9 +183,9 @@ struct Walked<T> {
     dy: i64,
     /// Value at the upper-left corner of pixel (0, 0).
     origin: i64,
-    /// Largest and smallest value over all samples of a block, minus the value at the block's
-    /// corner.
+    /// Largest value over all samples of a block, minus the value at the block's corner.
     largest: i64,
+    /// Smallest value over all samples of a block, minus the value at the block's corner.
     smallest: i64,
     /// Steps from the pixel's corner to its samples.
     samples: [T; MAX_SAMPLES],
@@ -261,8 +261,8 @@ fn walk<T: Lane>(edges: &[Edge], samples: &Samples, area: Rect, each: &mut impl 
     }
 }
 
-/// Emits the quads of `block` that have a covered sample in `inside`, a part of it. `mask` takes
-/// the quad's position relative to the block's corner.
+/// Emits the quads that have a covered sample in `inside`, which is a part of `block`. `mask` takes
+/// the position of a quad relative to the block's corner, and returns the covered samples.
 #[inline(always)]
 fn for_quads(
     block: Rect,
@@ -432,7 +432,7 @@ mod tests {
             check(&corners, Convex::triangle(corners, rule), &samples, window, rule);
         }
 
-        /// As for triangles: parallelograms.
+        /// As `triangles_cover_what_is_inside`, for parallelograms.
         #[test]
         fn quadrangles_cover_what_is_inside(
             a in corner(), b in corner(), c in corner(), samples in samples(),

@@ -11,7 +11,7 @@ pub struct Viewport {
     pub scale: [f32; 3],
     /// m30, m31, m32: added after the factors.
     pub translate: [f32; 3],
-    /// Guard band: left, right, bottom, top. The viewport is -1 to 1.
+    /// Guard band: left, right, bottom, top, in units in which the viewport reaches from -1 to 1.
     pub guard_band: [f32; 4],
     /// X Min, X Max, Y Min, Y Max ViewPort: first and last pixel, from the drawing rectangle's
     /// origin.
@@ -27,8 +27,8 @@ impl Viewport {
         extents: [-16384.0, 16383.0, -16384.0, 16383.0],
     };
 
-    /// The pixels inside the extents, from the drawing rectangle's origin. Ends between pixels
-    /// include the pixels that they touch; drivers use whole numbers.
+    /// The pixels inside the extents, from the drawing rectangle's origin. A minimum that is not a
+    /// whole number is rounded down, a maximum up; drivers use whole numbers.
     #[must_use]
     pub fn pixels(&self) -> Rect {
         let [x0, x1, y0, y1] = self.extents;
@@ -40,8 +40,8 @@ impl Viewport {
 /// The transform from clip space to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transform {
-    /// Divide by w; without it the position is in screen space and its w is 1/w already
-    /// (Perspective Divide Disable, 2a p.42).
+    /// Divide by w. If false, the position is in screen space, and its fourth component is 1/w
+    /// already (Perspective Divide Disable, 2a p.42).
     pub divide: bool,
     /// Apply the viewport's matrix (3DSTATE_SF Viewport Transform Enable).
     pub viewport: bool,
@@ -70,7 +70,7 @@ impl Default for Transform {
 /// A vertex on the screen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ScreenVertex {
-    /// Its position.
+    /// Position on the screen.
     pub at: Point,
     /// Depth, after the viewport transform.
     pub z: f32,

@@ -2,10 +2,13 @@
 //! sample of a pixel is stored (MCS). Their bits are in memory as on hardware, because drivers
 //! clear, copy and read them. (gen8_facts 8.3 and 8.4)
 //!
-//! * A fast clear writes the auxiliary surface only. Rendering to a cleared block writes the clear
-//!   colour first.
-//! * A pixel whose samples all have one colour is stored in plane 0.
-//! * A resolve writes the clear colour to cleared blocks.
+//! * A fast clear writes the auxiliary surface only. Rendering to a cleared block first writes the
+//!   clear colour to the block (CCS). Rendering to a cleared pixel first writes the clear colour to
+//!   the samples that rendering reads or does not overwrite (MCS).
+//! * The samples of a pixel share plane 0 after one write of all samples with one colour. The write
+//!   must not read the target, or the pixel must be cleared or in plane 0 already. Otherwise each
+//!   sample has its own plane, even if all colours are equal.
+//! * A resolve writes the clear colour to cleared blocks (CCS only).
 
 use crate::assumptions::{CCS_OWORDS_GO_ACROSS_FIRST, CLEARED_BLOCKS_ARE_ONES};
 use crate::mem::{PageFault, Vm};
@@ -134,13 +137,13 @@ impl Mcs {
     }
 }
 
-/// A colour control surface: a bit for each block of pixels of 128 bytes.
+/// A colour control surface: a bit for each block of pixels. The pixels of a block have 128 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ccs {
     base: u64,
-    /// Tiles in a row of tiles.
+    /// Tiles of the control surface in a row of tiles.
     tiles: i64,
-    /// Levels and slices, in blocks.
+    /// Layout of levels and slices, in blocks instead of pixels.
     layout: Layout,
     /// The level that is rendered to.
     level: Level,
@@ -150,8 +153,8 @@ impl Ccs {
     /// The control surface of a render target with one sample, if it has one.
     ///
     /// # Errors
-    /// [`BadSurface`] for surfaces that cannot have one: linear ones, and those whose elements do
-    /// not have 4, 8 or 16 bytes.
+    /// [`BadSurface`] for surfaces that cannot have one: those without X or Y tiles, and those
+    /// whose elements do not have 4, 8 or 16 bytes.
     pub fn of(surface: &Surface, level: &Level) -> Result<Option<Ccs>, BadSurface> {
         let auxiliary = &surface.auxiliary;
         if auxiliary.kind != AuxiliaryKind::Mcs || surface.layout.samples > 1 {
@@ -237,8 +240,9 @@ impl Auxiliary {
         }
     }
 
-    /// The location of sample 0 of a pixel. `read` reads memory; if it fails, the result is plane
-    /// 0, as without an auxiliary surface. `slice` counts from the first slice of the surface.
+    /// The location of sample 0 of a pixel. `read` reads memory; if it returns false, the result is
+    /// plane 0, as without an auxiliary surface. `slice` counts from the first slice of the
+    /// surface.
     pub fn stored(
         &self,
         slice: u32,
@@ -278,8 +282,9 @@ impl Auxiliary {
 }
 
 impl Ccs {
-    /// Executes a pixel of a resolve: calls `fill` with the first pixel of each cleared block in
-    /// its part of the auxiliary surface, and marks these blocks as not cleared.
+    /// Executes pixel (`x`, `y`) of a resolve, which stands for an oword of the auxiliary surface.
+    /// Calls `fill` with the first pixel of each cleared block of this oword, and marks these
+    /// blocks as not cleared.
     ///
     /// # Errors
     /// Page faults of the auxiliary surface, and those that `fill` returns.
@@ -305,8 +310,8 @@ impl Ccs {
         vm.write_array(at, &(!SET).to_le_bytes())
     }
 
-    /// Marks the block of a pixel as not cleared. If it was cleared, calls `fill` with its first
-    /// pixel before.
+    /// Marks the block of a pixel as not cleared. If the block was cleared, first calls `fill` with
+    /// the first pixel of the block.
     ///
     /// # Errors
     /// Page faults of the auxiliary surface, and those that `fill` returns.

@@ -22,7 +22,7 @@ pub type Lanes = [f32; SLOTS];
 /// Red, green, blue and alpha of all slots.
 pub type Colors = [Lanes; 4];
 
-/// How one channel is combined.
+/// How source and destination are combined, for colour or for alpha.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Equation {
     /// The factor of the source colour.
@@ -69,9 +69,9 @@ impl Equation {
 /// Least and greatest value of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range {
-    /// The least.
+    /// The least value.
     pub least: f32,
-    /// The greatest.
+    /// The greatest value.
     pub greatest: f32,
     /// NaN becomes 0.
     pub numbers: bool,
@@ -146,7 +146,7 @@ impl Blend {
     /// `format`.
     ///
     /// Integer formats are not blended and not clamped here (2d p.37-39). Logic operations work on
-    /// integer and normalized formats.
+    /// integer and normalized formats, except sRGB.
     pub fn resolve(
         state: &BlendState,
         index: usize,
@@ -174,8 +174,8 @@ impl Blend {
         let blends = entry.color_buffer_blend_enable && !entry.logic_op_enable && !integers;
         let everything = entry.pre_blend_color_clamp_enable && !integers;
         let sources = everything || entry.pre_blend_source_only_clamp_enable && !integers;
-        // Normalized elements hold only values in their range. So values that are encoded next, or
-        // that were decoded, need no clamp.
+        // UNORM elements hold only values from 0 to 1. So values that are encoded next, or that
+        // were decoded, need no clamp.
         let spare = normalized(format) && ranges == [Range::UNORM; 4];
         let constant = [
             constants.blend_constant_color_red,
@@ -216,8 +216,8 @@ impl Blend {
         self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_second))
     }
 
-    /// The colours to encode, from the source colours, the second source colours if the shader has
-    /// them, and the destination colours.
+    /// Replaces the source colours by the colours to encode. `second` are the second source
+    /// colours, if the shader has them.
     #[inline]
     pub fn apply(&self, source: &mut Colors, second: Option<&Colors>, destination: &Colors) {
         if self.alpha_to_one {
@@ -273,7 +273,7 @@ impl Blend {
 
 const NOTHING: Colors = [[0.0; SLOTS]; 4];
 
-/// True if all channels are numbers from 0 to 1 in equal steps, or none.
+/// True if all channels are UNORM or unused (X).
 fn normalized(format: &Format) -> bool {
     let unorm =
         |channel: &Channel| channel.encoding == Encoding::Unorm || channel.letter == Letter::X;
@@ -353,15 +353,14 @@ impl Inputs<'_> {
             Factor::BLENDFACTOR_INV_CONST_ALPHA => times_rest(&[self.constant[3]; SLOTS]),
             Factor::BLENDFACTOR_INV_SRC1_COLOR => times_rest(&self.second[channel]),
             Factor::BLENDFACTOR_INV_SRC1_ALPHA => times_rest(&self.second[3]),
-            // Zero, and codes that are reserved.
+            // BLENDFACTOR_ZERO, and reserved codes.
             _ if BLEND_FACTOR_ZERO_DROPS_ITS_OPERAND => [0.0; SLOTS],
             _ => times(&[0.0; SLOTS]),
         }
     }
 }
 
-/// A row, computed value by value. A plain loop compiles to vector instructions; calls of closures
-/// do not.
+/// A row whose lane n is `value(n)`. The loop is plain, so that it compiles to vector instructions.
 #[inline(always)]
 fn each(value: impl Fn(usize) -> f32) -> Lanes {
     let mut lanes = [0.0; SLOTS];

@@ -12,7 +12,7 @@ use crate::assumptions::{CLIP_W_MIN, CLIPPED_EDGES_ARE_NO_BOUNDARY};
 
 /// Planes that can cut: w, left, right, lower, upper, near, far and eight user planes.
 const PLANES: usize = 7 + 8;
-/// Maximum number of corners of a triangle after all cuts: each cut adds one.
+/// Maximum number of corners of a triangle after all cuts: each cut adds at most one.
 pub const MAX_CORNERS: usize = 3 + PLANES;
 
 /// Clip Mode, with Clip Enable (3DSTATE_CLIP, 2a p.41).
@@ -23,10 +23,11 @@ pub enum ClipMode {
     Normal,
     /// Drop all primitives.
     RejectAll,
-    /// Keep all primitives as they are, except those with coordinates that are NaN.
+    /// Keep all primitives as they are, except those with a NaN in a coordinate or in a distance
+    /// that a mask enables.
     AcceptAll,
-    /// The unit is off: keep all primitives as they are. Setup drops those with coordinates that
-    /// are NaN.
+    /// The unit is off: keep all primitives as they are. Setup drops those whose x or y on the
+    /// screen is NaN.
     Off,
 }
 
@@ -105,7 +106,7 @@ impl Default for Remains {
 }
 
 impl Remains {
-    /// The corners, in the order of the original vertices.
+    /// The corners. They go around in the same direction as the original vertices.
     #[must_use]
     pub fn corners(&self) -> &[Corner] {
         &self.corners[..self.count]
@@ -115,9 +116,9 @@ impl Remains {
 /// A plane, given by its distance function, which is not negative on the inner side.
 #[derive(Clone, Copy)]
 enum Plane {
-    /// w is at least the smallest divisor.
+    /// w minus the smallest w that may divide.
     W,
-    /// sign * coordinate + bound * w.
+    /// sign * coordinate `axis` + bound * w.
     Side { axis: usize, sign: f64, bound: f64 },
     /// z.
     Zero,
@@ -215,10 +216,10 @@ impl Planes {
     }
 }
 
-/// The viewport itself.
+/// The bounds of the viewport, as those of a guard band.
 const VIEWPORT: [f32; 4] = [-1.0, 1.0, -1.0, 1.0];
 
-/// Tests a primitive of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is changed only
+/// Clips a primitive of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is changed only
 /// for [`Verdict::Cut`]. Other numbers of vertices are rejected.
 pub fn clip(state: &ClipState, vertices: &[ClipVertex], remains: &mut Remains) -> Verdict {
     if vertices.is_empty() || vertices.len() > 3 {
@@ -318,8 +319,8 @@ fn cut_polygon(
         let mut next = [Cut::default(); MAX_CORNERS];
         let mut n = 0;
         let mut push = |corner: Cut| {
-            // A convex polygon gains at most one corner a plane; rounding cannot make it more than
-            // twice that.
+            // A convex polygon gains at most one corner at each plane. If rounding makes it gain
+            // more, corners beyond the maximum are dropped.
             if n < MAX_CORNERS {
                 next[n] = corner;
                 n += 1;
@@ -351,8 +352,8 @@ fn cut_polygon(
 fn finish(corners: &[Cut], vertices: &[ClipVertex], remains: &mut Remains) -> usize {
     remains.count = corners.len();
     for (out, cut) in remains.corners.iter_mut().zip(corners) {
-        // For values that are linear on the screen, the weights are multiplied by w and divided by
-        // the w of the corner (assumptions::CUTS_KEEP_LINEAR_VALUES).
+        // For values that are linear on the screen, each weight is multiplied by w of its vertex
+        // and divided by w of the corner (assumptions::CUTS_KEEP_LINEAR_VALUES).
         let mut linear = [0.0; 3];
         for (l, (weight, v)) in linear.iter_mut().zip(cut.weights.iter().zip(vertices)) {
             *l = weight * f64::from(v.position[3]) / cut.position[3];
@@ -413,7 +414,8 @@ mod tests {
             })
     }
 
-    /// The least distance to a bound of `state` and `xy`, of the weighted sum of the vertices.
+    /// The least distance of a point from the planes of `state` and the bounds `xy`; negative if
+    /// the point is outside. The point is the weighted sum of the vertices.
     fn inside(
         state: &ClipState,
         xy: Option<[f32; 4]>,
@@ -468,8 +470,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-        /// Oracle: a point of the triangle is inside the rest exactly if it satisfies all bounds,
-        /// in f64.
+        /// Oracle: the bounds in f64. A point of the triangle is inside what the clipper leaves
+        /// exactly if it satisfies all bounds.
         #[test]
         fn triangles_keep_what_is_inside(
             state in state(),
@@ -494,8 +496,8 @@ mod tests {
             }
         }
 
-        /// Corners are at the positions of their weights, also on the screen, and edges are on
-        /// their original edges.
+        /// The position of each corner is the sum of the vertices by its weights, in clip space and
+        /// on the screen. Each edge with an original edge lies on it.
         #[test]
         fn corners_are_mixtures(state in state(), vertices in [vertex(), vertex(), vertex()]) {
             let (_, corners) = run(&state, &vertices);
@@ -538,8 +540,8 @@ mod tests {
             }
         }
 
-        /// Oracle: a point of the line is inside the rest exactly if it satisfies all bounds, in
-        /// f64.
+        /// Oracle: the bounds in f64. A point of the line is inside what the clipper leaves exactly
+        /// if it satisfies all bounds.
         #[test]
         fn lines_keep_what_is_inside(
             state in state(), vertices in [vertex(), vertex()],

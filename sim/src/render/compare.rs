@@ -3,16 +3,16 @@
 use genxml::gen8::enums::ThreeDCompareFunction;
 use std::cmp::Ordering;
 
-/// A comparison: which of less, equal and greater pass it.
+/// A comparison: whether less, equal, greater and unordered values pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compare {
     /// A value less than the reference passes.
     pub less: bool,
-    /// An equal one passes.
+    /// A value equal to the reference passes.
     pub equal: bool,
-    /// A greater one passes.
+    /// A value greater than the reference passes.
     pub greater: bool,
-    /// Unordered values pass (one of them is NaN).
+    /// If the value or the reference is NaN, the value passes.
     pub unordered: bool,
 }
 

@@ -23,9 +23,9 @@ pub struct Coverage {
 /// The reference that alpha is compared with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Reference {
-    /// Alpha as a float.
+    /// The reference is compared with alpha as a float.
     Float(f32),
-    /// Alpha converted to 8 bits.
+    /// The reference is compared with alpha converted to 8 bits.
     Unorm8(u32),
 }
 
@@ -66,7 +66,8 @@ impl Coverage {
     /// the render target, or that of source 0 if the message has it (2d p.36, p.357). The bits of
     /// integers count as floats (2d p.77).
     ///
-    /// `subspans` are the columns and rows of the upper left pixels of four slots each.
+    /// `subspans` are the column and row of the upper left pixel of each quad. A quad has four
+    /// slots.
     pub fn apply(&self, subspans: &[[u32; 2]; 4], alpha: &[u32; SLOTS], samples: &mut [u8; SLOTS]) {
         if !self.removes() {
             return;
@@ -97,7 +98,8 @@ impl Coverage {
     }
 }
 
-/// The samples that an alpha covers: none for 0, all for 1, more for a greater alpha. (2d p.35)
+/// The samples that an alpha covers: none for 0, all for 1, never fewer for a greater alpha.
+/// (2d p.35)
 fn covered(alpha: f32, threshold: f32, samples: u32) -> u8 {
     let alpha = if alpha > 0.0 { alpha.min(1.0) } else { 0.0 };
     let count = (alpha * samples as f32 + threshold) as u32;
@@ -115,8 +117,9 @@ mod tests {
 
     const SUBSPANS: [[u32; 2]; 4] = [[0, 0], [2, 0], [0, 2], [6, 8]];
 
-    /// Oracle: 2d p.35: nothing at 0, everything at 1, monotonic between them; dithered over a 2 x
-    /// 2 block, the number of samples is within half a sample of alpha.
+    /// Oracle: 2d p.35: nothing at 0, everything at 1, monotonic between them. The number of
+    /// samples is within half a sample of alpha: in a pixel, or with dither in a block of 2 x 2
+    /// pixels.
     #[test]
     fn alpha_to_coverage_is_monotonic() {
         for (samples, dither) in

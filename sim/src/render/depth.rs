@@ -41,7 +41,8 @@ impl DepthFormat {
         if matches!(self, DepthFormat::Unorm16) { 2 } else { 4 }
     }
 
-    /// The element for a depth, rounded to the nearest step.
+    /// The element for a depth: a UNORM format rounds it to the nearest step, a float keeps its
+    /// bits.
     #[inline(always)]
     pub fn encode(self, z: f32) -> u32 {
         match self {
@@ -81,7 +82,8 @@ impl Plane {
         self.surface.first_slice + if index < self.slices { index } else { 0 }
     }
 
-    /// Byte in its row, and row, of the upper left element of a quad for one sample, before tiling.
+    /// Byte offset in the row, and row, of the upper left element of a quad for one sample, before
+    /// tiling.
     /// The other elements of the quad for this sample are next to it.
     #[inline(always)]
     fn quad(&self, x: u32, y: u32, slice: u32, sample: u32) -> (i64, i64) {
@@ -115,7 +117,7 @@ pub type Depths = [[f32; 8]; 4];
 pub struct DepthStencil {
     /// The depth buffer, if it is tested or written.
     pub depth: Option<Plane>,
-    /// Its format.
+    /// Format of the depth buffer.
     pub format: DepthFormat,
     /// The depth test, if there is one.
     pub function: Option<Compare>,
@@ -171,7 +173,7 @@ pub fn is_used(packet: &ThreeDStateDepthBuffer, tests: &ThreeDStateWmDepthStenci
 /// only gives the size of the stencil buffer (2a p.57).
 ///
 /// # Errors
-/// [`BadSurface`] names the field with which elements have no defined address.
+/// [`BadSurface`] names a field with a value that no depth buffer can have.
 pub fn depth_plane(
     packet: &ThreeDStateDepthBuffer,
     samples: NumberOfMultisamples,
@@ -193,18 +195,18 @@ pub fn depth_plane(
         pitch: packet.surface_pitch.get() as u32,
         qpitch: packet.surface_qpitch.get() as u32,
         bytes: format.bytes() as u32,
-        // (gen8_facts 10.2)
+        // Alignment of levels (gen8_facts 10.2).
         align: if format == DepthFormat::Unorm16 { [8, 4] } else { [4, 4] },
         tile_mode: TileMode::Y,
     };
     Ok(Some((plane(packet, &storage, samples)?, format)))
 }
 
-/// The stencil buffer of 3DSTATE_STENCIL_BUFFER; none if it is not enabled. Its extent is that of
-/// the depth buffer.
+/// The stencil buffer of 3DSTATE_STENCIL_BUFFER; none if it is not enabled, or if the depth
+/// buffer's surface type is null. Its extent is that of the depth buffer.
 ///
 /// # Errors
-/// [`BadSurface`] names the field with which elements have no defined address.
+/// [`BadSurface`] names a field with a value that no stencil buffer can have.
 pub fn stencil_plane(
     packet: &ThreeDStateStencilBuffer,
     depth: &ThreeDStateDepthBuffer,
@@ -318,7 +320,7 @@ impl DepthStencil {
     /// Resolves the state from the packets.
     ///
     /// # Errors
-    /// [`BadSurface`] names the field with which elements have no defined address.
+    /// [`BadSurface`] names a field with a value that no depth or stencil buffer can have.
     pub fn resolve(packets: &DepthStencilPackets<'_>) -> Result<DepthStencil, BadSurface> {
         let DepthStencilPackets { depth, stencil, tests, references, viewports, samples } =
             *packets;
@@ -406,7 +408,7 @@ impl DepthStencil {
         }
     }
 
-    /// As [`test`](Self::test), with memory only.
+    /// As [`test`](Self::test), but takes only the memory and returns page faults as they are.
     #[inline]
     pub(crate) fn samples(
         &self,
@@ -448,7 +450,7 @@ impl DepthStencil {
         let face = &faces[usize::from(quad.back)];
         let inside = inside(&plane.level, quad, lanes);
         let (x, y) = plane.quad(quad.x, quad.y, quad.slice, sample);
-        // In W tiles the quad is four bytes in a row, in the order of its pixels.
+        // In W tiles the quad is four consecutive bytes, in the order of its pixels.
         let at = plane.surface.address(x, y);
         let stored = vm.read_array::<4>(at)?;
         let mut alive = lanes & if PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS { !inside } else { 0 };
@@ -475,7 +477,7 @@ impl DepthStencil {
         Ok(passed)
     }
 
-    /// The depth test of one sample.
+    /// Runs the depth test of one sample of the pixels `lanes`; returns the pixels that pass.
     #[inline]
     fn depths(
         &self,
@@ -518,7 +520,7 @@ impl DepthStencil {
         Ok(passed | if PIXELS_OUTSIDE_OF_THE_DEPTH_BUFFER_PASS { lanes & !inside } else { 0 })
     }
 
-    /// Two elements side by side. In Y tiles they are adjacent in memory too.
+    /// Reads two elements side by side. In Y tiles they are adjacent in memory too.
     #[inline(always)]
     fn read(&self, vm: &Vm<'_>, at: u64) -> Result<[u32; 2], PageFault> {
         if self.format == DepthFormat::Unorm16 {
@@ -530,7 +532,7 @@ impl DepthStencil {
         }
     }
 
-    /// Writes one or both of two elements side by side.
+    /// Writes the elements of `which` (bit 0: left, bit 1: right) of two elements side by side.
     #[inline(always)]
     fn write(
         &self,

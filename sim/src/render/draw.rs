@@ -26,10 +26,10 @@ use genxml::gen8::render3d_raster::ThreeDStateClip;
 
 use super::state;
 
-/// Maximum number of vertices of a batch: enough for all lanes of many threads, and they stay in
-/// caches.
+/// Number of vertices at which a batch is full: enough for all lanes of many threads, and few
+/// enough for the host's caches.
 const BATCH: usize = 512;
-/// Maximum number of primitives of a batch: a few vertices can make many primitives.
+/// Number of primitives at which a batch is full: a few vertices can make many primitives.
 const PRIMITIVES: usize = 4096;
 /// Entries of the table that finds a vertex again in a batch, indexed by the low bits of its
 /// number.
@@ -67,7 +67,8 @@ pub struct Pipeline {
 pub struct ClipInput<'a> {
     /// Point, line, triangle or rectangle.
     pub shape: Shape,
-    /// Its vertices. If the shape has fewer than three, the last one is repeated.
+    /// The dwords of each vertex. If the shape has fewer than three vertices, the last one is
+    /// repeated.
     pub vertices: [&'a [u32]; 3],
     /// Index of the provoking vertex.
     pub provoking: usize,
@@ -75,9 +76,9 @@ pub struct ClipInput<'a> {
     pub id: u32,
     /// Edges that wireframes draw.
     pub edges: [bool; 3],
-    /// For lines: the stipple pattern starts at this one.
+    /// For lines: the stipple pattern starts at this line.
     pub first: bool,
-    /// For lines: it is the last one of a strip.
+    /// For lines: this line is the last one of a strip, or a line of a list.
     pub last: bool,
     /// The polygon stipple applies.
     pub stippled: bool,
@@ -177,7 +178,8 @@ impl Draw {
     /// Resolves all state that a 3DPRIMITIVE uses.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for state that cannot be drawn with; page faults when state is read.
+    /// [`Fault::BadPacket`] for state that cannot be drawn with; [`Fault::Unimplemented`] for state
+    /// that the model does not have; page faults when state is read.
     pub fn resolve(exec: &mut Exec<'_>, packet: &ThreeDPrimitive) -> Result<Draw, Fault> {
         let code = state::packet::<ThreeDStateVfTopology>(exec).primitive_topology_type;
         let Some(topology) = Topology::of(code) else {
@@ -300,7 +302,8 @@ impl Draw {
 }
 
 impl Pipeline {
-    /// Clips, sets up and draws a primitive.
+    /// Clips and sets up a primitive, and puts the result into the bins. Draws the bins if they are
+    /// full.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread, or of memory.

@@ -14,7 +14,7 @@ use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateUrbDs};
 use genxml::gen8::thread_payloads::{DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload};
 use genxml_core::U;
 
-/// Dwords of a unit of URB read lengths and offsets, and of a register.
+/// Dwords of a register, which is also the unit of URB read lengths and offsets.
 const UNIT: usize = 8;
 
 /// The domain shader of a draw.
@@ -22,12 +22,12 @@ const UNIT: usize = 8;
 pub struct DomainShader {
     shader: Shader,
     threads: Threads,
-    /// Points of a thread: 8, or 2 in SIMD4x2 mode.
+    /// Points of a thread: 8, or in SIMD4x2 mode 2 or 1.
     width: usize,
     wide: bool,
     /// Compute W Coordinate Enable.
     third: bool,
-    /// Dwords of the patch in the thread payload.
+    /// The range of the patch's dwords that a thread payload contains.
     pushed: std::ops::Range<usize>,
     entries: Entries,
     counted: bool,
@@ -71,8 +71,8 @@ impl DomainShader {
     /// the patch.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for a patch whose handle does not fit in the payload; any [`Fault`] of
-    /// a thread.
+    /// [`Fault::BadPacket`] for a patch whose handle does not fit in the payload, and for a URB
+    /// entry after the end of the URB; any [`Fault`] of a thread.
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,

@@ -60,7 +60,7 @@ impl Places<'_> {
                 }
             });
         }
-        // The most common size. Each quad has an upper and a lower pair.
+        // Four bytes are the most common size. Each quad has an upper and a lower pair of pixels.
         let pairs = elements.as_chunks::<8>().0;
         for (half, upper) in [(0, 0), (2, 4)] {
             let [a, b, c, d] = [pairs[upper], pairs[upper + 1], pairs[upper + 2], pairs[upper + 3]];
@@ -156,8 +156,9 @@ impl Places<'_> {
         Some(Wide::Rows([at, self.surface.address(column, row + 1)]))
     }
 
-    /// Calls `row` with the address, the first slot and the pixels (a bit each) of each pair of
-    /// adjacent pixels of `lanes`, in the quads of the range `quads`.
+    /// Calls `row` for each row of two pixels with a pixel in `lanes`, in the quads of the range
+    /// `quads`. Its arguments are the address and slot of the left pixel, and the pixels in `lanes`
+    /// (a bit each). If the two pixels may not be adjacent in memory, calls `row` for each pixel.
     #[inline(always)]
     fn rows(
         &self,

@@ -40,10 +40,11 @@ struct Patches {
 }
 
 impl Geometry {
-    /// Resolves the state of these stages.
+    /// Resolves the state of the stages between vertex shader and clipper.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for state that cannot be drawn with; page faults when state is read.
+    /// [`Fault::BadPacket`] for state that cannot be drawn with; [`Fault::Unimplemented`] for
+    /// software tessellation; page faults when state is read.
     pub fn resolve(exec: &mut Exec<'_>) -> Result<Geometry, Fault> {
         let hull = HullShader::resolve(exec)?;
         let te: ThreeDStateTe = state::packet(exec);
@@ -77,8 +78,9 @@ impl Geometry {
         !stages && self.stream.renders(0) && shape != Shape::Patch
     }
 
-    /// The assembler that makes primitives from the vertices of an instance. The first of these
-    /// stages selects the order of their vertices.
+    /// The assembler that makes primitives from the vertices of an instance. If the geometry shader
+    /// is the first stage after the vertex shader, it selects the order of vertices in primitives,
+    /// and whether primitives keep adjacent vertices.
     pub fn assembler(&self, topology: Topology) -> Assembler {
         match (&self.patches, &self.shader) {
             (None, Some(shader)) => Assembler::new(topology, shader.reorder, shader.adjacency),
@@ -145,7 +147,7 @@ pub fn is_filtered(exec: &Exec<'_>) -> bool {
     filter.bits() != 0 && filter != topology
 }
 
-/// Fields of the last enabled geometry stage that the stages after it use.
+/// Fields of the last enabled stage before the clipper that the stages after it use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Last {
     /// The user distances that clip and cull.
@@ -199,7 +201,8 @@ fn output(
 }
 
 impl Patches {
-    /// Tessellates a patch into `vertices` and `primitives`.
+    /// Runs hull shader, tessellator and domain shader on a patch. The result is in `vertices` and
+    /// `primitives`.
     fn run(
         &mut self,
         exec: &mut Exec<'_>,

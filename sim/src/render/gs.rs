@@ -21,17 +21,19 @@ use genxml::gen8::thread_payloads::{
 };
 use genxml_core::U;
 
-/// Dwords of a register, and of a unit of URB read lengths and offsets.
+/// Dwords of a register.
 const REGISTER: usize = 8;
 /// Dwords of a slot of a vertex.
 const SLOT: usize = 4;
 /// Slots in a unit of URB read lengths and offsets.
 const SLOTS: usize = 2;
-/// Channels of a thread, and of half a SIMD4x2 thread.
+/// Channels of a SIMD8 thread.
 const LANES: usize = 8;
+/// Channels of half a SIMD4x2 thread.
 const HALF: usize = 4;
-/// Dwords of the vertex count in an entry, and of a unit of the control data header.
+/// Dwords that the vertex count occupies in an entry.
 const COUNT: usize = 8;
+/// Dwords of a unit of the control data header.
 const CONTROL: usize = 8;
 
 /// The layout of a thread's URB entry: the number of vertices, unless it is static; control data;
@@ -46,7 +48,7 @@ pub struct Output {
     pub format: Control,
     /// Dwords of a vertex.
     pub dwords: usize,
-    /// Stream of vertices if control data have no streams.
+    /// Stream of all vertices if the control data do not contain streams.
     pub stream: usize,
 }
 
@@ -112,7 +114,8 @@ pub enum Mode {
     DualInstance,
     /// Two primitives.
     DualObject,
-    /// Eight primitives, or eight instances of one if there are several.
+    /// Up to eight primitives. If there are several instances: up to eight instances of one
+    /// primitive.
     Simd8,
 }
 
@@ -127,7 +130,7 @@ pub struct GeometryShader {
     handles: bool,
     /// Threads get primitive identifiers.
     identifiers: bool,
-    /// Slots of each vertex in the thread payload.
+    /// The range of each vertex's slots that the thread payload contains.
     slots: std::ops::Range<usize>,
     /// Vertices of the primitives that the shader expects.
     expected: usize,
@@ -141,8 +144,8 @@ pub struct GeometryShader {
     entries: Entries,
     counted: bool,
     invocations: u64,
-    /// An entry as read, and in `made` the vertices of a thread. The fields exist to reuse their
-    /// memory.
+    /// The URB entry of a lane. `made` has the vertices of this entry. Both fields exist to reuse
+    /// their memory.
     entry: Vec<u32>,
     made: Vertices,
 }
@@ -238,8 +241,8 @@ impl GeometryShader {
     /// that the shader made, with its stream, in order.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for threads that report more vertices than their entry holds; any
-    /// [`Fault`] of a thread, or from `out`.
+    /// [`Fault::BadPacket`] for threads that report more vertices than their entry holds, and for
+    /// missing URB entries; any [`Fault`] of a thread, or from `out`.
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,
@@ -261,7 +264,7 @@ impl GeometryShader {
                     lanes.clear();
                 }
             }
-            // Instances of two primitives do not mix.
+            // A thread does not mix instances of different primitives.
             if self.instances > 1 && !lanes.is_empty() {
                 self.thread(exec, vertices, &lanes, out)?;
                 lanes.clear();
@@ -294,7 +297,8 @@ impl GeometryShader {
         Ok(())
     }
 
-    /// The primitives of the lanes: one for all lanes, or one for each.
+    /// The lanes with different primitives: the first one if there are several instances, otherwise
+    /// all.
     fn primitives<'a, 'l>(&self, lanes: &'l [Lane<'a>]) -> &'l [Lane<'a>] {
         if self.instances > 1 { &lanes[..1] } else { lanes }
     }

@@ -42,8 +42,8 @@ impl HzPackets<'_> {
 /// Executes 3DSTATE_WM_HZ_OP.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a clear
-/// without a valid value or with a scissor rectangle; page faults of the buffers.
+/// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a depth clear
+/// without a valid value, and for a clear with a scissor rectangle; page faults of the buffers.
 pub fn run(exec: &mut Exec<'_>, packets: &HzPackets<'_>) -> Result<(), Fault> {
     let operation = packets.operation;
     if !operation.depth_buffer_clear_enable && !operation.stencil_buffer_clear_enable {
@@ -51,7 +51,7 @@ pub fn run(exec: &mut Exec<'_>, packets: &HzPackets<'_>) -> Result<(), Fault> {
     }
     if operation.scissor_rectangle_enable {
         return Err(exec.unimplemented(
-            "a clear of depth with a scissor rectangle",
+            "a clear of depth or stencil with a scissor rectangle",
             "2a p.282: must not be set",
         ));
     }
@@ -95,7 +95,8 @@ fn fill(
     }
 }
 
-/// The pixels of a clear, inside the level: ranges of columns and rows.
+/// The pixels of a clear, inside the level: ranges of columns and rows (the end is exclusive), and
+/// the number of slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Rectangle {
     columns: [u32; 2],
@@ -168,7 +169,7 @@ impl Row<'_> {
         if mask & 1 == 0 {
             return Ok(());
         }
-        // Runs of consecutive bytes.
+        // Write runs of consecutive bytes: at most 2 in W tiles, 16 in Y tiles.
         let mut run = [0; 16];
         run.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element));
         let bytes = element.len() as u32;

@@ -15,9 +15,9 @@ use genxml::gen8::render3d_stages::{ThreeDStateHs, ThreeDStateUrbHs, ThreeDState
 use genxml::gen8::thread_payloads::HsThreadPayload;
 use genxml_core::U;
 
-/// Dwords of a unit of URB read lengths and offsets, and of a register.
+/// Dwords of a register, which is also the unit of URB read lengths and offsets.
 const UNIT: usize = 8;
-/// Channels of a thread, whatever the number of control points (gen8_facts 3.3).
+/// Mask of a thread's channels: eight, whatever the number of control points (gen8_facts 3.3).
 const MASK: u32 = 0xff;
 /// Dwords of the patch header, which the tessellator reads.
 const HEADER: usize = 8;
@@ -31,7 +31,7 @@ pub struct HullShader {
     instances: u32,
     /// Threads get the handles of the control points.
     handles: bool,
-    /// Dwords of each control point in the thread payload.
+    /// The range of each control point's dwords that a thread payload contains.
     pushed: std::ops::Range<usize>,
     /// URB entries of the control points.
     inputs: Entries,
@@ -83,8 +83,8 @@ impl HullShader {
     /// `vertices`.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for more control points than there are URB entries; any [`Fault`] of a
-    /// thread.
+    /// [`Fault::BadPacket`] for more control points than there are URB entries, and for an entry
+    /// after the end of the URB; any [`Fault`] of a thread.
     pub fn run(
         &mut self,
         exec: &mut Exec<'_>,
@@ -146,10 +146,10 @@ impl HullShader {
         }
     }
 
-    /// Reads the header of a patch.
+    /// Reads the tessellation factors from the header of the patch.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] if the URB entry is outside the URB.
+    /// [`Fault::BadPacket`] if the URB entry is after the end of the URB.
     pub fn factors(&self, exec: &Exec<'_>, domain: Domain) -> Result<Factors, Fault> {
         let mut header = [0; HEADER];
         self.entries.read(exec, 0, &mut header)?;
@@ -165,7 +165,7 @@ impl HullShader {
     }
 }
 
-/// Appends dwords of an entry in their order, and 0 after its end.
+/// Appends the dwords `dwords` of an entry in their order; those after its end are 0.
 pub fn push_raw(payload: &mut Vec<u8>, entry: &[u32], dwords: std::ops::Range<usize>) {
     for n in dwords {
         payload.extend_from_slice(&super::vue::dword(entry, n).to_le_bytes());

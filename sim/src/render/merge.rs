@@ -21,7 +21,7 @@ use genxml::gen8::render3d_pixel::{BlendState, ThreeDStatePsExtra, ThreeDStateWm
 pub struct Output {
     /// Depth and stencil.
     pub depth: DepthStencil,
-    /// When their tests run.
+    /// When the depth and stencil tests run.
     pub timing: Timing,
     /// Alpha test and alpha to coverage.
     pub coverage: Coverage,
@@ -63,12 +63,13 @@ impl Output {
 /// The state of sixteen slots of a thread, from its dispatch to its last message.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Slots {
-    /// Samples of each slot that the primitive covers and that passed early tests; one for each
-    /// slot if the thread was dispatched per sample.
+    /// Samples of each slot that the primitive covers and that passed early tests; at most one for
+    /// each slot if the thread was dispatched per sample.
     pub live: [u8; SLOTS],
     /// Depths of the quads.
     pub depths: [Depths; 4],
-    /// Samples that at least one message so far has left. The last message tests them.
+    /// Samples that oMask and alpha did not remove in at least one message so far. The last message
+    /// tests them.
     waiting: [u8; SLOTS],
 }
 
@@ -81,7 +82,8 @@ impl Slots {
 
 impl Output {
     /// Executes a render target write. Returns the number of samples that passed late tests, which
-    /// PS_DEPTH_COUNT counts; 0 except for the last message of the slots.
+    /// PS_DEPTH_COUNT counts; 0 without late tests, and for messages that are not the last of the
+    /// slots.
     ///
     /// # Errors
     /// Page faults of the surfaces.
@@ -127,7 +129,8 @@ impl Output {
         let mut tested = *samples;
         if write.last {
             for (slot, (tested, waiting)) in tested.iter_mut().zip(slots.waiting).enumerate() {
-                // Both halves of a pair of messages with two colours are the last for their slots.
+                // Messages with two colours come in pairs, for eight slots each. Each of the pair
+                // is the last for its own slots.
                 if write.slots >> slot & 1 == 1 {
                     *tested = waiting;
                 }

@@ -2,8 +2,8 @@
 //!
 //! State packets are latched when they are parsed ([`crate::machine::latched::Latched`]). A draw
 //! resolves them once and passes the resolved state to the stages. A stage is a function from this
-//! state and an input stream to an output stream. No stage reads a packet or a state address while
-//! it runs.
+//! state and an input stream to an output stream. It does not read packets while it runs. Surface
+//! and sampler states are read when a message first uses them.
 //!
 //! 1. [`draw`] takes a draw through the stages; [`vf`] fetches vertices by number, [`topology`]
 //!    makes primitives from them;

@@ -29,7 +29,7 @@ pub struct LineState {
     pub region: f32,
     /// Line End Cap Antialiasing Region Width in pixels: 0.5, 1, 2 or 4.
     pub cap_region: f32,
-    /// Last Pixel Enable (3DSTATE_SF): thin lines cover their last pixel.
+    /// Last Pixel Enable (3DSTATE_SF): thin lines at the end of a strip cover their last pixel.
     pub last_pixel: bool,
 }
 
@@ -65,7 +65,8 @@ fn point_at([x, y]: [f64; 2]) -> Point {
 }
 
 /// The setup primitive of a line between two corners. `stipple` is the position in the stipple
-/// pattern at its start; `last` is true for the last line of a strip. `None` if it covers nothing.
+/// pattern at the start of the line; `last` is true for the last line of a strip. `None` if a line
+/// that is not thin has no area.
 #[must_use]
 pub fn line(
     state: &LineState,
@@ -82,7 +83,7 @@ pub fn line(
     let direction =
         if length == 0.0 { [1.0, 0.0] } else { [dx as f64 / length, dy as f64 / length] };
     let [ux, uy] = direction;
-    // Widths of U3.7 are below 8 (2a p.213).
+    // Widths of the packet are U3.7, so below 8 (2a p.213). The limit is for other values.
     let width = if state.width > 0.0 { f64::from(state.width.min(2048.0)) } else { 1.0 };
     // A rectangle that extends `across` pixels to both sides and `beyond` pixels past both ends.
     let rectangle = |across: f64, beyond: f64| {
@@ -147,7 +148,7 @@ pub fn point(
     if width.is_nan() || width <= 0.0 {
         return None;
     }
-    // Widths are multiples of 1/8 pixel. So half of a width is a whole number of 1/256 pixels.
+    // The width is rounded to 1/8 pixels. So half of it is a whole number of 1/256 pixels.
     let half = ((f64::from(width.min(256.0)) * 8.0).round_ties_even() as i32).max(1)
         << (SUBPIXEL_BITS - 4);
     let at = vertex.at;
@@ -215,7 +216,7 @@ mod tests {
         pixels.sort_by_key(|&(x, y)| (y, x));
         let count = pixels.len();
         pixels.dedup();
-        assert_eq!(count, pixels.len(), "a pixel comes twice");
+        assert_eq!(count, pixels.len(), "a pixel is covered twice");
         pixels
     }
 
@@ -227,8 +228,8 @@ mod tests {
     type Fraction = (i128, i128);
 
     /// The rule as it is written: true if the line from `a` to `b` has a point in the diamond's
-    /// test area and leaves it before its end. Tests all positions where the line can enter or
-    /// leave, and one between each two.
+    /// test area, and, unless `last` is set, does not end there. Tests all positions where the line
+    /// can enter or leave, and one between each two.
     fn leaves_diamond(a: Point, b: Point, x: i32, y: i32, last: bool) -> bool {
         let steep = (b.x - a.x).abs() < (b.y - a.y).abs();
         let d = [i128::from(b.x - a.x), i128::from(b.y - a.y)];

@@ -37,8 +37,8 @@ pub struct SetupPrimitive {
     pub shape: Shape,
     /// Planes of depth, w and barycentrics.
     pub planes: Planes,
-    /// It faces backward. Lines and points made from a triangle have the facing of the triangle;
-    /// others face forward.
+    /// The primitive faces backward. Lines and points made from a triangle have the facing of the
+    /// triangle; other lines and points face forward.
     pub back: bool,
     /// Antialiased lines and smooth points: the covered part of each pixel.
     pub smooth: Option<Smooth>,
@@ -68,7 +68,7 @@ impl SetupPrimitive {
         }
     }
 
-    /// A triangle, a part of one, or a rectangle.
+    /// The setup primitive of a triangle, a part of one, or a rectangle.
     pub(super) fn surface(convex: Convex, planes: Planes, back: bool) -> SetupPrimitive {
         let shape = Shape::Convex(convex);
         SetupPrimitive {
@@ -136,7 +136,7 @@ pub struct BinnedPrimitive {
     pub setup: SetupPrimitive,
     /// The shape before setup.
     pub shape: topology::Shape,
-    /// Its viewport.
+    /// Index of its viewport.
     pub viewport: usize,
     /// Render target array index.
     pub array_index: u32,

@@ -58,7 +58,7 @@ impl Span {
 /// The input of the pixel shader that is the same for all pixels of a primitive.
 #[derive(Clone, Copy, Debug)]
 pub struct PsInput<'a> {
-    /// The shape before setup, which can turn a triangle into lines or points.
+    /// The shape before setup. Setup can turn a triangle into lines or points.
     pub shape: Shape,
     /// Planes of depth, w and barycentrics.
     pub planes: &'a Planes,
@@ -68,7 +68,7 @@ pub struct PsInput<'a> {
     pub back: bool,
     /// Render target array index.
     pub array_index: u32,
-    /// Viewport.
+    /// Index of the viewport.
     pub viewport: u8,
 }
 
@@ -175,7 +175,8 @@ impl PixelShader {
             let shader = Shader::resolve(exec, state, constants)?;
             let mut threads = Threads::new(&shader);
             threads.slots.local.dispatched = Some(dispatched);
-            // In threads of 32 channels the second half has its own enables, which kernels use.
+            // In threads of 32 channels, the payload has enables for the second half too, and
+            // kernels use them.
             threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS
                 && !state.vector_mask
                 && kernel.spans < MAX_SPANS;
@@ -213,14 +214,14 @@ impl PixelShader {
         PixelShader { variants: self.variants.iter().map(fork).collect(), ..*self }
     }
 
-    /// Replaces its cached surfaces and kernels by those of another shader.
+    /// Replaces the cached surfaces and kernels by those of another shader.
     pub(super) fn inherit(&mut self, other: &PixelShader) {
         for (own, other) in self.variants.iter_mut().zip(&other.variants) {
             own.threads.slots.programs.clone_from(&other.threads.slots.programs);
         }
     }
 
-    /// Takes its cached surfaces and kernels. The caches are empty afterwards.
+    /// Takes the cached surfaces and kernels out of the shader. Its caches are empty afterwards.
     pub(super) fn knowledge(&mut self) -> Vec<Program> {
         self.variants
             .iter_mut()
@@ -228,7 +229,7 @@ impl PixelShader {
             .collect()
     }
 
-    /// Merges the cached surfaces of a shader that [inherited](Self::inherit) from this one.
+    /// Adds the cached surfaces of a shader that [inherited](Self::inherit) from this one.
     pub(super) fn merge(&mut self, programs: &[Program]) {
         let own = self.variants.iter_mut().flat_map(|variant| &mut variant.threads.slots.programs);
         for (own, other) in own.zip(programs) {
@@ -265,7 +266,7 @@ impl PixelShader {
         input: &PsInput<'_>,
         spans: &[Span],
     ) -> Result<usize, Fault> {
-        // The narrowest variant that takes all subspans; otherwise the widest.
+        // The narrowest variant that takes all subspans; if none does, the widest.
         let fits = self.variants.iter().rposition(|variant| variant.spans >= spans.len());
         let number = fits.unwrap_or(0);
         let taken = spans.len().min(self.variants[number].spans);
@@ -358,8 +359,8 @@ impl PixelShader {
         if variant.spans == MAX_SPANS {
             payload.extend_from_slice(bytemuck::cast_slice(&group(4).pack()[REGISTER / 4..]));
         }
-        // Eight channels at a time: threads of 16 channels have two halves, threads of 32 have the
-        // whole list of values twice.
+        // Each value is a row of 8 channels in threads of 8, and two rows in threads of 16. Threads
+        // of 32 have the whole list of values twice, for 16 channels each.
         for first in (0..variant.spans).step_by(4) {
             let halves = [Eight::new(spans, first), Eight::new(spans, first + 2)];
             let count = if variant.spans == 2 { 1 } else { 2 };

@@ -78,7 +78,7 @@ pub struct RasterState {
     pub bounds: Bounds,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
-    /// The vertex that flat attributes come from.
+    /// The selects of the vertex that flat attributes come from.
     pub provoking: ProvokingSelects,
     /// The line stipple, with the position in it at the start of the draw.
     pub line_stipple: Option<(LineStipple, u32)>,
@@ -149,7 +149,7 @@ impl RasterState {
         })
     }
 
-    /// The viewport of a vertex's index: the first one if the index is too large (gen8_facts 5.2).
+    /// The viewport that a vertex selects: `index`, or 0 if `index` is too large (gen8_facts 5.2).
     pub fn viewport(&self, index: u32) -> usize {
         let index = index as usize;
         if index < self.viewports.len() { index } else { 0 }
@@ -171,7 +171,7 @@ impl RasterState {
 pub struct Lists {
     /// Entries of each list, up to the highest viewport index that vertices may have.
     pub count: usize,
-    /// SF_CLIP_VIEWPORT: read to transform positions and to clip them.
+    /// SF_CLIP_VIEWPORT: read if positions are transformed or primitives are clipped.
     pub viewports: Option<u64>,
     /// CC_VIEWPORT: read if there is a depth buffer that is tested or written.
     pub depth_ranges: Option<u64>,
@@ -209,10 +209,12 @@ impl Lists {
         }
     }
 
-    /// Reads the list at an offset, if there is one. `read` reads a structure.
+    /// Reads the list at `offset`; none if there is no offset. `read` reads the structure at an
+    /// offset.
     ///
     /// # Errors
-    /// The error of `read` for the first structure. Vertices need not use the others.
+    /// The error of `read` for the first structure. Other structures that cannot be read are zero:
+    /// vertices need not use them.
     pub fn read<T: Fixed, E>(
         &self,
         offset: Option<u64>,
@@ -265,7 +267,7 @@ fn viewport(state: &SfClipViewport) -> Viewport {
     }
 }
 
-/// Clip Mode, or off if the clipper is disabled.
+/// Clip Mode; off if the clipper is disabled and Force Clip Mode is not set.
 pub fn clip_mode(clip: &ThreeDStateClip) -> ClipMode {
     match clip.clip_mode {
         _ if !clip.clip_enable && clip.force_clip_mode != ForceClip::FORCE => ClipMode::Off,
@@ -387,8 +389,8 @@ pub fn sample_mask(mask: &ThreeDStateSampleMask, samples: u32) -> u8 {
     mask.sample_mask.get() as u8 & ((1_u16 << samples) - 1) as u8
 }
 
-/// The samples that are rasterised, the number of samples in the buffers, and whether the number is
-/// forced.
+/// The samples that are rasterised, the number of samples of a pixel in the buffers, and whether
+/// Forced Sample Count sets the number of rasterised samples.
 fn multisample(
     exec: &Exec<'_>,
     raster: &ThreeDStateRaster,
@@ -423,7 +425,8 @@ fn multisample(
     ))
 }
 
-/// The positions of `count` samples (3DSTATE_SAMPLE_PATTERN, 2a p.188).
+/// The positions of `count` samples (3DSTATE_SAMPLE_PATTERN, 2a p.188). The packet has none for 16
+/// samples: they have fixed positions.
 fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
     let (one, two, four, eight) = pattern_lists(pattern);
     let found = match count {

@@ -55,10 +55,10 @@ pub struct Pixels {
 /// Why a surface cannot be a render target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadTarget {
-    /// Its state is invalid.
+    /// The state of the surface is invalid.
     #[error(transparent)]
     Surface(#[from] BadSurface),
-    /// The model cannot render to it.
+    /// The model cannot render to such a surface.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -73,7 +73,8 @@ pub struct RenderTarget {
     blend: Blend,
     purpose: Purpose,
     auxiliary: Option<Auxiliary>,
-    /// The surface's channel for each channel of the shader, if they differ.
+    /// The surface's channel for each channel of the shader, if some channels are exchanged or not
+    /// written.
     swizzle: Option<[Option<u8>; 4]>,
     /// Bits of an element that are written.
     mask: [u8; MOST_BYTES],
@@ -260,8 +261,8 @@ impl RenderTarget {
         }
     }
 
-    /// As [`write`](Self::write), with memory only. Returns the number of pixels and of samples
-    /// that were written.
+    /// As [`write`](Self::write), but takes only the memory. Returns the number of pixels and of
+    /// samples that were written; 0 for fast clears and resolves.
     pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,
@@ -308,7 +309,8 @@ impl RenderTarget {
         samples
     }
 
-    /// Fast clears and resolves. Hardware works on whole quads (gen8_facts 8.4).
+    /// Executes a fast clear or resolve for all pixels of each quad with a written sample: hardware
+    /// works on whole quads (gen8_facts 8.4).
     fn whole_blocks(&self, vm: &mut Vm<'_>, pixels: &Pixels, slice: u32) -> Result<(), PageFault> {
         let Some(auxiliary) = &self.auxiliary else { return Ok(()) };
         for (n, &[x, y]) in pixels.subspans.iter().enumerate() {
@@ -367,8 +369,9 @@ impl RenderTarget {
     }
 }
 
-/// Checks that elements have channels and 8 to 128 bits. Other formats are for vertices and the
-/// sampler (gen8_facts 9.2).
+/// Checks that a surface can be a render target: its kind and layout, and that its elements have
+/// channels and 8, 16, 32, 64 or 128 bits. Other formats are for vertices and the sampler
+/// (gen8_facts 9.2).
 fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     if surface.kind != SurfaceKind::Image {
         return Err(Refusal::missing("buffers as render targets", "003:4920").into());
@@ -408,8 +411,8 @@ fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
     Ok(())
 }
 
-/// The surface's channel for each channel of the shader. If several select the same one, the first
-/// is written (2d p.347).
+/// The surface's channel for each channel of the shader; `None` if they are the same. If several
+/// channels of the shader select the same channel of the surface, the first is written (2d p.347).
 fn swizzle(surface: &Surface) -> Option<[Option<u8>; 4]> {
     let mut taken = 0;
     let mut channels = surface.select.map(|select| match select {
@@ -457,7 +460,8 @@ fn written(format: &Format, blend: &Blend, swizzle: Option<[Option<u8>; 4]>) -> 
     mask
 }
 
-/// The size of a step of each channel that is stored in less than 8 bits; 0 for other channels.
+/// The size of a step of each UNORM channel of less than 8 bits; 0 for other channels. `None` if no
+/// channel is dithered.
 fn dither(blend: &Blend, format: &Format, swizzle: Option<[Option<u8>; 4]>) -> Option<[f32; 4]> {
     blend.dither?;
     let to = swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
@@ -589,7 +593,7 @@ impl Work<'_> {
         }
     }
 
-    /// Adds to colours a part of a step. The part depends on the position of the pixel.
+    /// Adds a part of a step to each colour. The part depends on the position of the pixel.
     fn dither(&self, steps: &[f32; 4], colors: &mut Colors) {
         let offsets = self.target.blend.dither.unwrap_or_default();
         for (step, lanes) in steps.iter().zip(colors) {
@@ -651,8 +655,8 @@ impl Work<'_> {
     }
 
     /// Prepares the planes of the pixels for the write, and updates the multisample control
-    /// surface. If all samples of a pixel are written with one colour and plane 0 is enough,
-    /// `samples` keeps only the first.
+    /// surface. If all samples of a pixel can share plane 0 after the write, `samples` keeps only
+    /// sample 0 of this pixel.
     fn spread(
         &self,
         vm: &mut Vm<'_>,
@@ -677,7 +681,8 @@ impl Work<'_> {
             if word == new {
                 continue;
             }
-            // If all samples of a pixel are written, no old value is needed.
+            // Old values are needed of all samples if the write reads the target, otherwise of the
+            // samples that are not written.
             let keep = if self.target.reads {
                 all
             } else if together {
@@ -691,7 +696,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Moves the samples `samples` of a pixel into their own planes.
+    /// Copies the samples `samples` (a bit each) of a pixel to their own planes. Cleared samples
+    /// get the clear colour.
     #[cold]
     fn keep(
         &self,

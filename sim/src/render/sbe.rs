@@ -51,7 +51,7 @@ pub struct Attributes {
 pub struct About {
     /// Primitive ID.
     pub primitive_id: u32,
-    /// It faces backward.
+    /// The primitive faces backward.
     pub back: bool,
     /// For a point, which has sprite coordinates: the vertex that its attributes come from.
     pub corner: Option<u8>,
@@ -120,8 +120,8 @@ impl Attributes {
         self.rules.len()
     }
 
-    /// Appends the setup data of all attributes of a primitive. Lines repeat their last vertex in
-    /// `vertices`, points their only one.
+    /// Appends the setup data of all attributes of a primitive to `out`. In `vertices`, lines
+    /// repeat their last vertex, and points their only one.
     pub fn setup(&self, vertices: [&[u32]; 3], about: &About, out: &mut Vec<[Attribute; 4]>) {
         out.extend(self.rules.iter().map(|rule| {
             if rule.sprite && about.corner.is_some() {

@@ -1,5 +1,5 @@
-//! Strips and fans (setup): makes primitives that can be rasterised from vertices. Facing, culling,
-//! fill modes, depth bias and rectangles are here.
+//! Strips and fans (setup): makes primitives for the rasteriser from the vertices after clipping.
+//! Facing, culling, fill modes, depth bias and rectangles are here.
 //!
 //! [`Setup`] takes a triangle, rectangle, line or point with the result of clipping, and emits
 //! [`SetupPrimitive`]s: none, one, or several if a cut triangle has more corners or is drawn as
@@ -20,35 +20,35 @@ use crate::pixel::viewport::{Transform, Viewport};
 /// Cull Mode (3DSTATE_RASTER, 2a p.176): which triangles are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CullMode {
-    /// All.
+    /// All triangles are dropped.
     Both,
-    /// None.
+    /// No triangles are dropped.
     #[default]
     None,
-    /// Those that face forward.
+    /// Triangles that face forward are dropped.
     Front,
-    /// Those that face backward.
+    /// Triangles that face backward are dropped.
     Back,
 }
 
 /// How triangles are drawn (Front and Back Face Fill Mode, 2a p.178).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillMode {
-    /// As surfaces.
+    /// Triangles are drawn as surfaces.
     #[default]
     Solid,
-    /// As lines along their edges.
+    /// Triangles are drawn as lines along their edges.
     Wireframe,
-    /// As points at their vertices.
+    /// Triangles are drawn as points at their vertices.
     Point,
 }
 
-/// The format of the depth buffer, for depth bias.
+/// The depth buffer's format, for depth bias.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DepthFormat {
     /// D16_UNORM.
     Unorm16,
-    /// D24_UNORM_X8_UINT; also used if there is no buffer.
+    /// D24_UNORM_X8_UINT; also used for all other values of Surface Format.
     #[default]
     Unorm24,
     /// D32_FLOAT.
@@ -75,14 +75,15 @@ pub struct DepthBias {
 
 impl DepthBias {
     /// The bias that is added to the depth of a triangle (gen8_facts 7, Direct3D's definition).
-    /// `largest` is the largest depth of its corners, `slope` its largest slope per pixel.
+    /// `largest` is the largest absolute depth of its corners, `slope` the largest change of its
+    /// depth from one pixel to the next. A bias that is NaN becomes 0.
     #[must_use]
     pub fn of(&self, largest: f32, slope: f64) -> f32 {
         let step = match self.format {
             _ if self.unscaled => 1.0,
             DepthFormat::Unorm16 => exp2(-16),
             DepthFormat::Unorm24 => exp2(-24),
-            // The exponent of the number minus its fraction bits.
+            // The exponent of `largest` minus 23 fraction bits.
             DepthFormat::Float32 => {
                 exp2(((largest.to_bits() >> 23 & 0xff) as i32 - 127 - 23).max(-149))
             }
@@ -124,7 +125,7 @@ pub struct SetupState {
 /// Setup of the primitives of one draw in one viewport.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// State of the unit.
+    /// State of setup.
     pub state: &'a SetupState,
     /// The viewport of the primitive.
     pub viewport: &'a Viewport,
@@ -301,7 +302,7 @@ impl Setup<'_> {
 
     /// Sets up a rectangle of RECTLIST. Its vertices are lower right, lower left and upper left, or
     /// any three corners in turn; the fourth corner is opposite the second. A rectangle is not
-    /// culled and not cut: it is drawn if it is not rejected, and the window bounds it.
+    /// culled and not cut: it is drawn if it is not rejected. Only the window limits its pixels.
     pub fn rectangle(
         &self,
         vertices: &[ClipVertex; 3],
@@ -322,9 +323,9 @@ impl Setup<'_> {
         each(&SetupPrimitive::surface(convex, planes, back));
     }
 
-    /// Sets up a line. `stipple` is the position in the stipple pattern at its start. Returns how
-    /// far the pattern advances. `last` is true for the last line of a strip, whose last pixel Last
-    /// Pixel Enable covers.
+    /// Sets up a line. `stipple` is the position in the stipple pattern at the start of the line.
+    /// `last` is true for the last line of a strip; only this line covers its last pixel with Last
+    /// Pixel Enable. Returns the number of pixels by which the pattern advances.
     pub fn line(
         &self,
         vertices: &[ClipVertex; 2],
@@ -614,8 +615,8 @@ mod tests {
             setup.rectangle(&v, Verdict::Accept, &mut |o| list.push(*o));
             let expected: Vec<_> = (4..20).flat_map(|x| (3..12).map(move |y| (x, y))).collect();
             assert_eq!(pixels(&list), expected);
-            // The fourth corner has the values of its two neighbours minus those of the opposite
-            // corner.
+            // The fourth corner has the sum of the values of its two neighbours, minus those of the
+            // opposite corner.
             let b = list[0]
                 .planes
                 .barycentric(Barycentric::Perspective, Position { x: 16 * 20, y: 16 * 3 });
@@ -644,7 +645,7 @@ mod tests {
         assert_eq!(DepthBias { clamp: -0.125, scale: -2.0, ..base }.of(0.5, 0.25), -0.125);
         assert_eq!(DepthBias { scale: f32::NAN, ..base }.of(0.5, 0.25), 0.0);
 
-        // A slope of 1/64 a pixel, on the surface and on its edges, if enabled for them.
+        // The slope is 1/64 a pixel, the scale is 16: the bias is 0.25 if the fill mode enables it.
         let v = [at(-1.0, -1.0, 0.0, 1.0), at(1.0, -1.0, 1.0, 1.0), at(-1.0, 1.0, 0.0, 1.0)];
         for (fill, which) in [(FillMode::Solid, 0), (FillMode::Wireframe, 1), (FillMode::Point, 2)]
         {

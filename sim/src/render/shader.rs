@@ -45,7 +45,7 @@ pub struct Header {
     pub binding_table: Address<SurfaceState, 32, 32>,
     /// Number of the thread's slot.
     pub fftid: U<10>,
-    /// Its scratch space.
+    /// Scratch space of the thread.
     pub scratch: Address<GeneralState, 1024, 32>,
 }
 
@@ -53,7 +53,8 @@ impl Shader {
     /// Resolves a stage that has one kernel.
     ///
     /// # Errors
-    /// A page fault when the constants are read.
+    /// [`Fault::BadPacket`] for more constants than a thread has registers; a page fault when the
+    /// constants are read.
     pub fn of<P: StagePacket>(exec: &mut Exec<'_>, packet: &P) -> Result<Shader, Fault> {
         let state = packet.state(exec);
         let constants = P::constants(exec);
@@ -63,7 +64,8 @@ impl Shader {
     /// Resolves a kernel of a stage, with its constants.
     ///
     /// # Errors
-    /// A page fault when the constants are read.
+    /// [`Fault::BadPacket`] for more constants than a thread has registers; a page fault when the
+    /// constants are read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         state: StageState,
@@ -178,7 +180,7 @@ fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result
     Ok(constants)
 }
 
-/// The threads of a shader.
+/// The running threads of a shader, and the start state of the next one.
 #[derive(Debug)]
 pub struct Threads {
     /// The running threads.

@@ -54,11 +54,11 @@ const NEEDED: [u32; STREAMS] = [
 /// A part of a vertex that is written, or a hole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Piece {
-    /// The buffer.
+    /// Number of the buffer.
     buffer: usize,
-    /// Its first dword in the read part of the vertex; none for a hole.
+    /// The first dword, counted in the part of the vertex that is read; none for a hole.
     from: Option<usize>,
-    /// The component mask of four dwords from there on.
+    /// Mask of the dwords that are written, of the four dwords from `from` on.
     mask: u32,
 }
 
@@ -69,8 +69,9 @@ struct Stream {
     /// Bytes of a vertex in each buffer, up to the end of the last part; none for buffers that the
     /// stream does not write.
     extents: [Option<u64>; BUFFERS],
-    /// Dwords of a vertex that are skipped, and the number of dwords read after them.
+    /// Dwords at the start of a vertex that are skipped.
     first: usize,
+    /// Number of dwords that are read after the skipped ones.
     length: usize,
 }
 
@@ -87,11 +88,11 @@ struct Buffer {
 /// The streams that go on to the clipper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rendered {
-    /// None.
+    /// No stream.
     None,
-    /// All.
+    /// All streams.
     All,
-    /// The stream of this number.
+    /// Only the stream with this number.
     One(usize),
 }
 
@@ -112,7 +113,7 @@ impl Rendered {
 pub struct StreamOut {
     /// SO Function Enable.
     pub enabled: bool,
-    /// The order of vertices of strips.
+    /// The order of vertices in triangles of strips.
     pub reorder: Reorder,
     counted: bool,
     rendered: Rendered,
@@ -209,7 +210,9 @@ impl StreamOut {
         }
     }
 
-    /// Writes a primitive of a stream: its vertices, from the start of their URB entries on.
+    /// Writes a primitive of a stream, if all of it fits in the buffers. `vertices` are the dwords
+    /// of its vertices, from the start of their URB entries on. `write` writes bytes to a graphics
+    /// address.
     ///
     /// # Errors
     /// The error that `write` returns.
@@ -257,7 +260,8 @@ impl StreamOut {
         Ok(())
     }
 
-    /// True if there is a buffer, and each has room for `vertices` vertices.
+    /// True if the stream writes a buffer, and all its buffers are bound and have room for
+    /// `vertices` vertices.
     fn fits(&self, stream: usize, vertices: u64) -> bool {
         let Some(more) = vertices.checked_sub(1) else { return false };
         let mut any = false;
@@ -273,7 +277,7 @@ impl StreamOut {
         any
     }
 
-    /// Writes a primitive to memory.
+    /// Writes a primitive of a stream to memory, if all of it fits in the buffers.
     ///
     /// # Errors
     /// A page fault.
@@ -289,8 +293,9 @@ impl StreamOut {
         written.map_err(|fault| exec.page(fault, "stream output"))
     }
 
-    /// Writes offsets and counts to their registers, and offsets also to memory if
-    /// 3DSTATE_SO_BUFFER has an address for them. Call once, after the last primitive of a draw.
+    /// Writes the offsets to their registers, and adds the counts to theirs. Writes the offsets
+    /// also to memory if 3DSTATE_SO_BUFFER has an address for them. Call once, after the last
+    /// primitive of a draw.
     ///
     /// # Errors
     /// A page fault.
@@ -355,7 +360,8 @@ pub fn reorder(mode: ReorderMode) -> Reorder {
     }
 }
 
-/// Executes 3DSTATE_SO_BUFFER: sets the write offset, or loads it from memory.
+/// Executes 3DSTATE_SO_BUFFER: if Stream Offset Write Enable is set, sets the write offset, or
+/// loads it from memory.
 ///
 /// # Errors
 /// A page fault.

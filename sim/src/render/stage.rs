@@ -44,7 +44,7 @@ pub enum Stage {
     Pixel,
 }
 
-/// The state of the threads of a stage, and the offsets of its other state.
+/// The state of the threads of a stage, and the offsets of its kernel, binding table and samplers.
 #[derive(Clone, Copy, Debug)]
 pub struct StageState {
     /// The stage.
@@ -75,7 +75,7 @@ pub struct StageState {
     pub scratch: u64,
     /// Number of threads that can run at once.
     pub threads: u64,
-    /// First register of the constants and the data after them.
+    /// First register of the constants; the other data of the payload come after the constants.
     pub start: u64,
 }
 
@@ -126,8 +126,8 @@ pub trait StagePacket: Fixed {
     fn constants(exec: &Exec<'_>) -> ThreeDStateConstantBody;
 }
 
-/// Implements [`StagePacket`]. The macro reads the fields that have the same name in all packets;
-/// each row adds the others.
+/// Implements [`StagePacket`] for a packet. The macro reads the fields that have the same name in
+/// all packets; each use of the macro adds the other fields.
 macro_rules! stage_packet {
     (
         $packet:ident: $stage:ident,

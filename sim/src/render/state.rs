@@ -15,7 +15,7 @@ pub fn entry<T: Latch + Fixed>(exec: &Exec<'_>, entry: usize) -> Option<T> {
     exec.state.latched.get::<T>(entry).map(T::read_lossy)
 }
 
-/// State at a graphics address.
+/// Reads the state at a graphics address.
 ///
 /// # Errors
 /// A page fault that names the state.
@@ -30,7 +30,7 @@ where
     Ok(T::from_dwords_lossy(&dwords))
 }
 
-/// State at an offset from Dynamic State Base Address.
+/// Reads the state at an offset from Dynamic State Base Address.
 ///
 /// # Errors
 /// As [`memory`].
@@ -41,7 +41,7 @@ where
     memory(exec, exec.state.base.dynamic.wrapping_add(offset))
 }
 
-/// Adds to a 64-bit counter register.
+/// Adds `more` to a 64-bit counter register.
 pub fn count(exec: &mut Exec<'_>, register: u32, more: u64) {
     let registers = &mut exec.state.registers;
     registers.write_u64(register, registers.read_u64(register).wrapping_add(more));

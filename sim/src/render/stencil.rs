@@ -6,11 +6,11 @@ use genxml::gen8::enums::ThreeDStencilOperation;
 /// The outcome of the tests of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It failed the stencil test.
+    /// The sample failed the stencil test.
     Failed,
-    /// It passed the stencil test and failed the depth test.
+    /// The sample passed the stencil test and failed the depth test.
     DepthFailed,
-    /// It passed both.
+    /// The sample passed both tests.
     Passed,
 }
 
@@ -37,7 +37,7 @@ impl Face {
         self.function.integers((self.reference & mask).into(), (stored & mask).into())
     }
 
-    /// The value that is stored after the tests.
+    /// The value to store after the tests, from the stored one.
     #[inline(always)]
     pub fn update(&self, stored: u8, outcome: Outcome) -> u8 {
         let new = operate(self.operations[outcome as usize], stored, self.reference);
@@ -58,7 +58,7 @@ impl Face {
     }
 }
 
-/// An operation on the stored value; without `SAT` it wraps.
+/// The result of an operation on the stored value. INCR and DECR wrap, INCRSAT and DECRSAT clamp.
 #[inline(always)]
 fn operate(operation: ThreeDStencilOperation, stored: u8, reference: u8) -> u8 {
     use ThreeDStencilOperation as Op;

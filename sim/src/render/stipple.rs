@@ -6,7 +6,7 @@ use crate::pixel::raster::Quad;
 /// A pattern of 16 bits along a line (3DSTATE_LINE_STIPPLE, 2a p.139).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineStipple {
-    /// Bit 0 comes first.
+    /// The pattern; bit 0 is at the start of the line.
     pub pattern: u16,
     /// Pixels of each bit, 1 to 256.
     pub repeat: u16,
@@ -21,8 +21,8 @@ impl LineStipple {
     }
 
     /// The position in the pattern for the counters of the packet: Current Stipple Index and
-    /// Current Repeat Counter. The latter counts down from the repeat count; software may start it
-    /// at 1.
+    /// Current Repeat Counter. A counter of 1 is the first pixel of the bit, and software must set
+    /// 1 (2a p.139). Larger counters are later pixels here.
     #[must_use]
     pub fn position(&self, index: u32, counter: u32) -> u32 {
         let repeat = u32::from(self.repeat.max(1));
@@ -44,11 +44,11 @@ pub struct Stippled {
 /// How the distance to a pixel is measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Along {
-    /// In columns.
+    /// The distance counts columns.
     X,
-    /// In rows.
+    /// The distance counts rows.
     Y,
-    /// As distance in this direction, of length 1.
+    /// The distance is measured along this direction, a vector of length 1.
     Direction([f64; 2]),
 }
 
@@ -97,7 +97,7 @@ impl PolygonStipple {
         self.rows[row as usize] << column >> 31 != 0
     }
 
-    /// Clears the masks of the pixels of a quad that are not drawn.
+    /// Clears the masks of those pixels of a quad that are not drawn.
     pub fn mask(&self, quad: &mut Quad) {
         for (i, mask) in quad.mask.iter_mut().enumerate() {
             if !self.draws(quad.x + (i as u32 & 1), quad.y + (i as u32 >> 1)) {

@@ -17,19 +17,19 @@ use genxml::gen8::render3d_stages::{
 
 use std::convert::Infallible;
 
-/// A coordinate with 16 fraction bits.
+/// A coordinate or a factor, with 16 fraction bits.
 type Fixed = u32;
-/// The end of an edge.
+/// Coordinate of the end of an edge.
 const ONE: Fixed = 1 << 16;
-/// Its middle.
+/// Coordinate of the middle of an edge.
 const HALF: Fixed = ONE / 2;
 /// A third, rounded.
 const THIRD: Fixed = 0x5555;
 /// Two thirds, truncated.
 const TWO_THIRDS: Fixed = 0xaaaa;
-/// The least fraction.
+/// The smallest step of a `Fixed`, as a float.
 const EPSILON: f32 = 1.0 / 65536.0;
-/// The greatest factor of all.
+/// The greatest factor. Odd partitioning allows one less.
 const MAX_FACTOR: f32 = 64.0;
 
 /// The domain that points lie in.
@@ -50,7 +50,7 @@ pub enum Partitioning {
     Integer,
     /// Into an odd number of segments, two of which grow with the factor.
     OddFractional,
-    /// Into an even number of such segments.
+    /// Into an even number of segments, two of which grow with the factor.
     EvenFractional,
 }
 
@@ -63,7 +63,7 @@ pub enum Output {
     Lines,
     /// Triangles that are clockwise if U is right and V is down.
     Clockwise,
-    /// Triangles that are counterclockwise.
+    /// Triangles that are counterclockwise if U is right and V is down.
     CounterClockwise,
 }
 
@@ -78,7 +78,7 @@ pub struct Tessellator {
     pub output: Output,
     /// The greatest factor of odd partitioning.
     pub max_odd: f32,
-    /// The greatest factor of the others.
+    /// The greatest factor of integer and even partitioning.
     pub max_other: f32,
 }
 
@@ -126,11 +126,11 @@ impl Tessellator {
     }
 }
 
-/// The factors of a patch.
+/// The tessellation factors of a patch.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Factors {
-    /// Factors of the edges: U = 0, V = 0, then U = 1, V = 1 of quads or W = 0 of triangles. For
-    /// isolines: the number of lines, and the number of segments of each.
+    /// Factors of the edges. Quads: U = 0, V = 0, U = 1, V = 1. Triangles: U = 0, V = 0, W = 0.
+    /// Isolines have no edges: the number of lines, and the number of segments of each line.
     pub outer: [f32; 4],
     /// Factors of the inside: along U and V for quads; one for triangles.
     pub inner: [f32; 2],
@@ -145,7 +145,7 @@ pub struct Point {
     pub v: f32,
 }
 
-/// Ends the points of a line.
+/// The index that ends the points of a line.
 pub const LINE_END: u16 = u16::MAX;
 
 impl Output {
@@ -160,15 +160,15 @@ impl Output {
     }
 }
 
-/// The points and primitives of a patch. It can be reused for other patches.
+/// The points and primitives of a patch. The structure can be reused for other patches.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tessellation {
     /// Points in the order of the tessellator, each once.
     pub points: Vec<Point>,
-    /// Numbers of points: one for each vertex of each triangle, or each point; the points of each
-    /// line, and then [`LINE_END`].
+    /// Indices into `points`. Triangles: three for each triangle. Lines: the points of each line,
+    /// then [`LINE_END`]. Points: each point once.
     pub indices: Vec<u16>,
-    /// Triangles have the opposite winding.
+    /// Triangles are counterclockwise: their second and third vertices are exchanged.
     turned: bool,
 }
 
@@ -187,8 +187,8 @@ impl Tessellation {
         self.points.len() as u32
     }
 
-    /// The primitives, all with the primitive ID of their patch
-    /// (assumptions::PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM).
+    /// Calls `out` for each primitive. `id` is the primitive ID of the patch; all its primitives
+    /// get it (assumptions::PRIMITIVES_KEEP_THE_NUMBER_OF_WHAT_THEY_CAME_FROM).
     pub fn primitives(&self, output: Output, id: u32, mut out: impl FnMut(&Primitive)) {
         let indices =
             self.indices.iter().map(|&index| if index == LINE_END { CUT } else { index.into() });
@@ -202,7 +202,7 @@ impl Tessellation {
     }
 }
 
-/// Divides a patch; a culled patch has no points.
+/// Divides a patch into `out`, and replaces what was in `out`. A culled patch has no points.
 pub fn tessellate(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation) {
     out.points.clear();
     out.indices.clear();
@@ -226,7 +226,7 @@ enum Parity {
     Odd,
 }
 
-/// The limits of factors.
+/// The limits of factors for a partitioning.
 struct Limits {
     partitioning: Partitioning,
     low: f32,
@@ -243,7 +243,8 @@ impl Limits {
         Limits { partitioning, low, high: high.min(most).max(low) }
     }
 
-    /// Clamps a factor to the limits; NaN becomes the lower limit.
+    /// Clamps a factor to the limits; NaN becomes the lower limit. For integer partitioning, also
+    /// rounds the factor up.
     fn clamp(&self, factor: f32) -> f32 {
         let factor = factor.max(self.low).min(self.high);
         match self.partitioning {
@@ -269,8 +270,8 @@ fn fixed(factor: f32) -> Fixed {
     (f64::from(factor) * f64::from(ONE)).round_ties_even() as Fixed
 }
 
-/// The axes of the edges and the inside of a patch; none if it is culled, because an edge has no
-/// factor above 0. The flag is true if all factors are 1.
+/// The axes of the edges and of the inside of a patch. The flag is true if all clamped factors are
+/// 1. None if the patch is culled: the factor of an edge is not above 0.
 fn divide<const EDGES: usize, const AXES: usize>(
     tessellator: &Tessellator,
     factors: &Factors,
@@ -306,7 +307,7 @@ struct Axis {
     half: u32,
     /// Points after this one have an index that is lower by 1 in the lower division.
     split: u32,
-    /// Weight of the upper division; the lower one has the rest.
+    /// Weight of the upper division; the weight of the lower division is 1 minus this.
     fraction: Fixed,
     /// Length of a segment of the lower division.
     lower: Fixed,
@@ -336,7 +337,7 @@ impl Axis {
         let points = 2 * ceil + 1 - middle;
         Axis {
             parity,
-            // A ring inside has at least one point; with odd division it has one on each side.
+            // Without its two ends, an inner axis has at least one point; with odd division two.
             points: if inside { points.max(3 + middle) } else { points },
             half: ceil,
             split,
@@ -346,7 +347,7 @@ impl Axis {
         }
     }
 
-    /// The coordinate of a point.
+    /// The coordinate of point number `point`.
     fn place(&self, point: u32) -> Fixed {
         let mirrored = point >= self.half;
         let point = match mirrored {
@@ -369,7 +370,8 @@ impl Axis {
 // ---- points ----
 
 /// Emits the points of one side of a ring, except the last, which is the first of the next side.
-/// The sides go along V downward, U upward, V upward and U downward.
+/// Along side 0, V decreases; along side 1, U increases; along side 2, V increases; along side 3, U
+/// decreases.
 fn side(along: &Axis, edge: usize, from: u32, to: u32, mut point: impl FnMut(Fixed)) {
     for step in 0..to - from {
         let upward = edge == 1 || edge == 2;
@@ -445,7 +447,7 @@ fn triangle(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
         out.triangle([0, 1, 2]);
         return;
     }
-    // The third side goes along U downward.
+    // U decreases along the third side, as along side 3 of a quad.
     let order = [0, 1, 3];
     for (edge, along) in outer.iter().enumerate() {
         side(along, order[edge], 0, along.points - 1, |t| match edge {
@@ -504,13 +506,14 @@ fn isolines(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation
 
 // ---- primitives ----
 
-/// A ring of points around a patch, by their numbers.
+/// A ring of points around the middle of a patch. Points are given by their numbers.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
     first: u32,
     /// Number of points of each side, including both ends; triangles have no fourth side.
     sides: [u32; 4],
-    /// All points are in one row, or there is one point: two sides go along it, back and forth.
+    /// All points are in one row, or there is only one point. Two of the sides go along this row,
+    /// forward and backward.
     degenerate: bool,
 }
 
@@ -526,12 +529,12 @@ impl Ring {
         self.sides.iter().map(|points| points - 1).sum()
     }
 
-    /// Number of steps to the start of a side.
+    /// Number of steps from the first point to the start of a side.
     fn start(&self, side: usize) -> u32 {
         self.sides[..side].iter().map(|points| points - 1).sum()
     }
 
-    /// The point after a number of steps.
+    /// The number of the point that is `steps` steps after the first one.
     fn at(&self, steps: u32) -> u32 {
         let around = self.around();
         self.first
@@ -558,29 +561,29 @@ enum Corner {
 }
 use Corner::{I, NextI, NextO, O};
 
-/// The outer row advances.
+/// The triangle that advances the outer row by one point.
 const OUTWARD: [Corner; 3] = [O, NextO, I];
-/// As [`OUTWARD`], starting at another corner.
+/// As [`OUTWARD`], but starts at the inner corner.
 const OUTWARD_FROM_INSIDE: [Corner; 3] = [I, O, NextO];
-/// The inner row advances.
+/// The triangle that advances the inner row by one point.
 const INWARD: [Corner; 3] = [I, O, NextI];
 /// A square between both rows, cut from the current inner point to the next outer point.
 const FORWARD: [[Corner; 3]; 2] = [[I, O, NextO], [I, NextO, NextI]];
-/// As [`FORWARD`], starting at another corner.
+/// As [`FORWARD`], but its first triangle starts at an outer corner.
 const FORWARD_FROM_OUTSIDE: [[Corner; 3]; 2] = [[O, NextO, I], [I, NextO, NextI]];
-/// A square cut from the current outer point to the next inner point.
+/// A square between both rows, cut from the current outer point to the next inner point.
 const BACKWARD: [[Corner; 3]; 2] = [[O, NextI, I], [O, NextO, NextI]];
-/// The square in the middle of a transition.
+/// The square in the middle of a transition. Its diagonal is that of `BACKWARD`.
 const MIDDLE: [[Corner; 3]; 2] = [[I, O, NextI], [NextI, O, NextO]];
 
 /// The diagonals that cut the squares between rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Diagonals {
-    /// All squares are cut alike.
+    /// All squares are cut as in `FORWARD`.
     Forward,
-    /// All squares are cut alike, except the one in the middle.
+    /// All squares are cut as in `FORWARD`, except the middle one: it is cut as in `BACKWARD`.
     ForwardButMiddle,
-    /// The squares of the two halves are cut differently.
+    /// The squares of the first half are cut as in `BACKWARD`, the others as in `FORWARD`.
     Mirrored,
 }
 
@@ -627,7 +630,7 @@ impl Rows {
         cursor.inside += 1;
     }
 
-    /// Squares between rows of equal steps.
+    /// Emits the squares between two rows that have the same number of steps.
     fn stitch(
         &self,
         cursor: &mut Cursor,
@@ -647,14 +650,14 @@ impl Rows {
         }
     }
 
-    /// Triangles between rows with different numbers of steps. Each half of the rows is stitched in
-    /// the order of the points of the greatest factor ([`RANKS`]). A row takes part at the points
-    /// that it has.
+    /// Emits the triangles between two rows that can have different numbers of steps. The loop of
+    /// each half visits the points that an edge with the greatest factor has ([`RANKS`]). A row
+    /// advances at the points that it has.
     fn transition(&self, outside: &Axis, inside: &Axis, out: &mut Tessellation) {
         let mut cursor = Cursor::default();
         let odd = |axis: &Axis| axis.parity == Parity::Odd;
         let steps = |axis: &Axis| axis.half - u32::from(odd(axis));
-        // The inner ring starts one step of its axis later.
+        // The inner row lacks the first step of its axis (n = 0).
         let goes = |axis: &Axis, rank: u32| rank < steps(axis);
         for (n, &rank) in RANKS.iter().enumerate() {
             if n > 0 && goes(inside, rank) {
@@ -689,7 +692,7 @@ const RANKS: [u32; 33] = [
     28, 14, 29, 7, 30, 15, 31,
 ];
 
-/// Triangles between each ring and the next one inside.
+/// Emits the triangles between each ring and the next one inside.
 fn stitch_rings(rings: &[Ring], outer: &[Axis], inner: &[&Axis], out: &mut Tessellation) {
     for (n, pair) in rings.windows(2).enumerate() {
         let [outside, inside] = [pair[0], pair[1]];

@@ -17,12 +17,13 @@ use crate::pixel::interpolate::Attribute;
 use crate::unit::Program;
 use std::ops::Range;
 
-/// Pixels along the side of a tile: four pages of a tiled target with 32 bits a pixel.
+/// Pixels along the side of a tile. A tile has four pages of a tiled target with 32 bits a pixel.
 const SIDE: i32 = 64;
-/// Maximum number of primitives in the bins.
+/// Number of primitives at which the bins are full. The last drawn primitive may exceed it, if
+/// setup makes several primitives from it.
 const PRIMITIVES: usize = 8192;
 /// Number of pairs of primitive and tile at which the bins are full. The last primitive may exceed
-/// it.
+/// this number.
 const PAIRS: usize = 1 << 17;
 
 /// The position of a tile, in tiles. Tiles are ordered by row from the top, then from the left.
@@ -48,7 +49,7 @@ pub struct Bins {
     /// The tiles that each primitive touches, as pairs with the index of the primitive. Sorted by
     /// tile before drawing.
     pairs: Vec<(Tile, u32)>,
-    /// The tiles, each with its range of `pairs`.
+    /// The tiles that have primitives, each with its range of `pairs`.
     tiles: Vec<(Tile, Range<usize>)>,
 }
 
@@ -69,7 +70,7 @@ impl Bins {
         if pixels.is_empty() {
             return Ok(());
         }
-        // Thin primitives have many blocks and few pixels.
+        // The cost is that of blocks: thin primitives have many blocks and few pixels.
         exec.spend(watchdog::BLOCK * pixels.blocks())?;
         // Pixels are inside the screen, so tile positions have 8 bits.
         let first = |at: i32| (at / SIDE) as u16;

@@ -24,17 +24,17 @@ pub enum Kind {
     Lines,
     /// Each vertex makes a line with the one before.
     LineStrip,
-    /// A strip that returns to its first vertex.
+    /// A line strip with one more line from the last vertex to the first.
     LineLoop,
     /// Each four vertices make a line between the second and the third.
     LinesAdjacent,
-    /// A strip with an adjacent vertex before and one after it.
+    /// A line strip with one adjacent vertex before it and one after it.
     LineStripAdjacent,
     /// Each three vertices make a triangle.
     Triangles,
     /// Each vertex makes a triangle with the two before.
     TriangleStrip,
-    /// A strip that starts with the winding of an odd triangle.
+    /// A triangle strip whose first triangle has the winding of the second one of a usual strip.
     TriangleStripReversed,
     /// Each vertex makes a triangle with the one before and the first.
     TriangleFan,
@@ -44,9 +44,10 @@ pub enum Kind {
     Quads,
     /// Each two vertices make a quad with the two before.
     QuadStrip,
-    /// Each six vertices make a triangle: even ones are corners, odd ones are opposite its edges.
+    /// Each six vertices make a triangle: vertices 0, 2 and 4 are its corners, vertices 1, 3 and 5
+    /// are opposite its edges.
     TrianglesAdjacent,
-    /// A strip of the even vertices; odd ones are opposite its outer edges.
+    /// The even vertices (from 0) are a triangle strip; odd ones are opposite its outer edges.
     TriangleStripAdjacent,
     /// Each three vertices are three corners of a rectangle.
     Rectangles,
@@ -142,7 +143,7 @@ impl Topology {
         }
     }
 
-    /// True if vertices can have an edge flag for the edge after them (Edge Flag Enable of
+    /// True if vertices can have an edge flag for the edge that starts at them (Edge Flag Enable of
     /// VERTEX_ELEMENT_STATE). Topologies with adjacency have none: a geometry shader makes new
     /// vertices from them.
     pub fn has_edge_flags(&self) -> bool {
@@ -166,8 +167,8 @@ pub enum Shape {
     Line,
     /// Three vertices; six with adjacency.
     Triangle,
-    /// Three corners: lower right, lower left and upper left. The fourth is the first plus the
-    /// third minus the second.
+    /// Three corners: lower right, lower left and upper left. The fourth corner is the first plus
+    /// the third minus the second.
     Rectangle,
     /// 1 to 32 control points.
     Patch,
@@ -199,9 +200,10 @@ pub enum Reorder {
 /// Whether primitives keep their adjacent vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adjacency {
-    /// Primitives keep them.
+    /// Primitives keep adjacent vertices.
     Keep,
-    /// Primitives discard them (Discard Adjacency, and all stages except the geometry shader).
+    /// Primitives discard adjacent vertices (Discard Adjacency, and all stages except the geometry
+    /// shader).
     Discard,
 }
 
@@ -237,7 +239,7 @@ pub type Edges = [bool; 3];
 /// A point, a line, a triangle, a rectangle or a patch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Primitive {
-    /// Its shape.
+    /// The shape of the primitive.
     pub shape: Shape,
     vertices: [u32; MAX_VERTICES],
     count: u8,
@@ -245,29 +247,31 @@ pub struct Primitive {
     order: [u8; 3],
     /// The select of its provoking vertex.
     pub provoking: Provoking,
-    /// Primitive ID: the number of primitives before it in this draw and instance. Both triangles
-    /// of a quad have the same ID.
+    /// Primitive ID: the number of primitives before this one in the draw and instance. All
+    /// triangles of a quad or polygon have the same ID.
     pub id: u32,
     /// Edges that wireframes draw: all but those inside a polygon.
     pub edges: Edges,
-    /// For lines: the first one of a strip, where the stipple starts. True for each line of a list.
+    /// For lines: this is the first line of a strip, where the stipple starts. True for each line
+    /// of a list.
     pub first: bool,
-    /// For lines: the last one of a strip, where Last Pixel Enable applies. True for each line of a
-    /// list.
+    /// For lines: this is the last line of a strip, where Last Pixel Enable applies. True for each
+    /// line of a list.
     pub last: bool,
-    /// An earlier stage found that it faces backward.
+    /// An earlier stage found that the primitive faces backward.
     pub back_facing: bool,
     /// The polygon stipple applies.
     pub stippled: bool,
 }
 
 impl Primitive {
-    /// Its vertices. Triangles have the winding of the first one of their strip.
+    /// The vertices of the primitive. Triangles of a strip have the winding of the first triangle
+    /// of the strip.
     pub fn vertices(&self) -> &[u32] {
         &self.vertices[..usize::from(self.count)]
     }
 
-    /// Its first three vertices; those that lines and points do not have are 0.
+    /// The first three vertices of the primitive; vertices that lines and points do not have are 0.
     pub fn corners(&self) -> [u32; 3] {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }
@@ -288,7 +292,7 @@ impl Primitive {
     /// The first three vertices, reordered for a triangle of a strip (Reorder Mode of stream
     /// output, 2a p.226). Other primitives have only one order.
     pub fn reordered(&self, reorder: Reorder) -> [u32; 3] {
-        // Restore the order in which they came: each exchange is its own inverse.
+        // Restore the order in which the vertices came: each exchange is its own inverse.
         let [a, b, c] = self.order.map(|n| self.vertices[usize::from(n)]);
         match (self.order == [0, 1, 2], reorder) {
             (true, _) => [a, b, c],
@@ -318,7 +322,7 @@ pub struct Assembler {
     adjacency: Adjacency,
     /// The newest vertices, by their count modulo the length.
     ring: [u32; MAX_VERTICES],
-    /// The first vertex.
+    /// The first vertex since the last cut.
     hub: u32,
     /// Vertices since the last cut.
     count: u32,
@@ -359,7 +363,7 @@ impl Assembler {
         Assembler { topology, reorder, adjacency, ring, hub: 0, count: 0, primitives: 0, primitive }
     }
 
-    /// An assembler for setup: without adjacency, and strips keep the order of last vertices.
+    /// An assembler for setup: without adjacent vertices, and with `Reorder::Trailing`.
     pub fn for_setup(topology: Topology) -> Assembler {
         Assembler::new(topology, Reorder::Trailing, Adjacency::Discard)
     }
@@ -377,7 +381,7 @@ impl Assembler {
     /// Takes the next vertex, and emits the primitives that it completes.
     ///
     /// # Errors
-    /// The error that `out` returns; the primitive is counted.
+    /// The error that `out` returns.
     pub fn vertex<E>(
         &mut self,
         vertex: u32,
@@ -539,8 +543,8 @@ impl Assembler {
         self.emit(&order.map(|n| triangle[usize::from(n)]), out)
     }
 
-    /// The order of the vertices of a triangle; `turned` if it has the wrong winding. Each exchange
-    /// is its own inverse.
+    /// Sets and returns the order of the vertices of a triangle; `turned` if the triangle has the
+    /// wrong winding. Each exchange is its own inverse.
     fn turn(&mut self, turned: bool) -> [u8; 3] {
         self.primitive.order = match (turned, self.reorder) {
             (false, _) => [0, 1, 2],
@@ -579,8 +583,8 @@ impl Assembler {
         done
     }
 
-    /// Triangle `k` of a strip with adjacency. Vertex `beyond` of the strip is opposite its newest
-    /// edge.
+    /// Triangle `k` of a strip with adjacency. Vertex `beyond` of the strip is opposite the newest
+    /// edge of the triangle.
     fn adjacent_triangle<E>(
         &mut self,
         k: u32,

@@ -35,7 +35,7 @@ const MAX_BYTES: usize = 32;
 pub struct Range {
     /// Number of vertices of an instance.
     pub vertices: u32,
-    /// First vertex, or first index.
+    /// First vertex; in an indexed draw, position of the first index.
     pub start: u32,
     /// Number of instances.
     pub instances: u32,
@@ -47,7 +47,8 @@ pub struct Range {
 
 impl Range {
     /// The range of a 3DPRIMITIVE: from its fields, or from registers if it is indirect. With End
-    /// Offset Enable, the vertices before the end offset that stream output stored (2a p.9).
+    /// Offset Enable, the number of vertices is the end offset, which stream output stored, divided
+    /// by the pitch of vertex buffer 0 (2a p.9).
     pub fn of(packet: &ThreeDPrimitive, state: &State) -> Range {
         let register = |offset| state.registers.read(offset);
         let mut range = match packet.indirect_parameter_enable {
@@ -86,15 +87,16 @@ struct Buffer {
 /// A vertex element: its source and its components.
 #[derive(Clone, Debug)]
 struct Element {
-    /// None for a null buffer.
+    /// The vertex buffer; none if it is null or not set, or if the element does not read its
+    /// source.
     buffer: Option<Buffer>,
     offset: u64,
     codec: &'static Codec,
     /// Components have 64 bits and are not converted.
     wide: bool,
     components: [Control; 4],
-    /// For instanced elements: the number of instances that share a value (Instance Data Step
-    /// Rate).
+    /// For instanced elements: the number of instances that share a value; 0 if all do (Instance
+    /// Data Step Rate).
     step: Option<u32>,
 }
 
@@ -119,7 +121,7 @@ pub struct Fetch {
     vertex_id: Option<usize>,
     /// Dword of the vertex that gets the instance ID.
     instance_id: Option<usize>,
-    /// The element with edge flags; it is the last one.
+    /// The element with edge flags. It is not stored in the vertex.
     edge_flags: Option<Element>,
     /// Dwords of a vertex.
     pub dwords: usize,
@@ -129,7 +131,8 @@ impl Fetch {
     /// Resolves the state of vertex fetch.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for formats, buffers and component controls that do not exist.
+    /// [`Fault::BadPacket`] for vertex formats, index formats and component controls that do not
+    /// exist, and for element offsets of generated values that are too large.
     pub fn resolve(exec: &Exec<'_>, packet: &ThreeDPrimitive) -> Result<Fetch, Fault> {
         let mut fetch = Fetch {
             range: Range::of(packet, exec.state),
@@ -281,8 +284,8 @@ impl Fetch {
         Ok((self.cut.map(|cut| cut & most) != Some(index)).then_some(index))
     }
 
-    /// Fetches the elements of a vertex, by the number from [`index`](Self::index), in instance
-    /// `instance`. `out` has as many dwords as a vertex.
+    /// Fetches the elements of a vertex in instance `instance`. `index` is the number that
+    /// [`index`](Self::index) returned. `out` has as many dwords as a vertex.
     ///
     /// # Errors
     /// A page fault.
@@ -318,7 +321,8 @@ impl Fetch {
         self.edge_flags.is_some()
     }
 
-    /// The edge flag of a vertex: true if wireframes draw the edge that starts there.
+    /// The edge flag of a vertex: true if wireframes draw the edge that starts at the vertex, or if
+    /// vertices have no edge flags.
     ///
     /// # Errors
     /// A page fault.
@@ -332,7 +336,7 @@ impl Fetch {
         Ok(value[0] != 0)
     }
 
-    /// The components of an element before component controls: four of 32 or of 64 bits.
+    /// The four components of an element, of 32 or 64 bits each, before component controls.
     fn fetch(
         &self,
         exec: &mut Exec<'_>,

@@ -1,4 +1,5 @@
-//! Vertex shader: threads shade eight vertices or two (2a, 3DSTATE_VS; gen8_facts 3.2).
+//! Vertex shader: each thread shades up to eight vertices, or up to two in SIMD4x2 mode (2a,
+//! 3DSTATE_VS; gen8_facts 3.2).
 
 use super::shader::{Shader, Threads};
 use super::stage::{Dispatch, entries};
@@ -21,11 +22,12 @@ const SLOT: usize = 4;
 pub struct VertexShader {
     shader: Shader,
     threads: Threads,
-    /// Vertices of a thread: 8, or 2 in SIMD4x2 mode.
+    /// Vertices of a thread: 8, in SIMD4x2 mode 2; 1 with Single Vertex Dispatch.
     width: usize,
     wide: bool,
-    /// Slots of a vertex in the thread payload: the first one and their number.
+    /// The first slot of each vertex that the thread payload contains.
     first: usize,
+    /// The number of these slots.
     slots: usize,
     entries: Entries,
     counted: bool,
@@ -59,10 +61,10 @@ impl VertexShader {
         }))
     }
 
-    /// Shades vertices.
+    /// Shades the vertices `fetched`; returns the shaded vertices in the same order.
     ///
     /// # Errors
-    /// Any [`Fault`] of a thread.
+    /// [`Fault::BadPacket`] for a URB entry after the end of the URB; any [`Fault`] of a thread.
     pub fn run(&mut self, exec: &mut Exec<'_>, fetched: &Vertices) -> Result<Vertices, Fault> {
         let mut shaded = Vertices::new(self.entries.dwords());
         let count = fetched.count();
@@ -126,8 +128,9 @@ impl VertexShader {
     }
 }
 
-/// Appends slots of vertices to a payload: a register for each component of eight vertices, or for
-/// each slot of two vertices.
+/// Appends the slots `slots` of `count` vertices, from vertex `first` on, to a payload. `wide`: a
+/// register for each component of eight vertices; otherwise a register for each slot of two
+/// vertices.
 pub fn push_vertices(
     payload: &mut Vec<u8>,
     vertices: &Vertices,

@@ -20,7 +20,7 @@ pub struct Vertices {
     count: usize,
 }
 
-/// Offsets in dwords of the header and position in a vertex (gen8_facts 5.2).
+/// Offsets, in dwords, of the header fields, position and distances in a vertex (gen8_facts 5.2).
 pub mod place {
     /// Render target array index.
     pub const ARRAY_INDEX: usize = 1;
@@ -64,7 +64,7 @@ impl Vertices {
         self.count = dwords.len().checked_div(self.dwords).unwrap_or(0);
     }
 
-    /// Appends a vertex of zeros.
+    /// Appends a vertex of zeros, and returns its dwords.
     pub fn push(&mut self) -> &mut [u32] {
         let from = self.data.len();
         self.count += 1;
@@ -73,12 +73,12 @@ impl Vertices {
     }
 }
 
-/// A dword of a vertex; 0 after its end.
+/// Dword `n` of a vertex; 0 after the end of the vertex.
 pub fn dword(vertex: &[u32], n: usize) -> u32 {
     vertex.get(n).copied().unwrap_or(0)
 }
 
-/// Four floats of a vertex.
+/// Four floats of a vertex, from dword `first` on.
 pub fn floats(vertex: &[u32], first: usize) -> [f32; 4] {
     std::array::from_fn(|n| f32::from_bits(dword(vertex, first + n)))
 }
@@ -132,7 +132,7 @@ impl Entries {
         Ok(())
     }
 
-    /// Reads the first dwords of an entry into `out`.
+    /// Reads the dwords from the start of an entry into `out`.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for an entry after the end of the URB.
@@ -142,7 +142,7 @@ impl Entries {
         read.map_err(|_| self.outside(exec, entry))
     }
 
-    /// Writes the first dwords of an entry.
+    /// Writes `dwords` to the start of an entry. Dwords that do not fit in the entry are dropped.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for an entry after the end of the URB.

@@ -57,15 +57,15 @@ pub struct Windower {
 pub struct PixelState<'a> {
     /// State of the rasteriser.
     pub raster: &'a RasterState,
-    /// State of the stages after it.
+    /// State of the stages after the rasteriser.
     pub windower: &'a Windower,
 }
 
 /// Counts of pixels and samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Enabled channels of pixel shader threads. PS_INVOCATION_COUNT counts them in another unit
-    /// (assumptions::PS_INVOCATIONS_OF_A_PIXEL).
+    /// Enabled channels of pixel shader threads. PS_INVOCATION_COUNT advances by
+    /// assumptions::PS_INVOCATIONS_OF_A_PIXEL for each.
     pub invocations: u64,
     /// Samples that passed the depth test (PS_DEPTH_COUNT).
     pub passed: u64,
@@ -92,7 +92,8 @@ impl Windower {
     /// Resolves the state from the packets.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for buffers that cannot be used; page faults when state is read.
+    /// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for clears
+    /// and resolves by 3DSTATE_WM; page faults when state is read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         raster: &RasterState,
@@ -159,7 +160,7 @@ impl Windower {
         Ok((windower, PixelPipe::new(shader)))
     }
 
-    /// Depths of the covered samples of a quad.
+    /// Depths of the covered samples of a quad; 0 if there is nothing to test or write.
     fn depths(
         &self,
         raster: &RasterState,
@@ -213,7 +214,7 @@ impl PixelPipe {
         (programs, std::mem::take(&mut self.counts))
     }
 
-    /// Merges the report of a pipe that [inherited](Self::inherit) from this one.
+    /// Adds the report of a pipe that [inherited](Self::inherit) from this one.
     pub(super) fn merge(&mut self, programs: &[Program], counts: Counts) {
         if let Some(shader) = &mut self.shader {
             shader.merge(programs);
@@ -299,9 +300,9 @@ impl PixelPipe {
         if coverage == [0; 4] {
             return Ok(());
         }
-        // The shader gets the coverage of the primitive, without the early tests: tests behave as
-        // if they ran after the shader (2a p.276), and OpenGL's gl_SampleMaskIn excludes them even
-        // if the shader asks for early tests.
+        // The shader gets the coverage of the primitive before the early tests: tests behave as if
+        // they ran after the shader (2a p.276), and OpenGL's gl_SampleMaskIn does not contain their
+        // result even if the shader asks for early tests.
         let mut live = coverage;
         let timing = windower.output.timing;
         if self.shader.is_none() || timing != Timing::Late {
@@ -338,7 +339,7 @@ impl PixelPipe {
         self.flush(exec, draw, primitive, attributes, wanted)
     }
 
-    /// Starts threads while at least `least` subspans wait.
+    /// Runs threads while at least `least` subspans wait, and sends their writes to the targets.
     fn flush(
         &mut self,
         exec: &mut Exec<'_>,
@@ -368,7 +369,8 @@ impl PixelPipe {
         Ok(())
     }
 
-    /// Sends the writes of a thread through the late tests to the targets.
+    /// Sends the writes of the last thread through the late tests to the targets. `spans` are the
+    /// subspans of this thread.
     fn outputs(
         &mut self,
         exec: &mut Exec<'_>,
@@ -414,7 +416,8 @@ impl PixelPipe {
         Ok(())
     }
 
-    /// Resolves a render target when a message uses it for the first time.
+    /// Resolves a render target when a message uses it for the first time; returns its index in
+    /// `targets`.
     #[cold]
     fn bind(
         &mut self,
@@ -466,8 +469,9 @@ pub fn blend_address(state: &State) -> Option<u64> {
     valid.then(|| state.base.dynamic.wrapping_add(offset))
 }
 
-/// Reads BLEND_STATE. Its eighth entry ends after the first cache line, where memory may end:
-/// drivers write only as many entries as there are targets. A rest that cannot be read is zero.
+/// Reads BLEND_STATE. Its eighth entry ends in the second cache line. Memory may end before this
+/// line: drivers write only as many entries as there are targets. If the second line cannot be
+/// read, its part is zero.
 ///
 /// # Errors
 /// The error of `read` for the first cache line.
@@ -485,7 +489,7 @@ pub fn blend_state<E>(
     Ok(BlendState::unpack_lossy(&dwords))
 }
 
-/// Antialiased lines and smooth points: multiplies alpha by the covered part of each pixel.
+/// Multiplies alpha by the covered part of each pixel, for antialiased lines and smooth points.
 #[cold]
 fn soften(smooth: &Smooth, write: &mut Write) {
     for (slot, alpha) in write.color[3].iter_mut().enumerate() {

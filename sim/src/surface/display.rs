@@ -8,18 +8,21 @@ use super::format::{Class, Codec, Letter, Numeric};
 pub struct PixelConverter {
     numeric: Numeric,
     srgb: bool,
-    /// The index of the format's only channel, which is displayed as grey.
+    /// Index of the channel that is displayed as grey, if the format has only one channel or is
+    /// planar.
     grey: Option<usize>,
-    /// The format has alpha, which is not displayed because drivers leave any value in it.
+    /// True if the format has alpha and other channels. Alpha is not displayed, because drivers
+    /// leave any value in it.
     opaque: bool,
-    /// Greatest integer in red, green and blue of all texels.
+    /// Greatest integer in red, green and blue of all texels; 1 for float formats.
     most: i64,
-    /// Some integers do not fit a byte.
+    /// True if some integers do not fit a byte.
     scaled: bool,
 }
 
 impl PixelConverter {
-    /// The converter for a format. `texels` give the greatest integer.
+    /// The converter for a format. The greatest integer in `texels` decides whether integers are
+    /// scaled.
     pub fn of(codec: &Codec, texels: &[Option<[u32; 4]>]) -> PixelConverter {
         let format = codec.format();
         let planar = format.class == Class::Planar;
@@ -54,14 +57,14 @@ impl PixelConverter {
         self.opaque
     }
 
-    /// True if some integers do not fit a byte. Then all are scaled so that the greatest becomes
-    /// 255.
+    /// True if some integers do not fit a byte. Then all integers are scaled so that the greatest
+    /// becomes 255.
     pub fn scaled(&self) -> bool {
         self.scaled
     }
 
-    /// Red, green, blue and alpha of a texel. Floats are clamped to 0..=1. The only channel of a
-    /// format is displayed as grey. Alpha is always 255.
+    /// Red, green, blue and alpha of the pixel for a texel. Floats are clamped to 0..=1, negative
+    /// integers to 0. A format with only one channel gives grey. Alpha is always 255.
     pub fn pixel(&self, texel: [u32; 4]) -> [u8; 4] {
         let channel = |value: u32| match self.numeric {
             Numeric::Float => {

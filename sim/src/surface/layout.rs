@@ -3,8 +3,8 @@
 //!
 //! An image is stored as one plane of rows. In each slice of an array, level 1 lies below level 0.
 //! The other levels lie to the right of level 1, each below the one before. The distance between
-//! slices is a fixed number of rows. In a volume, each level lies below the one before. Its slices
-//! lie side by side, 2^level of them in a row.
+//! slices is a fixed number of rows. In a volume, each level lies below the one before. The slices
+//! of a level lie side by side, 2^level of them in a row.
 
 /// Kinds of images by the coordinates that they take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,13 +23,13 @@ pub enum Dimension {
 /// Shape of an image in memory. Elements are texels, or blocks of compressed texels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// Which coordinates it takes.
+    /// Kind of the image.
     pub dimension: Dimension,
     /// Width of level 0 in texels.
     pub width: u32,
     /// Height of level 0 in texels.
     pub height: u32,
-    /// Depth of level 0 of a volume; 1 for others.
+    /// Depth of level 0 of a volume; 1 for other images.
     pub depth: u32,
     /// Texels of an element, across and down.
     pub block: [u32; 2],
@@ -39,7 +39,8 @@ pub struct Layout {
     pub qpitch: u32,
     /// Samples of a texel: 1, 2, 4 or 8.
     pub samples: u32,
-    /// Samples lie side by side (depth and stencil) rather than in slices of their own.
+    /// True if the samples of a texel lie side by side (depth and stencil), false if each sample
+    /// has its own slices.
     pub interleaved: bool,
 }
 
@@ -62,7 +63,7 @@ impl Default for Layout {
 /// A mip level of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Level {
-    /// Its number; 0 is the greatest.
+    /// Number of the level. Level 0 is the largest.
     pub number: u32,
     /// First column of elements.
     pub x: u32,
@@ -72,7 +73,7 @@ pub struct Level {
     pub width: u32,
     /// Height in texels.
     pub height: u32,
-    /// Slices of a volume; 1 for others.
+    /// Number of slices of the level in a volume; 1 for other images.
     pub depth: u32,
 }
 
@@ -161,7 +162,8 @@ impl Layout {
         [left, top]
     }
 
-    /// Columns and rows of elements that `levels` levels and `slices` slices take.
+    /// Number of columns and rows of elements that the first `levels` levels of `slices` slices
+    /// take. A volume always counts with all slices of these levels.
     pub const fn extent(&self, levels: u32, slices: u32) -> [u32; 2] {
         let (mut columns, mut rows, mut number) = (0, 0, 0);
         while number < levels {

@@ -26,10 +26,10 @@ pub enum SurfaceKind {
     Image,
 }
 
-/// What an auxiliary surface is for.
+/// Purposes of auxiliary surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AuxiliaryKind {
-    /// There is none.
+    /// There is no auxiliary surface.
     #[default]
     None,
     /// Multisample control: where each sample is stored, or which blocks are cleared.
@@ -40,10 +40,11 @@ pub enum AuxiliaryKind {
     Hiz,
 }
 
-/// The auxiliary surface. Messages to the data port use only its counter (gen8_facts 8.4).
+/// The auxiliary surface. Messages to the data port use only the counter of the kind `Append`
+/// (gen8_facts 8.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Auxiliary {
-    /// What it is for.
+    /// Purpose of the auxiliary surface.
     pub kind: AuxiliaryKind,
     /// Graphics address of its first byte.
     pub base: u64,
@@ -57,7 +58,8 @@ pub struct Auxiliary {
 /// p.344 and p.351).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Chroma {
-    /// U and V have separate planes. The manual does not support this.
+    /// True if U and V have separate planes. According to the manual, hardware does not support
+    /// this.
     pub separate: bool,
     /// First column and row of the plane of U, or of the plane in which U and V alternate.
     pub u: [u32; 2],
@@ -65,14 +67,14 @@ pub struct Chroma {
     pub v: [u32; 2],
 }
 
-/// A surface as shared functions see it.
+/// A resolved surface, as shared functions use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surface {
-    /// What it is.
+    /// Kind of the surface.
     pub kind: SurfaceKind,
     /// Graphics address of the first byte.
     pub base: u64,
-    /// Width of level 0 in texels; entries of a buffer.
+    /// Width of level 0 in texels; for a buffer, number of entries.
     pub width: u32,
     /// Height of level 0 in texels; 1 for a buffer. If the surface skips lines, the height of one
     /// field.
@@ -85,7 +87,7 @@ pub struct Surface {
     pub element_bytes: u32,
     /// Format of an element.
     pub format: SurfaceFormat,
-    /// How elements are read and written; none for a null surface without a format.
+    /// How elements are read and written; `None` for a null surface whose format does not exist.
     pub codec: Option<&'static Codec>,
     /// X Offset: texels from the left edge of the memory to the surface.
     pub x_offset: u32,
@@ -93,28 +95,31 @@ pub struct Surface {
     pub left: u32,
     /// Y Offset: rows from the top of the memory to the surface.
     pub top: u32,
-    /// Lines skipped between two lines (fields of an interlaced picture): 0 or 1.
+    /// Number of lines of memory skipped between two rows: 0, or 1 for a field of an interlaced
+    /// picture.
     pub line_stride: u32,
-    /// First line where lines are skipped: 0 or 1.
+    /// Line of memory of the first row: 0 or 1. Always 0 if no lines are skipped.
     pub line_offset: u32,
     /// Where levels, slices and samples lie.
     pub layout: Layout,
-    /// True if it is an array: a coordinate chooses the slice.
+    /// True if the surface is an array: a coordinate chooses the slice.
     pub array: bool,
     /// First level that the sampler and typed messages can access (Surface Min LOD).
     pub first_level: u32,
-    /// Number of levels that they can access, minus one. For a render target, the level itself.
+    /// Number of levels that the sampler and typed messages can access, minus one. For a render
+    /// target, the number of the level that is written.
     pub mip_count: u32,
     /// First slice that can be accessed (Minimum Array Element).
     pub first_slice: u32,
-    /// Number of slices that can be accessed from there: of an array (six for each cube), or of
-    /// level 0 of a volume.
+    /// Number of slices: of an array from `first_slice` on (six for each cube), or of level 0 of a
+    /// volume. 1 for other images.
     pub slices: u32,
-    /// Slices that render targets and typed messages can access (Render Target View Extent).
+    /// Number of slices that render targets and typed messages can access (Render Target View
+    /// Extent).
     pub view_extent: u32,
     /// True if render targets are rotated when they are written (Render Target Rotation).
     pub turned: bool,
-    /// The channels of the surface that red, green, blue and alpha are read from.
+    /// Sources of red, green, blue and alpha: a channel of the surface, 0 or 1.
     pub select: [ShaderChannelSelect; 4],
     /// Clear colour: each channel is 0 or 1.
     pub clear: [bool; 4],
@@ -170,7 +175,7 @@ pub struct BadSurface {
     pub field: &'static str,
     /// The value of the field.
     pub value: u64,
-    /// What is wrong with it.
+    /// What is wrong with the value.
     pub why: &'static str,
 }
 
@@ -188,9 +193,8 @@ impl Surface {
     /// Resolves a surface state.
     ///
     /// # Errors
-    /// [`BadSurface`] names the field that makes it impossible to find an element: a format or type
-    /// that does not exist, a pitch or base that does not fit the tiles, or slices without a
-    /// distance.
+    /// [`BadSurface`] names a field with an invalid value, for example a format or type that does
+    /// not exist, a pitch or base that does not fit the tiles, or a distance of 0 between slices.
     pub fn resolve(state: &RenderSurfaceState) -> Result<Surface, BadSurface> {
         let format = state.surface_format;
         let codec = Codec::of(format);
@@ -309,7 +313,7 @@ impl Surface {
         };
         let distant =
             state.surface_array || dimension == Dimension::Cube || samples > 1 && !interleaved;
-        // In rows of the uncompressed surface (2d p.333).
+        // Surface QPitch counts rows of texels, `qpitch` counts rows of elements (2d p.333).
         let qpitch =
             if distant && !volume { state.surface_qpitch.get() as u32 / block[1] } else { 0 };
         if distant && !volume && qpitch == 0 && slices * samples > 1 {
@@ -341,35 +345,35 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Checks a tiled surface: its pitch is a multiple of the tile's width, and its base is
-    /// page-aligned (2d p.337 and p.350).
+    /// Checks a tiled surface: its pitch must be a multiple of the tile's width, its base must be
+    /// page-aligned (2d p.337 and p.350), and in W tiles its elements must have one byte.
     fn check_tiles(&self, state: &RenderSurfaceState) -> Result<(), BadSurface> {
         if self.tile_mode == TileMode::Linear {
             return Ok(());
         }
         if !self.pitch.is_multiple_of(self.tile_mode.pitch_unit()) {
-            let why = "a tiled surface's pitch is a multiple of its tile's width";
+            let why = "the pitch of a tiled surface must be a multiple of the tile's width";
             return Err(wrong("Surface Pitch", self.pitch.into(), why));
         }
         if !self.base.is_multiple_of(4096) {
             return Err(wrong(
                 "Surface Base Address",
                 self.base,
-                "a tiled surface is 4 KiB aligned",
+                "a tiled surface must be 4 KiB aligned",
             ));
         }
         if self.tile_mode == TileMode::W && self.element_bytes != 1 {
             return Err(wrong(
                 "Tile Mode",
                 state.tile_mode.bits(),
-                "W tiling is for elements of a byte",
+                "W tiling needs elements of one byte",
             ));
         }
         Ok(())
     }
 
-    /// Graphics address of byte `x` of row `y` in the plane of rows. Both may lie outside the
-    /// surface.
+    /// Graphics address of byte `x` of row `y` in the plane of rows. The position may lie outside
+    /// the surface.
     #[inline(always)]
     pub fn address(&self, x: i64, y: i64) -> u64 {
         let y = (y << self.line_stride) + i64::from(self.line_offset);
@@ -377,13 +381,13 @@ impl Surface {
         self.base.wrapping_add(self.tile_mode.offset(x, y, i64::from(self.pitch)) as u64)
     }
 
-    /// Bytes in a row of level 0.
+    /// Number of bytes in a row of elements of level 0.
     pub fn row_bytes(&self) -> u64 {
         u64::from(self.width.div_ceil(self.layout.block[0])) * u64::from(self.element_bytes)
     }
 
-    /// The level that typed messages and the sampler's `ld` access with `lod`; `None` if they
-    /// cannot access it.
+    /// The level that typed messages and the sampler's `ld` access with `lod`; `None` if the
+    /// surface does not have this level.
     #[inline]
     pub fn level(&self, lod: u32) -> Option<Level> {
         (lod <= self.mip_count && self.first_level + lod <= 14)
@@ -408,7 +412,7 @@ impl Surface {
     }
 }
 
-/// Minimum Array Element, Render Target View Extent, number of samples, and whether they are
+/// Minimum Array Element, Render Target View Extent, number of samples, and whether the samples are
 /// interleaved.
 fn view(state: &RenderSurfaceState) -> Result<(u32, u32, u32, bool), BadSurface> {
     let RenderSurfaceStateView::Image {

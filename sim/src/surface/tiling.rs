@@ -38,8 +38,8 @@ impl TileMode {
         }
     }
 
-    /// A pitch must be a multiple of this: the width of a tile in bytes. For W it is the width of a
-    /// Y tile, because a W tile occupies as much pitch as a Y tile.
+    /// Number of bytes of which a pitch must be a multiple: the width of a tile. For W it is the
+    /// width of a Y tile, because a W tile occupies as much pitch as a Y tile.
     pub const fn pitch_unit(self) -> u32 {
         match self {
             TileMode::Linear => 1,
@@ -48,8 +48,8 @@ impl TileMode {
         }
     }
 
-    /// Bytes of a row that are contiguous in memory, starting at a multiple of this number: the
-    /// unit of fast copies.
+    /// Number of bytes of a row that are contiguous in memory, if the first one is at a multiple of
+    /// this number. Fast copies use this unit.
     pub const fn run(self) -> u32 {
         match self {
             TileMode::Linear => 1 << 31,

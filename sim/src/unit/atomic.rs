@@ -17,7 +17,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Bytes in memory.
+    /// Size in bytes.
     pub const fn bytes(self) -> u64 {
         match self {
             Width::Dword => 4,
@@ -52,8 +52,8 @@ pub const fn sources(operation: MdcAop) -> usize {
 }
 
 /// Returns the new contents of memory and the value for the response. In `old` and the sources,
-/// bits beyond `width` are ignored; in the results they are 0. [`MdcAop::AOP_CMPWR_2W`] compares
-/// twice the size: the caller passes that size as `width`. (2d p.14-16)
+/// bits beyond `width` are ignored; in the results they are 0. [`MdcAop::AOP_CMPWR_2W`] works on
+/// two dwords at once, so its `width` is `Qword`. (2d p.14-16)
 #[inline]
 pub const fn operate(
     operation: MdcAop,
@@ -93,11 +93,11 @@ pub const fn operate(
 /// Atomic operations on single-precision floats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Float {
-    /// Stores the greater one of memory and operand.
+    /// Stores the greater of the old value and the operand.
     Max,
-    /// Stores the smaller one of memory and operand.
+    /// Stores the smaller of the old value and the operand.
     Min,
-    /// Stores the second operand if memory equals the first.
+    /// Stores the second operand if the old value equals the first operand.
     CompareAndWrite,
 }
 

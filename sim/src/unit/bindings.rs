@@ -48,7 +48,7 @@ impl Bindings {
         Bindings { base, table, places: [0; 256], found: Vec::new(), samplers: Samplers::default() }
     }
 
-    /// The same surfaces, with these samplers.
+    /// The same bindings, but with these samplers.
     #[must_use]
     pub fn with_samplers(self, samplers: Samplers) -> Bindings {
         Bindings { samplers, ..self }
@@ -75,7 +75,8 @@ impl Bindings {
         Ok(())
     }
 
-    /// Copies the surfaces that only `other` has resolved. Both must refer to the same table.
+    /// Copies the surfaces and the sampler views that only `other` has resolved. Both must refer to
+    /// the same tables.
     pub fn merge(&mut self, other: &Bindings) {
         for (own, &place) in self.places.iter_mut().zip(&other.places) {
             if *own == 0 && place != 0 {

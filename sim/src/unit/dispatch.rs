@@ -24,8 +24,8 @@ impl Port<'_, '_> {
         }
     }
 
-    /// Records a message to the render cache in `local.writes`. The stage that started the thread
-    /// executes it later.
+    /// Decodes a message to the render cache and records the write in `local.writes`. The stage
+    /// that started the thread executes the write later.
     fn render_target(&mut self, registers: &Registers, message: &Message) -> Result<(), Fault> {
         let Some(dispatched) = &self.local.dispatched else {
             return Err(self.illegal("only pixel shaders have render targets".into(), message));

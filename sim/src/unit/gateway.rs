@@ -24,10 +24,10 @@ const MAX_SIZE: u64 = 5;
 ///
 /// # Errors
 /// * [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have, for a
-///   message without payload, for a response that contradicts AckReq, and for data at an unaligned
-///   offset.
-/// * [`Fault::Unimplemented`] for messages whose contents no source describes, and for a receiver
-///   that is ambiguous.
+///   message without payload, for a response that contradicts AckReq, for GetTimeStamp without
+///   AckReq, and for data at an unaligned offset.
+/// * [`Fault::Unimplemented`] for messages whose contents no source describes, for bit 16 (Notify)
+///   of a forwarded message, and for a receiver that is ambiguous.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -54,8 +54,8 @@ pub fn message(
         }
         _ => Err(GatewayError::OPCODE_ERROR),
     };
-    // Without AckReq there is no response, even after an error. A child may write to a parent that
-    // has ended.
+    // Without AckReq there is no response, even after an error. An error can be normal: a child
+    // thread may write to a parent thread that has already ended.
     if let Some(response) = message.response {
         let error_code = done.err().unwrap_or(GatewayError::SUCCESSFUL);
         let answer = GatewayResponse { error_code, ..GatewayResponse::new() };
@@ -64,10 +64,10 @@ pub fn message(
     Ok(())
 }
 
-/// Checks the lengths of a message. Each message has a payload. With AckReq it must have a
+/// Checks the lengths of a message. Each message must have a payload. With AckReq it must have a
 /// destination and a response of one register; without AckReq it must have neither (7.1.1).
-/// GetTimeStamp needs AckReq, because the response is its only effect (7.1.5.2). Barrier messages
-/// have no AckReq.
+/// GetTimeStamp needs AckReq, because the response is its only effect (7.1.5.2). A barrier message
+/// has no AckReq, so its response is not checked.
 fn check(
     port: &Port<'_, '_>,
     message: &Message,
@@ -93,7 +93,9 @@ fn check(
     Ok(())
 }
 
-/// Opens the thread's gateway: other threads that give the key may write its registers.
+/// Opens the gateway of the sending thread: other threads that give the key may write to this
+/// thread's registers. First closes the gateway that the thread had. A message that ends the thread
+/// opens none.
 fn open(
     port: &mut Port<'_, '_>,
     registers: &Registers,
@@ -117,6 +119,7 @@ fn open(
     Ok(())
 }
 
+/// Closes the gateway of the sending thread, if it has one.
 fn close(port: &mut Port<'_, '_>) {
     let sender = port.local.sender;
     port.local.gateways.retain(|gateway| gateway.thread != sender);
@@ -202,14 +205,15 @@ fn ambiguous(port: &Port<'_, '_>, message: &Message) -> Fault {
     port.missing(&what, message, "G45 vol 4, 7.1.4")
 }
 
-/// True if MEDIA_VFE_STATE says that gateways need not be opened.
+/// True if MEDIA_VFE_STATE allows writes to threads that have not opened a gateway.
 fn bypass(port: &Port<'_, '_>) -> bool {
     port.exec.state.vfe.is_some_and(|vfe| {
         vfe.bypass_gateway_control == Bypass::BYPASSING_OPEN_GATEWAY_CLOSE_GATEWAY_PROTOCOL
     })
 }
 
-/// Returns the clock and the time since MEDIA_VFE_STATE reset the timer, in half a register.
+/// Writes the clock, and the time since MEDIA_VFE_STATE reset the timer, to half a register of the
+/// response.
 fn time_stamp(port: &Port<'_, '_>, registers: &mut Registers, message: &Message) {
     let payload = GatewayTimeStampPayload::unpack_lossy(&registers.dwords(message.payload));
     let Some(response) = message.response else { return };
@@ -233,8 +237,8 @@ fn time_stamp(port: &Port<'_, '_>, registers: &mut Registers, message: &Message)
     registers.set_dwords(response + half, answer.pack());
 }
 
-/// The thread arrives at its group's barrier. When the last thread arrives, all are notified in
-/// n0.0 (gen8_facts 4.8).
+/// Records that the thread has arrived at its group's barrier. When the last thread arrives, all
+/// threads at the barrier are notified in n0.0 (gen8_facts 4.8).
 fn barrier(port: &mut Port<'_, '_>, registers: &Registers, message: &Message) -> Result<(), Fault> {
     let payload = BarrierMessagePayload::unpack_lossy(&registers.dwords(message.payload));
     let local = &mut *port.local;

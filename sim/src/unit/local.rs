@@ -5,8 +5,8 @@ use super::render_cache::{Dispatched, Write};
 use genxml::eu::gen8::eu_registers::StateRegister;
 use genxml_core::U;
 
-/// Shared local memory and barrier of the group whose thread runs, and the messages between
-/// threads that have not arrived yet.
+/// State of the group whose thread runs (shared local memory and barrier), messages between threads
+/// that have not arrived yet, and pixels of a pixel shader thread.
 #[derive(Clone, Debug, Default)]
 pub struct Local {
     /// Shared local memory. The interface descriptor gives its size.
@@ -27,16 +27,17 @@ pub struct Local {
     pub requests: Vec<Request>,
     /// The dispatched pixels, if the thread runs a pixel shader.
     pub dispatched: Option<Dispatched>,
-    /// Input of the pixel interpolator for these pixels.
+    /// Input of the pixel interpolator for the dispatched pixels.
     pub pixels: Option<Pixels>,
-    /// Channels of covered pixels. Only these may access memory through the data cache. Set only if
-    /// the thread also runs the other pixels of its subspans.
+    /// Mask of the covered pixels. Only their channels may access memory through the data cache.
+    /// `None` unless the thread also runs uncovered pixels of its subspans.
     pub covered: Option<u32>,
     /// Messages to render targets that have not been executed yet.
     pub writes: Vec<Write>,
 }
 
-/// A barrier. Each thread reports when it arrives. When all have arrived, each is notified.
+/// A barrier of a thread group. Each thread reports when it arrives. When all threads have arrived,
+/// each is notified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Barrier {
     /// Number of the barrier. Threads find it in `r0.2`.
@@ -50,11 +51,11 @@ pub struct Barrier {
 /// A message from the gateway to a thread: register contents, a notification, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// Number of the receiver.
+    /// Number of the thread that receives the message.
     pub to: u32,
-    /// Bytes for its registers.
+    /// Bytes for the registers of this thread.
     pub data: Option<Segment>,
-    /// Subregister of `n0` that is incremented.
+    /// Subregister of its `n0` that is incremented.
     pub notify: Option<u8>,
 }
 
@@ -76,9 +77,9 @@ pub struct Gateway {
     pub thread: u32,
     /// Key that a sender must give.
     pub key: u16,
-    /// First register.
+    /// First register that others may write.
     pub base: usize,
-    /// Number of registers.
+    /// Number of registers that others may write.
     pub size: usize,
 }
 
@@ -89,7 +90,7 @@ pub enum Request {
     Child([u32; 8]),
     /// Start the next waiting root thread.
     Root,
-    /// Free the thread's URB entry.
+    /// Free the URB entry of the thread that sends the request.
     Release,
 }
 
@@ -108,7 +109,7 @@ pub fn place(number: u32) -> StateRegister {
 /// Number of different values of [`place`].
 pub const PLACES: u32 = 224;
 
-/// [`place`] as messages contain it: the low word of `sr0.0`.
+/// Address of thread `number` in gateway messages: [`place`] as the low word of `sr0.0`.
 pub fn address(number: u32) -> u16 {
     place(number).pack()[0] as u16
 }

@@ -1,9 +1,9 @@
 //! Shared functions: the units that receive the messages of threads.
 //!
-//! A [`Port`] connects one thread with these units. It holds the surfaces of the thread's binding
-//! table; [`dispatch`] hands each message to its unit: [`sampler`], [`dataport`], [`urb`],
-//! [`gateway`], [`spawner`], [`pixel_interpolator`]. No unit depends on the stage that started the
-//! thread.
+//! A [`Port`] connects one thread with these units. It refers to memory, to the surfaces of the
+//! thread's binding table, and to the state that concurrent threads share. [`dispatch`] hands each
+//! message to its unit: [`sampler`], [`dataport`], `render_cache`, [`urb`], [`gateway`],
+//! [`spawner`], [`pixel_interpolator`]. No unit depends on the stage that started the thread.
 
 pub mod atomic;
 pub mod bindings;

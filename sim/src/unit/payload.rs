@@ -53,8 +53,8 @@ impl<'m> Payload<'m> {
         Err(self.lengths(port, sent, back))
     }
 
-    /// Like `check`, for a message whose size is in its header. There may be more registers than
-    /// needed, which are neither read nor written
+    /// Like `check`, for a message whose size is in its header. The message and a response may have
+    /// more registers than needed. These are neither read nor written
     /// (assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE).
     pub fn at_least(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
         if !MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE {

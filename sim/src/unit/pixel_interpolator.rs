@@ -17,10 +17,11 @@ use genxml::eu::gen8::eu_messages::{
 };
 use genxml_core::S;
 
-/// Slots of a slot group. A message selects one of the two groups of a thread with 32 slots.
+/// Number of slots in a slot group. A message selects one of the two groups of a thread with 32
+/// slots.
 const GROUP: usize = 16;
 
-/// An offset in 1/16 pixels: the low four bits as a signed number.
+/// An offset in 1/16 pixels: the low four bits of `bits` as a signed number.
 fn sixteenths(bits: u64) -> i32 {
     S::<4>::from_bits(bits).get() as i32
 }

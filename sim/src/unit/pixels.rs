@@ -37,7 +37,8 @@ impl Pixels {
         [0, 1].map(|n| i32::from(from[n]) + offset[n])
     }
 
-    /// Position of a sample in the pixel, or the pixel location if the sample does not exist.
+    /// Position of a sample, in 1/16 pixels from the pixel's upper-left corner. If the sample does
+    /// not exist, the pixel location.
     pub(super) fn sample(&self, sample: usize) -> [i32; 2] {
         let positions = self.multisample.samples.positions();
         positions
@@ -47,7 +48,8 @@ impl Pixels {
             .map(i32::from)
     }
 
-    /// Position in the pixel at which centroid values of a slot are computed.
+    /// Position at which centroid values of a slot are computed, in 1/16 pixels from the upper-left
+    /// corner of its pixel.
     pub(super) fn centroid(&self, slot: usize) -> [i32; 2] {
         let covered = self.coverage[slot / 4][slot % 4].into();
         self.multisample

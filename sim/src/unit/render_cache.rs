@@ -50,11 +50,11 @@ pub struct Write {
     pub last: bool,
     /// The slots are 31:16 of the thread, not 15:0.
     pub upper: bool,
-    /// Mask of the slots that the message subtype addresses, of sixteen.
+    /// Mask of the slots that the message subtype addresses. Bit 0 is the first of sixteen slots.
     pub slots: u16,
     /// Mask of the slots that are written.
     pub mask: u16,
-    /// Column and row of the upper left pixel of the quads of the sixteen slots.
+    /// Column and row of the upper left pixel of each quad. A quad is four consecutive slots.
     pub subspans: [[u32; 2]; 4],
     /// Render target array index.
     pub slice: u32,
@@ -76,8 +76,9 @@ pub struct Write {
 
 /// Slots and colours of a message subtype.
 struct Shape {
-    /// Number of slots of the message. They start at slot `first` of sixteen.
+    /// Number of slots of the message.
     slots: usize,
+    /// Number of the message's first slot among the sixteen slots of a `Write`: 0 or 8.
     first: usize,
     /// All slots have the same colour.
     replicated: bool,
@@ -98,7 +99,7 @@ impl Shape {
         })
     }
 
-    /// Mask of the slots.
+    /// Mask of the message's slots among sixteen.
     fn mask(&self) -> u32 {
         ((1 << self.slots) - 1) << self.first
     }
@@ -113,7 +114,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Reads one dword for each slot.
+    /// Reads one dword for each slot of the message. Other slots get 0.
     #[inline(always)]
     fn slots(&mut self) -> [u32; SLOTS] {
         let mut lanes = [0; SLOTS];
@@ -132,7 +133,8 @@ impl Reader<'_> {
     }
 }
 
-/// The slots and colours of a message that the model implements.
+/// Returns the slots and colours of a message, or refuses a message that does not exist or that the
+/// model does not implement.
 fn supported(descriptor: &MsdRtw, dispatched: &Dispatched) -> Result<Shape, Refusal> {
     match descriptor.message_type {
         MtDpRt::MT_RTW => {}
@@ -156,9 +158,9 @@ fn supported(descriptor: &MsdRtw, dispatched: &Dispatched) -> Result<Shape, Refu
     })
 }
 
-/// Decodes a render target write. A slot is written if the header's pixel mask includes it and the
-/// `send` enables its channel. Without a header, the dispatched slots take the place of the
-/// header's mask (gen8_facts 4.3).
+/// Decodes a render target write. A slot of the message is written if the header's pixel mask
+/// includes it and the `send` enables its channel. Without a header, the mask of the dispatched
+/// slots replaces the header's mask (gen8_facts 4.3).
 ///
 /// # Errors
 /// [`Refusal`] for message types that do not exist or that the model does not implement, and for a
@@ -225,7 +227,8 @@ pub fn parse(
     let mut reader = Reader { registers, at, slots: shape.slots, first: shape.first };
     let rows = shape.slots / 8;
     let colors = if shape.replicated { 1 } else { 4 * rows * if shape.dual { 2 } else { 1 } };
-    // Messages with two colours or one replicated colour have no alpha of source 0 (2d p.357).
+    // Messages with two colours for each slot, or with one colour for all slots, have no separate
+    // alpha of source 0 (2d p.357).
     let alpha = alpha && !shape.dual && !shape.replicated;
     let depth = depth && !shape.replicated;
     let header = if descriptor.header_present { 2 } else { 0 };

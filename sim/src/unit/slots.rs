@@ -23,11 +23,11 @@ pub struct Resident {
     thread: Box<Thread>,
     /// Number of the thread. It is unique within the slots.
     pub number: u32,
-    /// The event that the thread waits for.
+    /// The event that the thread waits for; `None` if it can run.
     waits: Option<Stop>,
-    /// Index of its kernel in [`Slots::programs`].
+    /// Index of the thread's kernel in [`Slots::programs`].
     pub program: usize,
-    /// The packet that started it.
+    /// The packet that started the thread.
     at: Place,
 }
 
@@ -77,7 +77,7 @@ impl Slots {
         &self.residents
     }
 
-    /// Starts a thread, which runs after all others.
+    /// Starts a thread. In each round, its turn comes after the turns of the older threads.
     pub fn start(
         &mut self,
         exec: &mut Exec<'_>,
@@ -101,7 +101,8 @@ impl Slots {
         &mut self.residents[index].thread
     }
 
-    /// Gives one turn to each thread that does not wait. True if there was such a thread.
+    /// Gives one turn to each thread that does not wait. Messages are delivered before the first
+    /// turn and after each turn. Returns true if at least one thread had a turn.
     ///
     /// # Errors
     /// Any [`Fault`] that a thread causes.
@@ -215,12 +216,13 @@ impl Slots {
         }
     }
 
-    /// The packet that started the first thread.
+    /// The packet that started the first of the threads; `None` if there is no thread.
     pub fn first_packet(&self) -> Option<Place> {
         self.residents.first().map(|resident| resident.at)
     }
 
-    /// Every thread with the reason why it does not run. `barrier` returns the barrier of a thread.
+    /// Every thread with what it waits for. `barrier` takes a thread's number and returns its
+    /// barrier.
     pub fn waiting<'b>(&self, barrier: impl Fn(u32) -> Option<&'b Barrier>) -> Vec<Waiting> {
         let reason = |resident: &Resident| match (resident.waits, barrier(resident.number)) {
             (Some(Stop::Notification(0)), Some(barrier))

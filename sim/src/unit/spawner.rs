@@ -22,8 +22,8 @@ use genxml::gen8::messages::{
 /// thread's turn.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] if a thread spawns another one with its last message (EOT) or
-/// without a payload, or does not belong to the media pipeline.
+/// [`Fault::IllegalInstruction`] if a message that spawns a thread is the last message of its
+/// sender (EOT), has no payload, or comes from a thread outside the media pipeline.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &Registers,
@@ -36,7 +36,7 @@ pub fn message(
                 .illegal("a thread that ends by spawning another one (2d p.496)".into(), message));
         }
         (Opcode::SPAWN_THREAD, _) if !port.local.spawns => {
-            return Err(port.illegal("a GPGPU thread that spawns another one".into(), message));
+            return Err(port.illegal("a non-media thread that spawns another one".into(), message));
         }
         (Opcode::SPAWN_THREAD, _) if descriptor.message_length.get() == 0 => {
             return Err(

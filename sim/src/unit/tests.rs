@@ -39,8 +39,8 @@ fn machine() -> (Memory, AddressSpace) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Oracle: an array that is filled byte by byte; G45 vol 4 section 5.10.4 for bytes outside of
-    /// the surface.
+    /// Oracle for writes: an array that is filled byte by byte. Oracle for reads: this array; for
+    /// bytes outside of the surface, G45 vol 4 section 5.10.4.
     #[test]
     fn media_blocks(
         tile_mode in prop::sample::select(vec![TileMode::Linear, TileMode::X, TileMode::Y]),
@@ -145,9 +145,10 @@ proptest! {
     }
 }
 
-/// A kernel jumps to code that no direct branch reaches, and raises an exception there. Oracle: the
-/// number of instructions that a thread executes, counted by hand; 004:3110-3130 and STATE_SIP for
-/// the entry to the system routine and the return from it.
+/// A kernel jumps to code that no direct branch reaches, and raises an exception there. Without a
+/// system routine this is a fault. Oracle: the number of instructions that a thread executes,
+/// counted by hand; 004:3110-3130 and STATE_SIP for the entry to the system routine and the return
+/// from it.
 #[test]
 fn computed_jumps_and_exceptions_of_walkers() {
     let (mut mem, mut space) = machine();

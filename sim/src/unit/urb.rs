@@ -25,7 +25,7 @@ impl UnitState for Urb {}
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Urb(Vec<u8>);
 
-/// The error for an access after the end of the buffer.
+/// The error for an access that goes beyond the end of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outside {
     /// Offset of the first byte of the access.
@@ -85,8 +85,8 @@ impl Urb {
 /// Executes a message to the URB.
 ///
 /// # Errors
-/// [`Fault::IllegalInstruction`] for messages that are too short, for reserved opcodes, and for
-/// addresses outside of the URB.
+/// [`Fault::IllegalInstruction`] for messages that are too short, for oword messages with more than
+/// one register of data, for reserved opcodes, and for addresses outside of the URB.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -151,7 +151,8 @@ fn data(
 
 // ---- blocks ----
 
-/// URB offsets of the data of both handles.
+/// Byte offsets in the URB of the data of both handles. `unit` is the number of bytes by which the
+/// offsets in the message count.
 fn entries(
     header: &UrbMessageHeader,
     descriptor: &UrbMessageDescriptor,
@@ -165,16 +166,17 @@ fn entries(
     [0, 1].map(|n: usize| place(descriptor, handles[n], slots[n], unit))
 }
 
-/// URB offset of the data of a handle. The sum of slot offset and global offset wraps at 32 bits,
-/// so that a slot offset can be negative.
+/// Byte offset in the URB of the data of a handle. Slot offset and global offset count units of
+/// `unit` bytes. Their sum wraps at 32 bits, so that a slot offset can be negative.
 fn place(descriptor: &UrbMessageDescriptor, handle: u64, slot: u64, unit: usize) -> usize {
     let units = (slot as u32).wrapping_add(descriptor.global_offset.get() as u32);
     handle as usize * URB_HANDLE_BYTES + units as usize * unit
 }
 
-/// Iterates over the register halves of a block in order. Each item is the offset in the URB and
-/// the offset in the message's data. In an interleaved message, the lower halves belong to the
-/// first handle and the upper halves to the second.
+/// Iterates over the register halves of a block in order. Each item is the byte offset in the URB
+/// and the byte offset in the data or response of the message. In an interleaved message, the lower
+/// halves belong to the first handle and the upper halves to the second. An oword message that is
+/// not interleaved has the lower half only.
 fn halves(
     descriptor: &UrbMessageDescriptor,
     header: &UrbMessageHeader,
@@ -240,8 +242,8 @@ fn read_block(
     Ok(())
 }
 
-/// Changes a dword and returns its old value. The operand is the first dword after the header
-/// (assumptions::URB_ATOMICS_TAKE_DWORDS).
+/// Changes a dword of the URB and writes its old value to the response. The operand is the first
+/// dword after the header (assumptions::URB_ATOMICS_TAKE_DWORDS).
 fn atomic(
     urb: &mut Urb,
     registers: &mut Registers,
@@ -269,8 +271,8 @@ fn atomic(
 
 // ---- channels ----
 
-/// URB offset of the data of each channel, and the number of message registers before the masks or
-/// the data.
+/// Byte offset in the URB of the data of each channel, and the number of message registers before
+/// the channel masks or the data.
 fn channels(
     registers: &Registers,
     message: &Message,

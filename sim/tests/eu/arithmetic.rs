@@ -10,8 +10,8 @@ use genxml_eu::instruction::{
 use genxml_eu::ops::Opcode;
 use proptest::prelude::*;
 
-/// The result of an operation on eight channels with the same values in each. Checks that all
-/// channels have the same result.
+/// The result of an operation on eight channels whose sources have the same values in each channel.
+/// Checks that all channels have the same result.
 fn one(instruction: impl Fn(&[Operand]) -> Instruction, types: &[DataType], values: &[u64]) -> u64 {
     let operands: Vec<Operand> =
         types.iter().enumerate().map(|(n, ty)| grf(10 + 10 * n as u8, *ty, 8)).collect();
@@ -224,7 +224,7 @@ proptest! {
         }
     }
 
-    /// Oracle: 003:12168-12174, the sequence mul, mach, mov gives all 64 bits of a product of
+    /// Oracle: 003:12168-12174: the sequence mul, mach, mov gives all 64 bits of a product of
     /// dwords.
     #[test]
     fn long_products(a: i32, b: i32) {
@@ -311,7 +311,7 @@ fn special_values() {
     assert!(math(Power, 0.0, 0.0).is_nan());
 }
 
-/// Oracle: 004:1092-1121, packed vectors of 4-bit integers.
+/// Oracle: 004:1092-1222, packed vectors of 4-bit integers and of 8-bit floats.
 #[test]
 fn packed_vectors() {
     let body = [
@@ -330,8 +330,8 @@ fn packed_vectors() {
 }
 
 /// Oracle: a kernel of a media driver (vp_krn_364) sets acc0.3 and adds to it by a `mac` of one
-/// channel whose destination is r23.3: the accumulator's element has the same offset
-/// in its register as the destination.
+/// channel whose destination is r23.3. So the implied accumulator element has the same offset in
+/// its register as the destination.
 #[test]
 fn implied_accumulators_lie_where_the_destination_does() {
     let at = |number, element: u8| Register::Grf { number, byte: 4 * element };

@@ -232,7 +232,8 @@ fn greatest(combination: &Combination) -> u8 {
     if divides || one { 8 } else { 32 }
 }
 
-/// `cr0.0`: all rounding modes, subnormal bits, and ALT mode if all operands are singles.
+/// `cr0.0`: all rounding modes, subnormal bits, and ALT mode if all operands are singles and the
+/// operation is not a division.
 fn control(
     types: &[DataType],
     destination: DataType,
@@ -423,7 +424,7 @@ fn set_special_region(
     false
 }
 
-/// Elements from the first to the last of a region.
+/// Number of elements from the first to the last element of a region, with the gaps.
 fn reach(channels: u8, vertical: u8, width: u8, horizontal: u8) -> usize {
     let rows = usize::from(channels.div_ceil(width));
     (rows - 1) * usize::from(vertical) + usize::from(width - 1) * usize::from(horizontal) + 1

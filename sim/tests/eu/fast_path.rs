@@ -223,7 +223,8 @@ fn fill(random: &mut Random, thread: &mut Thread) {
         dword.copy_from_slice(&bits.to_le_bytes());
     }
     for n in 0..16 {
-        // Most addresses are in the middle of the file. With some, regions leave the file.
+        // Most addresses are in the middle of the general registers. With some others, regions
+        // extend past their end.
         let address =
             if random.one_in(4) { random.bits() as u16 } else { 1024 + random.below(1024) as u16 };
         thread.regs.set_u16(A0 + 2 * n, if random.one_in(8) { address } else { address & !3 });
@@ -278,7 +279,7 @@ fn agree_with_the_general_path() {
         }
     }
     println!("{forms:?}");
-    assert!(missed.is_empty(), "never hit: {missed:?}");
+    assert!(missed.is_empty(), "bodies that no instruction reached: {missed:?}");
     for element in ["Dword", "Word", "SignedWord", "Byte", "SignedByte"] {
         for spacing in ["", "s", "sBy2", "sBy4", "sAt"] {
             assert!(

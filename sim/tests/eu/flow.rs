@@ -11,14 +11,14 @@ use genxml_eu::ops::Opcode;
 use genxml_sim::Fault;
 use proptest::prelude::*;
 
-/// A statement; every channel has variables x (r10) and y (r20).
+/// A statement. Every channel has a variable x (r10), and a counter y for each loop.
 #[derive(Clone, Debug)]
 enum Statement {
     /// x = x * 3 + n
     Step(i32),
     /// if (x & mask) == 0 { .. } else { .. }
     If(i32, Vec<Statement>, Option<Vec<Statement>>),
-    /// y = 0; do { ..; y += 1 } while y < n. Each loop has its own variable y.
+    /// y = 0; do { ..; y += 1 } while y < n. Each level of loops has its own y (r24, r28, ...).
     Loop(i32, Vec<Statement>),
     /// if (x & mask) == 0 leave the loop (`Break`) or start its next round (`Continue`)
     Break(i32),
@@ -56,7 +56,7 @@ impl Compiler {
         });
     }
 
-    /// The flag of each channel: (x & mask) == 0.
+    /// Sets the flag of each channel to (x & mask) == 0.
     fn test(&mut self, mask: i32) {
         self.code.push(Instruction {
             condition: Some(Condition::Equal),
@@ -65,7 +65,8 @@ impl Compiler {
         });
     }
 
-    /// `end` is the end of the enclosing block, `innermost` the `while` of the enclosing loop.
+    /// Compiles statements. `end` is the label of the end of the enclosing block, `innermost` that
+    /// of the `while` of the enclosing loop.
     fn statements(&mut self, statements: &[Statement], end: usize, innermost: Option<usize>) {
         for statement in statements {
             match statement {
@@ -107,8 +108,8 @@ impl Compiler {
                     let (top, bottom) = (self.label(), self.label());
                     self.code.push(alu(Opcode::Mov, SIZE, D, variable, &[immediate(D, 0)]));
                     self.place(top);
-                    // Counted first, so that a channel that continues counts too. The last round
-                    // leaves here.
+                    // The round is counted first, so that it also counts for channels that execute
+                    // `cont`. After the last round, channels leave the loop here.
                     let one = immediate(D, 1);
                     self.code.push(alu(
                         Opcode::Add,
@@ -332,7 +333,7 @@ fn calls_write_two_elements() {
     assert_eq!(
         (read(&thread, 10, 0, 4), read(&thread, 20, 0, 4)),
         (0, 1),
-        "the call goes past the first step"
+        "the call must skip the first step"
     );
     assert_eq!(read(&thread, 126, 16, 4), 16, "the return address");
 }

@@ -36,8 +36,8 @@ fn fails(text: &str, launch: &Launch) -> Fault {
 
 // ---- jumps of the manuals ----
 
-/// Oracle: 003:14414-14445. `ip` is written with an address and read as that of the instruction;
-/// its low bits are dropped.
+/// Oracle: 003:14414-14445. `ip` reads as the address of the instruction. A write to `ip` jumps to
+/// the address; its low three bits are dropped.
 #[test]
 fn instruction_pointer() {
     let thread = run(
@@ -52,7 +52,7 @@ fn instruction_pointer() {
     assert_eq!((dword(&thread, 10), dword(&thread, 11)), (1, IP_BASE + 0x50));
     let loops = "add (1|M0) ip<1>:ud ip<0;1,0>:ud 0x7:d\n";
     let (_, halt) = play(&assemble(loops).bytes, &all(), |_| {}).unwrap();
-    assert_eq!(halt, Halt::Limit, "the watchdog of an endless loop");
+    assert_eq!(halt, Halt::Limit, "an endless loop must reach the limit");
 }
 
 /// Oracle: 003:14700-14746, example 15-12, with distances in bytes: a jump into a table of jumps.
@@ -87,7 +87,7 @@ fn jump_table() {
     }
 }
 
-/// Oracle: 001:21868-21872, a compact jmpi with index -8 is a loop on itself, and 0 continues.
+/// Oracle: 001:21868-21872: a jmpi to its own address is an endless loop.
 #[test]
 fn compact_jump_to_itself() {
     let text = "mov (1|M0) r10.0<1>:ud r11.0<0;1,0>:ud\nself: (W) jmpi self\n";
@@ -122,7 +122,7 @@ fn cascade() {
     assert_eq!(found, [1, 3, 1, 2, 1, 3, 1, 2]);
 }
 
-/// Oracle: 003:14570-14640, examples 15-6 and 15-7 with two flags: a condition from two
+/// Oracle: 003:14570-14640, examples 15-6 and 15-7 with two flags: a predicate that combines two
 /// comparisons.
 #[test]
 fn compound_conditions() {
@@ -217,7 +217,7 @@ fn recursion() {
     })
     .unwrap();
     assert_eq!(halt, Halt::End);
-    // Ten numbers downward from 10 + c.
+    // Channel c sums ten numbers, downward from 10 + c.
     let found: [u32; 8] = thread.regs.dwords(32 * 10);
     assert_eq!(found, std::array::from_fn(|c| (0..10).map(|n| 10 + c as u32 - n).sum::<u32>()));
 }
@@ -366,7 +366,7 @@ fn notifications() {
     session.thread.notify(0);
     session.thread.notify(0);
     assert_eq!(session.run(&mut world, 99, &mut ()).unwrap(), Halt::Wait(Stop::Notification(1)));
-    // The host's notification is one bit.
+    // The host's notification has one bit: the second one is lost.
     session.thread.notify(1);
     session.thread.notify(1);
     assert_eq!(session.run(&mut world, 99, &mut ()).unwrap(), Halt::End);
@@ -422,13 +422,13 @@ fn access_to_registers() {
          (W) mov (1|M0) r13.0<1>:ud tm0.0<0;1,0>:ud\n",
         |_| {},
     );
-    // FFID, priority class, priority, half-slice, unit, thread.
+    // The bits of sr0.0 that exist: FFID, priority class, priority, half-slice, unit, thread.
     assert_eq!(dword(&thread, 10), 0x0f87_1f07);
     assert_eq!(thread.regs.dwords::<4>(CR0), [0x30, 0, 0x1230, 0]);
     assert_eq!(thread.modes.rounding, 3);
     assert_eq!((thread.regs.u32(N0), dword(&thread, 11)), (0, u32::MAX));
     assert_eq!((thread.regs.u32(DBG0), thread.regs.u32(SR0 + 8)), (77, u32::MAX));
-    assert!(dword(&thread, 13) > dword(&thread, 12), "the clock goes on");
+    assert!(dword(&thread, 13) > dword(&thread, 12), "the clock must advance");
 }
 
 /// Oracle: gen8_facts 3.8, ce0 has the enabled channels; bit 0 is the instruction's first channel.
@@ -520,7 +520,7 @@ const ROUTINE: &str = "
             (W) and (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x7fffffff:ud {Switch}
             nop\n";
 
-/// A kernel followed by the routine, and the offset of the routine.
+/// The code of a kernel followed by the routine, and the value of `ip` at the routine.
 fn with_routine(text: &str, routine: &str) -> (Vec<u8>, Option<u32>) {
     let assembly = assemble(&format!("{text}{END}{routine}"));
     let entry = assembly.labels["entry"];
@@ -543,7 +543,8 @@ fn the_system_routine_of_the_manual() {
     let launch = Launch { exceptions: SOFTWARE | ILLEGAL | BREAKPOINT, system_routine, ..all() };
     let (thread, halt) = play(&bytes, &launch, |_| {}).unwrap();
     assert_eq!(halt, Halt::End);
-    // Two breakpoints, one software exception, one illegal opcode, which the routine passed over.
+    // Two breakpoints, no halt, one software exception, and one illegal opcode, which the routine
+    // skipped.
     assert_eq!(thread.regs.dwords::<4>(32 * 121), [2, 0, 1, 1]);
     assert_eq!(thread.regs.dwords::<8>(32 * 10), [3, 0, 3, 0, 3, 0, 3, 0]);
     assert_eq!((thread.regs.u32(FLAGS), thread.active()), (0x55, u32::MAX));
@@ -553,7 +554,7 @@ fn the_system_routine_of_the_manual() {
             && !control.breakpoint_suppress
             && !control.accumulator_disable
     );
-    assert_eq!(control.pack()[1] >> 16, 0, "nothing is left pending");
+    assert_eq!(control.pack()[1] >> 16, 0, "no exception may be left pending");
 }
 
 /// Oracle: 004:3481-3490, in the routine, `cr0.2` has the address of the instruction, or of the
@@ -573,13 +574,14 @@ fn application_pointer() {
         let (bytes, system_routine) = with_routine(&format!("nop\n{raise}"), keep);
         let launch = Launch { exceptions, system_routine, ..all() };
         let result = play(&bytes, &launch, |_| {});
-        // The routine has disabled all exceptions: the illegal opcode is executed again.
+        // The routine has disabled all exceptions and returns to the illegal opcode. Now the opcode
+        // ends the thread with a fault.
         let Ok((thread, halt)) = result else {
             assert_eq!(exceptions, ILLEGAL, "{:?}", result.err());
             continue;
         };
         assert_eq!((halt, dword(&thread, 20)), (Halt::End, IP_BASE + back), "{raise}");
-        assert_eq!(thread.regs.u32(32 * 20 + 4) >> 31, 1, "in the exception state");
+        assert_eq!(thread.regs.u32(32 * 20 + 4) >> 31, 1, "not in the exception state");
     }
 }
 
@@ -599,7 +601,7 @@ fn single_steps() {
     );
     let launch = Launch { exceptions: BREAKPOINT, system_routine, ..all() };
     let (thread, halt) = play(&bytes, &launch, |_| {}).unwrap();
-    // Before each of nop, mov, mov and send.
+    // The routine ran before each of nop, mov, mov and send.
     assert_eq!((halt, dword(&thread, 20)), (Halt::End, 4));
     assert_eq!(thread.executed(), 4 + 4 * 3);
 }
@@ -642,7 +644,7 @@ fn external_halt() {
 
 // ---- sessions ----
 
-/// Sessions: breakpoints, limits, and reports to a watcher.
+/// Breakpoints and limits of a session, and what it reports to a watcher.
 #[test]
 fn sessions() {
     let bytes = assemble(&format!(

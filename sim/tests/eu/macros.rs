@@ -1,8 +1,7 @@
 //! The division and square root macros that Intel's compiler makes (sequences of
 //! intel-graphics-compiler, vISA's TranslationFE; the quotient of doubles is in corpus/eu too,
-//! compiler_double_div). Oracle: correctly rounded quotients by LLVM's software floats, square
-//! roots by the processor's IEEE 754 instruction, in nearest mode; the final step in every rounding
-//! mode.
+//! compiler_double_div). Oracle for quotients: LLVM's software floats, with the last step in each
+//! rounding mode. Oracle for square roots: the processor's IEEE 754 instruction, in nearest mode.
 
 use crate::eu::case::Values;
 use crate::eu::support::run_with;
@@ -140,7 +139,8 @@ fn put(thread: &mut Thread, ty: DataType, register: usize, values: &[u64]) {
     }
 }
 
-/// Runs a macro on the operands of each channel. Subnormal numbers are kept, as in compiled code.
+/// Runs a macro on the operands of each channel and returns the results. Subnormal numbers are
+/// kept, as in compiled code. The rounding mode is for the last step only.
 fn evaluate(
     ty: DataType,
     function: MathFunction,
@@ -248,8 +248,8 @@ fn square_roots() {
     }
 }
 
-/// Oracle: IGC's documentation of INVM and RSQTM: the flag says that the result is a NaN, an
-/// infinity or a zero.
+/// Oracle: IGC's documentation of INVM and RSQTM: the first step sets the flag if the final result
+/// is a NaN, an infinity or a zero.
 #[test]
 fn special_values_end_early() {
     let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];

@@ -121,7 +121,8 @@ pub fn convert(from: DataType, to: DataType, bits: u64, round: Round) -> (u64, b
         let mut lost = false;
         let status = FloatConvert::<B>::convert_r(A::from_bits(bits.into()), round, &mut lost);
         let value: B = status.value;
-        // Toward zero a value that is too great is only inexact.
+        // If the rounding mode makes the greatest finite number of a value that is too great, LLVM
+        // reports the result as inexact and not as an overflow.
         let limit = A::from_u128(1).value.scalbn(if to == Hf { 16 } else { 128 });
         let beyond = status.status.contains(Status::INEXACT)
             && A::from_bits(bits.into()).abs().partial_cmp(&limit) != Some(Ordering::Less)
@@ -254,8 +255,9 @@ pub struct Context {
     pub to_accumulator: bool,
 }
 
-/// Computes one operation on the operands of one channel. `tuple` has the operands of the group of
-/// four channels for dot products, and those of the pair for `sad2`.
+/// Computes one operation on the operands of one channel. `tuple` has the operands of all four
+/// channels of the tuple for dot products, those of both channels of the pair for `sad2` and
+/// `sada2`, and the coordinates for `line` and `pln`.
 pub fn compute(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
     if matches!(x.exec, Hf | F | Df) { float(x, s, tuple) } else { int(x, s, tuple) }
 }
@@ -379,7 +381,7 @@ fn float(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
     let value = match x.opcode {
         Opcode::Mov | Opcode::Movi => a,
         Opcode::Sel => match x.condition {
-            // 004:1520-1537: a number rather than a NaN, else the second.
+            // 004:1520-1537: a number rather than a NaN; of two NaNs the second.
             Some(condition) => {
                 let (first, second) = (is_nan(x.exec, a), is_nan(x.exec, b));
                 let take =
@@ -418,7 +420,7 @@ fn float(x: &Context, s: [Value; 3], tuple: &[[Value; 2]]) -> Outcome {
             let sum = terms(&mut m, 3);
             m.add(sum, tuple[3][1].float())
         }
-        // s: the coefficients; tuple: the coordinates.
+        // `s` has the coefficients, `tuple` the coordinates.
         Opcode::Line => {
             let product = m.mul(a, tuple[0][0].float());
             m.add(product, c)

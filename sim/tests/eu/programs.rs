@@ -49,8 +49,8 @@ enum CallKind {
 enum Statement {
     /// x = (x + a) ^ b
     Step(i16, i16),
-    /// If the flag is true and there is no `else`, a jump skips the block if no channel executes
-    /// it.
+    /// If the `bool` is true and there is no `else`, a `jmpi` skips the block when no channel
+    /// executes it.
     If(Condition, bool, Vec<Statement>, Option<Vec<Statement>>),
     Loop(LoopKind, u8, Vec<Statement>),
     /// A block for channels that fulfil the condition, compiled to unstructured branches.
@@ -62,7 +62,7 @@ enum Statement {
     Halt(Condition),
     /// A function only calls functions after it, so there is no recursion.
     Call(Option<Condition>, CallKind, usize),
-    /// Returns from a function. Only compiled outside of any block of a function.
+    /// Returns from a function. Does nothing in the main program and inside a block.
     Return(Condition),
 }
 use Statement::{Break, Call, Continue, If, Loop, Return, Skip, Step};
@@ -218,7 +218,7 @@ impl Compiler {
         }
     }
 
-    /// `if`, with or without `else`.
+    /// Compiles `if`, with or without `else`.
     fn conditional(
         &mut self,
         condition: Condition,
@@ -245,7 +245,7 @@ impl Compiler {
             }
             Some(otherwise) => {
                 let side = self.label();
-                // In single program flow the second target is used.
+                // In single program flow, `if` goes to the second target.
                 let second = if self.geometry.single_flow { otherwise_at } else { endif };
                 self.line(format!("{predicate} if {n} L{otherwise_at} L{second}"));
                 self.block(then, Context { end: side, ..inside });
@@ -260,7 +260,7 @@ impl Compiler {
         self.place(behind);
     }
 
-    /// A loop.
+    /// Compiles a loop.
     fn repetition(&mut self, kind: LoopKind, count: u8, body: &[Statement], context: Context) {
         let n = self.channels();
         let inside = Context { outermost: false, ..context };
@@ -273,7 +273,8 @@ impl Compiler {
         self.place(top);
         match kind {
             LoopKind::While => {
-                // Counted first, so that a channel that continues counts too.
+                // The round is counted first, so that it also counts for channels that execute
+                // `cont`.
                 let over = self.count(variable, "gt", count);
                 self.line(format!("{over} break {n} L{bottom} L{bottom}"));
                 let innermost = Some((bottom, kind));
@@ -310,7 +311,7 @@ impl Compiler {
         self.depth -= 1;
     }
 
-    /// A body that some channels skip.
+    /// Compiles a body that some channels skip.
     fn skip(&mut self, kind: SkipKind, condition: Condition, body: &[Statement], context: Context) {
         let n = self.channels();
         let inside = Context { outermost: false, ..context };
@@ -339,7 +340,7 @@ impl Compiler {
         self.line(format!("join {n} L{outer}"));
     }
 
-    /// A call of a function that does not lead back to its caller.
+    /// Compiles a call. Does nothing if the function does not exist or the call could be recursive.
     fn call(
         &mut self,
         condition: Option<Condition>,
@@ -617,7 +618,7 @@ proptest! {
             }
         });
         let (thread, halt) = result.map_err(|fault| TestCaseError::fail(format!("{fault}\n{text}")))?;
-        prop_assert_eq!(halt, Halt::End, "{} instructions are not enough\n{}", LIMIT, text);
+        prop_assert_eq!(halt, Halt::End, "the program does not end within {} instructions\n{}", LIMIT, text);
         for channel in 0..size {
             let found = match bytes {
                 2 => i32::from(thread.regs.u16(at(channel)) as i16),

@@ -8,8 +8,8 @@ use genxml_sim::eu::{Launch, Thread};
 use genxml_testkit::Random;
 use proptest::prelude::*;
 
-/// Random dwords with a real opcode and without compaction. Nearly all other dwords are refused at
-/// once.
+/// Random dwords, most of them with a real opcode and without compaction. Nearly all other dwords
+/// are refused at once.
 fn dwords() -> impl Strategy<Value = Vec<[u32; 4]>> {
     let instruction = (any::<[u32; 4]>(), 0x01u8..0x7f).prop_map(|(mut dwords, code)| {
         if Opcode::from_code(code).is_some() {
@@ -75,8 +75,8 @@ impl Instructions for Random {
     }
 }
 
-/// Each instruction is the first one of a thread, which continues from there with a budget.
-/// `EU_RANDOM_INSTRUCTIONS` sets their number; 10 million were run.
+/// Each random instruction is the first one of a thread, which then executes at most 200
+/// instructions. `EU_RANDOM_INSTRUCTIONS` sets the number of threads; 10 million were run.
 #[test]
 fn random_instructions_end_in_order() {
     let wanted = std::env::var("EU_RANDOM_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());

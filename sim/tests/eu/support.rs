@@ -15,7 +15,7 @@ use genxml_sim::eu::regions::Registers;
 use genxml_sim::eu::{Environment, Kernel, Launch, Message, Thread, Trap};
 use genxml_sim::{EngineId, Fault, Place};
 
-/// An environment that only has a budget of instructions.
+/// An environment with a budget of instructions. It ignores messages.
 pub struct World {
     pub steps: u64,
 }
@@ -64,12 +64,12 @@ pub fn decode(body: &[Instruction]) -> Kernel {
     })
 }
 
-/// Runs the instructions and the end of the thread, see [`run_from`].
+/// Appends the end of the thread to the instructions and runs them, see [`run_from`].
 pub fn run(body: &[Instruction], mask: u32, setup: impl Fn(&mut Thread)) -> Result<Thread, Fault> {
     run_with(body, mask, 0, setup)
 }
 
-/// As [`run`], with `cr0.0`.
+/// As [`run`], with `control` as the initial value of `cr0.0`.
 pub fn run_with(
     body: &[Instruction],
     mask: u32,
@@ -181,8 +181,8 @@ pub fn session<'a>(bytes: &'a [u8], launch: &Launch) -> Session<impl FnMut(i32) 
 /// The value of `ip` at the first instruction of a [`session`].
 pub const IP_BASE: u32 = 0x1000;
 
-/// Runs a kernel in IGA's syntax, once at full speed and once instruction by instruction: both must
-/// agree.
+/// Runs the kernel whose code is `bytes`, once at full speed and once instruction by instruction
+/// with a watcher. Both runs must agree. Returns the thread and the reason why it stopped.
 pub fn play(
     bytes: &[u8],
     launch: &Launch,
@@ -197,7 +197,7 @@ pub fn play(
             true => session.run(&mut world, LIMIT, &mut |_: &Executed<'_>| count += 1)?,
             false => session.run(&mut world, LIMIT, &mut ())?,
         };
-        assert!(!watched || count == session.thread.executed(), "{count} instructions seen");
+        assert!(!watched || count == session.thread.executed(), "the watcher saw {count}, not all");
         Ok((session.thread, halt))
     };
     let (free, stepped) = (once(false), once(true));
@@ -205,7 +205,7 @@ pub fn play(
         (Ok((a, halted)), Ok((b, stopped))) => {
             assert_eq!(halted, stopped);
             assert_eq!(a.executed(), b.executed());
-            assert!(a.regs.bytes()[..] == b.regs.bytes()[..], "stepping changes the result");
+            assert!(a.regs.bytes()[..] == b.regs.bytes()[..], "a watcher changes the result");
         }
         (a, b) => assert_eq!(a.as_ref().err(), b.as_ref().err()),
     }

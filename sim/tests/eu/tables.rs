@@ -184,9 +184,9 @@ const CMPN: [(Condition, Table); 2] = [
     ),
 ];
 
-/// 004:1378-1518. A star depends on whether subnormal numbers are kept. The first table of the
-/// manual has errors: its row of +finite is one cell too long, and +inf is greater than itself.
-/// Both are corrected here as in the older manual.
+/// 004:1378-1518. Cells with a star depend on whether subnormal numbers are kept. The first table
+/// of the manual has errors: its row of +finite is one cell too long, and +inf is greater than
+/// itself. Both are corrected here as in the older manual.
 const KEPT: [(Condition, Table); 6] = [
     (
         Condition::Greater,
@@ -305,8 +305,8 @@ fn comparisons() {
     }
 }
 
-/// Oracle: 003:9151-9165 and 004:1520-1537: the macros for minimum and maximum, and sel with a
-/// condition, which is both instructions in one.
+/// Oracle: 003:9151-9165 and 004:1520-1537: minimum and maximum by the macro (cmpn, then sel), and
+/// by a sel with a condition, which replaces both instructions.
 #[test]
 fn minimum_and_maximum() {
     for a in SINGLES {
@@ -470,8 +470,8 @@ fn multiplications() {
 }
 
 /// Oracle: 003:11730-11760 (frc) and 12868-13135 (rnd*): zeros, subnormal numbers, infinities, and
-/// that fractions are in [0, 1). The older rounding instructions give the number below and an
-/// increment; their sum is the result of these.
+/// that fractions are in [0, 1). The older rounding instructions return an integer and an
+/// increment; the sum of the two is the result of the instructions tested here.
 #[test]
 fn fractions_and_integral_values() {
     for (cell, a) in "n?ZZZZ?nn".bytes().zip(SINGLES) {
@@ -536,7 +536,7 @@ fn doubles_and_singles() {
         check_cell(&format!("{a} as single"), expected, 0.0, 0.0, f32::from_bits(result as u32));
     }
     let (result, _) = one(plain(Opcode::Mov, F, &[Df]), 0, &[(Df, 1e-40f64.to_bits())]);
-    assert_eq!(f32::from_bits(result as u32), 1e-40, "a finite number as a subnormal one");
+    assert_eq!(f32::from_bits(result as u32), 1e-40, "the result must be subnormal");
     for a in SINGLES {
         let (result, _) = one(plain(Opcode::Mov, Df, &[F]), 0, &[(F, a.to_bits().into())]);
         let wide = f64::from_bits(result);
@@ -553,8 +553,8 @@ fn math(function: MathFunction, control: u32, a: f32, b: f32) -> f32 {
 }
 
 /// Oracle: 003:6017-6316, special values of each function. Columns: +inf, +0, +subnormal, -0,
-/// -subnormal, -inf, -F, NaN. A ! is not in the table; for the cosine of zeros in IEEE mode it is a
-/// misprint (the row of ALT mode has 1).
+/// -subnormal, -inf, -2.5, NaN. Cells with ! are not checked: the table does not have them, or, for
+/// the cosine of zeros in IEEE mode, has a misprint (the row of ALT mode has 1).
 #[test]
 fn math_functions() {
     use MathFunction::{Cos, Exp, Inverse, InverseSquareRoot, Log, Sin, SquareRoot};
@@ -621,8 +621,8 @@ fn powers() {
     }
 }
 
-/// Oracle: 003:6295-6316, signs of quotient and remainder, and division by zero, both in one
-/// instruction.
+/// Oracle: 003:6295-6316: the signs of quotient and remainder, which one instruction computes, and
+/// division by zero.
 #[test]
 fn integer_division() {
     let i = Instruction {
@@ -675,8 +675,7 @@ fn accumulator(ty: DataType, number: u8, size: u8) -> Operand {
     Operand::Register(Source::new(register, ty, Region::packed(size)))
 }
 
-/// Oracle: 004:2754-2760: a sum of dwords that is longer than a dword stays whole in the
-/// accumulator.
+/// Oracle: 004:2754-2760: a sum of dwords that does not fit a dword stays whole in the accumulator.
 #[test]
 fn sums_stay_whole_in_the_accumulator() {
     let register = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
@@ -701,7 +700,7 @@ fn sums_stay_whole_in_the_accumulator() {
     assert_eq!(read(&thread, 50, 0, 4), 0xffff_ffff);
 }
 
-/// Oracle: 004:2697-2709: which accumulator an instruction with AccWrEn updates.
+/// Oracle: 004:2697-2709: which of the two accumulators an instruction with AccWrEn updates.
 #[test]
 fn accumulators_of_halves() {
     let add = |size: u8, first: u8, ty: DataType| Instruction {
@@ -766,7 +765,7 @@ fn tuples_of_four() {
     let i = add(4, 3, true, swizzled(2, 0, 4, [1, 2, 3, 0]), swizzled(2, 16, 4, [2, 3, 0, 1]));
     let thread = run_with(&[i], 0x8000_0000, 0, tuples).unwrap();
     assert_eq!(row(&thread, 3), [9.0, 11.0, 9.0, 400.0, 500.0, 600.0, 700.0, 800.0]);
-    // add (8) r4<4>.xyz:f r2<4>.yxzw:f r3<4>.zwxy:f with two vectors and with one
+    // add (8) r4<4>.xyz:f r2<4>.yxzw:f r3<4>.zwxy:f with both vectors enabled, then with one
     let i = add(8, 4, false, swizzled(2, 0, 4, [1, 0, 2, 3]), swizzled(3, 0, 4, [2, 3, 0, 1]));
     let thread = run_with(&[i], 0xff, 0, tuples).unwrap();
     assert_eq!(row(&thread, 4), [302.0, 401.0, 103.0, -4.0, 706.0, 805.0, 507.0, -8.0]);

@@ -1,5 +1,6 @@
 //! Every operation with every legal combination of types: random operands, regions, modifiers,
-//! masks, predicates, flags and modes against the [oracle](crate::eu::oracle), all registers compared.
+//! masks, predicates, flags and modes. The [oracle](crate::eu::oracle) gives the expected contents
+//! of the general registers, flags and accumulators.
 
 use crate::eu::case::{self, Case, DESTINATION};
 use crate::eu::oracle::{
@@ -141,7 +142,7 @@ impl<'a> Oracle<'a> {
         )
     }
 
-    /// Size and number of the accumulator elements of the execution type.
+    /// Size in bytes and number of the accumulator elements, which have the execution type.
     fn elements(&self) -> (usize, usize) {
         let size = usize::from(self.exec.size());
         (size, 64 / size)
@@ -163,7 +164,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// The accumulator element at byte `offset`, as prepared.
+    /// The accumulator element at byte `offset` before the instruction.
     fn accumulator(&self, offset: usize) -> Value {
         let (size, count) = self.elements();
         let value = self.case.accumulators[offset / size % count];
@@ -197,8 +198,8 @@ impl<'a> Oracle<'a> {
     // ---- masks (eu.md 4.1, 4.2) ----
 
     /// First flag bit of the instruction in the 64 bits of both registers. Channels 16 to 31 have
-    /// bits 16 to 31, if the instruction names the upper subregister (000:583) and also if it does
-    /// not (compiled kernels).
+    /// bits 16 to 31 of a register, whether the instruction names the upper subregister (000:583)
+    /// or the lower one (compiled kernels).
     fn flag(&self) -> usize {
         let flag = self.i.flag;
         let group = if self.n == 32 { 0 } else { usize::from(self.i.channel_offset) };
@@ -307,7 +308,7 @@ impl<'a> Oracle<'a> {
 
     fn indirect(&self, source: &Source, address: u8, immediate: i16, c: usize) -> i32 {
         if self.i.opcode == Opcode::Movi {
-            // 003:12242-12320: a0.0 names the register, each word of a0 an element of it.
+            // 003:12242-12320: a0.0 gives the register, and each word of a0 gives an element of it.
             let size = usize::from(source.ty.size());
             let Some(Register::Grf { byte, .. }) = self.i.destination.map(|to| to.register) else {
                 panic!()
@@ -323,7 +324,7 @@ impl<'a> Oracle<'a> {
         i32::from(self.case.addresses[(usize::from(address) + row) % 16]) + i32::from(immediate)
     }
 
-    /// True if a copy keeps every bit (004:1331).
+    /// True for a copy that keeps every bit (004:1331).
     fn is_raw(&self) -> bool {
         let plain = match &self.i.sources[0] {
             Operand::Register(source) => !source.negate && !source.absolute,
@@ -340,8 +341,8 @@ impl<'a> Oracle<'a> {
         matches!(self.i.opcode, Opcode::Sel | Opcode::Csel)
     }
 
-    /// Whether subnormal operands and results of the instruction become zeros: not in copies that
-    /// convert or keep all bits (004:1323-1333).
+    /// False if the instruction keeps subnormal operands and results in every mode: copies that
+    /// convert or keep all bits do (004:1323-1333).
     fn flushes(&self) -> bool {
         let copies = self.is_move() && (self.is_raw() || self.types[0] != self.destination);
         !copies && (!self.is_selection() || SELECTION_FLUSHES_SUBNORMALS)
@@ -424,8 +425,9 @@ impl<'a> Oracle<'a> {
             }
             Opcode::Sad2 | Opcode::Sada2 => compute(&context, [zero; 3], &pairs(c / 2 * 2, 2)),
             Opcode::Line | Opcode::Pln => {
-                // The coefficients are elements 0, 1 and 3 of the tuple; the second coordinate of a
-                // plane is in the registers after the first, eight channels at a time.
+                // The coefficients are elements 0, 1 and 3 of the tuple. The coordinates of a plane
+                // are in pairs of registers, one pair for each eight channels: x in the first
+                // register of a pair, y in the second.
                 let coefficients = [0, 1, 3].map(|n| self.near(0, 4 * n));
                 let (x, y) = if self.i.opcode == Opcode::Pln {
                     let first = 4 * c + c / 8 * 32;
@@ -439,7 +441,8 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// The single at a byte offset from the first element of a source, modified.
+    /// The single float at a byte offset from the first element of a source, with the source's
+    /// modifiers. For source 0, the offset counts from the 16-byte tuple that has the element.
     fn near(&self, index: usize, offset: usize) -> Value {
         let Operand::Register(source) = &self.i.sources[index] else { panic!("not a register") };
         let Register::Grf { number, byte } = source.register else { panic!("not in a register") };
@@ -517,7 +520,7 @@ impl<'a> Oracle<'a> {
             .collect()
     }
 
-    /// 003:13141: the odd words of sad2 are undefined.
+    /// 003:13141: the results of sad2 and sada2 in odd channels are undefined.
     fn is_undefined(&self, c: usize) -> bool {
         matches!(self.i.opcode, Opcode::Sad2 | Opcode::Sada2) && c % 2 == 1
     }
@@ -553,7 +556,7 @@ impl<'a> Oracle<'a> {
                     _ => holds(condition, order(self.exec, a, b)),
                 }
             }
-            _ => panic!("two kinds of operands"),
+            _ => panic!("one operand is an integer, the other a float"),
         })
     }
 

@@ -1,7 +1,8 @@
 //! Damaged batches: with any damage, a submission ends soon, with a result or a fault, and does not
 //! touch memory that is not mapped.
 //!
-//! The batches are those of the corpus, if there is one, and a batch of this file.
+//! The batches are those of the corpus (folder `images`, less than 256 KiB of objects), if there is
+//! one, and a batch of this file.
 
 use genxml::capture::{Capture, Event, Playback};
 use genxml::engine::EngineId;
@@ -77,8 +78,8 @@ fn load(submission: &Submission, flips: &[(usize, u32)]) -> (Gpu, ContextId) {
         if (*address..*address + bytes.len() as u64).contains(&submission.batch) {
             let start = (submission.batch - address) as usize;
             let length = (bytes.len() - start).min(4096);
-            // Commands are at the start of the object, state and kernels of these batches are
-            // after them.
+            // Commands are at the start of the object, before state and kernels. So half of the
+            // damage is in the first 192 bytes.
             for &(position, value) in flips {
                 let near = if position & 1 == 0 { length.min(192) } else { length };
                 let at = start + position / 2 % (near / 4) * 4;

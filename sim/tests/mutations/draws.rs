@@ -8,9 +8,9 @@
 //!
 //!     GENXML_MUTATIONS=100000 cargo test -p genxml-sim --test mutations draws -- --nocapture
 //!
-//! (this profile optimises the model, and has debug assertions and overflow checks on).
-//! GENXML_MUTATION=N sets the number of the first one; the default is 0. To run a failed one again,
-//! set GENXML_MUTATION to its number and GENXML_MUTATIONS=1.
+//! (the test profile optimises the model, and has debug assertions and overflow checks on).
+//! GENXML_MUTATION=N sets the number of the first damaged draw; the default is 0. To run a failed
+//! draw again, set GENXML_MUTATION to its number and GENXML_MUTATIONS=1.
 
 use crate::mutate::{Damage, Region, Target};
 use genxml::capture::{Capture, Event, Exec, Playback};
@@ -101,7 +101,7 @@ impl Machine {
         *self = Machine::new(buffers.into_iter().map(|buffer| (buffer.address, buffer.before)));
     }
 
-    /// Runs a submission. Returns the state of its context afterwards.
+    /// Runs a submission from `state`. Returns the state of its context afterwards.
     fn submit(&mut self, exec: &Exec, state: &State) -> Result<State, Fault> {
         self.gpu.context_mut(self.context).state = state.clone();
         self.gpu.submit(self.context, exec.engine, exec.batch_address, exec.batch_length)?;
@@ -242,7 +242,7 @@ fn machine(playback: &Playback<'_>, exec: &Exec) -> Machine {
 /// Results of all runs.
 #[derive(Default)]
 struct Tally {
-    /// Print every run.
+    /// True if every run is printed.
     tells: bool,
     runs: u64,
     outcomes: BTreeMap<String, u64>,
@@ -359,7 +359,7 @@ fn damaged_draws_end() {
         .map(|name| subjects(&Capture::open(corpus.join(name)).unwrap()))
         .filter(|subjects| !subjects.is_empty())
         .collect();
-    assert_eq!(subjects.len(), CAPTURES.len(), "captures that draw");
+    assert_eq!(subjects.len(), CAPTURES.len(), "some captures have no draw");
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         PANIC.with_borrow_mut(|kept| match kept {

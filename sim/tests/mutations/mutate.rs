@@ -85,7 +85,7 @@ impl Target {
         }
     }
 
-    /// Damage of one to five rounds. `read` reads a dword of memory.
+    /// Random damage: the changes of one to five rounds. `read` reads a dword of memory.
     pub fn damage(&self, random: &mut Random, read: &dyn Fn(u64) -> u32) -> Vec<Damage> {
         let mut damage = Vec::new();
         let rounds = [1, 1, 1, 2, 2, 3, 5];
@@ -109,10 +109,10 @@ impl Target {
             0..4 => damage.push(Damage::Dword(at, read(at) ^ 1 << (bits % 32))),
             4..9 => damage.push(Damage::Dword(at, random.pick(&EXTREMES))),
             9 => damage.push(Damage::Dword(at, bits)),
-            // Random bits from a random bit position up.
+            // Random bits from a random bit position on; the lower bits stay.
             10 => damage
                 .push(Damage::Dword(at, read(at) & !(0xffff << (bits % 32)) | bits << (bits % 32))),
-            // A little more or less: offsets, sizes, lengths.
+            // A somewhat greater or smaller value, for offsets, sizes and lengths.
             11 => {
                 let step = random.pick(&[1, 4, 16, 64, 0x1000, 0x1_0000, 0x100_0000]);
                 let value = read(at);

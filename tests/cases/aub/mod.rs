@@ -64,7 +64,7 @@ fn physical(gpu: &Gpu, address: u64) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// Physical memory of an engine's context: tables, batch and target, above 4 GiB.
+/// Physical address of the memory of an engine's context, above 4 GiB: page tables, batch, target.
 fn frames(engine: usize) -> u64 {
     0x12_0000_0000 + 0x1_0000 * engine as u64
 }
@@ -235,8 +235,7 @@ fn execution_lists() {
         let packets = ran[engine].engine_packets;
         assert!(packets[BASES[engine].0 as usize] >= 3, "{packets:?}");
         assert_eq!(packets.iter().sum::<u64>(), ran[engine].packets);
-        // The context's head is at its tail, and the last entry of the status buffer says that it
-        // is complete.
+        // The head in the context image is at the tail.
         let context = replay.gpu().context_on(BASES[engine].0).unwrap();
         assert_eq!(replay.gpu().vm(context).read_u32(TARGET).unwrap(), 0x1000 + engine as u32);
         assert_eq!(
@@ -261,7 +260,7 @@ fn contexts_keep_their_state() {
     assert_eq!(physical(replay.gpu(), target(0)), 0xcafe);
 }
 
-/// Without a poll, the engines run before the file writes memory again, and at its end.
+/// Without a poll, the engines run before the file writes memory again, and at the end of the file.
 #[test]
 fn engines_run_before_memory_changes() {
     let mut file = AubFile::memory_trace();
@@ -374,7 +373,7 @@ fn what_cannot_be_run_is_named() {
     skylake.version(12, "PCI-ID=0x1912 x");
     has(run(&skylake.0).2.unwrap().to_string(), &["another GPU", "0x1912", "Broadwell"]);
 
-    // One poll that no engine will satisfy, and one that is satisfied.
+    // A poll that is satisfied, and one that no engine will satisfy.
     let mut file = three_engines();
     file.poll(0x2234, 0x10, 0).poll(0x2234, 0x10, 0x10);
     let (_, steps, _) = run(&file.0);

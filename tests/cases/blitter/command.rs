@@ -239,7 +239,7 @@ macro_rules! command {
     };
 }
 
-/// Sets BCS_SWCTRL: the source or the destination has Y tiles.
+/// Sets in BCS_SWCTRL whether the source and the destination have Y tiles.
 pub fn swctrl(blit: &Blit) -> Vec<u32> {
     let source = matches!(&blit.source, Source::Color { side, .. } if side.tiling == Tiling::Y);
     let value = BcsSwctrl {
@@ -254,7 +254,7 @@ pub fn swctrl(blit: &Blit) -> Vec<u32> {
     packets![MiLoadRegisterImm { register: (&registers).into(), ..MiLoadRegisterImm::new() }]
 }
 
-/// The clip rectangle, if the blit has one.
+/// The packet that sets the clip rectangle, if the blit has one.
 fn clip(blit: &Blit) -> Vec<u32> {
     if blit.clip.is_none() {
         return Vec::new();

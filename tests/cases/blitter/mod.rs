@@ -92,12 +92,12 @@ fn colors(random: &mut Random) -> Colors {
     }
 }
 
-/// A rectangle of at most 64 pixels in width or, rarely, 300.
+/// A rectangle that is usually at most 50 pixels wide, and rarely 60 to 300.
 fn rectangle(random: &mut Random, negative: bool) -> [i64; 4] {
     let low = if negative { -12 } else { 0 };
     let (x, y) = (between(random, low, 24), between(random, low, 16));
     let width = if one_in(random, 8) { between(random, 60, 300) } else { between(random, -1, 50) };
-    // Long rows only of few bytes, see the callers.
+    // Right and bottom are exclusive. Width and height may be negative.
     [x, y, x + width, y + between(random, -1, 24)]
 }
 

@@ -16,7 +16,7 @@ use genxml::gen8::state::{
 };
 use genxml_cases::{Random, at, raw_buffer, u};
 
-/// Numbers from here on are operations on floats.
+/// Operation numbers from here on are operations on floats.
 const FLOAT: u64 = 16;
 const FLOATS: [u64; 3] = [FLOAT + 1, FLOAT + 2, FLOAT + 3];
 

@@ -121,7 +121,7 @@ fn one(
     let (count, half) = owords(size);
     let registers = (count + half).div_ceil(2);
     let mask = masks(random, channels);
-    // Near the end of the buffers, or far outside.
+    // Inside the buffers, a little after their end, or far outside.
     let mut byte = random.below(1600) as u32 & !3;
     if place != Place::Stateless && random.below(8) == 0 {
         byte = 0xffff_fff0;
@@ -184,7 +184,8 @@ fn one(
     }
 }
 
-/// Cells of two blocks side by side. `memory` returns the byte offset of each block.
+/// Cells of two blocks side by side. `memory(block, n)` returns the offset in memory of byte `n` of
+/// a block.
 fn side_by_side(count: usize, memory: impl Fn(usize, usize) -> Option<usize>) -> Vec<Cell> {
     let mut cells = Vec::new();
     for register in 0..count {

@@ -131,7 +131,7 @@ fn block_header(x: i64, y: i64, control: MhcMbControl, mask: u32) -> Register {
     .pack()
 }
 
-/// Bytes of a byte-addressed run of registers.
+/// Byte `at` of consecutive registers.
 fn byte(registers: &[Register], at: usize) -> u8 {
     registers[at / 32][at % 32 / 4].to_le_bytes()[at % 4]
 }
@@ -345,7 +345,8 @@ fn merged_reads() {
         let world = World::random(&mut random);
         let (width, height) = (1 + random.below(16), 1 + random.below(4));
         let base = row_pitch(width);
-        // Offsets are power-of-two multiples of the row pitch, within one register.
+        // The distance of rows is a power-of-two multiple of the row's own pitch, up to a register.
+        // The block starts at a multiple of the row's own pitch.
         let doublings = random.below(u64::from((32 / base).ilog2()) + 1);
         let pitch = base << doublings;
         let start = base * random.below((pitch / base) as u64) as usize;

@@ -35,7 +35,7 @@ macro_rules! kernel {
             (W) mov (1|M0)   f0.0<1>:uw   r1.2<0;1,0>:uw;
             (W) mov (1|M0)   a0.0<1>:ud   r1.0<0;1,0>:ud;
             (f0.0) send $size r20  r2  $function  a0.0;
-            // Clear the response registers: 4 stores of 8 owords.
+            // Store the response registers: 4 stores of 8 owords.
             (W) mov (8|M0)   r60.0<1>:ud  0:ud;
             (W) mov (16|M0)  r61.0<1>:ud  r20.0<8;8,1>:ud;
             (W) mov (16|M0)  r63.0<1>:ud  r22.0<8;8,1>:ud;

@@ -59,7 +59,7 @@ fn dwords_once(
     let global = if bare { 0 } else { random.below(20) as u32 };
     let mask = random.bits() as u32 & random.bits() as u32 & ((1 << count) - 1)
         | 1 << random.below(count as u64);
-    // Distinct dwords: offsets that follow a random one at odd distances.
+    // Distinct dwords: offsets from a random one on, 1 to 4 dwords apart.
     let start = offset(random, place, 16).0 / 4;
     let step = 1 + random.below(4) as u32;
     let mut payload = Vec::new();
@@ -111,7 +111,7 @@ fn dwords_once(
         payload,
     };
     probe.check(&message, &world, &expected, false);
-    // The constant cache has the same message, for surfaces only.
+    // The constant cache and the sampler cache have the same message, for surfaces only.
     if !write && index < 240 {
         message.unit = if random.below(2) == 0 { Unit::Constant } else { Unit::Sampler };
         assert_eq!(MtDpRo::MT_CC_DWS.bits(), MtDp0::MT0R_DWS.bits());

@@ -80,8 +80,8 @@ pub fn locate(place: Place, offset: u32, inner: Option<u32>) -> Option<(bool, us
     }
 }
 
-/// A random offset for a message. If the memory has an end, the `span` bytes from there may be
-/// outside. For structured buffers: an element and an offset in it.
+/// A random offset for a message. If the memory has an end, the `span` bytes from the offset on may
+/// be partly or completely outside. For structured buffers: an element and an offset in it.
 pub fn offset(random: &mut Random, place: Place, span: u32) -> (u32, u32) {
     let dwords = |random: &mut Random, end: u64| (random.below(end / 4) * 4) as u32;
     match place {
@@ -195,7 +195,7 @@ fn one(
             _ if kind == 1 => (start.0.wrapping_add(n * 4 * channels.len() as u32), 0),
             _ => offset(random, place, 16),
         });
-        // This memory has no end, so stay inside the mapped part.
+        // Stateless memory has no end, so stay inside the mapped part.
         let last = places.last_mut().expect("pushed");
         let end = match place {
             Place::Stateless => (DATA_BYTES - 1024) as u32,

@@ -13,7 +13,7 @@ use genxml_cases::packets;
 
 const WIDE: Addressing = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
 
-/// Global address of the global table's own memory.
+/// Global address of memory that only the global table maps.
 const GLOBAL: u64 = 0x90_0000;
 /// Global address at which the context's data is mapped as well.
 const ALIAS: u64 = 0x91_0000;

@@ -268,7 +268,8 @@ fn semaphores_switch_contexts() {
     assert_eq!(machine.data(1), 1);
 }
 
-/// Invalid lists: an empty first element, or three lists.
+/// Invalid lists: an empty first element, a third list while two are valid, and an addressing mode
+/// that the model does not support.
 #[test]
 fn impossible_lists() {
     let mut machine = Machine::new();

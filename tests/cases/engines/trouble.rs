@@ -16,7 +16,8 @@ use genxml_sim::{Fault, InKernel};
 
 const WIDE: Addressing = Addressing::LEGACY_CONTEXT_WITH_64_BIT_VA_SUPPORT;
 
-/// Four engines pass a token through a ring of semaphores several times. All batches end.
+/// Four engines take turns several times: each waits for its value of one semaphore and writes the
+/// next value. All batches end.
 #[test]
 fn semaphores_between_engines() {
     let mut machine = Machine::new();
@@ -113,7 +114,7 @@ fn deadlock() {
     assert_eq!(machine.data(5), 5);
 }
 
-/// A batch that jumps to itself hangs. The other engines are not affected.
+/// On each engine, a batch that jumps to itself hangs. The fault and ACTHD name the position.
 #[test]
 fn endless_batch() {
     for engine in EngineId::ALL {

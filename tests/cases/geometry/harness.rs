@@ -47,7 +47,8 @@ pub struct Draw {
     pub streamout: ThreeDStateStreamout,
     /// Its buffers.
     pub buffers: Vec<ThreeDStateSoBuffer>,
-    /// Declarations of stream 0, unless [`declarations`](Self::declarations) contains all streams.
+    /// Declarations of stream 0. Further streams have the same ones, each for the buffer of its
+    /// number.
     pub slots: Vec<SoDecl>,
     /// Number of streams that write the same as stream 0, each to the buffer of its number.
     pub streams: usize,

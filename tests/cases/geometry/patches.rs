@@ -202,7 +202,7 @@ fn triangles() {
     assert!(vertices.iter().all(|vertex| vertex[2] == 0));
 }
 
-/// Three isolines of two segments each, none at V = 1. The same as points.
+/// Two isolines of two segments each, none at V = 1. Then the points of the same isolines.
 #[test]
 fn isolines_and_points() {
     let mut model = model();

@@ -160,7 +160,8 @@ fn instances() {
     }
 }
 
-/// Indices of each size, from the start and with an offset. All ones of the size end a strip.
+/// Indices of each size, from the start and with an offset. If cuts are enabled, an index of all
+/// ones in its size ends a strip.
 #[test]
 fn index_sizes_and_cuts() {
     let mut model = model();

@@ -84,7 +84,7 @@ fn faults_of_every_unit() {
     assert_eq!((found, &*text), (missing(hole, true), "XY_COLOR_BLT destination"));
     assert_eq!(model.get(DATA, 1024), [0x1234_5678; 1024], "the first page is written");
 
-    // A batch that runs out of its page, and an unmapped batch.
+    // A batch whose page is missing in a table, and a batch for which no table exists.
     let (found, _) =
         page_fault(model.gpu.submit(model.context, genxml::engine::EngineId::Render, hole, 0));
     assert_eq!(found, missing(hole, false));

@@ -330,7 +330,7 @@ fn semaphore_wait() {
     }
 }
 
-/// A loop with a counter in memory, as drivers write it: atomic increment, conditional end, jump
+/// A loop with a counter in memory, as drivers write it: atomic decrement, conditional end, jump
 /// back.
 #[test]
 fn a_loop() {

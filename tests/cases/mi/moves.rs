@@ -18,7 +18,7 @@ fn noop() {
     }
 }
 
-/// Consecutive dwords, up to the largest number that the length permits. Qwords are aligned.
+/// 1 to 64 consecutive dwords, and four dwords as qwords. Qwords are aligned.
 #[test]
 fn store_data_imm() {
     for engine in EngineId::ALL {

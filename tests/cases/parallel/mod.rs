@@ -217,7 +217,7 @@ fn groups_that_share_pages() {
     assert!(committed >= 8 && aborted == 0, "{committed} {aborted}");
 }
 
-/// All groups read one slot, which only one early group writes.
+/// All groups read slot 3, which no group writes: group 3 uses slot 5 instead.
 #[test]
 fn groups_that_read_the_same() {
     let (committed, aborted) =
@@ -244,7 +244,7 @@ fn groups_in_a_chain() {
 #[test]
 fn groups_that_overwrite() {
     let (committed, aborted) = check(Case { write: [0, 77, !0], ..APART });
-    // Only groups near number 77 read the slot that all groups write.
+    // Only group 77 reads the slot that all groups write.
     assert!(committed >= 8, "{committed} {aborted}");
 }
 
@@ -293,7 +293,8 @@ fn a_budget_that_ends() {
     }
 }
 
-/// An endless loop in one group is found without running it once for each part.
+/// Endless loops in the groups from number 900 on are found without running one for each part of
+/// the walk.
 #[test]
 fn an_endless_loop_in_the_middle() {
     const ENDLESS: &[u32] = &eu! {

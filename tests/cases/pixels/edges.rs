@@ -66,7 +66,7 @@ fn wireframes_and_points() {
                 assert_eq!(
                     lit(&mut model, middle),
                     flag(from) == 1,
-                    "{topology:?} {flags:#b}: {from} to {to}"
+                    "{topology:?}, edge flags {flags:#b}: edge {from} to {to}"
                 );
             }
             draw.raster.front_face_fill_mode = FillMode::POINT;
@@ -76,13 +76,13 @@ fn wireframes_and_points() {
                 assert_eq!(
                     lit(&mut model, corner),
                     flag(n) == 1,
-                    "{topology:?} {flags:#b}: point {n}"
+                    "{topology:?}, edge flags {flags:#b}: point {n}"
                 );
             }
             if flags != 1 {
                 continue;
             }
-            // Without the flag element all edges are drawn. Filled primitives ignore the flags.
+            // Without the flag element all points are drawn. Filled primitives ignore the flags.
             draw.flags = false;
             draw.run(&mut model).unwrap();
             assert!(corners.iter().all(|&corner| lit(&mut model, corner)));

@@ -7,8 +7,8 @@ use genxml::engine::EngineId;
 use genxml::gen8::{CONTAINERS, RenderPacket};
 use genxml_sim::Fault;
 
-/// Prefixes of the names of commands that the model does not implement: the tables and constants of
-/// the resource streamer.
+/// Prefixes of the names of commands that the model does not implement, among them the tables and
+/// constants of the resource streamer.
 const LEFT_OUT: [&str; 7] = [
     "3DSTATE_BINDING_TABLE_EDIT_",
     "3DSTATE_DX9_",

@@ -454,7 +454,7 @@ fn extremes() {
     }
 }
 
-/// The model has a fast path for two-dimensional textures of four bytes per texel: address modes,
+/// Tests the model's fast path for two-dimensional textures of four bytes per texel: address modes,
 /// selects, layers, tilings, two levels.
 #[test]
 fn pictures() {

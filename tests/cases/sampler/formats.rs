@@ -21,7 +21,7 @@ use genxml_core::MinusOne;
 use genxml_sim::surface::Codec;
 use genxml_sim::surface::format::{Class, block};
 
-/// A linear surface with `pitch` bytes per row, at random memory.
+/// A linear surface at `SURFACE` with `pitch` bytes per row.
 fn surface(format: SurfaceFormat, [width, height]: [u64; 2], pitch: u64) -> RenderSurfaceState {
     RenderSurfaceState {
         surface_format: format,

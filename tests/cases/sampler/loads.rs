@@ -249,8 +249,8 @@ fn compressed_samples() {
     }
 }
 
-/// Interleaved samples (depth), and samples that do not exist. Without a control surface its words
-/// are not used.
+/// Interleaved samples (depth), and samples that do not exist. Without a control surface the
+/// control words in the message are not used.
 #[test]
 fn other_samples() {
     let (mut model, mut random) = (model(), Random::new(4));

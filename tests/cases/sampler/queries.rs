@@ -1,4 +1,4 @@
-//! resinfo, sampleinfo. Oracle: the table of 003:4055-4059, as drivers rely on it.
+//! The messages resinfo and sampleinfo. Oracle: the table of 003:4055-4059, as drivers rely on it.
 
 use crate::sampler::texture::{Kind, Texture};
 use crate::sampler::{Mode, SURFACE, Send, Type, model};
@@ -8,7 +8,8 @@ use genxml::gen8::state::{
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Random, raw_buffer, u};
 
-/// Width, height, layers or depth, and the number of levels from the first accessible one on.
+/// resinfo returns the width, the height, the layers or the depth, and the number of levels from
+/// the first accessible one on.
 #[test]
 fn sizes() {
     let (mut model, mut random) = (model(), Random::new(41));

@@ -64,7 +64,7 @@ pub struct Texture {
     /// Number of levels from `min_lod` on.
     pub levels: u32,
     pub min_slice: u32,
-    /// Number of layers from `min_slice` on (six for each cube).
+    /// Number of layers from `min_slice` on. A cube is one layer here.
     pub layers: u32,
     /// Memory from the surface's base address on.
     pub memory: Vec<u8>,
@@ -123,7 +123,7 @@ impl Texture {
         texture.placed(random, stored)
     }
 
-    /// A surface with one level.
+    /// A two-dimensional surface with `levels` levels.
     pub fn plain(
         random: &mut Random,
         format: SurfaceFormat,
@@ -246,7 +246,7 @@ impl Texture {
         }
     }
 
-    /// Fills a level of all slices with a colour. The surface must have floats.
+    /// Fills a level of all slices with a colour. The format must be R32G32B32A32_FLOAT.
     pub fn fill(&mut self, level: u32, color: [f32; 4]) {
         let [width, height, depth] = self.size(level);
         let slices = if self.kind == Kind::Three { depth } else { self.depth - self.min_slice };

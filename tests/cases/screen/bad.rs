@@ -36,7 +36,7 @@ use genxml_cases::{BATCH, KERNELS, SURFACE_STATE, at, minus_one, packets, push, 
 use genxml_core::{Shifted, U};
 use genxml_sim::Fault;
 
-/// An offset that is unmapped from any base.
+/// An offset that leads to unmapped memory from every base address.
 const NOWHERE: u64 = 0x7000_0000;
 
 fn plain() -> Scene {
@@ -57,7 +57,8 @@ fn about(fault: &Fault) -> String {
     }
 }
 
-/// Draws with additional packets. Returns the first dword of the target, or the fault.
+/// Draws with additional packets. Returns `Ok: ` with the first dword of the target, or the fault,
+/// as text.
 fn with(more: &[u32]) -> String {
     let mut scene = plain();
     scene.more.extend(more);
@@ -67,7 +68,7 @@ fn with(more: &[u32]) -> String {
     }
 }
 
-/// Draws with a changed surface state. Returns the first dword of the target, or the fault.
+/// Draws with a changed surface state. Returns the same as `with`.
 fn with_surface(change: impl Fn(&mut RenderSurfaceState)) -> String {
     let scene = plain();
     let mut model = scene.model();
@@ -112,8 +113,8 @@ fn null_surfaces() {
     );
 }
 
-/// Without vertices, instances, bytes in a buffer or pixels on the screen, nothing is drawn. A
-/// pitch that is too small for a row is invalid.
+/// Nothing is drawn without vertices, without instances, from an empty or a null vertex buffer, or
+/// for objects without area. A pitch of half a tile is invalid.
 #[test]
 fn zero_sizes() {
     let mut scene = plain();
@@ -350,8 +351,8 @@ fn unknown_formats() {
     assert_eq!(about(&scene.run().err().unwrap()), "BadPacket: Surface Pitch");
 }
 
-/// An enabled shader without a kernel for any width; zeros, data or a truncated kernel as the
-/// kernel; stages that need other stages.
+/// Faults: an enabled pixel shader without a kernel for any width; zeros, ones or a truncated
+/// kernel in place of a kernel; stages that need other stages.
 #[test]
 fn missing_kernels() {
     let none = ThreeDStatePs { _8_pixel_dispatch_enable: false, ..plain().ps };
@@ -376,7 +377,8 @@ fn missing_kernels() {
     assert_eq!(with(&packets![te]), "BadPacket: TE Enable");
 }
 
-/// The work limit stops endless shaders and batches, and the fault names the position.
+/// The work limit stops endless shaders and batches. The fault of a shader names the packet and the
+/// kernel.
 #[test]
 fn endless() {
     let mut scene = plain();
@@ -425,8 +427,9 @@ fn slivers() {
     assert_eq!(about(&model.render(&batch).unwrap_err()), "Hang");
 }
 
-/// The largest sizes that the fields permit, with some kilobytes of mapped memory: the last page
-/// faults, or nothing is drawn beyond the mapped memory.
+/// The largest sizes that the fields permit. If a covered pixel is in unmapped memory, the draw
+/// faults; if all of them are in mapped memory, it succeeds. A layer far outside the target causes
+/// no fault.
 #[test]
 fn largest_sizes() {
     let large = |s: &mut RenderSurfaceState| {
@@ -446,7 +449,7 @@ fn largest_sizes() {
             s.tile_mode = TileMode::YMAJOR;
         }),
         "Ok: 1",
-        "the first tile is mapped"
+        "all covered pixels are in the first tile, which is mapped"
     );
     let mut far = plain();
     far.vertices.iter_mut().for_each(|v| v.header[1] = 2047);

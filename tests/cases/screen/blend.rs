@@ -28,7 +28,7 @@ const SECOND: [f64; 4] = [0.125, 1.0, 0.5, 0.625];
 const OLD: [f64; 4] = [1.0, 0.25, 0.0, 0.75];
 const CONSTANT: [f64; 4] = [0.5, 0.75, 0.25, 0.875];
 
-/// The factor with this code for component `c`.
+/// The value of the blend factor with number `code`, for component `c`.
 fn factor(code: u64, c: usize) -> f64 {
     let inverse = code & 0x10 != 0;
     let value = match code & 0xf {
@@ -89,7 +89,7 @@ fn factors_and_functions() {
     }
 }
 
-/// Alpha has factors of its own.
+/// Alpha may have blend factors and a function of its own.
 #[test]
 fn independent_alpha() {
     let mut scene = filled([2, 2], &[[0.5, 0.5, 0.5, 0.5]]);
@@ -185,8 +185,8 @@ fn alpha_tests() {
     }
 }
 
-/// Eight targets. The message names the entry of the blend state for each: they have different
-/// channel masks, and one blends.
+/// Eight targets. The header of each message selects the target's entry of the blend state. The
+/// entries have different channel masks.
 #[test]
 fn eight_targets() {
     let mut scene = filled([4, 4], &[[0.0; 4]]);

@@ -121,7 +121,7 @@ fn colors_of_samples() {
     }
 }
 
-/// A fast clear of depth and stencil, a draw that tests against it, and a resolve.
+/// A fast clear of depth and stencil, a draw that tests against the cleared values, and a resolve.
 #[test]
 fn depth_and_stencil() {
     for format in [DepthFormat::D32_FLOAT, DepthFormat::D24_UNORM_X8_UINT, DepthFormat::D16_UNORM] {

@@ -2,8 +2,8 @@
 //! lines, layers, viewports, logic operations), with random damage in packets and state. Each draw
 //! must end with a result or a fault.
 //!
-//! Some hundred draws by default. For more:
-//! `GENXML_MUTATIONS=20000 cargo test -p genxml-cases --test all damaged_draws`.
+//! 400 draws by default. For more: `GENXML_MUTATIONS=20000 cargo test -p genxml-cases --test all
+//! damaged_draws`.
 
 use crate::screen::exact::{pattern, random_triangles};
 use crate::screen::kernels;

@@ -27,7 +27,7 @@ fn stored(format: DepthFormat, z: f32) -> u32 {
     }
 }
 
-/// A strip for each column: column n has depth `depths[n]` and value n + 1.
+/// Two triangles for each column of pixels: column n has depth `depths[n]` and value n + 1.
 fn columns(depths: &[f32], height: u32) -> Scene {
     let mut vertices = Vec::new();
     for (n, &z) in depths.iter().enumerate() {
@@ -117,8 +117,8 @@ fn planes_and_ranges() {
     }
 }
 
-/// Constant and slope. Oracle: Direct3D 11 15.10: bias = constant * r + slope * greatest change per
-/// pixel.
+/// Depth bias from a constant and a slope. Oracle: Direct3D 11 15.10: bias = constant * r + slope *
+/// greatest change per pixel.
 #[test]
 fn depth_bias() {
     let corners = [[0.0, 0.0], [32.0, 0.0], [0.0, 32.0]];
@@ -160,7 +160,8 @@ fn depth_bias() {
     }
 }
 
-/// Every operation in each of the three cases, on values at which it has a special effect. Tables
+/// Every stencil operation in each of the three cases: both tests pass, the depth test fails, the
+/// stencil test fails. The stored values include those at which operations saturate or wrap. Tables
 /// by hand.
 #[test]
 fn stencil_operations() {

@@ -129,7 +129,10 @@ fn shaders_that_count_each_other() {
     assert_eq!(count, [200 * 160]);
     let mut sorted = turns.clone();
     sorted.sort_unstable();
-    assert!(sorted.iter().copied().eq(0..200 * 160), "every pixel has its own number");
+    assert!(
+        sorted.iter().copied().eq(0..200 * 160),
+        "two pixels have the same number, or a number is missing"
+    );
     for threads in [2, 5] {
         let (others, count, speculation) = run(threads);
         assert!(others == turns && count == [200 * 160], "{threads} threads");
@@ -137,8 +140,8 @@ fn shaders_that_count_each_other() {
     }
 }
 
-/// A colour that is n sixteenths above a step of five bits is rounded up in about n of sixteen
-/// pixels. The number of these pixels grows with n.
+/// A colour that is n sixteenths above a step of five bits is rounded up in n - 1 to n + 1 of
+/// sixteen pixels. The number of these pixels never falls as n grows.
 #[test]
 fn dither() {
     let mut before = 0;
@@ -157,7 +160,7 @@ fn dither() {
             blocks[at / 64][at % 16 / 4] += red - 10;
         }
         let [[up, ..], ..] = blocks;
-        assert_eq!(blocks, [[up; 4]; 4], "the pattern repeats every 4 by 4 pixels");
+        assert_eq!(blocks, [[up; 4]; 4], "the pattern does not repeat every 4 by 4 pixels");
         assert!(up.abs_diff(n) <= 1 && up >= before, "{n} sixteenths: {up} of 16, {before} before");
         before = up;
     }

@@ -94,7 +94,8 @@ pub fn random_triangles(seed: u64, count: usize) -> Vec<[[i64; 2]; 3]> {
     (0..count).map(|_| [0; 3].map(|_| corner(&mut random))).collect()
 }
 
-/// The samples of a 16 x 16 screen when triangle n writes n + 1.
+/// The values of one sample of each pixel of a 16 x 16 screen if triangle n writes n + 1. `sample`
+/// is the sample's position in 1/16 pixels.
 pub fn expected(triangles: &[[[i64; 2]; 3]], sample: [i64; 2]) -> Vec<u32> {
     let place = |n: i64| [n % 16 * 256 + 16 * sample[0], n / 16 * 256 + 16 * sample[1]];
     let newest =
@@ -123,7 +124,8 @@ fn triangles_over_triangles() {
     }
 }
 
-/// The same for each sample, with all samples and with some masked.
+/// The same as `triangles_over_triangles` for each of several samples, with all samples enabled and
+/// with some masked.
 #[test]
 fn samples_of_triangles() {
     for (log, samples) in [
@@ -156,7 +158,8 @@ fn samples_of_triangles() {
 }
 
 /// Culling of two triangles, one clockwise and one counterclockwise on the screen. Oracle: 2a
-/// p.177, as a table by hand. Its last two columns: the first is drawn, the second is drawn.
+/// p.177, as a table by hand. Its last two columns say whether the first and whether the second
+/// triangle is drawn.
 #[test]
 fn culling() {
     let mut scene = Scene::new(
@@ -193,7 +196,7 @@ fn strips_and_provoking_vertices() {
         corners.map(|(x, y, value)| on_screen(x, y, value)).to_vec(),
     );
     // The vertices of the second triangle are 2 1 3 or 1 3 2, so that both have the same winding.
-    // Its vertex 0 is number 1.
+    // The selection counts from vertex number 1, which has the value 2.
     for (select, upper, lower) in [(0, 1, 2), (2, 3, 4)] {
         scene.sf.triangle_strip_list_provoking_vertex_select = ProvokingVertex::from_bits(select);
         let u = char::from_digit(upper, 10).unwrap();

@@ -193,8 +193,8 @@ fn primitive_ids() {
     assert_eq!((pixels[0], pixels[15]), ([1.0, 0.0, 1.0, 1.0], [1.0, f32::from_bits(1), 1.0, 1.0]));
 }
 
-/// Texture coordinates of a cylinder: components with wrap enabled take the short way from 0.9 to
-/// 0.1, through 1 (Direct3D 9, wrap mode).
+/// Texture coordinates of a cylinder: components with wrap enabled take the short way from 0.875 to
+/// 0.125, through 1 (Direct3D 9, wrap mode).
 #[test]
 fn the_short_way() {
     let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];

@@ -1,6 +1,6 @@
 //! Pixel shaders for eight pixels. Unless a kernel says otherwise, r2 and r3 are barycentrics; r4
 //! and r5 are the setup of attribute 0, with four dwords for each component: two differences, an
-//! unused one, and the value at the first vertex.
+//! unused dword, and the value at the first vertex.
 
 use genxml::eu;
 

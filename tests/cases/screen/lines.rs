@@ -120,8 +120,7 @@ fn wide_lines() {
     );
 }
 
-/// The pattern continues from line to line within a strip. It restarts at the next strip, and at
-/// each line of a list.
+/// The pattern continues from line to line within a strip. It restarts at each line of a list.
 #[test]
 fn line_stipple() {
     let draw = |code, places: &[(f32, f32, u32)], pattern: u64, repeat: u64| {

@@ -12,6 +12,7 @@ use genxml_cases::{push, u};
 const CORNERS: [[i64; 2]; 3] = [[300, 200], [3900, 900], [700, 3700]];
 
 /// A triangle whose attribute is x and y of the position on the screen, then the two values `rest`.
+/// Each pixel has 2^`log` samples.
 fn placed(log: usize, rest: [f32; 2]) -> Scene {
     let vertices = CORNERS.map(|[x, y]| {
         let (x, y) = (x as f32 / 256.0, y as f32 / 256.0);

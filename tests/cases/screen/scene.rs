@@ -140,7 +140,7 @@ pub struct Scene {
     /// Initial value of the bytes of the stencil buffer, if there is one.
     pub stencil: Option<u8>,
     pub tests: ThreeDStateWmDepthStencil,
-    /// The auxiliary surface of target 0 lies at [`AUXILIARY`].
+    /// Mode of the auxiliary surface of target 0, which lies at [`AUXILIARY`].
     pub auxiliary: AuxiliaryMode,
     /// Packets after all others, before the draw.
     pub more: Vec<u32>,
@@ -233,8 +233,8 @@ impl Scene {
         }
     }
 
-    /// Changes positions to clip space: they are clipped, divided by w, and transformed to the
-    /// viewport.
+    /// Makes positions count as clip space: the draw clips them, divides them by w, and transforms
+    /// them to the viewport.
     #[must_use]
     pub fn clipped(mut self) -> Scene {
         self.clip = ThreeDStateClip {
@@ -342,7 +342,8 @@ impl Scene {
         model
     }
 
-    /// Changes the target to four floats per pixel.
+    /// Changes the target to four floats per pixel and the shader to `kernels::PLANES`, which
+    /// writes the interpolated attribute.
     #[must_use]
     pub fn floats(mut self) -> Scene {
         self.kernel = crate::screen::kernels::PLANES;
@@ -520,8 +521,8 @@ impl Scene {
         }
     }
 
-    /// Draws to a target of dwords and returns a character per pixel: `.` for 0, digits and then
-    /// letters for values from 1 on.
+    /// Draws to a target of dwords and returns its rows, with a character per pixel: `.` for 0,
+    /// digits and then letters for values from 1 on.
     pub fn art(&self) -> Vec<String> {
         let drawn = self.run().expect("a draw without fault");
         drawn.art(0)

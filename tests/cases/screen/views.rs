@@ -76,8 +76,8 @@ fn near_and_far() {
 }
 
 /// A triangle with one vertex behind the eye: only the part in front is drawn. Oracle: the sign of
-/// w and of the edges at each pixel, in f64 (homogeneous edge functions). Pixels whose centre is
-/// within 1/64 of an edge are skipped.
+/// w and of the edges at each pixel, in f64 (homogeneous edge functions). Pixels at which one of
+/// these functions is below 1/64 are skipped.
 #[test]
 fn behind_the_eye() {
     let corners = [[-0.5, -1.0, 0.0, 1.0], [0.5, -1.0, 0.0, 1.0], [0.25, 1.0, 0.0, -0.5_f32]];

@@ -135,7 +135,7 @@ fn there_and_back() {
     }
 }
 
-/// All NaNs are equal.
+/// Replaces every NaN by the same one.
 fn canonical(bits: u32) -> u32 {
     if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fc0_0000 } else { bits }
 }

@@ -12,7 +12,8 @@ use genxml_sim::surface::{Dimension, Surface, SurfaceKind};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// Calls `meet` once for each surface state of a capture, with the memory of its first use.
+/// Calls `meet` for each different surface state of each batch of a capture, with the uses of the
+/// state and the memory at that batch.
 fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, Roles, &dyn Memory)) {
     let capture = Capture::open(path).unwrap();
     let options = Options { every_draw: true, ..Options::default() };
@@ -42,8 +43,8 @@ fn each(path: &Path, mut meet: impl FnMut(&RenderSurfaceState, Roles, &dyn Memor
     }
 }
 
-/// Graphics addresses of the first and last texel of the state: the last sample of the last slice
-/// of each level.
+/// Graphics addresses of the first and the last texel of a buffer, or of each level of an image.
+/// The last texel of a level is in the last slice and the last sample.
 fn corners(surface: &Surface) -> Vec<u64> {
     if surface.kind != SurfaceKind::Image {
         let bytes = u64::from(surface.width - 1) * u64::from(surface.pitch);

@@ -96,7 +96,7 @@ fn volumes() {
     }
 }
 
-/// A worked example: 64 x 32, five levels, 4 x 4: h0 = 32, w1 = 32, h2 = 8, h3 = 4.
+/// A worked example: 64 x 32, five levels, aligned to 4 x 4: h0 = 32, w1 = 32, h2 = 8, h3 = 4.
 #[test]
 fn an_example_on_paper() {
     let layout = Layout { width: 64, height: 32, ..Layout::default() };
@@ -150,7 +150,8 @@ fn samples() {
     assert_eq!(four.interleave(5, 3, 3), [8 | 2 | 1, 4 | 2 | 1]);
 }
 
-/// Random surface states: each is refused, or all its elements have an address.
+/// Random surface states: each is refused, or the first and last texels of all its levels have an
+/// address.
 #[test]
 fn any_state() {
     let mut random = Random::new(3);

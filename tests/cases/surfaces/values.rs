@@ -75,7 +75,7 @@ fn decoded_numbers_are_the_nearest_floats() {
     }
 }
 
-/// Floats from slightly below 0 to slightly above 1, with both signs, including ties.
+/// Floats of both signs without NaN: many up to 1.25, many of any size, and ties between two steps.
 fn floats() -> Vec<f32> {
     let mut random = Random::new(1);
     let mut floats =
@@ -105,8 +105,8 @@ fn nearest_step(value: f32, most: i128) -> u64 {
     (whole + i128::from(rest > half || rest == half && whole & 1 == 1)) as u64
 }
 
-/// gen8_facts 9.1: v * (2^n - 1) to nearest even with saturation, NaN is 0; SNORM likewise on both
-/// sides of 0.
+/// gen8_facts 9.1: UNORM is v * (2^n - 1), rounded to nearest even with saturation; SNORM is the
+/// same with 2^(n-1) - 1 on both sides of 0. NaN becomes 0.
 #[test]
 fn encoded_numbers_are_the_nearest_steps() {
     for value in floats() {
@@ -137,7 +137,8 @@ fn encoded_numbers_are_the_nearest_steps() {
     }
 }
 
-/// assumptions::INTEGERS_CLAMP_TO_THEIR_CHANNEL.
+/// An integer that does not fit its channel becomes the nearest one that fits
+/// (assumptions::INTEGERS_CLAMP_TO_THEIR_CHANNEL).
 #[test]
 fn encoded_integers_clamp() {
     for value in Random::new(2)

@@ -91,7 +91,8 @@ impl Layout {
     }
 }
 
-/// The nearest float of 16, 11 or 10 bits, by trying all of them.
+/// Returns the bits of the float of `bits` bits (16, 11 or 10) that is nearest to `value`, ties to
+/// even, from a table of all such floats. Floats of 11 and 10 bits have no sign.
 fn small_float(value: f32, bits: u32) -> u32 {
     static STEPS: LazyLock<[Vec<f64>; 3]> = LazyLock::new(|| {
         [10u32, 6, 5].map(|mantissa| {

@@ -12,7 +12,7 @@ use genxml_sim::Fault;
 
 const IDENTITY: [Select; 4] = [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA];
 
-/// Formats that Broadwell reads (Mesa, isl_format.c, column TR up to 8).
+/// Formats that Broadwell reads: those with at most 8 in column TR of Mesa's isl_format.c.
 const READ: [&str; 9] = [
     "R16G16B16A16_UINT",
     "R8G8B8A8_UINT",
@@ -25,7 +25,7 @@ const READ: [&str; 9] = [
     "R8_UINT",
 ];
 
-/// Formats that Broadwell writes (column TW).
+/// Formats that Broadwell writes, from column TW of the same table.
 const WRITE: [&str; 46] = [
     "R32G32B32A32_FLOAT",
     "R32G32B32A32_SINT",
@@ -128,10 +128,10 @@ fn send(random: &mut Random, picture: &Picture, mode: Mode) -> Send {
     }
 }
 
-/// The expected memory after a write. The channel mask "indicates which channels are included in
-/// the message payload and written to the surface" (2d p.73). Each channel is written to the
-/// channel of its select. If several have the same select, the first one in the order red, green,
-/// blue, alpha is written. Selects zero and one write nothing (2d p.347).
+/// Changes `memory` as a write is expected to change it. The channel mask "indicates which channels
+/// are included in the message payload and written to the surface" (2d p.73). Each channel is
+/// written to the channel of its select. If several have the same select, the first one in the
+/// order red, green, blue, alpha is written. Selects zero and one write nothing (2d p.347).
 fn expect_write(
     layout: &Layout,
     picture: &Picture,
@@ -196,7 +196,7 @@ fn check_write(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
         ..send(random, &picture, mode)
     };
     let answers = message.run(model, &picture.state(format(name), select)).unwrap();
-    assert_eq!(answers, std::array::from_fn(before), "a write returns nothing");
+    assert_eq!(answers, std::array::from_fn(before), "a write must return nothing");
     expect_write(&layout, &picture, select, &message, present, &values, memory);
     let found = model.read(SURFACE, BYTES as usize);
     if found != *memory {
@@ -274,7 +274,7 @@ fn check_read(bench: &mut Bench, name: &'static str, kind: Kind, mode: Mode) {
         "{name} {mode:?} {select:?} {present:04b} {picture:?} {:?}",
         message.places
     );
-    assert!(model.read(SURFACE, BYTES as usize) == *memory, "a read writes nothing");
+    assert!(model.read(SURFACE, BYTES as usize) == *memory, "a read must write nothing");
 }
 
 #[test]
@@ -289,7 +289,8 @@ fn every_format_is_read_from_every_kind_of_surface() {
     }
 }
 
-/// Formats without hardware support are refused by name.
+/// Formats without hardware support are refused. The fault is for the field Surface Format, or its
+/// text has the format's name.
 #[test]
 fn other_formats_are_refused() {
     let (mut model, mut random) = (model(), Random::new(4));

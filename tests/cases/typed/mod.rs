@@ -40,9 +40,9 @@ const KERNEL: &[u32] = &eu! {
 enum Mode {
     /// Two slots (SIMD4x2); the mask in the header is ignored.
     Pair,
-    /// Eight slots with the low mask of the header.
+    /// Eight slots. Bits 7:0 of the header's mask enable them.
     Low,
-    /// Eight slots with the high mask of the header.
+    /// Eight slots. Bits 15:8 of the header's mask enable them.
     High,
 }
 
@@ -177,7 +177,7 @@ fn transfer(write: bool, mode: Mode, present: u8) -> u32 {
 }
 
 /// Random surface states, descriptors and coordinates: each message ends with a fault or a result,
-/// without a panic, and writes only the surface's memory.
+/// without a panic.
 #[test]
 fn any_bits() {
     let (mut model, mut random) = (model(), genxml_cases::Random::new(7));
@@ -187,7 +187,7 @@ fn any_bits() {
         let kind = [0x05, 0x06, 0x07, 0x0d][random.below(4) as usize];
         let mut dwords: [u32; RenderSurfaceState::DWORDS] =
             std::array::from_fn(|_| random.bits() as u32);
-        // Formats that exist, and an address in mapped memory.
+        // R32_UINT in half of the cases, and always an address in mapped memory.
         if random.below(2) == 0 {
             dwords[0] = dwords[0] & !(0x1ff << 18) | 0xd7 << 18;
         }

@@ -199,7 +199,8 @@ impl Picture {
         }
     }
 
-    /// Number of coordinates that a message needs. A level is needed only if there are several.
+    /// Number of coordinates that a message needs. It needs the LOD only if there are several
+    /// levels.
     pub fn coordinates(&self) -> usize {
         match self.kind {
             Kind::Buffer => 1,

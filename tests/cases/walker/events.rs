@@ -15,7 +15,8 @@ const END: &[u32] = &eu! {
     (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
 };
 
-/// Three objects and a walk of six threads: the table of kernels and the trace.
+/// Checks the table of kernels and the trace of three media objects, a walk of six threads and a
+/// flush.
 #[test]
 fn media_packets_and_flushes() {
     let mut model = Model::new();

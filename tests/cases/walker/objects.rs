@@ -26,7 +26,8 @@ fn constants(registers: u32) -> Vec<u8> {
     (0..8 * registers).flat_map(u32::to_le_bytes).collect()
 }
 
-/// r0, constants, inline data, indirect data. Each starts at a new register.
+/// The payload has r0, constants, inline data and indirect data, in this order. Each part starts at
+/// a new register.
 #[test]
 fn media_objects() {
     let mut model = Model::new();

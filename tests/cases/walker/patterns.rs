@@ -101,7 +101,8 @@ fn wavefronts() {
     }
 }
 
-/// 26.5 degrees in pairs of rows: the upper rows of all pairs, then the lower rows (middle loop).
+/// Diagonals of 26.5 degrees in pairs of rows: for each diagonal first the upper rows of all pairs,
+/// then the lower rows (middle loop).
 #[test]
 fn wavefronts_in_pairs_of_rows() {
     for (width, height) in SIZES.into_iter().filter(|(width, _)| *width > 1) {
@@ -232,8 +233,7 @@ fn colors_counts_and_cut_blocks() {
     assert!(matches!(&fault, Fault::BadPacket { field: "Global Inner Loop Unit", .. }), "{fault}");
 }
 
-/// Inline and indirect data: at most 63 registers for a walker (2a p.501); 111 for an object (2a
-/// p.491).
+/// A walker has at most 63 registers of inline and indirect data (2a p.501).
 #[test]
 fn data_of_walkers() {
     let data = vec![u(7); 504];

@@ -1,5 +1,5 @@
-//! A packet can be copied: the struct must derive `Clone` and `Copy` too. An integer is not an
-//! enumeration.
+//! A packet can be copied, so its struct must also derive `Clone` and `Copy`. This struct derives
+//! neither.
 use genxml::Packet;
 use genxml::core::U;
 

@@ -1,4 +1,4 @@
-//! A jump to a label that does not exist, and one without an end.
+//! A jump to a label that does not exist.
 
 use genxml::eu;
 

@@ -1,4 +1,4 @@
-//! 65536 does not fit the signed 16 bits of the pitch, and 2^32 does not fit the colour.
+//! 65536 does not fit the signed 16 bits of the pitch. The largest colour does fit its 32 bits.
 use genxml::gen8::blitter::XyColorBlt;
 use genxml::packet;
 

@@ -1,4 +1,4 @@
-//! The field belongs to another packet.
+//! One field does not exist, and one belongs to another packet.
 use genxml::gen8::mi::MiNoop;
 use genxml::packet;
 

@@ -1,5 +1,5 @@
 //! Values that `packet!` accepts. This file also makes trybuild build the cases instead of only
-//! checking them: literals are evaluated by code generation.
+//! checking them: the compiler evaluates literals only when it generates code.
 use genxml::batch::{Batch, BatchError};
 use genxml::core::U;
 use genxml::engine::{Blitter, Render};

@@ -25,7 +25,7 @@ pub const ADDRESS: u64 = 0x10_0000;
 /// Bytes reserved for one draw.
 const DRAW: usize = 4096;
 
-/// At least `bytes` of batch, up to the end of a draw; without MI_BATCH_BUFFER_END.
+/// A batch of at least `bytes` bytes that ends with a complete draw, without MI_BATCH_BUFFER_END.
 ///
 /// # Panics
 /// If there is no room for the batch.

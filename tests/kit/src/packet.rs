@@ -39,7 +39,7 @@ pub fn u<const N: u32>(value: u64) -> U<N> {
     U::new(value).expect("a number that fits")
 }
 
-/// A number for a field that stores it less one.
+/// A number for a field that stores the number minus one.
 ///
 /// # Panics
 /// If it does not fit the field.

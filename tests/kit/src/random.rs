@@ -64,14 +64,14 @@ impl Random {
         list[self.index(list.len())]
     }
 
-    /// Bytes.
+    /// `count` random bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.numbers.fill(&mut bytes);
         bytes
     }
 
-    /// Dwords.
+    /// `count` random dwords.
     pub fn dwords(&mut self, count: usize) -> Vec<u32> {
         (0..count).map(|_| self.numbers.u32(..)).collect()
     }

@@ -15,8 +15,8 @@ struct Bump {
 // SAFETY: no part of the memory is given out twice.
 unsafe impl Sync for Bump {}
 
-// SAFETY: what is given out lies inside the memory, is aligned, as the memory itself is aligned to
-// a page and more is refused, and belongs to nobody else: `used` only grows, by one exchange for
+// SAFETY: each allocation lies inside the memory. It is aligned: the memory is aligned to a page,
+// and more than that is refused. Nobody else has it: `used` only grows, by one atomic update for
 // each allocation.
 unsafe impl GlobalAlloc for Bump {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

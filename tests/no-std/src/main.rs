@@ -1,6 +1,6 @@
-//! Packs and builds a batch with an allocator of a few lines and without the standard library: were
-//! it linked somewhere below, there would be two panic handlers. Ends with 0 if what came out is
-//! right.
+//! Packs a packet and builds a batch without the standard library, with an allocator of a few
+//! lines. If a dependency linked the standard library, there would be two panic handlers, and the
+//! program would not build. The exit code is 0 if the results are right.
 #![no_std]
 #![no_main]
 
@@ -27,7 +27,7 @@ const RED_SQUARE: [u32; XyColorBlt::DWORDS] = XyColorBlt {
 }
 .pack();
 
-/// What is wrong, as a number.
+/// Packs and builds. An error is the number of the step that failed.
 fn run(height: i64) -> Result<(), i32> {
     let height = S::new(height).map_err(|_| 1)?;
     let square = XyColorBlt {
@@ -40,7 +40,7 @@ fn run(height: i64) -> Result<(), i32> {
     let mut batch = Batch::<Blitter>::new("batch", 0x20_0000, 4096).map_err(|_| 4)?;
     batch.emit(&square).map_err(|_| 5)?;
     let finished = batch.finish().map_err(|_| 6)?;
-    // The packet, the end, filled to whole qwords.
+    // The packet and MI_BATCH_BUFFER_END, which together are whole qwords.
     if finished.length != 4 * (XyColorBlt::DWORDS + 1) { Err(7) } else { Ok(()) }
 }
 
@@ -51,7 +51,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     }
 }
 
-/// The compiled `alloc` of hosts mentions it; nothing unwinds here.
+/// The compiled `alloc` of hosts refers to this symbol. Nothing unwinds here.
 // SAFETY: no other definition of the symbol is linked, or the linker would refuse both.
 #[cfg(not(target_os = "none"))]
 #[unsafe(no_mangle)]
@@ -66,7 +66,7 @@ pub extern "C" fn main() -> i32 {
     run(64).map_or_else(|wrong| wrong, |()| 0)
 }
 
-/// Where a loader would start it.
+/// Where a loader would start the program.
 // SAFETY: nothing else of the name is linked: there is neither a C library nor a runtime.
 #[cfg(target_os = "none")]
 #[unsafe(no_mangle)]

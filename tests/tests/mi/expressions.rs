@@ -206,7 +206,7 @@ fn compare() -> impl Strategy<Value = Compare> {
     proptest::sample::select(&Compare::ALL[..])
 }
 
-/// Expressions; each may use those of `earlier`.
+/// Random expressions that may use the values of `earlier` earlier expressions.
 fn tree(earlier: usize) -> impl Strategy<Value = Tree> {
     let mut leaves = vec![
         number().prop_map(Tree::Constant).boxed(),

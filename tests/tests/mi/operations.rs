@@ -6,12 +6,13 @@ use genxml::batch::Buffer;
 use genxml::engine::{Blitter, Engine, Render, VideoEnhance};
 use genxml::mi::{Atomic, Gprs, Operand, PostSync, Until, Value};
 
-/// Operands for operations with two operands: every pair is tested once. The cheap operations are
-/// tested in the properties above.
+/// Operands for operations with two operands: every pair is tested once. Other operations are
+/// tested with random operands in `expressions.rs`.
 const NUMBERS: [u64; 8] =
     [0, 1, 3, 0xffff_ffff, 0x1_0000_0000, 0x0123_4567_89ab_cdef, 1 << 63, u64::MAX - 240_057];
 
-/// Runs `operation` on each pair of [`NUMBERS`], one batch per first number.
+/// Runs `operation` on each pair of [`NUMBERS`], one batch per first number. A result is not
+/// checked if `expected` returns `None`.
 fn pairs(
     operation: impl Fn(Mem<Qword>, Mem<Qword>) -> Value,
     expected: impl Fn(u64, u64) -> Option<u64>,
@@ -135,7 +136,8 @@ proptest! {
     }
 }
 
-/// Errors of reciprocals show at the greatest 32-bit numbers and next to multiples.
+/// Errors of reciprocals show at the greatest 32-bit number and at the greatest multiples of the
+/// divisor.
 #[test]
 fn division_by_all_small_constants() {
     for divisors in (1..=768u64).collect::<Vec<_>>().chunks(128) {
@@ -361,7 +363,8 @@ fn semaphores_and_ends() {
 /// An atomic operation gives the same memory as the operation in Rust.
 #[test]
 fn atomics() {
-    /// The new memory value, from the old value, the operand and the number of bits missing to 64.
+    /// The new memory value, from the old value, the operand and 64 minus the operation's number of
+    /// bits.
     type Meaning = fn(u64, u64, u32) -> u64;
     let operations: [(Atomic, Meaning); 11] = [
         (Atomic::And, |m, x, _| m & x),
@@ -488,7 +491,7 @@ fn moved_batches_do_the_same() {
         submission.relocate(&places).unwrap();
         let mut gpu = Gpu::new();
         let context = gpu.create_context().unwrap();
-        // The old addresses are not read.
+        // The old addresses contain garbage: nothing may read them.
         for old in here {
             gpu.load(context, old, &[0xcc; 4096]).unwrap();
         }

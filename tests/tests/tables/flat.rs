@@ -89,7 +89,8 @@ fn add<'a>(
     }
 }
 
-/// The fields of one level, which starts at bit `base`.
+/// The given fields without those of nested structures and arrays. Bit 0 of their container is bit
+/// `base`.
 pub fn own(fields: &[Field], base: u32) -> Vec<Flat<'_>> {
     let conditions: Vec<&Expr> =
         fields.iter().filter_map(|field| field.exists_if.as_ref()).collect();

@@ -153,6 +153,7 @@ pub fn convert_surface(
 }
 
 /// Packs a sampler whose levels of detail are known at run time: three conversions of floats.
+/// Returns false if a number does not fit its field.
 #[inline(never)]
 pub fn convert_sampler([least, most, bias]: [f64; 3], out: &mut [u32; 4]) -> bool {
     let (Ok(min_lod), Ok(max_lod), Ok(texture_lod_bias)) =

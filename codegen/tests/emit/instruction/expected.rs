@@ -214,14 +214,14 @@ impl ThreeDToyFillDepth {
     pub const _8_BITS: Self = ThreeDToyFillDepth(0);
     /// `32 bits` = 3.
     pub const _32_BITS: Self = ThreeDToyFillDepth(3);
-    /// Size in bits: of the widest field of this type.
+    /// Size in bits of the widest field of this type.
     pub const BITS: u32 = 2;
-    /// Its description at run time.
+    /// Description of the enumeration at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::ThreeDToyFillDepth;
-    /// `value`, named or not, if it fits the field.
+    /// Converts a number. It need not have a name.
     ///
     /// # Errors
-    /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    /// [`OutOfRange`] if `value` has more bits than the widest field of this type.
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 3) {
@@ -230,7 +230,7 @@ impl ThreeDToyFillDepth {
         }
     }
 
-    /// From a stored pattern, for decoders.
+    /// Converts a stored pattern. Bits that do not fit the type are ignored.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         ThreeDToyFillDepth((bits & 3) as u8)
@@ -482,7 +482,7 @@ impl RenderPacket<'_> {
         Self::lookup(header).map(|found| found.length)
     }
 
-    /// Where the packet is latched, if it is latched as a whole.
+    /// The slots that store this packet as latched state; `None` if it is not latched.
     pub fn latch(&self) -> Option<Slots> {
         Some(
             match self {
@@ -632,7 +632,7 @@ impl BlitterPacket<'_> {
         Self::lookup(header).map(|found| found.length)
     }
 
-    /// Where the packet is latched, if it is latched as a whole.
+    /// The slots that store this packet as latched state; `None` if it is not latched.
     pub fn latch(&self) -> Option<Slots> {
         Some(
             match self {

@@ -27,7 +27,7 @@ impl Tail {
     pub const DWORDS: usize = 1;
     /// Byte offset from the engine's base.
     pub const OFFSET: u32 = 0x30;
-    /// Byte offset of this engine's register in the register space.
+    /// Byte offset of the register of `engine` in the register space.
     pub const fn offset(engine: EngineBase) -> u32 {
         engine.base.wrapping_add(Self::OFFSET)
     }
@@ -138,7 +138,7 @@ impl Gpr {
     pub const OFFSET: u32 = 0x600;
     /// Number of registers.
     pub const COUNT: u32 = 16;
-    /// Byte offset of this engine's register `index`; `None` if there are fewer.
+    /// Byte offset of register `index` of `engine`; `None` from `COUNT` on.
     pub const fn offset(engine: EngineBase, index: u32) -> Option<u32> {
         if index < 16 {
             Some(engine.base.wrapping_add(Self::OFFSET + index * 8))
@@ -253,7 +253,7 @@ impl Fence {
     pub const OFFSET: u32 = 0x10_0000;
     /// Number of registers.
     pub const COUNT: u32 = 32;
-    /// Byte offset of register `index`; `None` if there are fewer.
+    /// Byte offset of register `index`; `None` from `COUNT` on.
     pub const fn offset(index: u32) -> Option<u32> {
         if index < 32 { Some(Self::OFFSET + index * 8) } else { None }
     }

@@ -326,7 +326,7 @@ impl Instruction for ToySet<'_> {
     }
 }
 
-/// One element of an array of 32 bits each.
+/// An element of an array, 32 bits long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ToySetEntry {
     /// bits 7:0
@@ -340,7 +340,7 @@ impl ToySetEntry {
         Self { index: U::ZERO }
     }
 
-    /// Writes the element at bit `start`, where all is zero so far.
+    /// Writes the element at bit `start`. Its bits must be zero before.
     #[inline(always)]
     pub const fn put(&self, dwords: &mut [u32], start: u32) {
         put(dwords, start, start + 7, self.index.bits());
@@ -389,14 +389,14 @@ impl ToyFormat {
     pub const RG8: Self = ToyFormat(2);
     /// `YUY2` = 3.
     pub const YUY2: Self = ToyFormat(3);
-    /// Size in bits: of the widest field of this type.
+    /// Size in bits of the widest field of this type.
     pub const BITS: u32 = 16;
-    /// Its description at run time.
+    /// Description of the enumeration at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::ToyFormat;
-    /// `value`, named or not, if it fits the field.
+    /// Converts a number. It need not have a name.
     ///
     /// # Errors
-    /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    /// [`OutOfRange`] if `value` has more bits than the widest field of this type.
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 0xffff) {
@@ -405,7 +405,7 @@ impl ToyFormat {
         }
     }
 
-    /// From a stored pattern, for decoders.
+    /// Converts a stored pattern. Bits that do not fit the type are ignored.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         ToyFormat((bits & 0xffff) as u16)

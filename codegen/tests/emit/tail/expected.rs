@@ -212,7 +212,7 @@ impl Instruction for ToyWrite<'_> {
     }
 }
 
-/// One element of an array of 64 bits each.
+/// An element of an array, 64 bits long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ToyWriteRegister {
     /// bits 22:2
@@ -232,7 +232,7 @@ impl ToyWriteRegister {
         }
     }
 
-    /// Writes the element at bit `start`, where all is zero so far.
+    /// Writes the element at bit `start`. Its bits must be zero before.
     #[inline(always)]
     pub const fn put(&self, dwords: &mut [u32], start: u32) {
         put(dwords, start + 2, start + 22, self.offset.bits() >> 2);

@@ -387,14 +387,14 @@ impl Index {
     pub const NONE: Self = Index(0);
     /// `Both` = 1. all of them
     pub const BOTH: Self = Index(1);
-    /// Size in bits: of the widest field of this type.
+    /// Size in bits of the widest field of this type.
     pub const BITS: u32 = 1;
-    /// Its description at run time.
+    /// Description of the enumeration at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::Index;
-    /// `value`, named or not, if it fits the field.
+    /// Converts a number. It need not have a name.
     ///
     /// # Errors
-    /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    /// [`OutOfRange`] if `value` has more bits than the widest field of this type.
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 1) {
@@ -403,7 +403,7 @@ impl Index {
         }
     }
 
-    /// From a stored pattern, for decoders.
+    /// Converts a stored pattern. Bits that do not fit the type are ignored.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         Index((bits & 1) as u8)
@@ -421,7 +421,7 @@ impl Index {
         Self::INFO.name_of(self.bits())
     }
 
-    /// The bits that the value represents.
+    /// The bits that this compaction index expands to; `None` for a value without them.
     pub const fn expansion(self) -> Option<u64> {
         match self.0 {
             0 => Some(0),

@@ -216,14 +216,14 @@ impl Kind {
     pub const BUFFER: Self = Kind(0);
     /// `IMAGE` = 1.
     pub const IMAGE: Self = Kind(1);
-    /// Size in bits: of the widest field of this type.
+    /// Size in bits of the widest field of this type.
     pub const BITS: u32 = 2;
-    /// Its description at run time.
+    /// Description of the enumeration at run time.
     pub const INFO: &'static Enumeration = &super::input_tables::Kind;
-    /// `value`, named or not, if it fits the field.
+    /// Converts a number. It need not have a name.
     ///
     /// # Errors
-    /// [`OutOfRange`] if it has more bits than the widest field of this type.
+    /// [`OutOfRange`] if `value` has more bits than the widest field of this type.
     #[inline]
     pub const fn new(value: u64) -> Result<Self, OutOfRange> {
         match OutOfRange::check(value, 3) {
@@ -232,7 +232,7 @@ impl Kind {
         }
     }
 
-    /// From a stored pattern, for decoders.
+    /// Converts a stored pattern. Bits that do not fit the type are ignored.
     #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         Kind((bits & 3) as u8)

@@ -17,7 +17,8 @@ use alloc::vec::Vec;
 /// their defaults.
 ///
 /// # Errors
-/// The first field that is unknown or missing, or whose value does not fit.
+/// The first field that is unknown or missing, or whose value does not fit; or a length that the
+/// container cannot have.
 pub fn build(info: &'static Container, tree: &Tree) -> Result<Vec<u32>, BuildError> {
     let given = |name: &str| match tree {
         Tree::Map(entries) => entries.iter().find(|(other, _)| other == name).map(|(_, tree)| tree),
@@ -97,7 +98,7 @@ impl Builder {
         BuildError { container: self.container, path: path.into(), reason }
     }
 
-    /// The same level, over the dwords written so far.
+    /// `level`, over the dwords written so far.
     fn current<'a>(&'a self, level: &Level<'_>) -> Level<'a> {
         level.over(&self.dwords)
     }

@@ -117,8 +117,8 @@ impl fmt::Display for BuildError {
 
 impl core::error::Error for BuildError {}
 
-/// The name that is most similar to `word`, if at most one letter in four differs. `word` is then
-/// probably a misspelling of it.
+/// The name that is most similar to `word`, if at most a quarter of the letters of `word` differ
+/// (in a short word, at most one). `word` is then probably a misspelling of that name.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 4).max(1);
     let near = names.into_iter().map(|name| (distance(word, name), name));

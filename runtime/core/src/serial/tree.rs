@@ -24,7 +24,7 @@ pub enum Tree {
     Map(Vec<(String, Tree)>),
 }
 
-/// Formats for messages: short values in full, lists and maps only by their type.
+/// Formats for messages: plain values in full, a list by its length, a map without its content.
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -16,7 +16,7 @@ pub struct AsmError {
     pub span: Range<usize>,
     /// The offending text.
     pub text: String,
-    /// What is wrong with it.
+    /// What is wrong with the text.
     pub message: String,
     /// What would be valid at this position.
     pub expected: Option<String>,

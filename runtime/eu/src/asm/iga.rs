@@ -89,7 +89,7 @@ fn instruction(p: &mut Parser<'_>) -> Parse<Item> {
     Ok(item)
 }
 
-/// `(W)`, `(f0.0)`, `(W&~f0.1.any8h)`
+/// Parses the optional predicate: `(W)`, `(f0.0)`, `(W&~f0.1.any8h)`.
 fn predicate(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     if !p.eat('(') {
         return Ok(());
@@ -115,7 +115,7 @@ fn predicate(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     Ok(())
 }
 
-/// `.sqt` of `math`, `.b` of branches.
+/// Parses the suffix of the mnemonic: `.sqt` of `math`, `.b` of branches.
 fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     if i.opcode == Opcode::Math {
         p.expect('.').map_err(|fault| fault.expected("`.` and a function, as in math.inv"))?;
@@ -141,7 +141,7 @@ fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     Ok(())
 }
 
-/// `(16|M16)`
+/// Parses the size and the first channel, `(16|M16)`. Some operations may omit them.
 fn execution(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     use Format::{Bare, JumpIndexed, Wait};
     let sized = p.is('(') && p.peek_at(1).kind == Kind::Number;
@@ -166,7 +166,7 @@ fn execution(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     Ok(())
 }
 
-/// `(eq)f0.0`
+/// Parses the optional condition, `(eq)f0.0`.
 fn condition(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     let word = if p.is('(') { p.peek_at(1) } else { return Ok(()) };
     let name = p.text(word);
@@ -188,7 +188,7 @@ fn condition(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     p.condition_flag(i, flag, span)
 }
 
-/// `:ud`; messages may leave it out.
+/// Parses a type, `:ud`. Messages may omit it; the type is then `ud`.
 fn data_type(p: &mut Parser<'_>, i: &Instruction) -> Parse<DataType> {
     if i.send.is_none() && i.opcode.op().format != Format::Send && !p.is(':') {
         return Err(p.unexpected("`:` and a type"));
@@ -196,7 +196,7 @@ fn data_type(p: &mut Parser<'_>, i: &Instruction) -> Parse<DataType> {
     if p.eat(':') { p.name(&syntax::TYPES) } else { Ok(DataType::Ud) }
 }
 
-/// `.mme3` or `.nomme`
+/// Parses an optional extended accumulator: `.mme3` or `.nomme`.
 fn macro_accumulator(p: &mut Parser<'_>) -> Option<MacroAccumulator> {
     let token = p.peek_at(1);
     if !p.is('.') || token.kind != Kind::Word {
@@ -213,7 +213,8 @@ fn macro_accumulator(p: &mut Parser<'_>) -> Option<MacroAccumulator> {
     Some(accumulator)
 }
 
-/// A word after a dot: a write mask or a swizzle. A dot without a word is the empty mask.
+/// Parses an optional word after a dot: a write mask or a swizzle. A dot before a colon is an empty
+/// word.
 fn selection(p: &mut Parser<'_>) -> Option<(String, Span)> {
     let token = p.peek_at(1);
     if p.is('.') && token.kind == Kind::Mark(':') {
@@ -227,7 +228,7 @@ fn selection(p: &mut Parser<'_>) -> Option<(String, Span)> {
     Some((p.text(token).to_owned(), token.span()))
 }
 
-/// `(sat)r4.0<1>.xy:f`
+/// Parses a destination with its saturation: `(sat)r4.0<1>.xy:f`.
 fn destination(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     if p.is('(') && p.text(p.peek_at(1)) == "sat" {
         p.next();
@@ -280,7 +281,7 @@ fn operand(p: &mut Parser<'_>, i: &mut Instruction, last: bool) -> Parse<Operand
     Ok(Operand::Immediate(immediate))
 }
 
-/// `-0.5:f`, `0xFF:uw`, `qnan(0x0):f`, `[1.0, 2, -4, 0]:vf`
+/// Parses an immediate: `-0.5:f`, `0xFF:uw`, `qnan(0x0):f`, `[1.0, 2, -4, 0]:vf`.
 fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
     let negative = !p.eat('+') && p.eat('-');
@@ -312,7 +313,7 @@ fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     p.immediate(negative, number, text, ty, start..token.end)
 }
 
-/// Four restricted floats, the first in the lowest byte.
+/// Parses four restricted floats in brackets. The first goes into the lowest byte.
 pub fn packed(p: &mut Parser<'_>) -> Parse<Immediate> {
     p.expect('[')?;
     let mut bits = 0u64;
@@ -349,7 +350,7 @@ pub fn packed(p: &mut Parser<'_>) -> Parse<Immediate> {
     }
 }
 
-/// `-(abs)r2.0<8;8,1>:f`
+/// Parses the register source of an instruction that has only one: `-(abs)r2.0<8;8,1>:f`.
 fn source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     let start = p.peek().start;
     let source = register_source(p, i)?;
@@ -410,7 +411,8 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     if let (true, DataType::Df, None, Register::Grf { byte, .. }) =
         (replicate, ty, &selection, &mut register)
     {
-        // Doubles cannot be replicated: both pairs of channels read the same one.
+        // Hardware cannot replicate a double. A swizzle makes both pairs of channels read the same
+        // double.
         let odd = *byte % 16 != 0;
         *byte -= if odd { 8 } else { 0 };
         let swizzle = if odd { [2, 3, 2, 3] } else { [0, 1, 0, 1] };
@@ -433,7 +435,8 @@ fn register_source(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<Source> {
     })
 }
 
-/// The region of a source without one: consecutive elements.
+/// The region of a source that is written without a region. It depends on the format; for most
+/// operations it means consecutive elements.
 fn default_region(i: &Instruction, ty: DataType, extended: bool) -> Region {
     match i.opcode.op().format {
         Format::JumpIndexed | Format::Wait => Region::SCALAR,
@@ -446,9 +449,9 @@ fn default_region(i: &Instruction, ty: DataType, extended: bool) -> Region {
     }
 }
 
-/// `<8;8,1>`, `<1,0>` (one address per row), `<4>` of Align16; for three sources `<2;1>` (or 4 or
-/// 8), `<0;0>`, `<1>`, `<0>`. Also returns whether all channels of a three-source instruction read
-/// one element.
+/// Parses an optional region: `<8;8,1>`, `<1,0>` (one address per row), `<4>` in Align16. In
+/// three-source instructions: `<2;1>` (1, 4 or 8 mean the same as 2), `<0;0>`, `<1>`, `<0>`. Also
+/// returns whether all channels of a three-source instruction read one element.
 fn region(
     p: &mut Parser<'_>,
     i: &mut Instruction,
@@ -499,7 +502,8 @@ fn region(
     Ok((Some(region), false))
 }
 
-/// `0x2 0x0C847000`, `0xC a0.0`: receiver (bit 5 is the end of thread) and descriptor.
+/// Parses the receiver and the descriptor of a message: `0x2 0x0C847000`, `0xC a0.0`. Bit 5 of the
+/// receiver is the end of thread.
 fn message(p: &mut Parser<'_>) -> Parse<Send> {
     let function = p.integer("the shared function's number", 0x3f)? as u8;
     let descriptor = if p.peek_word() == Some("a0") {
@@ -532,7 +536,7 @@ fn is_register(word: &str) -> bool {
         && (letters.len() < word.len() || matches!(word, "null" | "ip" | "r"))
 }
 
-/// A label, or a distance in bytes from the branch.
+/// Parses a jump target: a label, or a distance in bytes from the branch.
 pub fn target(p: &mut Parser<'_>) -> Parse<SpannedTarget> {
     let start = p.peek().start;
     if let Some(label) = p.peek_word() {
@@ -545,7 +549,7 @@ pub fn target(p: &mut Parser<'_>) -> Parse<SpannedTarget> {
     Ok((Target::Distance(if negative { -distance } else { distance }), start..end))
 }
 
-/// `{Compacted,EOT}`
+/// Parses the optional options: `{Compacted,EOT}`.
 fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     if !p.eat('{') {
         return if p.peek().kind == Kind::End || p.is(';') {
@@ -589,9 +593,10 @@ pub fn apply(item: &mut Item, option: Keyword, span: Span) -> Parse<()> {
     Ok(())
 }
 
-/// A three-source instruction cannot have one channel. It is encoded with four channels of which
-/// the write mask enables one; for doubles with two, and a double covers two bits of the mask. The
-/// first channel of such a group is aligned.
+/// Replaces execution size 1 of a three-source instruction, which hardware does not have. The
+/// instruction gets four channels, of which the write mask enables one; for doubles it gets two
+/// channels, and a double covers two bits of the mask. The destination then starts at the first
+/// element of this aligned group.
 fn scalar_three_source(i: &mut Instruction) {
     if i.opcode.op().format != Format::ThreeSource || i.exec_size != 1 {
         return;

@@ -102,7 +102,8 @@ fn is_compactable(item: &Item) -> bool {
 
 struct Layout<'a> {
     labels: &'a Labels,
-    /// Byte offsets before compaction. Numeric distances in the text refer to these.
+    /// Byte offsets if only instructions with the option `{Compacted}` have 8 bytes. Numeric
+    /// distances in the text refer to these.
     written: &'a [u64],
     positions: &'a [u64],
 }

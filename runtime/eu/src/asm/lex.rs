@@ -22,7 +22,7 @@ pub enum Kind {
 /// A piece of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// Its kind.
+    /// Kind of the token.
     pub kind: Kind,
     /// Offset of the first byte.
     pub start: usize,
@@ -95,7 +95,7 @@ fn type_suffix(source: &str, before: &[Token], token: &Token) -> Option<usize> {
 struct Lexer<'a> {
     source: &'a str,
     at: usize,
-    /// No token of this line has been read yet.
+    /// True if no token of this line has been read yet.
     first: bool,
     unclosed: Option<Range<usize>>,
 }

@@ -123,7 +123,7 @@ fn operands(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
 }
 
 /// Returns an error for a branch without operands, such as `goto(16) { align1 1H };`. Mesa's
-/// disassembler prints some branches so.
+/// disassembler prints some branches without them.
 fn require_operands(p: &Parser<'_>, i: &Instruction) -> Parse<()> {
     if !p.is('{') && !p.is(';') {
         return Ok(());
@@ -139,7 +139,7 @@ fn require_operands(p: &Parser<'_>, i: &Instruction) -> Parse<()> {
     Err(fault.hint("Mesa's disassembler leaves that out of some branches"))
 }
 
-/// `(+f0.0)`, `(-f0.1.any8h)`
+/// Parses the optional predicate: `(+f0.0)`, `(-f0.1.any8h)`.
 fn predicate(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     if !p.eat('(') {
         return Ok(());
@@ -152,7 +152,7 @@ fn predicate(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     Ok(())
 }
 
-/// `.sat.z.f0.0`
+/// Parses the suffixes of the mnemonic: `.sat.z.f0.0`.
 fn suffixes(p: &mut Parser<'_>, i: &mut Instruction) -> Parse<()> {
     while p.eat('.') {
         let (word, span) = p.word("`sat` or a condition")?;
@@ -188,7 +188,8 @@ fn split_at_capital(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| c.is_ascii_uppercase()).unwrap_or(text.len()))
 }
 
-/// A type, with or without colon, or `suffix`, the rest of the word before it.
+/// Parses a type. `suffix` is its text if it directly follows the word before it. If `suffix` is
+/// empty, the type is the next word, after an optional colon.
 fn data_type(p: &mut Parser<'_>, suffix: &str, span: Span) -> Parse<DataType> {
     if !suffix.is_empty() {
         let found = syntax::TYPES.find(suffix, p.syntax);
@@ -199,7 +200,7 @@ fn data_type(p: &mut Parser<'_>, suffix: &str, span: Span) -> Parse<DataType> {
 }
 
 fn register_type(p: &mut Parser<'_>, base: &Base, suffix: &str, span: Span) -> Parse<DataType> {
-    // The disassembler prints these two without a type.
+    // The disassembler prints these two registers without a type.
     let default = match base.register {
         Register::Arf { file: Arf::InstructionPointer, .. } => Some(DataType::Ud),
         Register::Arf { file: Arf::ThreadDependency, .. } => Some(DataType::Uw),
@@ -220,7 +221,8 @@ fn register_type(p: &mut Parser<'_>, base: &Base, suffix: &str, span: Span) -> P
     Ok(ty)
 }
 
-/// The word after a dot, split from a type that follows it directly.
+/// Parses an optional word after a dot. Returns the channels, and the text of a type that follows
+/// them directly.
 fn selection<'a>(p: &mut Parser<'a>) -> (Option<&'a str>, &'a str, Span) {
     let token = p.peek_at(1);
     if !p.is('.') || token.kind != Kind::Word {
@@ -241,7 +243,7 @@ fn base(p: &mut Parser<'_>) -> Parse<Base> {
     p.base()
 }
 
-/// `g4.1<2>.xyUD`
+/// Parses a destination: `g4.1<2>.xyUD`.
 fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
     let (start, start_of_text) = (p.at, p.peek().start);
     let base = base(p)?;
@@ -265,8 +267,8 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
     let mut register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     if let Register::Indirect { address, offset } = register {
-        // Mesa's disassembler prints the word of a0 divided by the size of the type, and leaves out
-        // only word 0.
+        // Mesa's disassembler prints the word number of a0 divided by the size of the type. It
+        // omits the number only for word 0, so a printed 0 is read as word 1.
         let word = match address {
             0 if named && ty.size() > 1 => 1,
             word => u32::from(word) * u32::from(ty.size()),
@@ -303,8 +305,8 @@ fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
     Ok(Operand::Immediate(immediate))
 }
 
-/// `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. An integer with a float type gives
-/// the bits.
+/// Parses an immediate: `-1023D`, `0x3f800000F`, `0x07ffUW`, `[0F, 1F, 2F, 3F]VF`. An integer with
+/// a float type gives the bits.
 fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
     let negative = !p.eat('+') && p.eat('-');
@@ -351,8 +353,8 @@ fn wrapped(negative: bool, value: u64, ty: DataType) -> (bool, Number) {
     }
 }
 
-/// True if the vector that starts here has integers, which are the bytes of restricted floats; `0F`
-/// and `1.5F` are values.
+/// True if the vector that starts here has only integers, which are the bytes of restricted floats.
+/// `0F` and `1.5F` are values.
 fn whole_numbers(p: &Parser<'_>) -> bool {
     (1..12).map(|ahead| p.peek_at(ahead)).take_while(|token| token.kind != Kind::Mark(']')).all(
         |token| {
@@ -365,7 +367,7 @@ fn whole_numbers(p: &Parser<'_>) -> bool {
     )
 }
 
-/// `[0x0, 0x30, 0x40, 0x48]VF`
+/// Parses a vector of restricted floats that are given as bytes: `[0x0, 0x30, 0x40, 0x48]VF`.
 fn packed_bytes(p: &mut Parser<'_>) -> Parse<Immediate> {
     p.expect('[')?;
     let mut bytes = [0; 4];
@@ -384,7 +386,8 @@ fn packed_bytes(p: &mut Parser<'_>) -> Parse<Immediate> {
     }
 }
 
-/// `-(abs)g2.4<0,1,0>F`, `g[a0.2 16]<VxH,1,0>UB`, `g2<4>.xyzwF`
+/// Parses the register source of an instruction that has only one: `-(abs)g2.4<0,1,0>F`,
+/// `g[a0.2 16]<VxH,1,0>UB`, `g2<4>.xyzwF`.
 fn source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     let start = p.peek().start;
     let source = register_source(p, i)?;
@@ -432,7 +435,8 @@ fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     Ok(Source { negate, absolute, swizzle, ..Source::new(register, ty, region) })
 }
 
-/// `<8,8,1>`, `<8;8,1>`, `<VxH,1,0>`, `<1,0>` (one address per row), `<4>`
+/// Parses an optional region: `<8,8,1>`, `<8;8,1>`, `<VxH,1,0>`, `<1,0>` (one address per row),
+/// `<4>`.
 fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
     const STRIDES: [u8; 7] = [0, 1, 2, 4, 8, 16, 32];
     const WIDTHS: [u8; 5] = [1, 2, 4, 8, 16];
@@ -471,7 +475,8 @@ fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
     Ok(Some(region))
 }
 
-/// `0x0c847000 sampler`, `a0<0,1,0>UD 0x00000200 dp data 1`
+/// Parses the descriptor and the receiver of a message: `0x0c847000 sampler`,
+/// `a0<0,1,0>UD 0x00000200 dp data 1`.
 fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     let mut address = None;
     if p.peek_word() == Some("a0") {
@@ -480,7 +485,7 @@ fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
             _ => return Err(p.unexpected("the address register a0")),
         }
     }
-    // After an address register this number repeats the bits of its operand.
+    // After an address register, this number repeats the bits of the register operand.
     let descriptor = p.integer("the message descriptor", u64::from(u32::MAX))? as u32;
     let start = p.peek();
     let (mut words, mut end) = (String::new(), start.end);
@@ -502,7 +507,7 @@ fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     Ok(Send { function, descriptor: address.unwrap_or(send.descriptor), ..send })
 }
 
-/// `JIP: LABEL0`
+/// Parses a target after its name: `JIP: LABEL0`.
 fn named_target(p: &mut Parser<'_>, name: &str) -> Parse<SpannedTarget> {
     if p.peek_word() != Some(name) {
         return Err(p.unexpected(format!("`{name}:` and a target")));
@@ -512,7 +517,7 @@ fn named_target(p: &mut Parser<'_>, name: &str) -> Parse<SpannedTarget> {
     iga::target(p)
 }
 
-/// `{ align1 WE_all 1Q }`
+/// Parses the optional options: `{ align1 WE_all 1Q }`.
 fn options(p: &mut Parser<'_>, item: &mut Item) -> Parse<()> {
     if !p.eat('{') {
         return if p.is(';') { Ok(()) } else { Err(p.unexpected("options in braces or `;`")) };
@@ -562,7 +567,7 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
             }
         } else if align16 {
             let vertical = match source.region.vertical {
-                // In Align16, a row is four channels.
+                // In Align16 a row has four channels, so a stride of 8 is read as 4.
                 Vertical::Stride(8) => Vertical::Stride(4),
                 vertical => vertical,
             };
@@ -571,7 +576,7 @@ fn finish(i: &mut Instruction, head: Span) -> Parse<()> {
     }
     let extended = i.opcode == Opcode::Madm || i.math.is_some_and(|f| f.is_macro() && align16);
     if extended {
-        // Mesa prints their numbers as the write masks and swizzles that encode them.
+        // Mesa prints extended accumulators as the write masks and swizzles that encode them.
         i.extract_macro_accumulators();
     }
     Ok(())

@@ -43,14 +43,14 @@ pub enum Statement {
 /// A parsed instruction.
 pub struct Item {
     pub instruction: Instruction,
-    /// The whole instruction.
+    /// Position of the whole instruction.
     pub span: Span,
     pub spans: OperandSpans,
     pub jip: Option<SpannedTarget>,
     pub uip: Option<SpannedTarget>,
-    /// The option that requests the 8-byte form.
+    /// Position of the option that requests the 8-byte form, if there is one.
     pub compacted: Option<Span>,
-    /// A numeric distance is relative to the next instruction.
+    /// True if a numeric distance is relative to the next instruction.
     pub from_next: bool,
 }
 
@@ -72,7 +72,7 @@ impl Item {
 pub struct Parser<'a> {
     pub source: &'a str,
     pub tokens: &'a [Token],
-    /// The next token.
+    /// Index of the next token.
     pub at: usize,
     /// The end of the statement: tokens from this index on are not read.
     pub limit: usize,
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A word of `names`.
+    /// Parses a word and returns its meaning in `names`.
     pub fn name<T: Copy + PartialEq>(&mut self, names: &'static Names<T>) -> Parse<T> {
         let (word, span) = self.word(&article(names.kind))?;
         names.find(word, self.syntax).ok_or_else(|| self.unknown_name(names, word, span))
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
             .like(word, names.words(self.syntax))
     }
 
-    /// A decimal or hexadecimal integer up to `most`.
+    /// Parses a decimal, hexadecimal or binary integer up to `most`. `what` names it in errors.
     pub fn integer(&mut self, what: &str, most: u64) -> Parse<u64> {
         let token = self.peek();
         if token.kind != Kind::Number {
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One of `values`.
+    /// Parses an integer that must be one of `values`. `what` names it in errors.
     pub fn choice(&mut self, what: &str, values: &[u8]) -> Parse<u8> {
         let token = self.peek();
         let value = self.integer(what, u64::MAX)?;
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The operation, without suffixes after a dot.
+    /// Parses the operation, without suffixes after a dot.
     pub fn opcode(&mut self) -> Parse<Opcode> {
         let (word, span) = self.word("an operation")?;
         let found = OPS.iter().find(|op| op.name == word);
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `f0.1`
+    /// Parses a flag: `f0.1`. The subregister is 0 if it is not written.
     pub fn flag(&mut self) -> Parse<Flag> {
         let (word, span) = self.word("a flag, f0.0 to f1.1")?;
         let register = match word {
@@ -230,7 +230,7 @@ impl<'a> Parser<'a> {
         Ok(Flag { register, subregister })
     }
 
-    /// The suffix after the flag of a predicate.
+    /// Parses the optional suffix after the flag of a predicate: `.any8h`.
     pub fn predicate_control(&mut self) -> Parse<PredicateControl> {
         if self.eat('.') {
             self.name(&syntax::PREDICATES)
@@ -239,7 +239,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `r4`, `acc0`, `null`, `r[a0.2,16]`. A subregister after a dot is parsed by the caller.
+    /// Parses a register: `r4`, `acc0`, `null`, `r[a0.2,16]`. The caller parses a subregister
+    /// after a dot.
     pub fn base(&mut self) -> Parse<Base> {
         let what = "a register";
         let (word, span) = self.word(what)?;
@@ -289,7 +290,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a register without a name: `ARF208` in Mesa's syntax, `arf13.0` in ours.
+    /// Parses a register without a name: `ARF208` as Mesa prints it, `arf13.0` as this crate prints
+    /// it in IGA's syntax.
     fn reserved_register(&mut self, letters: &str, digits: &str, span: Span) -> Parse<Base> {
         let known = |kind: u8| {
             let arf = crate::gen8::eu::Arf::new(u64::from(kind)).ok();
@@ -316,7 +318,7 @@ impl<'a> Parser<'a> {
         Ok(Base { register: Register::Arf { file: known(kind), number, byte: 0 }, span, index })
     }
 
-    /// `[a0.2,16]` or Mesa's `[a0.2 16]`.
+    /// Parses an indirect address: `[a0.2,16]` or Mesa's `[a0.2 16]`.
     fn indirect(&mut self, span: Span) -> Parse<Base> {
         self.expect('[')?;
         let (word, word_span) = self.word("the address register a0")?;
@@ -348,7 +350,8 @@ impl<'a> Parser<'a> {
         Ok(Base { register, span: span.start..end, index: None })
     }
 
-    /// `base` with a subregister: starts at element `index` of type `ty`.
+    /// The register of `base`, starting at element `index` of type `ty`; unchanged without an
+    /// index.
     pub fn subregister(
         &self,
         base: &Base,
@@ -369,7 +372,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The number of a subregister after a dot, if there is one.
+    /// Parses the number of a subregister after a dot, if there is one.
     pub fn subregister_index(&mut self) -> Parse<Option<(u64, Span)>> {
         let numbered = self.is('.') && self.peek_at(1).kind == Kind::Number;
         if !numbered {
@@ -380,7 +383,7 @@ impl<'a> Parser<'a> {
         Ok(Some((self.integer("a subregister", 31)?, span)))
     }
 
-    /// Channels of a mask or of a swizzle: `xyz`.
+    /// The numbers of up to four channels of a mask or swizzle: 0, 1 and 2 for `xyz`.
     pub fn channels(&self, word: &str, span: &Span) -> Parse<[Option<u8>; 4]> {
         let mut channels = [None; 4];
         let refuse = || {
@@ -491,7 +494,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Three-source instructions can encode only general registers.
+    /// Returns an error if `base` is not a general register and the instruction has three sources:
+    /// it can encode only general registers.
     pub fn general_only(&self, i: &Instruction, base: &Base) -> Parse<()> {
         if i.opcode.op().format == Format::ThreeSource
             && !matches!(base.register, Register::Grf { .. })
@@ -547,13 +551,13 @@ const OTHER_GENERATIONS: &[(&str, &str)] = &[
     ("dp4a", "dp4a exists from Gen12 on"),
 ];
 
-/// `a type`, `an option`
+/// `kind` with its article: `a type`, `an option`.
 pub fn article(kind: &str) -> String {
     let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']);
     format!("{} {kind}", if vowel { "an" } else { "a" })
 }
 
-/// `1, 2, 4 or 8`
+/// The values as text: `1, 2, 4 or 8`.
 fn list(values: &[u8]) -> String {
     let mut text = String::new();
     for (index, value) in values.iter().enumerate() {

@@ -162,7 +162,7 @@ impl Line {
         Ok(Line { position, instruction, native, compact: false })
     }
 
-    /// Its jump targets, as original byte offsets.
+    /// The jump targets of the instruction, as original byte offsets.
     fn targets(&self) -> impl Iterator<Item = i64> {
         let position = self.position as i64;
         let distances = self.instruction.branch.map(|branch| [Some(branch.jip), branch.uip]);

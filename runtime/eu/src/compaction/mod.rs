@@ -14,7 +14,8 @@ use crate::problem::{Problem, operation};
 
 pub use kernel::{CompactError, compact_kernel, expand_kernel};
 
-/// The 16-byte form of a compact instruction, or `None` if the operation has no compact form.
+/// The 16-byte form of a compact instruction. `None` if an index has no row in its table; Gen8's
+/// tables have a row for every index.
 pub fn expand(compact: u64) -> Option<[u32; 4]> {
     expand_dwords([compact as u32, (compact >> 32) as u32]).ok()
 }
@@ -36,7 +37,7 @@ pub(crate) fn expand_dwords(compact: [u32; 2]) -> Result<[u32; 4], Problem> {
 }
 
 /// The 8-byte form that expands to exactly these 16 bytes, or `None` if there is none. Of equal
-/// table rows the first is used; Gen8's tables have none.
+/// table rows the first would be used; Gen8's tables have no equal rows.
 ///
 /// A send that ends the thread has no compact form: the descriptor is sign-extended from 13 bits,
 /// so bit 31 (end of thread) would also set bits 30:12.
@@ -70,8 +71,8 @@ impl Instruction {
     }
 
     /// The same computation with types that are in the compaction tables: a move of float 0.0
-    /// becomes a move of the zero vector `:vf`, and a move of a signed dword becomes unsigned.
-    /// Moves with a condition or saturation and all other instructions are unchanged.
+    /// becomes a move of the zero vector `:vf`, and a move of a signed immediate dword becomes
+    /// unsigned. Moves with a condition or saturation and all other instructions are unchanged.
     pub fn for_compaction(&self) -> Instruction {
         let mut changed = *self;
         let (Some(destination), Operand::Immediate(immediate)) =

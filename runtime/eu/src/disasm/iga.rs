@@ -36,7 +36,7 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
         let position =
             line.as_ref().map_or_else(|error| error.position, |located| located.position);
         while let Some(target) = targets.next_if(|target| *target <= position) {
-            // The label of a target inside an instruction is printed before it.
+            // The label of a target inside an instruction is printed before the next instruction.
             writeln!(out, "L{target}:")?;
         }
         match line {
@@ -301,7 +301,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         }
     }
 
-    /// `:ud`; it is left out in sends.
+    /// Prints a type, `:ud`. In sends, `:ud` is left out.
     fn ty(&mut self, ty: DataType) -> fmt::Result {
         if self.i.send.is_some() && ty == DataType::Ud {
             return Ok(());
@@ -486,7 +486,8 @@ fn scalar_three_source(i: &Instruction) -> Option<u8> {
     scalar.then_some(element as u8)
 }
 
-/// The double that all channels read, if the swizzle selects the same pair twice.
+/// The number of the double, 0 or 1, that all channels read, if the swizzle selects the same pair
+/// twice.
 fn scalar_double(source: &Source) -> Option<u8> {
     let Register::Grf { byte, .. } = source.register else { return None };
     let whole = source.ty == DataType::Df && byte % 16 == 0 && !source.replicate;
@@ -497,7 +498,7 @@ fn scalar_double(source: &Source) -> Option<u8> {
     }
 }
 
-/// The register, `bytes` further.
+/// A general register operand that starts `bytes` later; other registers are unchanged.
 fn advanced(register: Register, bytes: u8) -> Register {
     match register {
         Register::Grf { number, byte } => {

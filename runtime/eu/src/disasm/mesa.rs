@@ -433,7 +433,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.ty(ty)
     }
 
-    /// `g[a0.2 32]`. If `word` is not zero, `printed` is printed instead of it.
+    /// Prints an indirect register: `g[a0.2 32]`. Word 0 of a0 is left out; for any other `word`,
+    /// the number `printed` is printed.
     fn indirect(&mut self, word: u64, printed: u64, low: u64, sign: bool) -> fmt::Result {
         self.line.text("g[a0")?;
         if word != 0 {

@@ -57,7 +57,7 @@ impl Located {
     }
 
     /// Byte offsets of the jump targets that are encoded in the instruction. Targets before the
-    /// kernel are left out.
+    /// kernel and the absolute target of `calla` are left out.
     pub fn targets(&self) -> impl Iterator<Item = u64> {
         let position = self.position;
         let distances = self.instruction.branch.map(|branch| [Some(branch.jip), branch.uip]);

@@ -45,7 +45,7 @@ pub struct Lengths {
     pub returned: Span,
 }
 
-/// Counts of the payload without header, and of the response.
+/// Register counts of the payload without header, and of the response; `None` if unknown.
 type Payload = Option<(Span, Span)>;
 
 const NOTHING: Span = Span::exactly(0);
@@ -235,7 +235,8 @@ fn data_port_1(dwords: &[u32; 1]) -> Payload {
     }
 }
 
-/// Addresses, and one register for each channel and eight slots.
+/// Lengths of untyped surface messages: addresses, and one register of data for each channel and
+/// eight slots. Addresses of 64 bits take twice the registers.
 fn untyped(dwords: &[u32; 1]) -> Payload {
     use md::MtDp1;
     let message = msd::Msd1Us::unpack_lossy(dwords);

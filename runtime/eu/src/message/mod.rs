@@ -133,7 +133,8 @@ impl Description {
     }
 }
 
-/// `hdc.dc1 MSD1_US: SIMD Mode SIMD16, Channel Mask 0xe, Binding Table Index 2; sent 2, returned 2`
+/// Formats receiver, structure, fields and lengths: `hdc.dc1 MSD1_US: SIMD Mode SIMD16, Channel
+/// Mask 0xe, Binding Table Index 2; sent 2, returned 2`.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(function_name(self.function))?;
@@ -162,8 +163,8 @@ pub fn words(function: SharedFunction, descriptor: u32) -> Words {
     Words { function, descriptor }
 }
 
-/// `wr:3h+0, rd:0; hdc.dc1; media block write`: lengths in registers, receiver and message, as IGA
-/// prints them.
+/// Prints lengths in registers, receiver and message as IGA does: `wr:3h+0, rd:0; hdc.dc1; media
+/// block write`.
 pub(crate) fn comment<W: Write + ?Sized>(out: &mut W, send: &Send) -> fmt::Result {
     let function = name_in_comment(send.function);
     match send.descriptor {

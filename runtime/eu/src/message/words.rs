@@ -201,7 +201,7 @@ fn read_only<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     })
 }
 
-/// ` x4`; a single oword in the upper half of a register is ` x1H`.
+/// The number of owords as text: ` x4`. A single oword in the upper half of a register is ` x1H`.
 fn owords(blocks: md::MdcDbOw) -> &'static str {
     match blocks {
         md::MdcDbOw::OW1L => " x1",
@@ -266,7 +266,7 @@ fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     }
 }
 
-/// A fence may flush parts of the caches.
+/// Writes a fence for all memory, with the parts of the caches that it flushes.
 fn global_fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Result {
     const PARTS: [(u64, &str); 4] =
         [(8, " r/w data"), (4, " constant data"), (2, " texture data"), (1, " instruction data")];
@@ -293,7 +293,7 @@ fn global_fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> fmt::Resul
 /// Binding table index of shared local memory (2d p.13).
 const SHARED_LOCAL_MEMORY: u64 = 254;
 
-/// Bit of a fence that flushes the first cache on later hardware; reserved on Gen8.
+/// Bit of a fence that flushes the L1 cache on later hardware; reserved on Gen8.
 const FLUSH_L1: u32 = 8;
 
 fn data_port_1<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
@@ -367,7 +367,7 @@ fn float_atomic<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1], name: &str) -
     Some(write!(out, "{name} {operation} ({size}b){answer}"))
 }
 
-/// IGA derives the names of the parameters only from the number of registers.
+/// Names of the coordinates. IGA derives them only from the number of registers.
 fn coordinates(registers: u64) -> &'static str {
     match registers {
         1 => "; u",

@@ -17,7 +17,7 @@ pub struct Combination {
     pub destination: Option<DataType>,
     /// Types of the sources; `None` for a source that the operation does not have.
     pub sources: [Option<DataType>; 3],
-    /// The source of this combination.
+    /// The document or tool that this combination comes from.
     pub origin: Origin,
 }
 

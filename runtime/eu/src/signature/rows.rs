@@ -79,7 +79,7 @@ impl DataType {
     }
 }
 
-/// Sources of rows of types.
+/// The document or tool that a row of types comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Origin {
     /// The page of the operation in the Broadwell manual (2a).
@@ -114,10 +114,10 @@ pub struct Signature {
     pub destination: TypeSet,
     /// Types of each source; empty after the last source.
     pub sources: [TypeSet; 3],
-    /// All sources must have the same type. Reasons: the encoding of three sources has one field
-    /// for it, and integer division requires it.
+    /// True if all sources must have the same type: the encoding of three sources has one field for
+    /// the type, and integer division requires it.
     pub one_type: bool,
-    /// The source of this row.
+    /// The document or tool that this row comes from.
     pub origin: Origin,
 }
 

@@ -14,7 +14,7 @@ pub(super) static RULES: &[Rule] = &[
         "EU-DECODE",
         "2b, enumerations of the execution unit",
         "the dwords must be an instruction",
-        "encode it again: a used field holds a reserved value, or the kernel ends too early",
+        "encode the instruction again: a used field holds a reserved value, or the kernel ends too early",
         Check::Kernel(decodes),
     ),
     error(

@@ -32,7 +32,7 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-IF-TARGET",
         "2a if",
-        "UIP of an if must point to its endif; JIP must point to the instruction after its else, to its endif, or with BranchCtrl to a join",
+        "UIP of an if must point to its endif, or with BranchCtrl to its else; JIP must point to the instruction after its else, to its endif, or with BranchCtrl to a join",
         "compute the distances from the labels of the block",
         Check::Kernel(if_target),
     ),
@@ -47,7 +47,7 @@ pub(super) static RULES: &[Rule] = &[
         "EU-BLOCK-FORWARD",
         "2a if, else, break, cont, halt",
         "the targets of if, else, break, cont and halt must be after the instruction",
-        "compute the distance from a label after it",
+        "compute the distance from a label after the instruction",
         Check::Instruction(forward),
     ),
     error(
@@ -102,7 +102,7 @@ pub(super) static RULES: &[Rule] = &[
     warning(
         "EU-DEPENDENCY",
         "2b p.14",
-        "after a write with NoDDClr the same basic block should write the register without it, before any read",
+        "after a write with NoDDClr the same basic block should write the register again without NoDDClr, before any read",
         "remove NoDDClr from the last write of a sequence",
         Check::Kernel(dependency),
     ),
@@ -179,7 +179,7 @@ pub(super) static RULES: &[Rule] = &[
     warning(
         "EU-WAIT-ADJACENT",
         "IVB vol 4 part 3, notification registers",
-        "a wait should not follow a wait",
+        "a wait should not directly follow a wait",
         "put another instruction between them",
         Check::Kernel(adjacent_waits),
     ),
@@ -399,7 +399,8 @@ fn no_end(slots: &Slots, report: &mut Report<'_>) {
     }
 }
 
-/// Reports the first instruction of each piece of unreachable code; zeros are not code.
+/// Reports the first instruction of each piece of unreachable code. `nop`, zeros, undefined
+/// operations and what cannot be decoded do not count as code.
 fn unreached(slots: &Slots, report: &mut Report<'_>) {
     let mut before = false;
     for (slot, reached) in slots.all().iter().zip(&slots.reached) {

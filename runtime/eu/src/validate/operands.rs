@@ -176,7 +176,7 @@ pub(super) static RULES: &[Rule] = &[
         "EU-ADDRESS-RANGE",
         "2d p.12",
         "an operand with one address per row must use existing subregisters of a0; there are 16",
-        "load the addresses lower, or use fewer",
+        "load the addresses into lower subregisters, or use fewer",
         Check::Instruction(address_range),
     ),
     warning(
@@ -283,7 +283,7 @@ fn types(view: &View<'_>, report: &mut Report<'_>) {
         report.add(
             Place::Instruction,
             format_args!(
-                "{destination} <- {}; it accepts {}",
+                "{destination} <- {}; the operation accepts {}",
                 sources.join(", "),
                 table.join("; ")
             ),
@@ -369,8 +369,8 @@ fn modifier(source: &Source) -> &'static str {
 fn sel_choice(view: &View<'_>, report: &mut Report<'_>) {
     if view.op.traits.contains(Traits::SELECTS) {
         match (view.i.predicate.is_some(), view.i.condition.is_some()) {
-            (false, false) => report.add(Place::Instruction, format_args!("it has neither")),
-            (true, true) => report.add(Place::Instruction, format_args!("it has both")),
+            (false, false) => report.add(Place::Instruction, format_args!("sel has neither")),
+            (true, true) => report.add(Place::Instruction, format_args!("sel has both")),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ use crate::instruction::*;
 use crate::native::Native;
 use crate::ops::Format;
 
-/// Source of the region rules: Broadwell's own text is not available.
+/// The text that the region rules cite, because Broadwell's own text is not available.
 const REGIONS: &str = "G45 vol 4 11.3.10; Broadwell: Mesa's validator";
 
 pub(super) static RULES: &[Rule] = &[
@@ -134,8 +134,8 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-EXEC-STRIDE",
         REGIONS,
-        "in a destination narrower than the execution type, the distance of elements must be the size of the execution type (for bytes: at least)",
-        "use a larger stride and pack with a raw mov",
+        "in a destination narrower than the execution type, the distance of elements must be the size of the execution type (for bytes: at least that size)",
+        "write with the stride that gives this distance, then pack the elements with a mov of their type",
         Check::Instruction(execution_stride),
     ),
     warning(
@@ -148,21 +148,21 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-EXEC-ALIGN",
         REGIONS,
-        "a destination narrower than the execution type must be aligned to its size (bytes: or one byte higher)",
+        "a destination narrower than the execution type must be aligned to the size of the execution type (bytes: or one byte higher)",
         "start at a multiple of the execution type's size",
         Check::Instruction(execution_align),
     ),
     warning(
         "EU-EXEC-ALIGN-SCALAR",
         "G45 vol 4 11.3.10.1; Mesa's validator leaves it out",
-        "a single element narrower than the execution type should be aligned to its size too",
+        "a single element narrower than the execution type should be aligned to the size of the execution type too",
         "start at a multiple of the execution type's size",
         Check::Instruction(execution_align_scalar),
     ),
     error(
         "EU-PACKED-BYTE",
         "IVB vol 4 part 3, byte; G45 vol 4 11.3.10",
-        "packed bytes may be written only by a raw mov",
+        "packed bytes may be written only by a raw mov: one without conversion, modifier and saturation",
         "write every second byte and pack with a mov",
         Check::Instruction(packed_byte),
     ),
@@ -249,7 +249,7 @@ fn nibble(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The sources with regions.
+/// The register sources of a basic or math instruction in Align1, without null.
 fn regions<'a>(view: &View<'a>) -> impl Iterator<Item = (Place, &'a Source)> + use<'a> {
     let applies = view.computes() && view.align1();
     view.registers().filter(move |(_, source)| applies && !source.register.is_null())
@@ -445,8 +445,8 @@ fn narrow<'a>(view: &View<'a>) -> Option<(&'a Destination, DataType)> {
     (execution.size() > destination.ty.size() && !packed).then_some((destination, execution))
 }
 
-/// The distance of destination elements if it differs from the execution type's size, and whether
-/// it is a byte destination with a larger distance.
+/// For a narrow destination whose elements have the wrong distance: the distance in bytes, the
+/// execution type, and whether it is a byte destination with a distance larger than that type.
 fn odd_stride(view: &View<'_>) -> Option<(u8, DataType, bool)> {
     let (destination, execution) = narrow(view)?;
     let byte = destination.ty.size() == 1;
@@ -463,7 +463,7 @@ fn execution_stride(view: &View<'_>, report: &mut Report<'_>) {
         report.add(
             Place::Destination,
             format_args!(
-                "elements are {distance} bytes apart, it executes as {}",
+                "elements are {distance} bytes apart, the execution type is {}",
                 execution.name()
             ),
         );
@@ -475,14 +475,15 @@ fn execution_stride_byte(view: &View<'_>, report: &mut Report<'_>) {
         report.add(
             Place::Destination,
             format_args!(
-                "elements are {distance} bytes apart, it executes as {}",
+                "elements are {distance} bytes apart, the execution type is {}",
                 execution.name()
             ),
         );
     }
 }
 
-/// The byte offset of a narrow destination that is not aligned to the execution type.
+/// The byte offset of a narrow destination that is not aligned to the execution type, and that
+/// type.
 fn misaligned(view: &View<'_>) -> Option<(u32, DataType)> {
     let (destination, execution) = narrow(view).filter(|_| view.align1())?;
     let byte = super::view::direct_byte(&destination.register)?;
@@ -498,7 +499,7 @@ fn execution_align(view: &View<'_>, report: &mut Report<'_>) {
     {
         report.add(
             Place::Destination,
-            format_args!("byte {byte}, it executes as {}", execution.name()),
+            format_args!("byte {byte}, the execution type is {}", execution.name()),
         );
     }
 }
@@ -509,7 +510,7 @@ fn execution_align_scalar(view: &View<'_>, report: &mut Report<'_>) {
     {
         report.add(
             Place::Destination,
-            format_args!("byte {byte}, it executes as {}", execution.name()),
+            format_args!("byte {byte}, the execution type is {}", execution.name()),
         );
     }
 }
@@ -552,7 +553,7 @@ fn align16_destination<'a>(view: &View<'a>) -> Option<&'a Destination> {
 /// Reads the stride from the dwords, because `Instruction` has no field for these unused bits.
 fn align16_stride(native: &Native, report: &mut Report<'_>) {
     let Some(i) = report.instruction else { return };
-    // Compilers leave it 0 in the division macros.
+    // Compilers leave the stride 0 in the division macros.
     let written = i.destination.is_some_and(|destination| {
         !destination.register.is_null() && destination.macro_accumulator.is_none()
     });
@@ -565,7 +566,7 @@ fn align16_stride(native: &Native, report: &mut Report<'_>) {
     let stride =
         eu::EuInstructionOperandDstAlign16::unpack_lossy(&[region]).destination_horizontal_stride;
     if stride != eu::HorzStride::_1 {
-        report.add(Place::Destination, format_args!("it is encoded as {}", stride.bits()));
+        report.add(Place::Destination, format_args!("the stride is encoded as {}", stride.bits()));
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) static RULES: &[Rule] = &[
         "EU-EOT-REPLY",
         "G45 vol 4 11.5.4",
         "the message that ends the thread must have no reply",
-        "send it before the last message",
+        "send a message that has a reply before the last message",
         Check::Instruction(eot_reply),
     ),
     error(

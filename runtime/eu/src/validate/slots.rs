@@ -80,8 +80,8 @@ impl Slots {
     }
 }
 
-/// For each instruction, whether it is reachable from the first one. After a jump with an unknown
-/// target, every instruction that is not zero counts as reachable.
+/// For each instruction, whether it is reachable from the first one. If a jump with an unknown
+/// target is reachable, every instruction that is not zero counts as reachable.
 pub fn reached(slots: &Slots) -> Vec<bool> {
     let all = slots.all();
     let mut reached = vec![false; all.len()];

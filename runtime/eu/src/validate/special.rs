@@ -168,7 +168,7 @@ pub(super) static RULES: &[Rule] = &[
     error(
         "EU-MATH-ACCUMULATOR",
         "2a p.442",
-        "math must not read accumulators",
+        "math, except the steps of macros, must not read accumulators",
         "move the accumulator to a general register",
         Check::Instruction(math_accumulator),
     ),

@@ -239,7 +239,7 @@ fn every_rule_is_kept_and_broken() {
             }
         };
         if !breaks(&found, id) {
-            wrong.push(format!("{id}: it is not broken:{}", listed(&found)));
+            wrong.push(format!("{id}: the changed kernel does not break it:{}", listed(&found)));
         }
     }
     for rule in validate::rules() {
@@ -269,7 +269,7 @@ fn rules_are_complete() {
     assert_eq!(ids.len(), validate::rules().count());
 }
 
-/// A finding prints severity, rule, position, instruction, values and hint.
+/// A finding prints severity, id, position, instruction, condition, values and hint in one line.
 #[test]
 fn a_finding_says_all_in_a_line() {
     let found = validate::kernel(&bytes("nop\n mov (8|M0) r4.0<1>:w r5.0<8;8,2>:w"));

@@ -7,11 +7,12 @@ use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// An address space (VM) of a client.
+/// Identifies an address space (VM) of a client.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct VmId(pub u64);
 
-/// First address that is assigned. A lower one in a batch is always a mistake of the client.
+/// First address that is assigned. Nothing lies below unless the client chose the address, so small
+/// wrong addresses in a batch fault.
 const FIRST: u64 = 0x1000_0000;
 /// End of assigned addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
 /// GiB free.
@@ -19,8 +20,8 @@ const END_32: u64 = (1 << 32) - 4096;
 /// End of the address space.
 const END_48: u64 = 1 << 48;
 
-/// The assigned addresses of an address space. An object keeps its address, so that later
-/// submissions need no relocation.
+/// The addresses that the kernel assigned in an address space. An object keeps its address, so that
+/// later submissions need no relocation.
 #[derive(Debug, Default)]
 pub struct Vm {
     /// Number of contexts and handles that refer to the address space.
@@ -37,11 +38,11 @@ pub struct Wanted {
     pub object: ObjectId,
     /// Size in bytes, whole pages.
     pub size: u64,
-    /// Alignment: a power of two, or 0.
+    /// Alignment in bytes: a power of two, or 0.
     pub alignment: u64,
-    /// The address that the client chose.
+    /// The address, if the client chose it.
     pub pinned: Option<u64>,
-    /// The object supports 48-bit addresses.
+    /// True if the object supports 48-bit addresses.
     pub wide: bool,
 }
 
@@ -82,7 +83,8 @@ impl Vm {
         }
     }
 
-    /// The addresses of a submission's objects, in order.
+    /// The addresses of a submission's objects, in order: the chosen ones, and assigned ones for
+    /// the other objects.
     ///
     /// # Errors
     /// ENOSPC if there is no room, or if two chosen ranges overlap.
@@ -109,7 +111,8 @@ impl Vm {
         Ok(addresses)
     }
 
-    /// The object's assigned address, or a new one. `taken` has the ranges of this submission.
+    /// The object's assigned address, or a new one if it has none that fits. `taken` has the ranges
+    /// of this submission so far; the object's range is added.
     fn find(&mut self, wanted: &Wanted, taken: &mut BTreeMap<u64, u64>) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { END_32 };

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Size of the aperture that GEM_GET_APERTURE reports, in bytes.
 pub const APERTURE: u64 = 4 << 30;
 
-/// Default of [`Config::work_limit`]: a whole GPU would need some minutes for it.
+/// Default of [`Config::work_limit`]: about a minute of the model's own time.
 const WORK_LIMIT: u64 = 1 << 36;
 
 /// The options.
@@ -19,25 +19,25 @@ pub struct Config {
     pub threads: usize,
     /// Units of work after which a submission counts as a hang.
     pub work_limit: u64,
-    /// Preferred and largest display mode.
+    /// Preferred and largest display mode; `None` for the default monitor.
     pub mode: Option<Mode>,
-    /// Directory for captures, with a subdirectory for each process.
+    /// Directory for captures, with a subdirectory for each process; `None` for no captures.
     pub capture: Option<PathBuf>,
-    /// Check every batch with the rules engine.
+    /// True to check every batch with the rules engine.
     pub check: bool,
-    /// Print statistics at the end.
+    /// True to print statistics when the process ends.
     pub stats: bool,
-    /// Print each ioctl.
+    /// True to print each ioctl.
     pub log: bool,
-    /// File for a trace (Perfetto).
+    /// File for a trace (Perfetto), if one is wanted.
     pub trace: Option<PathBuf>,
-    /// Directory for displayed images, with a subdirectory for each process.
+    /// Directory for displayed images, with a subdirectory for each process; `None` for no images.
     pub frames: Option<PathBuf>,
     /// Directory for error states.
     pub errors: PathBuf,
-    /// Report success to the client after a fault.
+    /// True to report success to the client after a fault.
     pub ignore_faults: bool,
-    /// Clients continue while their work runs, and wait for fences.
+    /// True if clients continue while their work runs, and wait for fences.
     pub asynchronous: bool,
 }
 
@@ -86,7 +86,7 @@ pub struct NoMode;
 impl FromStr for Mode {
     type Err = NoMode;
 
-    /// `WIDTHxHEIGHT` or `WIDTHxHEIGHT@HZ`.
+    /// Parses `WIDTHxHEIGHT`, with 60 Hz, or `WIDTHxHEIGHT@HZ`.
     fn from_str(word: &str) -> Result<Mode, NoMode> {
         let number = |word: &str, most: u16| {
             word.parse::<u16>().ok().filter(|number| (1..=most).contains(number)).ok_or(NoMode)
@@ -101,7 +101,8 @@ impl FromStr for Mode {
     }
 }
 
-/// The PCI id for `GT1`, `GT2`, `GT3`, or for a PCI id in hexadecimal.
+/// The PCI id that `word` names: `GT1`, `GT2`, `GT3`, or a PCI id in hexadecimal. `None` if `word`
+/// names no Broadwell.
 pub fn device(word: &str) -> Option<u32> {
     match word.to_ascii_lowercase().as_str() {
         "gt1" => Some(0x1606),
@@ -115,8 +116,8 @@ pub fn device(word: &str) -> Option<u32> {
 }
 
 impl Config {
-    /// Reads the options from `variable`. Also returns messages about invalid ones. Without
-    /// `GENX_SHIM_THREADS`, all cores are used.
+    /// Reads the options. `variable` returns the value of an environment variable. Also returns
+    /// messages about invalid values. Without `GENX_SHIM_THREADS`, all cores are used.
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
         let mut wrong = Vec::new();
         let mut config = Config::default();
@@ -173,13 +174,14 @@ impl Config {
         (config, wrong)
     }
 
-    /// Numbers of slices, subslices, execution units and engines.
+    /// Numbers of slices, subslices, execution units and video engines.
     pub fn topology(&self) -> Topology {
         Topology::of(self.device).unwrap_or(Topology::GT2)
     }
 }
 
-/// Numbers of slices, subslices and execution units. (Linux intel_sseu.c, bdw_sseu_info_init)
+/// Numbers of slices, subslices, execution units and video engines. (Linux intel_sseu.c,
+/// bdw_sseu_info_init)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Topology {
     /// Slices.
@@ -202,7 +204,8 @@ impl Topology {
 
     const GT2: Topology = Topology { slices: 1, subslices: 3, eus: 8, videos: 1 };
 
-    /// The topology of a PCI id: bits 7:4 are 0 for GT1, 1 for GT2, 2 for GT3.
+    /// The topology of a PCI id: bits 7:4 are 0 for GT1, 1 for GT2, 2 for GT3. `None` if the id is
+    /// not that of a Broadwell.
     pub const fn of(id: u32) -> Option<Topology> {
         match id {
             0x1602..=0x160f => Some(Topology { slices: 1, subslices: 2, eus: 6, videos: 1 }),

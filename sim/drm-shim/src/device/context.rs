@@ -11,31 +11,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Largest number of engines in a map: a submission's flags have 6 bits for the index.
+/// Largest number of engines in an engine map: a submission's flags have 6 bits for the index.
 const MAX_ENGINES: usize = 64;
 
 /// Largest number of extensions in a chain.
 const MAX_EXTENSIONS: usize = 64;
 
-/// The state of a context on one engine (the kernel's `intel_context`).
+/// Identifies the state of a context on one engine (the kernel's `intel_context`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct EngineContextId(pub u64);
 
 /// Fault state of a context. The worker thread changes it while ioctls run.
 #[derive(Debug)]
 pub struct Health {
-    /// A fault has banned the context.
+    /// True if a fault has banned the context.
     pub banned: AtomicBool,
     /// Number of faults that the context caused.
     pub guilty: AtomicU32,
-    /// A fault does not ban the context.
+    /// True if faults do not ban the context.
     pub recoverable: AtomicBool,
     /// Number of faults of all contexts of the file.
     pub resets: Arc<AtomicU32>,
 }
 
 impl Health {
-    /// Records a fault. It bans the context if `bans`, unless the context is recoverable.
+    /// Records a fault. If `bans`, the fault bans the context unless the context is recoverable.
     pub fn fault(&self, bans: bool) {
         self.resets.fetch_add(1, Ordering::Relaxed);
         self.guilty.fetch_add(1, Ordering::Relaxed);
@@ -48,13 +48,14 @@ impl Health {
 /// A context of a client.
 #[derive(Debug)]
 pub struct Context {
-    /// Its address space.
+    /// The context's address space.
     pub vm: VmId,
-    /// Its engine map, if it has one. `None` is an index without an engine.
+    /// The context's engine map, if it has one. An element is `None` if the index has no engine.
     pub engines: Option<Vec<Option<EngineId>>>,
-    /// Its state on each engine: by index in the engine map, or by engine without a map.
+    /// The context's state on each engine, by index in the engine map; without a map, by number of
+    /// the engine.
     pub hardware: BTreeMap<u32, EngineContextId>,
-    /// Its fault state.
+    /// The context's fault state.
     pub health: Arc<Health>,
     bannable: bool,
     persistent: bool,
@@ -106,7 +107,7 @@ pub fn extensions(host: &dyn Host, mut address: u64) -> Result<Vec<(Extension, u
     Ok(chain)
 }
 
-/// Engines by their class in the uAPI.
+/// The engine of each engine class in the uAPI, by number of the class.
 pub const CLASSES: [EngineId; 4] =
     [EngineId::Render, EngineId::Blitter, EngineId::Video, EngineId::VideoEnhance];
 
@@ -119,7 +120,7 @@ impl Device {
         id
     }
 
-    /// Drops a reference.
+    /// Drops a reference to an address space, and removes the space with its last reference.
     pub(super) fn release_vm(&mut self, id: VmId) {
         if let Some(vm) = self.vms.get_mut(&id) {
             vm.users -= 1;
@@ -135,8 +136,8 @@ impl Device {
         }
     }
 
-    /// Removes a context when its work is complete. If it is not persistent, requests that have not
-    /// started fail.
+    /// Removes a context. Its state on engines is removed when its work is complete. If the context
+    /// is not persistent, its requests that have not started fail.
     pub(super) fn destroy_context(&mut self, mut context: Context) {
         if !context.persistent {
             let states: Vec<EngineContextId> = context.hardware.values().copied().collect();
@@ -146,14 +147,15 @@ impl Device {
         self.release_vm(context.vm);
     }
 
-    /// Removes the state on all engines: they start with new state.
+    /// Removes the context's state on all engines. Its later submissions start with new state.
     pub(super) fn forget_state(&mut self, context: &mut Context) {
         let states: Vec<EngineContextId> =
             std::mem::take(&mut context.hardware).into_values().collect();
         self.queue.free(&[], &states);
     }
 
-    /// The state of a context on an engine; a new one on its first use.
+    /// The state of a context on an engine: that of key `slot` in `Context::hardware`. New state
+    /// on its first use.
     pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> EngineContextId {
         *context.hardware.entry(slot).or_insert_with(|| {
             let id = EngineContextId(self.next_engine_context);
@@ -296,7 +298,7 @@ impl Device {
         Ok(())
     }
 
-    /// The engine map that a client passes.
+    /// The engine map that a client passes; `None` for a size of 0, which removes the map.
     fn engine_map(
         &mut self,
         arg: &i915::ContextParam,
@@ -422,8 +424,8 @@ impl Device {
         }
         let context = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?;
         arg.reset_count = file.resets.load(Ordering::Relaxed);
-        // A fault does not affect work of other contexts, so their work is never pending in a
-        // reset.
+        // A fault does not affect the work of other contexts, so no reset finds this context's
+        // work pending.
         (arg.batch_active, arg.batch_pending) = (context.health.guilty.load(Ordering::Relaxed), 0);
         Ok(())
     }

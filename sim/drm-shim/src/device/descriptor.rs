@@ -1,9 +1,9 @@
 //! File descriptors that stand for an open device, a shared buffer, a syncobj or a sync file.
 //!
-//! Each is one end of a pair of sockets. The other end stays with the device, and its socket name
-//! says what the descriptor stands for. So any process that holds the descriptor can read that name
-//! (getpeername). poll and read work without additional code. When the last duplicate is closed,
-//! the device's end hangs up.
+//! Each descriptor is one end of a pair of sockets. The other end stays with the device, and the
+//! name of that socket says what the descriptor stands for. Any process that holds the descriptor
+//! can read this name (getpeername). poll and read work without additional code. When the last
+//! duplicate of the descriptor is closed, the device's end hangs up.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -41,7 +41,7 @@ pub enum Descriptor {
         size: u64,
         /// Tiling (the kernel's number) and stride in bytes.
         tiling: (u32, u32),
-        /// Number of the object in that process.
+        /// Number of the object in the process that owns the buffer.
         object: u64,
     },
     /// A syncobj.
@@ -58,7 +58,7 @@ pub enum Descriptor {
     Directory {
         /// Which open directory.
         id: Id,
-        /// Number of its path.
+        /// Number of its path in the tree.
         number: u64,
     },
 }
@@ -108,7 +108,7 @@ impl fmt::Display for Descriptor {
     }
 }
 
-/// The error for a name that is not in this format.
+/// The error for a socket name that stands for no descriptor of this library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownName;
 
@@ -148,7 +148,7 @@ impl FromStr for Descriptor {
 }
 
 impl Descriptor {
-    /// A new descriptor: the client's end and the device's.
+    /// Creates a descriptor: returns the client's end and the device's end.
     ///
     /// # Errors
     /// EMFILE or ENFILE if there are too many descriptors.
@@ -210,14 +210,14 @@ pub fn is_fence(descriptor: BorrowedFd<'_>) -> bool {
     matches!(Descriptor::of(descriptor), Some(Descriptor::SyncFile { .. }))
 }
 
-/// Signals a sync file, with its result.
+/// Signals a sync file through the device's end. `well` is false if the work failed.
 pub fn signal(device: &OwnedFd, well: bool) {
     let status = if well { 1 } else { -Errno::IO.raw_os_error() };
     send_event(device, &status.to_ne_bytes());
 }
 
-/// The status that SYNC_IOC_FILE_INFO reports: 1 if signaled, 0 if not, a negative error if the
-/// work failed.
+/// The status of a sync file as SYNC_IOC_FILE_INFO reports it: 1 if signaled, 0 if not, a negative
+/// error if the work failed.
 pub fn status(fence: impl AsFd) -> i32 {
     let mut status = [0; 4];
     let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;

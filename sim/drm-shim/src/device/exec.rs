@@ -62,7 +62,8 @@ impl Device {
         }
     }
 
-    /// The fences of a submission. Fences to wait for must exist.
+    /// The fences of a submission. A syncobj to wait for must have a fence; otherwise the result is
+    /// EINVAL.
     fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Fences, Stop> {
         let mut fences = Fences::default();
         if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
@@ -104,7 +105,7 @@ impl Device {
         Ok(fences)
     }
 
-    /// The engine of a submission, and the key of its context state in the context.
+    /// The engine of a submission, and the key of its context state in `Context::hardware`.
     fn engine(&self, context: &Context, flags: u64) -> Result<(EngineId, u32), Errno> {
         let number = flags & exec::RING_MASK;
         if let Some(engines) = &context.engines {
@@ -127,7 +128,8 @@ impl Device {
         Ok((engine, engine as u32 + if second { 8 } else { 0 }))
     }
 
-    /// Queues a submission. Returns its fence, and whether it uses shared objects.
+    /// Queues a submission. Returns the fence of the submission, and whether it uses shared
+    /// objects.
     fn submit(
         &mut self,
         file: &File,
@@ -135,8 +137,8 @@ impl Device {
         arg: &ExecBuffer2,
         fences: Fences,
     ) -> Result<(Fence, bool), Stop> {
-        // Gen7 only: GEN7_SOL_RESET. The constants offset ended with gen6, the resource streamer is
-        // refused.
+        // These flags are refused: GEN7_SOL_RESET is for Gen7 only, constants offsets exist up to
+        // Gen6, and the kernel does not support the resource streamer.
         let refused = exec::GEN7_SOL_RESET | exec::CONSTANTS_MASK | exec::RESOURCE_STREAMER;
         if arg.flags & !exec::KNOWN != 0
             || arg.flags & refused != 0
@@ -226,7 +228,8 @@ impl Device {
         Ok((fence, is_shared))
     }
 
-    /// Fences of earlier work on the same objects: a read waits for writes, a write waits for all.
+    /// Fences of earlier work on the same objects: a read waits for earlier writes, a write for
+    /// earlier reads and writes.
     fn implicit_fences(&mut self, batch: &Batch) -> Vec<Fence> {
         let mut waits = Vec::new();
         for (id, entry) in batch.objects.iter().zip(&batch.entries) {
@@ -239,7 +242,7 @@ impl Device {
         waits
     }
 
-    /// Resolves handles and assigns addresses.
+    /// Resolves the handles of a submission's objects, and assigns addresses to the objects.
     fn place(
         &mut self,
         file: &File,
@@ -270,7 +273,8 @@ impl Device {
         Ok((wanted.iter().map(|wanted| wanted.object).collect(), addresses))
     }
 
-    /// Writes the addresses of objects into the batches, as the relocations describe.
+    /// Writes addresses of objects into the objects that have relocations, as the relocations
+    /// describe.
     fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
         let host = self.host;
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {

@@ -18,7 +18,8 @@ pub fn now() -> u64 {
 /// The time limit of a wait without a timeout: only a change ends it.
 pub const FOREVER: u64 = u64::MAX;
 
-/// Counts changes that threads wait for. It has its own lock; a thread that waits holds no other.
+/// Counts changes that threads wait for. The count has its own lock; a thread that waits holds no
+/// other lock.
 #[derive(Debug, Default)]
 pub struct Changes {
     count: Mutex<u64>,
@@ -26,7 +27,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// The count. Read it before checking the condition to wait for.
+    /// The count. Read the count before checking the condition to wait for.
     pub fn count(&self) -> u64 {
         *self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -37,12 +38,13 @@ impl Changes {
         self.changed.notify_all();
     }
 
-    /// Waits until the count differs from `seen`, but at most until a time of the clock.
+    /// Waits until the count differs from `seen`, but at most until the time `until` of `now`,
+    /// and at most a second.
     pub fn wait(&self, seen: u64, until: u64) {
         let left = Duration::from_nanos(until.saturating_sub(now()));
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        // At most a second: a signal handler may have delayed this thread, so it checks its
-        // condition again.
+        // At most a second: a signal handler may have delayed this thread, so the caller must check
+        // its condition again.
         let limit = left.min(Duration::from_secs(1));
         drop(self.changed.wait_timeout_while(count, limit, |count| *count == seen));
     }
@@ -90,7 +92,7 @@ impl Fence {
         }))
     }
 
-    /// Class of the engine.
+    /// Class of the engine in the uAPI; `None` if no engine does the work.
     pub fn class(&self) -> Option<u16> {
         self.0.class
     }
@@ -118,7 +120,7 @@ impl Fence {
         }
     }
 
-    /// Waits until the fence signals.
+    /// Waits until the fence signals, and returns its result.
     pub fn wait(&self) -> Result<(), Errno> {
         loop {
             let seen = self.0.changes.count();

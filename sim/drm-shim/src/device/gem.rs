@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
 
-/// Largest size of an object in bytes. Offsets for mmap reserve that much for each.
+/// Largest size of an object in bytes. Offsets for mmap reserve that much for each object.
 pub const MAX_SIZE: u64 = 1 << 35;
 
-/// An object. Files have their own handles for it.
+/// Identifies an object in the device. Files have their own handles for the object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct ObjectId(pub u64);
 
@@ -39,7 +39,7 @@ impl Storage {
         }
     }
 
-    /// True unless these are the client's pages and the client has unmapped or protected some.
+    /// False if this is memory of the client, and the client has unmapped or protected some pages.
     pub fn is_accessible(&self) -> bool {
         match self {
             Storage::File(_) => true,
@@ -47,7 +47,7 @@ impl Storage {
         }
     }
 
-    /// Parts of the memory that may contain anything but zeros.
+    /// Parts of the memory that may contain bytes other than zero.
     pub fn populated(&self) -> Vec<Range<usize>> {
         match self {
             Storage::File(pages) => pages
@@ -67,34 +67,36 @@ pub type Objects = BTreeMap<ObjectId, Object>;
 /// An object.
 #[derive(Debug)]
 pub struct Object {
-    /// Number of handles, descriptors and frame buffers that refer to it.
+    /// Number of handles, descriptors and frame buffers that refer to the object.
     pub users: u32,
     /// Size in bytes, whole pages.
     pub size: u64,
-    /// Its memory.
+    /// The object's memory.
     pub storage: Storage,
-    /// The descriptor by which another process' object was imported. That process keeps the object
-    /// as long as the descriptor is open.
+    /// The descriptor, if the object was imported from another process. That process keeps the
+    /// object as long as the descriptor is open.
     pub imported_from: Option<OwnedFd>,
-    /// The display or other processes may read it without waiting for fences.
+    /// True if the display or other processes may read the object without waiting for fences.
     pub is_shared: bool,
     /// Tiling: the kernel's number for linear, X or Y.
     pub tiling: u32,
     /// Stride in bytes if tiled.
     pub stride: u32,
-    /// The GPU may not write it.
+    /// True if the GPU may not write the object.
     pub read_only: bool,
-    /// Caching level (SET_CACHING). GPUs with a shared last-level cache start with 1.
+    /// Caching level (SET_CACHING). It is 1 at first, as on all GPUs with a shared last-level
+    /// cache.
     pub caching: u32,
-    /// Its global name (FLINK).
+    /// The object's global name, if a client has requested one (FLINK).
     pub name: Option<u32>,
-    /// Its linear view through the aperture.
+    /// The object's linear view through the aperture, if a client has requested one.
     pub view: Option<SharedView>,
-    /// A submission has used it, so the machine has adopted its memory.
+    /// True if a submission has listed the object. The machine adopts the object's memory when that
+    /// submission runs.
     pub submitted: bool,
-    /// Fence of the last work that writes it, until that signals.
+    /// Fence of the last work that writes the object, until this fence signals.
     pub written: Option<Fence>,
-    /// Fences of work that reads it since then.
+    /// Fences of work that reads the object and was submitted after the last write.
     pub read: Vec<Fence>,
 }
 
@@ -112,7 +114,7 @@ impl Object {
         self.written.iter().chain(reads).cloned().collect()
     }
 
-    /// Records new work.
+    /// Records new work on the object. `writes` is true if the work writes the object.
     pub fn add_work(&mut self, fence: &Fence, writes: bool) {
         self.advance();
         if writes {
@@ -123,10 +125,10 @@ impl Object {
         }
     }
 
-    /// Waits for pending work.
+    /// Makes the ioctl wait for pending work, as `work` selects it.
     ///
     /// # Errors
-    /// [`Stop::Wait`] while there is any.
+    /// [`Stop::Wait`] while there is such work.
     pub fn wait(&mut self, also_reads: bool) -> Outcome {
         match self.work(also_reads)[..] {
             [] => Ok(()),
@@ -144,7 +146,7 @@ impl Device {
         self.objects.get(&id).ok_or(Errno::NOENT)
     }
 
-    /// An object, to be changed.
+    /// An object, mutable.
     ///
     /// # Errors
     /// ENOENT if it does not exist.
@@ -152,7 +154,7 @@ impl Device {
         self.objects.get_mut(&id).ok_or(Errno::NOENT)
     }
 
-    /// A copy of the contents; empty if they cannot be read.
+    /// A copy of the contents of an object; empty if they cannot be read.
     pub(super) fn bytes(&self, id: ObjectId) -> Vec<u8> {
         let Some(object) = self.objects.get(&id) else { return Vec::new() };
         let mut bytes = vec![0; object.size as usize];
@@ -166,7 +168,7 @@ impl Device {
     /// child would otherwise allocate the same ranges.
     ///
     /// # Errors
-    /// ENOMEM.
+    /// ENOMEM if the arena has no room.
     pub(super) fn allocate(&mut self, size: u64) -> Result<Arc<dyn FilePages>, Errno> {
         let arena = match self.arena.take().filter(|arena| arena.owner() == std::process::id()) {
             Some(arena) => arena,
@@ -175,7 +177,7 @@ impl Device {
         self.arena.insert(arena).allocate(size).ok_or(Errno::NOMEM)
     }
 
-    /// A new object with one reference.
+    /// Adds an object with one reference.
     pub(super) fn insert(&mut self, storage: Storage) -> ObjectId {
         let id = ObjectId(self.next_object);
         self.next_object += 1;
@@ -211,8 +213,8 @@ impl Device {
         Ok(self.insert(Storage::File(pages)))
     }
 
-    /// Drops a reference. With the last one the object is removed; its memory stays until pending
-    /// work is complete.
+    /// Drops a reference to an object. With the last reference the object is removed; its memory
+    /// stays until pending work is complete.
     pub(super) fn release(&mut self, id: ObjectId) {
         let Some(object) = self.objects.get_mut(&id) else { return };
         object.users -= 1;
@@ -224,7 +226,7 @@ impl Device {
             vm.forget(id);
         }
         if let Some(name) = object.name {
-            // An object removes its own name only, so the name exists.
+            // Only the removal of an object removes its name, so the name still exists.
             let _ = self.names.remove(name);
         }
         if object.submitted {
@@ -234,8 +236,8 @@ impl Device {
 
     /// GEM_BUSY: the classes of engines with pending work on an object.
     pub(super) fn gem_busy(&mut self, file: &mut File, arg: &mut i915::GemBusy) -> Outcome {
-        // (Linux i915_gem_busy.c: bit 16 + class for readers and the writer; the writer's class + 1
-        // in the low half)
+        // (Linux i915_gem_busy.c: bit 16 + class for each reader and the writer; bits 15:0 are the
+        // writer's class + 1)
         let reader = |fence: &Fence| fence.class().map_or(0xffff_0000, |class| 0x1_0000 << class);
         let object = self.object_mut(*file.objects.get(arg.handle)?)?;
         object.advance();
@@ -247,7 +249,8 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_WAIT: waits for pending work on an object. The timeout returns the time that is left.
+    /// GEM_WAIT: waits for pending work on an object. `arg.timeout_ns` returns the time that is
+    /// left. `since` is the time of the ioctl's first call.
     pub(super) fn gem_wait(
         &mut self,
         file: &mut File,
@@ -276,7 +279,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CREATE_EXT. Its extensions choose memory regions, and there is only one.
+    /// GEM_CREATE_EXT. Its extensions choose memory regions, and there is only one region.
     pub(super) fn gem_create_ext(
         &mut self,
         file: &mut File,
@@ -319,7 +322,7 @@ impl Device {
         Ok(())
     }
 
-    /// Fences of pending work on client pages in a range.
+    /// Fences of pending work on the client's own pages in a range of its addresses.
     pub fn work_on(&mut self, address: u64, bytes: u64) -> Vec<Fence> {
         let here = |object: &&mut Object| match &object.storage {
             Storage::User(pages) => pages.overlaps(address, bytes),
@@ -343,13 +346,13 @@ impl Device {
             .is_ok_and(|id| self.object(*id).is_ok_and(|object| object.is_shared));
         self.close_handle(file, arg.handle)?;
         if is_shared {
-            // Its descriptors may be closed already, so it may be possible to remove it.
+            // The object's descriptors may be closed already. Then it can be removed now.
             self.collect();
         }
         Ok(())
     }
 
-    /// The object of a handle. The range of `offset` and `size` must lie in it.
+    /// The object of a handle. EINVAL if `size` bytes from `offset` on do not lie in the object.
     fn part(&self, file: &File, handle: u32, offset: u64, size: u64) -> Result<ObjectId, Errno> {
         let id = *file.objects.get(handle)?;
         let object = self.object(id)?;
@@ -442,7 +445,7 @@ impl Device {
     /// the object.
     ///
     /// # Errors
-    /// EINVAL for an offset that no object has.
+    /// EINVAL for an offset that no object has, or a range beyond the end of the object.
     pub fn mapping(&self, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
         let (id, aperture, within) = object_at(offset);
         let object = self.object(id).map_err(|_| Errno::INVAL)?;
@@ -479,7 +482,8 @@ impl Device {
     }
 }
 
-/// Pieces of a range, each of which is copied separately.
+/// Splits a range into pieces of at most 1 MiB, which are copied one by one: offset and length of
+/// each.
 fn pieces(offset: u64, size: u64) -> impl Iterator<Item = (u64, usize)> {
     const PIECE: u64 = 1 << 20;
     let end = offset + size;
@@ -491,13 +495,13 @@ fn inside(offset: u64, length: u64, size: u64) -> Result<(), Errno> {
     end.is_some_and(|end| end <= size).then_some(()).ok_or(Errno::INVAL)
 }
 
-/// The offset for mmap: object number from bit 36 on; bit 35 for the view through the aperture;
-/// offset in the object below.
+/// The offset for mmap at which an object starts: object number from bit 36 on; bit 35 for the view
+/// through the aperture. Bits 34:0 are for the offset in the object.
 fn offset_of(id: ObjectId, aperture: bool) -> u64 {
     id.0 << 36 | u64::from(aperture) << 35
 }
 
-/// The inverse of [`offset_of`], with the offset in the object.
+/// The inverse of [`offset_of`]: object, whether it is the view, and offset in the object.
 fn object_at(offset: u64) -> (ObjectId, bool, u64) {
     (ObjectId(offset >> 36), offset >> 35 & 1 != 0, offset & (MAX_SIZE - 1))
 }

@@ -62,7 +62,7 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// the address is not 0.
     fn user_pages(&self, address: u64, bytes: u64, writable: bool) -> Arc<dyn UserPages>;
 
-    /// Starts a thread that does `work`.
+    /// Starts a thread that calls `work`.
     ///
     /// # Errors
     /// EAGAIN if the process cannot have another thread.
@@ -83,7 +83,7 @@ pub trait Pages: fmt::Debug + Send + Sync {
     /// Writes bytes from `offset` on.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// Those of [`read`](Self::read).
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno>;
 
     /// The same memory for the model. It stays mapped as long as the result exists.
@@ -104,14 +104,15 @@ pub trait FilePages: Pages {
         (file.as_raw_fd(), offset)
     }
 
-    /// The parts that have been written. Reading the others would allocate pages for them.
+    /// The parts that have been written. Reading other parts would allocate pages for them.
     fn populated(&self) -> Vec<Range<u64>>;
 }
 
 /// Memory of an object that consists of the client's own pages. The client may unmap them at any
 /// time.
 pub trait UserPages: Pages {
-    /// True if one of the pages is part of a range of addresses.
+    /// True if at least one of the pages overlaps `bytes` bytes from the client's address `address`
+    /// on.
     fn overlaps(&self, address: u64, bytes: u64) -> bool;
 
     /// True if all pages are mapped and permit what the GPU may do.
@@ -131,25 +132,25 @@ impl dyn Host + '_ {
     /// The structure at `address` of the client's memory.
     ///
     /// # Errors
-    /// EFAULT.
+    /// EFAULT if not all of it can be read.
     pub fn value<T: Pod>(&self, address: u64) -> Result<T, Errno> {
         let mut value = T::zeroed();
         self.read(address, bytemuck::bytes_of_mut(&mut value))?;
         Ok(value)
     }
 
-    /// Writes a structure.
+    /// Writes a structure to the client's memory.
     ///
     /// # Errors
-    /// EFAULT.
+    /// EFAULT if not all of it can be written.
     pub fn put<T: Pod>(&self, address: u64, value: &T) -> Result<(), Errno> {
         self.write(address, bytemuck::bytes_of(value))
     }
 
-    /// `count` structures from `address` on.
+    /// `count` structures from `address` of the client's memory on.
     ///
     /// # Errors
-    /// EFAULT; E2BIG for more than 256 MiB.
+    /// EFAULT if they cannot be read; E2BIG for more than 256 MiB.
     pub fn array<T: Pod>(&self, address: u64, count: u64) -> Result<Vec<T>, Errno> {
         let size = size_of::<T>() as u64;
         let bytes = count
@@ -166,19 +167,19 @@ impl dyn Host + '_ {
         Ok(values)
     }
 
-    /// Writes an array of structures.
+    /// Writes an array of structures to the client's memory.
     ///
     /// # Errors
-    /// EFAULT.
+    /// EFAULT if not all of it can be written.
     pub fn put_array<T: Pod>(&self, address: u64, values: &[T]) -> Result<(), Errno> {
         self.write(address, bytemuck::cast_slice(values))
     }
 
-    /// Writes the first `room` elements of `values`, and stores in `room` how many elements there
-    /// are. The kernel returns lists in this way.
+    /// Writes at most the first `room` elements of `values` to the client's memory, and stores the
+    /// length of `values` in `room`. The kernel returns lists in this way.
     ///
     /// # Errors
-    /// EFAULT.
+    /// EFAULT if the elements cannot be written.
     pub fn put_list<T: Pod>(
         &self,
         address: u64,

@@ -1,5 +1,5 @@
-//! The display: one connector with a monitor, one CRTC with its primary plane. A flip completes at
-//! once and sends its event at once. Displayed images go to captures and image files.
+//! The display: one connector with a monitor, one CRTC with its primary plane. A flip completes and
+//! sends its event at once. Displayed images go to captures and image files.
 //!
 //! * this file: [`Kms`], its resources, SETCRTC and page flips;
 //! * `buffers`: frame buffers; `properties`: properties of display objects; `atomic`: atomic
@@ -28,7 +28,7 @@ pub const CRTC: u32 = 31;
 const ENCODER: u32 = 32;
 const CONNECTOR: u32 = 33;
 const PLANE: u32 = 34;
-/// First id of clients' frame buffers and blobs. Ids of properties lie below.
+/// First id of clients' frame buffers and blobs. Ids of properties are smaller.
 const FIRST: u32 = 64;
 
 /// 1 in the 16.16 fixed-point format of source rectangles.
@@ -51,11 +51,11 @@ const MODES: [(u16, u16); 8] = [
 struct State {
     /// Mode of the CRTC.
     mode: Option<mode::ModeInfo>,
-    /// The CRTC is active.
+    /// True if the CRTC is active.
     active: bool,
-    /// The connector is attached to the CRTC.
+    /// True if the connector is attached to the CRTC.
     connector: bool,
-    /// The plane is attached to the CRTC.
+    /// True if the plane is attached to the CRTC.
     plane: bool,
     /// Frame buffer of the plane, or 0.
     fb: u32,
@@ -101,8 +101,8 @@ impl Kms {
     }
 }
 
-/// The modes of a monitor. With a configured mode there are no larger ones, because many programs
-/// choose the largest.
+/// The modes of a monitor. If `own` is configured, larger modes are left out, because many programs
+/// choose the largest mode.
 fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     let usual = MODES.map(|(width, height)| Mode { width, height, hz: 60 });
     let smaller = |mode: &Mode| {
@@ -163,7 +163,7 @@ impl Kms {
         self.next - 1
     }
 
-    /// ENOENT if the frame buffer does not exist.
+    /// Returns ENOENT if the frame buffer does not exist.
     fn has(&self, fb: u32) -> Outcome {
         if self.frame_buffers.contains_key(&fb) { Ok(()) } else { no_such_object() }
     }
@@ -211,7 +211,7 @@ impl Kms {
         Ok(())
     }
 
-    /// SETCRTC, without reporting the image.
+    /// SETCRTC, without reporting the image to captures and image files.
     pub(super) fn set_crtc(&mut self, arg: &mode::Crtc) -> Outcome {
         if arg.crtc_id != CRTC {
             return no_such_object();
@@ -367,10 +367,10 @@ impl Device {
         self.queue.when_idle(move |machine| machine.reporter.displayed(&fb, &bytes));
     }
 
-    /// Waits for pending work that writes a frame buffer.
+    /// Makes the ioctl wait for pending work that writes a frame buffer.
     ///
     /// # Errors
-    /// [`Stop::Wait`](super::Stop::Wait) while there is any.
+    /// [`Stop::Wait`](super::Stop::Wait) while there is such work.
     fn wait_for_rendering(&mut self, fb: u32) -> Outcome {
         match self.kms.frame_buffers.get(&fb).map(|fb| fb.object) {
             Some(object) => self.object_mut(object)?.wait(false),

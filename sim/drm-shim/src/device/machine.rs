@@ -1,5 +1,5 @@
-//! The model with the clients' objects and contexts. One thread at a time owns it
-//! ([`queue`](super::queue)), so ioctls never wait to inspect it.
+//! The model with the clients' objects and contexts. One thread at a time owns the machine
+//! ([`queue`](super::queue)). Ioctls never inspect it, so they do not wait until it is idle.
 
 use super::config::Config;
 use super::context::{EngineContextId, Health};
@@ -28,7 +28,7 @@ pub struct Job {
     pub length: u64,
     /// The objects that the submission can access.
     pub objects: Vec<Item>,
-    /// Fault state of its context.
+    /// Fault state of the submission's context.
     pub health: Arc<Health>,
 }
 
@@ -37,17 +37,17 @@ pub struct Job {
 pub struct Item {
     /// The object.
     pub id: ObjectId,
-    /// Its memory.
+    /// The object's memory.
     pub storage: Storage,
-    /// Its GPU address.
+    /// The object's GPU address.
     pub address: u64,
-    /// The GPU may not write it.
+    /// True if the GPU may not write the object.
     pub read_only: bool,
     /// Tiling: the kernel's number.
     pub tiling: u32,
     /// Stride in bytes if tiled.
     pub stride: u32,
-    /// Its linear view through the aperture, if it has one.
+    /// The object's linear view through the aperture, if it has one.
     pub view: Option<SharedView>,
 }
 
@@ -55,9 +55,9 @@ pub struct Item {
 #[derive(Debug)]
 struct Hardware {
     id: ContextId,
-    /// Objects that its last submission mapped, by address.
+    /// Objects that the last submission with this state mapped, by address.
     mapped: BTreeMap<u64, (ObjectId, Frames)>,
-    /// Its number in captures and reports.
+    /// Number of the state in captures and reports.
     number: u32,
 }
 
@@ -70,14 +70,14 @@ pub struct Machine {
     pub reporter: Reporter,
     objects: BTreeMap<ObjectId, (Storage, Frames)>,
     hardware: BTreeMap<EngineContextId, Hardware>,
-    /// Number of states created so far.
+    /// Number of context states created so far.
     states: u32,
-    /// Contexts of the model that a new state can use.
+    /// Contexts of the model that no context state uses. A new state takes one of them.
     spare: Vec<ContextId>,
 }
 
 impl Machine {
-    /// A machine without objects or states.
+    /// A machine without objects or context states.
     pub fn new(config: Config) -> Machine {
         let mut gpu = Gpu::new();
         gpu.set_threads(config.threads);
@@ -101,7 +101,7 @@ impl Machine {
         halves[0] | halves[1] << 32
     }
 
-    /// Numbers of objects, states and unused model contexts.
+    /// Numbers of objects, context states and unused model contexts.
     pub fn counts(&self) -> [usize; 3] {
         [self.objects.len(), self.hardware.len(), self.spare.len()]
     }
@@ -146,7 +146,8 @@ impl Machine {
         self.spare.push(hardware.id);
     }
 
-    /// Runs a submission. True on success. A fault is recorded in the context as the kernel does.
+    /// Runs a submission. A fault is recorded in the context as the kernel does. Returns true if
+    /// the submission succeeded, or if it faulted and the options say to ignore faults.
     pub fn run(&mut self, job: &Job) -> bool {
         if job.health.banned.load(Ordering::Relaxed) {
             return false;
@@ -177,7 +178,7 @@ impl Machine {
         self.config.ignore_faults
     }
 
-    /// Maps exactly the objects of a submission in its address space.
+    /// Maps exactly the objects of a submission in the address space of its model context.
     fn map(&mut self, job: &Job) -> Result<Submitted, OutOfMemory> {
         let mut objects = Vec::with_capacity(job.objects.len());
         let mut wanted = BTreeMap::new();
@@ -220,7 +221,7 @@ impl Machine {
         })
     }
 
-    /// The state with this number; a new one on its first use.
+    /// The context state `id`; a new one on its first use.
     fn hardware(&mut self, id: EngineContextId) -> Result<&mut Hardware, OutOfMemory> {
         match self.hardware.entry(id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
@@ -240,7 +241,7 @@ impl Machine {
         }
     }
 
-    /// Runs a submission whose objects are mapped.
+    /// Runs a submission whose objects are mapped, and reports it. True if there was no fault.
     fn execute(&mut self, submitted: &Submitted) -> bool {
         let Machine { gpu, reporter, objects, config, .. } = self;
         let populated = |id| match objects.get(&id) {

@@ -61,8 +61,8 @@ pub const RENDER: u32 = 128;
 /// i915_gem_throttle.c)
 const THROTTLE: u64 = 20_000_000;
 
-/// Longest time in nanoseconds that the process waits for pending work when it ends. A hang may
-/// take that long.
+/// Longest time in nanoseconds that the process waits for pending work when it ends. A submission
+/// that hangs may take minutes until the model stops it.
 const LAST_WORK: u64 = 600_000_000_000;
 
 /// Number of exported descriptors that triggers the first sweep for closed ones.
@@ -71,10 +71,10 @@ const SWEEP_THRESHOLD: usize = 64;
 /// Why an ioctl has not completed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// It failed with this error.
+    /// The ioctl failed with this error.
     Errno(Errno),
-    /// It must wait for a change. Call it again after the next change, or at this time of the
-    /// monotonic clock in nanoseconds.
+    /// The ioctl must wait for a change. Call it again after the next change, or at this time of
+    /// the monotonic clock in nanoseconds.
     Wait(u64),
     /// The ioctl succeeded; return once this fence signals.
     After(Fence),
@@ -122,7 +122,7 @@ impl<T> Handles<T> {
         self.entries.get(&handle).ok_or(Errno::NOENT)
     }
 
-    /// The entry of a handle, to be changed.
+    /// The entry of a handle, mutable.
     ///
     /// # Errors
     /// ENOENT if the handle is not in use.
@@ -155,8 +155,8 @@ impl<T> Handles<T> {
 pub struct File {
     /// [`PRIMARY`] or [`RENDER`].
     pub minor: u32,
-    /// The device's end of the descriptor. It sends events, and detects that the descriptor was
-    /// closed.
+    /// The device's end of the descriptor, through which it sends events and detects that the
+    /// descriptor was closed. `None` if another process opened the file.
     channel: Option<OwnedFd>,
     objects: Handles<ObjectId>,
     contexts: BTreeMap<u32, Context>,
@@ -172,7 +172,7 @@ pub struct File {
 }
 
 impl File {
-    /// Adds a request.
+    /// Adds the fence of a request that was submitted now.
     fn add_work(&mut self, fence: &Fence) {
         self.advance();
         self.work.push_back((now(), fence.clone()));
@@ -184,7 +184,7 @@ impl File {
         }
     }
 
-    /// GEM_THROTTLE: waits for requests that are older than [`THROTTLE`].
+    /// GEM_THROTTLE: makes the ioctl wait for requests that are older than [`THROTTLE`].
     fn throttle(&mut self) -> Outcome {
         self.advance();
         match self.work.front() {
@@ -235,9 +235,9 @@ struct Call {
 }
 
 impl Call {
-    /// Reads the argument, calls `work`, and writes the argument back, also after an error. As in
-    /// the kernel, a client may be compiled with an older, shorter structure: the other fields are
-    /// 0 then.
+    /// Reads the argument and calls `work`. Then writes the argument back, also after an error, but
+    /// not if the ioctl returns no data or must wait. As in the kernel, a client may be compiled
+    /// with an older, shorter structure: the fields that it lacks are 0.
     fn with<T: Pod>(self, work: impl FnOnce(&mut T) -> Outcome) -> Outcome {
         let mut argument = T::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut argument);
@@ -285,12 +285,13 @@ impl Device {
         &self.config
     }
 
-    /// True if the file is open in this device.
+    /// True if this device has an open file with this id.
     pub fn has_file(&self, file: Id) -> bool {
         self.files.contains_key(&file)
     }
 
-    /// Opens the node with this minor number.
+    /// Opens the node with this minor number as the file `id`. `channel` is the device's end of the
+    /// file's descriptor, if this process created the descriptor.
     pub fn open(&mut self, id: Id, minor: u32, channel: Option<OwnedFd>) {
         self.collect();
         let vm = self.new_vm();
@@ -323,7 +324,7 @@ impl Device {
         self.paused = Some(self.queue.pause());
     }
 
-    /// Called after a fork, in the parent.
+    /// Called after a fork, in the parent: submissions run again.
     pub fn resume(&mut self) {
         if let Some(machine) = self.paused.take() {
             self.queue.resume(machine);
@@ -358,7 +359,7 @@ impl Device {
         self.queue.when_idle(|machine| machine.reporter.finish());
     }
 
-    /// Releases files and exported objects whose last descriptor was closed.
+    /// Releases files, exported objects and exported syncobjs whose last descriptor was closed.
     pub fn collect(&mut self) {
         let closed = |(id, file): (&Id, &File)| {
             file.channel.as_ref().is_some_and(descriptor::hung_up).then_some(*id)
@@ -379,9 +380,9 @@ impl Device {
         self.sweep_at = SWEEP_THRESHOLD.max(2 * (self.exports.len() + self.shared_syncs.len()));
     }
 
-    /// Creates a descriptor: the client's end and the device's end. Nothing notifies the device
-    /// when the client closes its end. So the device sweeps closed descriptors when their number
-    /// has doubled, and when the process has too many open files.
+    /// Creates a descriptor: returns the client's end and the device's end. Nothing notifies the
+    /// device when the client closes its end. So the device looks for closed descriptors when the
+    /// number of exported ones has doubled, and when the process has too many open files.
     fn new_descriptor(
         &mut self,
         descriptor: Descriptor,
@@ -399,7 +400,7 @@ impl Device {
         }
     }
 
-    /// Called when a file is no longer used.
+    /// Closes a file: releases its contexts, address spaces, objects, frame buffers and blobs.
     pub fn close(&mut self, id: Id) {
         let Some(mut file) = self.files.remove(&id) else { return };
         for (_, context) in std::mem::take(&mut file.contexts) {
@@ -412,7 +413,7 @@ impl Device {
             self.release(object);
         }
         for fb in self.kms.owned(id) {
-            // The list was read just now, so each frame buffer exists.
+            // `owned` listed the frame buffers just now, so each of them exists.
             let _ = self.remove_fb(fb);
         }
         self.kms.forget(id);
@@ -596,7 +597,7 @@ impl Device {
         }
     }
 
-    /// An ioctl that is not implemented. It is reported once.
+    /// Handles an ioctl that is not implemented: reports it once, and returns EINVAL.
     fn unknown(&mut self, call: Call) -> Outcome {
         self.unimplemented.report(&format!(
             "ioctl {:#010x} (number {:#x})",

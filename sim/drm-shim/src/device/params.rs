@@ -53,7 +53,7 @@ impl Device {
             | cap::SYNCOBJ_TIMELINE => 1,
             cap::DUMB_PREFERRED_DEPTH => 24,
             cap::DUMB_PREFER_SHADOW => 1,
-            // Import and export.
+            // Both import and export.
             cap::PRIME => 3,
             cap::ASYNC_PAGE_FLIP => 1,
             cap::PAGE_FLIP_TARGET => 0,
@@ -114,7 +114,7 @@ impl Device {
             // Engines can be reset one by one.
             param::HAS_GPU_RESET => 2,
             param::MMAP_GTT_VERSION => 4,
-            // Enabled, with priorities.
+            // The scheduler is enabled and has priorities.
             param::HAS_SCHEDULER => 3,
             param::SUBSLICE_TOTAL => topology.slices * topology.subslices,
             param::EU_TOTAL => topology.all_eus(),
@@ -178,7 +178,8 @@ impl Device {
         Ok(())
     }
 
-    /// Masks of the slices, subslices and execution units that exist.
+    /// The topology reply: a header, then masks of the slices, subslices and execution units that
+    /// exist.
     fn topology_info(&self) -> Vec<u8> {
         let topology = self.config.topology();
         let subslice_offset = Topology::MAX_SLICES.div_ceil(8);
@@ -230,7 +231,7 @@ impl Device {
     }
 }
 
-/// The only memory region: system memory.
+/// The reply about memory regions. The only one is system memory.
 fn memory_regions() -> Vec<u8> {
     let head = i915::ListHead { count: 1, rsvd: [0; 3] };
     let system = i915::MemoryRegionInfo {

@@ -14,7 +14,7 @@ impl Device {
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
-        // The kernel refuses to export user pages, too.
+        // As in the kernel, the client's own pages cannot be exported.
         let Storage::File(pages) = &object.storage else { return Err(Errno::INVAL.into()) };
         object.is_shared = true;
         let (number, offset) = pages.location();
@@ -27,8 +27,8 @@ impl Device {
             object: id.0,
         };
         let (client, device) = self.new_descriptor(buffer, arg.flags & drm::CLOEXEC != 0)?;
-        // poll waits for work on the buffer. There is none: submissions with shared objects
-        // complete before their ioctl returns.
+        // Clients poll the descriptor to wait for work on the buffer. There is never any, because
+        // submissions with shared objects complete before their ioctl returns. So make it readable.
         descriptor::send_event(&device, &[0]);
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
@@ -51,7 +51,8 @@ impl Device {
         Ok(())
     }
 
-    /// The object that a descriptor stands for, with one more reference.
+    /// The object that a buffer's descriptor stands for, with one more reference. Imports the
+    /// object if it belongs to another process.
     fn import(&mut self, descriptor: BorrowedFd<'_>) -> Result<ObjectId, Errno> {
         let Some(Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, size, tiling, object }) =
             Descriptor::of(descriptor)

@@ -1,6 +1,5 @@
 //! Pending submissions, and the thread that runs them. Submissions of one context on one engine run
-//! in order. Of all ready submissions the oldest runs, so the results do not depend on the client's
-//! speed.
+//! in order. Of all ready submissions the oldest runs first.
 
 use super::context::EngineContextId;
 use super::descriptor;
@@ -20,14 +19,14 @@ use std::time::Duration;
 /// Interval at which foreign sync files are polled while a request waits for them.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A request, and the fences it waits for.
+/// A request, and the fences that it waits for.
 #[derive(Debug)]
 pub struct Request {
     /// The submission; `None` for a request that only combines fences.
     pub job: Option<Job>,
-    /// Fences that must signal first.
+    /// Fences that must signal before the request starts.
     pub waits: Vec<Fence>,
-    /// Sync files that must signal first.
+    /// Sync files that must signal before the request starts.
     pub files: Vec<OwnedFd>,
     /// The fence that signals when the request is complete.
     pub fence: Fence,
@@ -66,7 +65,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// The machine while it is idle.
+    /// The machine while it is idle; `None` while a submission runs or the queue is paused.
     machine: Option<Machine>,
     pending: Vec<Request>,
     /// Context state and objects of the running submission.
@@ -98,7 +97,8 @@ impl State {
         })
     }
 
-    /// Does all work that waits for an idle machine.
+    /// If the machine is idle, calls the tasks that wait for that, and removes freed objects and
+    /// context states that no pending request uses.
     fn sweep(&mut self) {
         let Some(machine) = &mut self.machine else { return };
         for task in self.tasks.drain(..) {
@@ -141,7 +141,7 @@ impl Shared {
         self.turn.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The worker's loop.
+    /// Runs requests until the queue is dropped. This is the worker's loop.
     fn work(&self) {
         let mut state = self.lock();
         while !state.ends {
@@ -219,14 +219,14 @@ impl Queue {
     /// A fence that signals when all of `waits` and `files` have signaled.
     ///
     /// # Errors
-    /// As for [`add`](Self::add).
+    /// Those of [`add`](Self::add).
     pub fn after(&self, waits: Vec<Fence>, files: Vec<OwnedFd>) -> Result<Fence, Errno> {
         let fence = Fence::new(None, &self.shared.changes);
         self.add(Request { job: None, waits, files, fence: fence.clone() })?;
         Ok(fence)
     }
 
-    /// Calls a function with the machine as soon as it is idle.
+    /// Calls `task` with the machine: now if the machine is idle, else as soon as it is.
     pub fn when_idle(&self, task: impl FnOnce(&mut Machine) + Send + 'static) {
         let mut state = self.shared.lock();
         state.tasks.push(Box::new(task));
@@ -241,7 +241,7 @@ impl Queue {
         state.sweep();
     }
 
-    /// Fails the pending requests of context states, except a running one.
+    /// Fails the pending requests of context states, but not the running one.
     pub fn cancel(&self, states: &[EngineContextId]) {
         let mut state = self.shared.lock();
         let of_these = |request: &mut Request| {
@@ -270,7 +270,7 @@ impl Queue {
         }
     }
 
-    /// Waits until the machine is idle and takes it. No submission runs until
+    /// Waits until the machine is idle, and takes it out of the queue. No submission runs until
     /// [`resume`](Self::resume).
     pub fn pause(&self) -> Machine {
         let mut state = self.shared.lock();

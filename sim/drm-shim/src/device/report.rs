@@ -24,16 +24,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Offsets in an object, and the bytes that were written there.
+/// Writes to an object: for each, the offset and the bytes that were written there.
 type Writes = Vec<(u64, Vec<u8>)>;
 
-/// Number of error states that a process writes. Later ones rarely add information.
+/// Maximum number of error states that a process writes. Later ones rarely add information.
 const MOST_ERRORS: u32 = 4;
 
-/// Number of findings that are printed for each rule.
+/// Maximum number of findings that are printed for each rule.
 const MOST_FINDINGS: u32 = 3;
 
-/// Granularity of a capture: bytes that are compared and stored together.
+/// Granularity of a capture: number of bytes that are compared and stored together.
 const LINE: usize = 64;
 
 /// A submission, as the model runs it.
@@ -58,9 +58,9 @@ pub struct Submitted {
 pub struct Listed {
     /// The object.
     pub id: ObjectId,
-    /// Its GPU address.
+    /// The object's GPU address.
     pub address: u64,
-    /// Its memory.
+    /// The object's memory.
     pub frames: Frames,
     /// Tiling: the kernel's number.
     pub tiling: u32,
@@ -89,7 +89,7 @@ pub struct Unimplemented {
 }
 
 impl Unimplemented {
-    /// Reports a request, once.
+    /// Reports a request that is not implemented, if it was not reported before.
     pub fn report(&mut self, what: &str) {
         if self.reported.insert(what.to_owned()) {
             say(&format!("{}: not implemented: {what}", program()));
@@ -107,7 +107,7 @@ impl std::fmt::Debug for Reporter {
 struct Capturing {
     directory: PathBuf,
     writer: CaptureWriter,
-    /// Contents of objects as recorded by the capture so far.
+    /// Contents of objects as a replay of the capture so far would leave them.
     known: BTreeMap<ObjectId, Vec<u8>>,
     frames: u64,
 }
@@ -127,11 +127,11 @@ struct Checking {
 /// Prints a line to standard error.
 pub fn say(text: &str) {
     let line = format!("genx shim: {text}\n");
-    // If this fails there is no other way to report.
+    // If the write fails, there is no other way to report.
     let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
 }
 
-/// The name of the program.
+/// The name of the program, with only letters, digits, `-` and `_`.
 fn program() -> String {
     let name = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
     name.trim()
@@ -153,8 +153,8 @@ fn trace_file(path: &Path, process: &str) -> io::Result<File> {
     }
 }
 
-/// Creates `START.NUMBER.txt` with the next free number. Existing files and links are never
-/// changed, because any user may be able to write to the directory.
+/// Creates `START.NUMBER.txt` with the first free number from `number` on. Existing files and links
+/// are never changed, because any user may be able to write to the directory.
 fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 1000;
     let mut last = io::ErrorKind::AlreadyExists.into();
@@ -169,11 +169,11 @@ fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathB
     Err(last)
 }
 
-/// Returns the parts of an object that may contain anything but zeros.
+/// A function that returns the parts of an object that may contain bytes other than zero.
 pub type Populated<'a> = &'a dyn Fn(ObjectId) -> Vec<Range<usize>>;
 
-/// Copies part of an object. There is no slice of an object, because the client may write it at any
-/// time.
+/// Fills `out` with the bytes of an object from `offset` on. There is no slice of an object,
+/// because the client may write its memory at any time.
 fn read(gpu: &Gpu, listed: &Listed, offset: usize, out: &mut [u8]) {
     // This cannot fail: the machine has adopted the frames.
     let _ = gpu.memory.read_physical(listed.frames.address() + offset as u64, out);
@@ -272,7 +272,7 @@ impl Reporter {
         &self.program
     }
 
-    /// Called before a submission runs.
+    /// Called before a submission runs: adds it to the capture and checks its batch.
     pub fn before(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         if let Some(capture) = &mut self.capture {
             capture.exec(gpu, submitted, populated);
@@ -321,7 +321,7 @@ impl Reporter {
         result
     }
 
-    /// Called after a submission has run.
+    /// Called after a submission has run: records the contents of its objects for the capture.
     pub fn after(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         let Some(capture) = &mut self.capture else { return };
         for listed in &submitted.objects {
@@ -349,7 +349,7 @@ impl Reporter {
         }
         if self.faults > MOST_ERRORS {
             if self.faults == MOST_ERRORS + 1 {
-                say("more faults: not reported");
+                say("further faults are not reported");
             }
             return;
         }
@@ -391,7 +391,7 @@ impl Reporter {
         self.save();
     }
 
-    /// Called when an object is removed.
+    /// Called when an object is removed: records that in the capture.
     pub fn freed(&mut self, id: ObjectId) {
         if let Some(capture) = &mut self.capture
             && capture.known.remove(&id).is_some()
@@ -400,7 +400,7 @@ impl Reporter {
         }
     }
 
-    /// Called when an image is displayed.
+    /// Called when an image is displayed: writes it to a file and to the capture.
     pub fn displayed(&mut self, fb: &FrameBuffer, bytes: &[u8]) {
         let mut frame = Frame {
             index: 0,
@@ -437,7 +437,8 @@ impl Reporter {
         }
     }
 
-    /// Called when the process ends.
+    /// Called when the process ends: writes the capture and the trace, prints the summary of the
+    /// checks and the statistics.
     pub fn finish(&mut self) {
         if self.capture.is_some() && self.submissions > 0 {
             self.save();
@@ -518,7 +519,7 @@ unsafe impl Send for Checking {}
 
 impl Checking {
     fn new() -> Checking {
-        // One for each process. It lives until the process ends.
+        // A process has one set of rules, which lives until the process ends.
         let rules: &'static Rules = Box::leak(Box::new(Rules::gen8()));
         let mut printed: BTreeMap<String, u32> = BTreeMap::new();
         let each: &'static mut (dyn FnMut(&Finding) + Send) =
@@ -578,8 +579,9 @@ impl Capturing {
     }
 }
 
-/// The lines of an object within `part` whose contents differ from `then` (zeros beyond its end),
-/// with their new contents. `read` copies the object from an offset on.
+/// The lines of an object within `part` whose contents differ from the old contents `then`, each
+/// run of lines with its offset and new contents. Beyond its end, `then` counts as zeros. `read`
+/// copies the object from an offset on.
 fn changes(
     then: &[u8],
     part: Range<usize>,

@@ -15,11 +15,12 @@ const TRANSFER_TIMEOUT: u64 = 5_000_000_000;
 /// A syncobj.
 #[derive(Debug, Default)]
 pub struct Sync {
-    /// The syncobj has a fence.
+    /// True if the syncobj has a fence.
     fence: bool,
     /// The last point of the timeline that has signaled.
     point: u64,
-    /// Fences that have not signaled, with their points in ascending order; 0 without a timeline.
+    /// Fences that had not signaled when last checked, with their points in ascending order. The
+    /// point of a binary fence is 0.
     pending: Vec<(u64, Fence)>,
 }
 
@@ -55,7 +56,8 @@ impl Sync {
         self.advance();
     }
 
-    /// True if the timeline has reached or will reach a point; for point 0, if there is a fence.
+    /// True if the timeline has reached or will reach a point; for point 0, true if there is a
+    /// fence.
     fn is_there(&self, point: u64) -> bool {
         let last = self.pending.last().map_or(self.point, |(last, _)| self.point.max(*last));
         self.fence && last >= point
@@ -91,7 +93,8 @@ pub(super) fn with<R>(sync: &SharedSync, work: impl FnOnce(&mut Sync) -> R) -> R
     work(&mut sync.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Sets the fence (point 0) or adds a point to the timeline. Without `fences` it has signaled.
+/// Sets the binary fence (point 0) or adds a point to the timeline. Without `fences`, a binary
+/// fence has signaled, and a point signals when all earlier points have signaled.
 pub(super) fn set(sync: &SharedSync, point: u64, fences: impl IntoIterator<Item = Fence>) {
     with(sync, |sync| sync.set(point, fences));
 }
@@ -104,7 +107,7 @@ fn is_signaled(sync: &SharedSync, point: u64) -> bool {
     })
 }
 
-/// True if there is a fence at a point.
+/// True if the timeline has reached or will reach a point; for point 0, true if there is a fence.
 fn is_there(sync: &SharedSync, point: u64) -> bool {
     with(sync, |sync| sync.is_there(point))
 }
@@ -148,7 +151,8 @@ fn several(
     handles.into_iter().map(|handle| all.get(handle).cloned()).collect()
 }
 
-/// Waits for all syncobjs or for the first one. Returns the index of the first one.
+/// Returns the index of the first syncobj that has signaled; with WAIT_ALL, returns 0 once all have
+/// signaled. With WAIT_AVAILABLE, a syncobj only needs a fence. Until then, makes the ioctl wait.
 fn wait_for(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -175,7 +179,7 @@ fn wait_for(
             (first.unwrap_or(0), first.is_some())
         }
     };
-    // Without one of these flags, waiting for a syncobj without a fence is an error.
+    // Unless one of these flags is set, waiting for a syncobj that has no fence is an error.
     if flags & (drm::SYNCOBJ_WAIT_FOR_SUBMIT | drm::SYNCOBJ_WAIT_AVAILABLE) == 0
         && !syncs.iter().zip(&points).all(|(sync, point)| is_there(sync, *point))
     {
@@ -278,7 +282,8 @@ pub(super) fn query(
     Ok(host.put_array(arg.points, &points)?)
 }
 
-/// SYNCOBJ_TRANSFER: copies the fence of one syncobj into another.
+/// SYNCOBJ_TRANSFER: copies the fence of one syncobj into another. `since` is the time of the
+/// ioctl's first call.
 pub(super) fn transfer(
     all: &Handles<SharedSync>,
     arg: &mut drm::SyncobjTransfer,
@@ -353,10 +358,10 @@ impl Device {
         }
     }
 
-    /// SYNC_IOC_MERGE: a sync file that signals when both have signaled.
+    /// SYNC_IOC_MERGE: a new sync file that signals when both `files` have signaled.
     ///
     /// # Errors
-    /// EAGAIN, EMFILE or ENFILE.
+    /// EAGAIN if the worker cannot be started; EMFILE or ENFILE if there are too many descriptors.
     pub fn merge(&self, files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
         if files.iter().all(descriptor::is_signaled)
             && files.iter().all(|file| descriptor::status(file) == 1)

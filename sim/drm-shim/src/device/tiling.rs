@@ -1,7 +1,7 @@
 //! Linear views of tiled objects. Hardware makes a tiled object look linear through the aperture.
-//! Here, clients map a linear copy instead. The copy is refreshed when the client sets the GTT
-//! domain and after each submission. The client's changes are written back before the object is
-//! used.
+//! Here, clients map a linear copy instead. The copy is refreshed by GEM_SET_DOMAIN and GEM_PWRITE
+//! and after each submission that uses the object. The client's changes are written back before the
+//! object is used.
 
 use super::gem::{Object, ObjectId};
 use super::host::{FilePages, Pages};
@@ -36,8 +36,8 @@ fn zeros(length: usize) -> Result<Vec<u8>, Errno> {
 }
 
 impl View {
-    /// Runs of bytes that are contiguous in object and view: offset in the object, offset in the
-    /// view, length.
+    /// Runs of bytes that are contiguous both in the object and in the view: offset in the object,
+    /// offset in the view, length.
     fn runs(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (mode, stride) = (self.mode, self.stride as usize);
         let run = mode.run() as usize;
@@ -61,7 +61,7 @@ impl SharedView {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies the object into the view.
+    /// Copies the object into the view. Does nothing if the object cannot be read.
     pub fn refresh(&self, object: &dyn Pages) {
         let mut view = self.lock();
         let Ok(mut bytes) = zeros(view.contents.len()) else { return };
@@ -110,7 +110,7 @@ impl Object {
     }
 }
 
-/// The tiling with the kernel's number.
+/// The tiling with the kernel's number `tiling`; `None` if there is no such tiling.
 pub(super) fn tile_mode(tiling: u32) -> Option<TileMode> {
     match tiling {
         0 => Some(TileMode::Linear),
@@ -176,7 +176,7 @@ impl Device {
         Ok(())
     }
 
-    /// Creates the view of a tiled object.
+    /// Creates the view of a tiled object, if it has none.
     pub(super) fn make_view(&mut self, id: ObjectId) -> Result<(), Errno> {
         let object = self.object(id)?;
         if object.view.is_some() {

@@ -12,8 +12,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sizes of an arena in bytes. The first one that the process may map is used. Only pages that are
-/// touched take memory.
+/// Possible sizes of an arena in bytes. The first size that the process may map is used. Only pages
+/// that are touched take memory.
 const SIZES: [u64; 4] = [1 << 40, 1 << 36, 1 << 33, 1 << 30];
 
 /// Bytes of a page.
@@ -58,7 +58,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: `new` mapped this range and nobody else unmaps it. All pointers into it come from
-        // `Shared`, which holds the mapping, so none is used any more.
+        // `Shared`, which holds the mapping, so no pointer is used any more.
         // munmap fails only for a range that was not mapped.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
@@ -67,8 +67,8 @@ impl Drop for Mapping {
 /// Part of a mapping: memory of an object, which the model adopts. A part of an arena is freed when
 /// its last copy is dropped.
 ///
-/// The client's threads and other processes may write it at any time. So there is never a slice of
-/// its bytes: every access goes through [`Page`], whose bytes are atomic.
+/// The client's threads and other processes may write this memory at any time. So there is never a
+/// slice of its bytes: every access goes through [`Page`], whose bytes are atomic.
 #[derive(Clone, Debug)]
 pub struct Shared {
     mapping: Arc<Mapping>,
@@ -78,7 +78,7 @@ pub struct Shared {
     count: usize,
     /// Offset of the first byte in the file.
     offset: u64,
-    /// The process in which the file's descriptor has this number.
+    /// The process that has the file open as descriptor `mapping.file`.
     owner: u32,
     _allocation: Option<Arc<Allocation>>,
 }
@@ -97,11 +97,11 @@ unsafe impl Backing for Shared {
 }
 
 impl Shared {
-    /// The pieces of a range, each within one page: page, offset in the page, position in the
-    /// range.
+    /// Splits `length` bytes from `offset` on at page boundaries: for each piece, the page, the
+    /// offset in the page, and the piece's range in those bytes.
     ///
     /// # Errors
-    /// EINVAL if the range goes beyond the end.
+    /// EINVAL if the bytes go beyond the end of the memory.
     fn pieces(
         &self,
         offset: u64,
@@ -203,10 +203,10 @@ pub struct Arena {
 /// The free ranges of an arena.
 #[derive(Debug)]
 struct Free {
-    /// Start and end of each.
+    /// End of each free range, by its start. Both are byte offsets in the file.
     ranges: BTreeMap<u64, u64>,
-    /// Where the next search starts. A freed range is used again as late as possible, since clients
-    /// may still have it mapped.
+    /// Byte offset at which the next search starts. A freed range is used again as late as
+    /// possible, since clients may still have it mapped.
     cursor: u64,
 }
 
@@ -295,7 +295,7 @@ impl host::Arena for Arena {
 }
 
 impl Free {
-    /// Takes a range of `bytes` bytes and returns its start; none if no free range is that large.
+    /// Takes a range of `bytes` bytes and returns its start; `None` if no free range is that large.
     fn take(&mut self, bytes: u64) -> Option<u64> {
         let fits = |(start, end): (&u64, &u64)| (end - start >= bytes).then_some((*start, *end));
         let (start, end) = self

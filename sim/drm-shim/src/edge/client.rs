@@ -22,7 +22,7 @@ enum Direction {
 /// `ours`.
 ///
 /// # Safety
-/// `ours` is valid for reads of `length` bytes, and for writes if they come from the client.
+/// `ours` is valid for reads of `length` bytes, and for writes if `direction` is `FromClient`.
 unsafe fn transfer(
     direction: Direction,
     address: u64,
@@ -148,9 +148,9 @@ pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> 
 
 /// Pages of the client's own memory that it gave to the GPU (GEM_USERPTR).
 ///
-/// The client may unmap them at any time, as with a kernel. So [`is_accessible`] is called before
-/// each use, and the hooks that unmap pages wait until the GPU has finished with those that are
-/// [pinned](is_pinned).
+/// The client may unmap these pages at any time, as with a kernel. So [`is_accessible`] is called
+/// before each use, and the hooks that unmap pages wait until the GPU has finished with those that
+/// are [pinned](is_pinned).
 #[derive(Clone, Debug)]
 pub struct Pinned(Arc<Range>);
 
@@ -158,7 +158,7 @@ pub struct Pinned(Arc<Range>);
 struct Range {
     address: u64,
     length: usize,
-    /// The GPU may write the pages.
+    /// True if the GPU may write the pages.
     writable: bool,
     /// Distinguishes ranges with the same address.
     serial: u64,
@@ -166,7 +166,7 @@ struct Range {
 
 /// Number of pinned ranges, readable without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// End of each pinned range by its start and serial number.
+/// End address of each pinned range, by its start address and serial number.
 static PINNED: Mutex<BTreeMap<(u64, u64), u64>> = Mutex::new(BTreeMap::new());
 
 impl Range {
@@ -188,7 +188,8 @@ pub fn is_pinned(address: u64, bytes: u64) -> bool {
         return false;
     }
     let end = address.saturating_add(bytes);
-    // Ranges may overlap, so check all that start before the end. Clients have some tens of ranges.
+    // Pinned ranges may overlap each other, so check all that start before `end`. Clients have some
+    // tens of them.
     Range::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 
@@ -203,10 +204,10 @@ impl Pinned {
         Pinned(Arc::new(Range { address, length: bytes as usize, writable, serial }))
     }
 
-    /// The address of part of the range.
+    /// The client's address of `length` bytes from `offset` of the range on.
     ///
     /// # Errors
-    /// EINVAL if it goes beyond the end.
+    /// EINVAL if these bytes go beyond the end of the range.
     fn part(&self, offset: u64, length: usize) -> Result<u64, Errno> {
         let end = offset.checked_add(length as u64).ok_or(Errno::INVAL)?;
         if end <= self.size() { Ok(self.0.address + offset) } else { Err(Errno::INVAL) }
@@ -243,8 +244,8 @@ impl UserPages for Pinned {
 
 /// True if all pages of a range are mapped and can be read, and written if `writable`.
 pub fn is_accessible(address: u64, bytes: u64, writable: bool) -> bool {
-    // MADV_POPULATE_* exist since Linux 5.14. For an empty range they succeed if the kernel has
-    // them.
+    // MADV_POPULATE_* exist since Linux 5.14. On an empty range, this advice succeeds if the kernel
+    // has it.
     static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
     let populate = |address: u64, bytes: u64| {
         let advice = if writable { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
@@ -260,7 +261,7 @@ pub fn is_accessible(address: u64, bytes: u64, writable: bool) -> bool {
 
 /// True if all pages of a range are mapped, with any protection.
 fn are_mapped(address: u64, bytes: u64) -> bool {
-    // The kernel writes a byte for each page: this is as many as `states` has room for.
+    // The kernel writes a byte for each page. `states` has room for the pages of this many bytes.
     const PIECE: u64 = 4096 * 4096;
     let mut states = [0u8; 4096];
     let mut at = address;

@@ -62,11 +62,12 @@ pub fn is_ours(directory: *mut DIR) -> bool {
     COUNT.load(Ordering::Relaxed) > 0 && list().contains(&(directory as usize))
 }
 
-/// The next entry; null at the end. `None` if the directory is one of libc.
+/// The next entry of the directory; null after the last entry. `None` if the directory is one of
+/// libc.
 ///
 /// # Safety
 /// No other thread reads, rewinds or closes the directory during the call, or uses the entry that
-/// the call before returned.
+/// the previous call returned.
 pub unsafe fn read(directory: *mut DIR) -> Option<*mut dirent> {
     if !is_ours(directory) {
         return None;
@@ -79,7 +80,7 @@ pub unsafe fn read(directory: *mut DIR) -> Option<*mut dirent> {
     Some(entry.map_or(std::ptr::null_mut(), |entry| entry))
 }
 
-/// Makes the first entry the next one. `None` if the directory is one of libc.
+/// Goes back to the first entry of the directory. `None` if the directory is one of libc.
 ///
 /// # Safety
 /// No other thread reads, rewinds or closes the directory during the call.
@@ -109,7 +110,9 @@ pub unsafe fn close(directory: *mut DIR) -> Option<()> {
     Some(())
 }
 
-/// scandir: the entries that a filter selects, sorted, each in memory of malloc.
+/// scandir: stores an array of the entries that `filter` selects, sorted by `compare`, in `list`,
+/// and returns their number. The array and each entry are in memory of malloc. Returns -1, with
+/// errno set, if memory runs out.
 ///
 /// # Safety
 /// `list` can be written. `filter` may be called with an entry, and `compare` with two.

@@ -1,7 +1,7 @@
 //! The interface to the operating system, and the only layer with `unsafe` code: memory shared with
 //! the client, the client's own memory, and the functions that replace libc's.
 //!
-//! * [`host`]: what the device needs of this process, as one object;
+//! * [`host`]: what the device needs from this process, as one object;
 //! * [`arena`]: memory of objects; [`client`]: the client's memory; [`thread`]: the model's thread;
 //! * `session`: the one device of this process; `hooks`: the functions that replace libc's;
 //!   `next`: libc's own functions; `directory`: directories of the tree for readdir.

@@ -30,7 +30,8 @@ impl Next {
     }
 }
 
-/// Declares functions that call libc's, and the value to return if libc lacks one.
+/// Declares functions that call the functions of the next library. Each row ends with the value to
+/// return if no library has the function.
 macro_rules! next {
     ($(
         $name:ident($($arg:ident: $type:ty),*) -> $result:ty, $symbol:literal, $lacking:expr;
@@ -56,9 +57,9 @@ macro_rules! next {
     )*};
 }
 
-/// scandir's filter: an entry is selected if it returns a value other than 0.
+/// scandir's filter: an entry is selected if the function returns a value other than 0.
 pub type Filter = Option<unsafe extern "C" fn(*const libc::dirent) -> c_int>;
-/// scandir's order of two entries.
+/// scandir's comparison: the order of two entries, as for qsort.
 pub type Compare =
     Option<unsafe extern "C" fn(*mut *const libc::dirent, *mut *const libc::dirent) -> c_int>;
 

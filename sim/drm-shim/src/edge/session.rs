@@ -17,17 +17,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// The device, if it has been opened. A thread with the lock waits only before a fork, for the end
-/// of the running submission.
+/// The device, if it has been opened. A thread that holds the lock waits only before a fork, for
+/// the running submission, and at the end of the process, for pending work.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 thread_local! {
-    /// The lock, while this thread forks.
+    /// The lock of the device, while this thread forks.
     static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> =
         const { RefCell::new(None) };
 }
 
-/// The options in the environment.
+/// The options from the environment, read once.
 fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     CONFIG.get_or_init(|| {
@@ -53,7 +53,7 @@ extern "C" fn before_fork() {
     let _ = FORKING.try_with(|forking| forking.replace(Some(guard)));
 }
 
-/// Calls `work` and releases the lock, after a fork.
+/// After a fork, calls `work` with the device and releases the lock.
 fn forked(work: impl FnOnce(&mut Device)) {
     let _ = FORKING.try_with(|forking| {
         if let Some(mut guard) = forking.replace(None)
@@ -105,8 +105,8 @@ fn lock() -> MutexGuard<'static, Option<Device>> {
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the device. A panic is a defect of this library, not of the client: the call fails with
-/// EIO.
+/// Calls `work` with the device, which is created if it does not exist. A panic is a defect of this
+/// library, not of the client: the call fails with EIO.
 fn with<R>(
     guard: &mut MutexGuard<'static, Option<Device>>,
     work: impl FnOnce(&mut Device) -> R,
@@ -140,7 +140,7 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
     let since = now();
     loop {
         let (outcome, changes, seen) = with(&mut lock(), |device| {
-            // Another process opened the file: in this one it starts without objects.
+            // Another process opened the file. In this process it starts without objects.
             if !device.has_file(id) {
                 device.open(id, minor, None);
             }
@@ -178,18 +178,19 @@ pub fn wait_for_pages(address: u64, bytes: u64) {
     }
 }
 
-/// A sync file that signals when two have signaled.
+/// A new sync file that signals when both `files` have signaled.
 ///
 /// # Errors
-/// EAGAIN, EMFILE or ENFILE.
+/// EAGAIN if the worker cannot be started; EMFILE or ENFILE if there are too many descriptors.
 pub fn merge(files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
     with(&mut lock(), |device| device.merge(files))?
 }
 
-/// The file and offset that mmap maps for a descriptor of the device or of a buffer.
+/// The file and offset to map when a client passes a descriptor and `offset` to mmap.
 ///
 /// # Errors
-/// Those of mmap.
+/// EINVAL for a wrong range; ENODEV for a descriptor of neither the device nor a buffer; those of
+/// opening the file.
 pub fn mapping(descriptor: Descriptor, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
     with(&mut lock(), |device| match descriptor {
         Descriptor::Device { .. } => device.mapping(offset, length),

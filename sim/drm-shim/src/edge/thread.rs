@@ -3,8 +3,8 @@
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 
-/// Size of the stack in bytes. Only touched pages take memory. A client's own threads may have much
-/// less.
+/// Size of the thread's stack in bytes. Only touched pages take memory. Stacks of the client's own
+/// threads may be much smaller.
 const STACK: usize = 16 << 20;
 
 /// Signals caused by an instruction of the thread itself. If one of them is blocked, the kernel
@@ -12,8 +12,8 @@ const STACK: usize = 16 << 20;
 const SYNCHRONOUS: [i32; 5] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
-/// Starts the thread. The client handles signals: this thread and its children block all of them
-/// except the synchronous ones.
+/// Starts the thread, which calls `work`. The client's threads handle signals: the new thread and
+/// the threads that it starts block all signals except `SYNCHRONOUS`.
 ///
 /// # Errors
 /// EAGAIN if the process cannot have another thread.

@@ -55,7 +55,7 @@ pub mod cap {
 
 /// SYNCOBJ_CREATE: the syncobj has signaled from the start.
 pub const SYNCOBJ_CREATE_SIGNALED: u32 = 1;
-/// SYNCOBJ_WAIT: wait for all syncobjs, not for the first one.
+/// SYNCOBJ_WAIT: wait until all syncobjs have signaled, not only until one has.
 pub const SYNCOBJ_WAIT_ALL: u32 = 1;
 /// SYNCOBJ_WAIT: if a syncobj has no fence, wait until it has one.
 pub const SYNCOBJ_WAIT_FOR_SUBMIT: u32 = 2;
@@ -117,7 +117,7 @@ structures! {
     SyncobjArray { handles: u64, count_handles: u32, pad: u32 }
     /// SYNCOBJ_QUERY, SYNCOBJ_TIMELINE_SIGNAL.
     SyncobjTimelineArray { handles: u64, points: u64, count_handles: u32, flags: u32 }
-    /// An event that the client reads from the device.
+    /// An event that the client reads from the descriptor of the device.
     EventVblank {
         kind: u32, length: u32, user_data: u64, tv_sec: u32, tv_usec: u32, sequence: u32,
         crtc_id: u32,

@@ -167,7 +167,7 @@ pub const FENCE_SIGNAL: u32 = 2;
 pub const EXT_TIMELINE_FENCES: u32 = 0;
 /// GEM_MMAP_OFFSET: through the aperture, where tiled objects look linear.
 pub const MMAP_OFFSET_GTT: u64 = 0;
-/// GEM_MMAP_OFFSET: uncached. The only larger kind needs local memory.
+/// GEM_MMAP_OFFSET: uncached. The only kind with a larger number needs local memory.
 pub const MMAP_OFFSET_UC: u64 = 3;
 /// Domain of the CPU through the aperture.
 pub const DOMAIN_GTT: u32 = 0x40;
@@ -277,19 +277,19 @@ structures! {
     Query { num_items: u32, flags: u32, items_ptr: u64 }
     /// An item of QUERY.
     QueryItem { query_id: u64, length: i32, flags: u32, data_ptr: u64 }
-    /// Header of the topology reply.
+    /// Header of the reply of QUERY_TOPOLOGY_INFO.
     TopologyInfo {
         flags: u16, max_slices: u16, max_subslices: u16, max_eus_per_subslice: u16,
         subslice_offset: u16, subslice_stride: u16, eu_offset: u16, eu_stride: u16,
     }
-    /// Header of a list reply.
+    /// Header of a reply that is a list: engines or memory regions.
     ListHead { count: u32, rsvd: [u32; 3] }
-    /// An engine in the reply.
+    /// An engine in the reply of QUERY_ENGINE_INFO.
     EngineInfo {
         engine: EngineClass, rsvd0: u32, flags: u64, capabilities: u64, logical_instance: u16,
         rsvd1: [u16; 3], rsvd2: [u64; 3],
     }
-    /// A memory region in the reply.
+    /// A memory region in the reply of QUERY_MEMORY_REGIONS.
     MemoryRegionInfo {
         class: u16, instance: u16, rsvd0: u32, probed_size: u64, unallocated_size: u64,
         rsvd1: [u64; 8],

@@ -15,7 +15,7 @@ pub const DRM_TYPE: u32 = b'd' as u32;
 /// First number of driver-specific ioctls.
 pub const COMMAND_BASE: u32 = 0x40;
 
-/// The number of an ioctl with its fields.
+/// The request number of an ioctl: direction, size of the argument, type, and number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request(
     /// As passed to `ioctl`.
@@ -33,17 +33,17 @@ impl Request {
         Request::of::<T>(COMMAND_BASE + number)
     }
 
-    /// The number within its type.
+    /// The number of the ioctl within its type: bits 7:0.
     pub const fn number(self) -> u32 {
         self.0 & 0xff
     }
 
-    /// The type: the subsystem.
+    /// The type of the ioctl, which identifies the subsystem: bits 15:8.
     pub const fn kind(self) -> u32 {
         self.0 >> 8 & 0xff
     }
 
-    /// Size of the argument in bytes.
+    /// Size of the argument in bytes: bits 29:16.
     pub const fn size(self) -> usize {
         (self.0 >> 16 & 0x3fff) as usize
     }
@@ -53,9 +53,9 @@ impl Request {
 #[repr(C)]
 #[derive(Clone, Copy, Pod, bytemuck::Zeroable, Debug, Default)]
 pub struct Extension {
-    /// Address of the next one, or 0.
+    /// Address of the next extension, or 0.
     pub next: u64,
-    /// Which extension.
+    /// Number that says which extension this is.
     pub name: u32,
     /// Must be 0.
     pub flags: u32,

@@ -18,7 +18,7 @@ pub type Handler = fn(Level, &mut Thread, &Uop, u32) -> bool;
 /// Numbers of channels: 1, 2, 4, 8, 16 and 32.
 pub const SIZES: usize = 6;
 
-/// The handler of numbers without an operation: the instruction takes the general path.
+/// The handler for operation numbers that are not used: the instruction takes the general path.
 pub fn aside(_: Level, _: &mut Thread, _: &Uop, _: u32) -> bool {
     false
 }

@@ -70,7 +70,8 @@ fn of_operation(u: &Uop, opcode: Opcode) -> Option<Plan> {
     Some(plan)
 }
 
-/// [`Operand::flip`] and [`Operand::second`] of an integer source.
+/// [`Operand::flip`] and [`Operand::second`] of an integer source; `None` if the fast path cannot
+/// apply its modifiers.
 fn int_bits(src: &Src, logic: bool) -> Option<(u32, u32)> {
     Some(match (&src.shape, src.ty) {
         _ if src.abs && !logic => return None,
@@ -84,7 +85,8 @@ fn int_bits(src: &Src, logic: bool) -> Option<(u32, u32)> {
     })
 }
 
-/// [`Operand::flip`] and [`Operand::second`] of a float source.
+/// [`Operand::flip`] and [`Operand::second`] of a float source; `None` for constants that the fast
+/// path does not support.
 fn float_bits(src: &Src) -> Option<(u32, u32)> {
     let keep = if src.abs { i32::MAX as u32 } else { u32::MAX };
     let sign = u32::from(src.negate) << 31;
@@ -140,7 +142,7 @@ fn place(ty: Type, spacing: Spacing, address: u8, offset: i16, n: usize) -> Opti
     Some(Place { form, address, offset, extent: extent as u16 })
 }
 
-/// The spacing of elements of `size` bytes at these byte offsets.
+/// The spacing of elements of `size` bytes that are at these byte offsets.
 fn spacing(offsets: &[u16], size: usize) -> Spacing {
     let by = |step: usize| {
         offsets

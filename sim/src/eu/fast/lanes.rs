@@ -1,7 +1,7 @@
 //! Operands of the fast path: from the register file to an array of 32-bit lanes and back.
 //!
-//! Everything here is inlined into code that [`Level::vectorize`] compiles. The less frequent forms
-//! are functions of their own, one for each number of lanes.
+//! Nearly everything here is inlined into code that [`Level::vectorize`] compiles. The less
+//! frequent forms have functions of their own, one for each number of lanes.
 
 use super::level::Level;
 use super::plan::{Clamp, DIRECT, Form, Place};
@@ -21,7 +21,7 @@ pub fn map<A: Copy, R: Copy + Default, const N: usize>(a: [A; N], f: impl Fn(A) 
     lanes
 }
 
-/// Applies `f` to each pair of lanes.
+/// Applies `f` to lane n of `a` and lane n of `b`, for every n.
 #[inline(always)]
 pub fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     a: [A; N],
@@ -361,7 +361,7 @@ pub fn finish<const N: usize>(
     );
 }
 
-/// The channels that meet a condition. It compares the results, as the destination holds them, with
+/// The channels whose result, as the destination holds it, meets `condition` in a comparison with
 /// zero.
 #[inline(always)]
 fn compared<const N: usize>(u: &Uop, condition: Condition, values: [u32; N]) -> u32 {
@@ -373,8 +373,8 @@ fn compared<const N: usize>(u: &Uop, condition: Condition, values: [u32; N]) -> 
     by_sign(condition, zero, negative, 0)
 }
 
-/// The channels that meet a condition. `zero`, `negative` and `nan` have the channels with such a
-/// result.
+/// The channels whose result meets `condition`. `zero`, `negative` and `nan` are masks of the
+/// channels whose result is zero, negative or a NaN.
 #[inline(always)]
 fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     match condition {
@@ -388,8 +388,8 @@ fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     }
 }
 
-/// Saturates float results, stores them, and sets the flag. Subnormal numbers are flushed. If the
-/// results are `computed`, every NaN gets the same pattern.
+/// Saturates float results, stores them, and sets the flag. Subnormal results are flushed unless
+/// the mode keeps them. If the results are `computed`, every NaN gets the same pattern.
 #[inline(always)]
 pub fn finish_floats<const N: usize>(
     level: Level,

@@ -25,7 +25,7 @@ impl Level {
         return Some(Level(()));
     }
 
-    /// Runs `f`, which must be inlined, compiled for this level.
+    /// Runs `f`, compiled for the instructions of this level. `f` must be inlined.
     #[inline(always)]
     pub fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
         #[cfg(target_arch = "x86_64")]
@@ -40,8 +40,8 @@ impl Level {
         }
     }
 
-    /// `a * b + c`, rounded once. Only inside [`vectorize`](Self::vectorize) is it one machine
-    /// instruction.
+    /// `a * b + c`, rounded once. On x86-64 this is one machine instruction, but only inside
+    /// [`vectorize`](Self::vectorize).
     #[inline(always)]
     pub fn fused(self, a: f32, b: f32, c: f32) -> f32 {
         #[cfg(target_arch = "x86_64")]

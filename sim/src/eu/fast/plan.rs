@@ -55,7 +55,7 @@ pub(super) enum Spacing {
 }
 
 impl Form {
-    /// The form of elements of an integer type or F.
+    /// The form of elements of type F or of an integer type of up to 32 bits; `None` for others.
     pub(super) fn of(ty: Type, spacing: Spacing) -> Option<Form> {
         use Form::*;
         let forms = match ty {
@@ -76,11 +76,11 @@ pub const DIRECT: u8 = u8::MAX;
 /// Where an operand is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// Its elements.
+    /// Type and spacing of the operand's elements.
     pub form: Form,
     /// Subregister of `a0` to which `offset` is added, or [`DIRECT`].
     pub address: u8,
-    /// First byte in the file.
+    /// First byte in the file; with an address register, the distance in bytes from the address.
     pub offset: i16,
     /// Number of bytes that an access may touch.
     pub extent: u16,
@@ -147,9 +147,9 @@ pub struct Plan {
     pub size: u8,
     /// Results need more than a store: they are clamped, or they set flags.
     pub more: bool,
-    /// Comparisons: the flag is the opposite of the result.
+    /// Comparisons: the flag is the opposite of the result of the operation's body.
     pub opposite: bool,
-    /// Saturation of integers.
+    /// How integer results are clamped.
     pub clamp: Clamp,
     /// The type of the results that a condition is evaluated on.
     pub seen: Type,

@@ -23,7 +23,8 @@ pub enum Class {
 }
 
 impl Class {
-    /// True for these types of all sources and of the destination.
+    /// True if the body is for instructions with these types. `floats` is true if all sources are
+    /// floats, `to_float` if the destination is a float.
     pub fn takes(self, floats: bool, to_float: bool) -> bool {
         match self {
             Class::Int => !floats && !to_float,
@@ -66,9 +67,9 @@ impl Choice {
 /// any number of bits.
 #[derive(Clone, Copy)]
 pub struct Exact {
-    /// As signed numbers, the lanes are the numbers of the source.
+    /// Read as signed numbers, the lanes equal the numbers of the source.
     pub signed: bool,
-    /// As unsigned numbers, the lanes are the numbers of the source.
+    /// Read as unsigned numbers, the lanes equal the numbers of the source.
     pub unsigned: bool,
 }
 
@@ -90,11 +91,11 @@ pub struct Facts<'u> {
     pub u: &'u Uop,
     /// Its sources.
     pub sources: &'u [Src],
-    /// As signed numbers, the lanes of all sources are the numbers of the sources.
+    /// Read as signed numbers, the lanes of all sources equal the numbers of the sources.
     pub signed: bool,
-    /// As unsigned numbers, the lanes of all sources are the numbers of the sources.
+    /// Read as unsigned numbers, the lanes of all sources equal the numbers of the sources.
     pub unsigned: bool,
-    /// As `signed` and `unsigned`, for source 0 alone.
+    /// The same two facts as `signed` and `unsigned`, for source 0 alone.
     pub first: Exact,
     /// The sources have at most 16 bits.
     pub word: bool,
@@ -171,7 +172,8 @@ impl<'u> Facts<'u> {
         self.u.select.is_none() && self.u.predicate.is_some()
     }
 
-    /// The comparison is made by `a == b`.
+    /// The choice for a body that computes `a == b`; `None` if the condition is neither `==` nor
+    /// `!=`.
     pub fn equality(&self) -> Option<Choice> {
         let opposite = match self.u.condition? {
             Condition::Equal => false,
@@ -181,7 +183,8 @@ impl<'u> Facts<'u> {
         Some(Choice { opposite, ..Choice::PLAIN })
     }
 
-    /// The comparison of integers is made by `a < b`.
+    /// The choice for a body that computes `a < b` of integers; `None` if the condition is not an
+    /// order.
     pub fn order(&self) -> Option<Choice> {
         let (swap, opposite) = match self.u.condition? {
             Condition::Less => (false, false),
@@ -193,7 +196,8 @@ impl<'u> Facts<'u> {
         Some(Choice { swap, opposite, ..Choice::PLAIN })
     }
 
-    /// The comparison of floats is made by `a < b`.
+    /// The choice for a body that computes `a < b` of floats; `None` if the condition is neither
+    /// `<` nor `>`.
     pub fn strict_order(&self) -> Option<Choice> {
         let swap = match self.u.condition? {
             Condition::Less => false,
@@ -203,7 +207,8 @@ impl<'u> Facts<'u> {
         Some(Choice { swap, ..Choice::PLAIN })
     }
 
-    /// The comparison of floats is made by `a <= b`.
+    /// The choice for a body that computes `a <= b` of floats; `None` if the condition is neither
+    /// `<=` nor `>=`.
     pub fn weak_order(&self) -> Option<Choice> {
         let swap = match self.u.condition? {
             Condition::LessEqual => false,
@@ -218,14 +223,15 @@ impl<'u> Facts<'u> {
         self.sources[0].plain() && !self.u.saturate
     }
 
-    /// A copy of bits. `None` if a condition is evaluated on the result.
+    /// A copy of bits. `None` if there are modifiers, saturation, or a condition on the result.
     pub fn raw(&self) -> Option<Choice> {
         let raw = self.plain_copy() && self.u.condition.is_none();
         raw.then_some(Choice { raw: true, ..Choice::PLAIN })
     }
 
-    /// A conversion to integers of this signedness. It always clamps, so saturation changes
-    /// nothing.
+    /// A conversion from float by a body that returns D (`signed`) or UD. UD destinations need the
+    /// body for UD, all others the body for D. The results are always clamped, so saturation
+    /// changes nothing.
     pub fn to_ints(&self, signed: bool) -> Option<Choice> {
         match (signed, self.u.dst.ty) {
             (false, Type::Ud) => self.always(),
@@ -234,13 +240,13 @@ impl<'u> Facts<'u> {
         }
     }
 
-    /// The instruction is `math` with this function.
+    /// The body can execute the instruction if it is `math` with this function.
     pub fn math(&self, function: MathFunction) -> Option<Choice> {
         self.when(MATH_KEEPS_SUBNORMALS_BY_MODE && self.u.function == Some(function))
     }
 
-    /// The coefficients of a line or plane are four numbers in registers, its coordinates are whole
-    /// registers.
+    /// The body can execute a line or plane if its coefficients are in general registers and its
+    /// coordinates are adjacent elements in general registers.
     pub fn plane(&self) -> Option<Choice> {
         let n = usize::from(self.u.size);
         let whole = |offset: u16| usize::from(offset) + 8 * n.max(8) <= GRF_BYTES;

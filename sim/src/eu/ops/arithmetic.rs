@@ -70,7 +70,7 @@ family! {
     Subb {
         int(i) { with_carry(i, T::minus, borrow) }
     }
-    /// Sum of absolute differences of pairs of channels.
+    /// For each pair of channels, the sum of their absolute differences, in the even channel.
     Sad2 {
         const LEAST_CHANNELS: u8 = 2;
         int(i) {
@@ -79,7 +79,8 @@ family! {
             i.finish(&results)
         }
     }
-    /// Sum of absolute differences of pairs of channels, added to the accumulator.
+    /// For each pair of channels, the accumulator of the even channel plus the sum of the absolute
+    /// differences.
     Sada2 {
         const WIDE: bool = true;
         const LEAST_CHANNELS: u8 = 2;

@@ -8,22 +8,22 @@ use crate::eu::uop::{Shape, Src};
 use crate::machine::fault::Refusal;
 
 family! {
-    /// Dot product of four.
+    /// Dot product of four elements.
     Dp4 {
         const LEAST_CHANNELS: u8 = 4;
         float(f) { tuples(f, 4, false) }
     }
-    /// Dot product of three, plus the fourth element of source 1.
+    /// Dot product of three elements, plus the fourth element of source 1.
     Dph {
         const LEAST_CHANNELS: u8 = 4;
         float(f) { tuples(f, 3, true) }
     }
-    /// Dot product of three.
+    /// Dot product of three elements.
     Dp3 {
         const LEAST_CHANNELS: u8 = 4;
         float(f) { tuples(f, 3, false) }
     }
-    /// Dot product of two.
+    /// Dot product of two elements.
     Dp2 {
         const LEAST_CHANNELS: u8 = 4;
         float(f) { tuples(f, 2, false) }
@@ -59,8 +59,8 @@ fn tuples<T: Operand, A: Arithmetic<T>>(f: Floats<'_, T, A>, terms: usize, last:
     })
 }
 
-/// Dot product of the first `terms` elements; `last` is added to it (dph). Each step is rounded:
-/// hardware may keep more (004:1346-1349).
+/// Dot product of the first `terms` elements, plus `last` if there is one (dph). Each step is
+/// rounded: hardware may keep more bits (004:1346-1349).
 #[inline(always)]
 fn dot<T: Float, A: Arithmetic<T>>(m: &A, a: &[T], b: &[T], terms: usize, last: Option<T>) -> T {
     let mut sum = m.mul(a[0], b[0]);
@@ -83,7 +83,8 @@ fn coefficients<T: Operand>(thread: &Thread, u: &Uop) -> Result<(T, T, T), Refus
     Ok((values[0], values[1], values[3]))
 }
 
-/// The two operands of `pln`: eight channels of x, then eight of y, for each half (003:12669).
+/// The coordinates x and y of `pln`. For each eight channels, source 1 has a register of x and then
+/// a register of y (003:12669).
 fn plane_operands<T: Operand>(
     thread: &Thread,
     u: &Uop,

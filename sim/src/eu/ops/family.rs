@@ -15,7 +15,8 @@
 //! them. Each `fast` line is a body of the fast path: its name, the types that it is for
 //! ([`Class`]), the rule that says which instructions it can execute ([`Facts`]), and the body on
 //! 32-bit lanes with the function of [`super::super::fast::around`] that calls it. The first line
-//! whose rule agrees is taken. A constant before the bodies replaces one of [`Operation`].
+//! whose rule agrees is taken. A constant before the bodies replaces the constant of
+//! the same name in [`Operation`].
 
 use crate::eu::fast::rule::{Choice, Class, Facts};
 use crate::eu::general::{Done, Floats, Ints};
@@ -205,7 +206,7 @@ macro_rules! family {
         /// The general bodies of this family.
         pub const ROWS: &[Row] = &[$(Row::of::<row::$name>()),*];
 
-        /// The bodies of its fast path.
+        /// The bodies of the fast path for this family.
         pub const FAST: &[Fast] = &[$($(Fast {
             opcode: Opcode::$name,
             name: stringify!($fast),
@@ -213,7 +214,7 @@ macro_rules! family {
             rule: |$facts| $rule,
         },)*)*];
 
-        /// Their code, in the same order.
+        /// The code of the bodies in `FAST`, in the same order.
         pub const HANDLERS: [[Handler; SIZES]; FAST.len()] =
             [$($([
                 handler::$fast::<1>,

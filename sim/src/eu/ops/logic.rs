@@ -75,7 +75,7 @@ family! {
     Bfi2 {
         int(i) { i.three(bfi2) }
     }
-    /// Leading zeros.
+    /// Number of leading zeros.
     Lzd {
         int(i) { i.one(lzd) }
     }
@@ -166,8 +166,8 @@ fn bfi1<T: Int>(a: T, b: T) -> T {
     T::cut(i128::from(mask << (b.widen() & 31)))
 }
 
-/// b under the mask a, moved to the mask's lowest bit, and c elsewhere (2a, bfi2; its text is off
-/// by one).
+/// Where the mask a has ones: b, shifted left to the lowest one of the mask. Elsewhere: c (2a,
+/// bfi2; its text is off by one).
 #[inline(always)]
 fn bfi2<T: Int>(a: T, b: T, c: T) -> T {
     let (mask, field, rest) = (a.widen() as u32, b.widen() as u32, c.widen() as u32);

@@ -92,14 +92,14 @@ family! {
         fast LessFloat CompareFloats(f) f.strict_order() => compare_floats(|a, b| a < b);
         fast AtMostFloat CompareFloats(f) f.weak_order() => compare_floats(|a, b| a <= b);
     }
-    /// A comparison in which a NaN is less than a number.
+    /// A comparison with results of its own for NaNs (`compare_nan`).
     Cmpn {
         int(i) { i.compare(compare) }
         float(f) { f.compare(compare_nan) }
     }
 }
 
-/// A copy. Without conversion and modifiers it keeps all bits.
+/// A copy. Without conversion, modifiers and saturation it keeps all bits.
 fn mov(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let (n, src) = (usize::from(u.size), &u.src[0]);
     let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
@@ -172,8 +172,8 @@ fn max<T: Float>(a: T, b: T) -> T {
     if a >= b || (b.nan() && !a.nan()) { a } else { b }
 }
 
-/// Comparison of `cmpn`: true if the second is a NaN, else false if the first is a NaN. For
-/// inequality it is the opposite (G45 vol 4 tables 10-9 to 10-14).
+/// Comparison of `cmpn`: true if `b` is a NaN, else false if `a` is a NaN. With NaNs, inequality
+/// has the opposite result (G45 vol 4 tables 10-9 to 10-14).
 #[inline(always)]
 fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
     match (b.nan(), a.nan()) {

@@ -84,15 +84,19 @@ fn places_of_blocks() {
                 let (at, bit) = ccs.place(0, column, row);
                 assert!(seen.insert((at, bit)) && bit < 128);
                 let (first, _) = ccs.place(0, column / 16 * 16, row / 32 * 32);
-                assert_eq!(at / 64, first / 64, "a cache line");
-                assert_eq!(at, ccs.place(0, column / 8 * 8, row / 16 * 16).0, "an oword");
+                assert_eq!(at / 64, first / 64, "16 x 32 blocks are not in one cache line");
+                assert_eq!(
+                    at,
+                    ccs.place(0, column / 8 * 8, row / 16 * 16).0,
+                    "8 x 16 blocks are not in one oword"
+                );
                 assert!(at < AUXILIARY + 4096 && at.is_multiple_of(16));
             }
         }
         assert_eq!(seen.len(), 4096 * 8);
         assert_eq!(ccs.place(0, 128, 0).0, AUXILIARY + 4096);
         assert_eq!(ccs.place(0, 0, 256).0, AUXILIARY + 4 * 4096);
-        // The distance of slices counts rows of pixels.
+        // QPitch, the distance of slices, counts rows of pixels.
         assert_eq!(ccs.place(1, 0, 0), ccs.place(0, 0, 1024 / block[1]));
     }
     let linear = surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::Linear, [64, 64], 1);
@@ -125,8 +129,8 @@ fn target(surface: &Surface, state: &BlendState, purpose: Purpose) -> RenderTarg
     RenderTarget::resolve(surface, state, 0, &ColorCalcState::new(), purpose).unwrap()
 }
 
-/// A fast clear of a part of a surface, draws over its border with and without blending, and a
-/// resolve. Checks each pixel.
+/// A fast clear of a part of a surface, draws over the border of this part with and without
+/// blending, and a resolve. Checks each pixel.
 #[test]
 fn clear_draw_resolve() {
     for (format, tile_mode) in [
@@ -143,7 +147,7 @@ fn clear_draw_resolve() {
         let old = codec.decode_one(&vec![0x33; bytes]).map(f32::from_bits);
         let mut expected = vec![old; (width * height) as usize];
         let clear = [1.0, 0.0, 1.0, 0.0];
-        // Blocks 0 to 32 across and to 64 down: a rectangle of 4 x 4 pixels.
+        // A fast clear of 4 x 4 pixels clears the first 32 x 64 blocks.
         let plain = BlendState::new();
         let fast = target(&surface, &plain, Purpose::FastClear);
         rectangle([0, 0, 4, 4], 1, 1, |pixels| {
@@ -189,7 +193,7 @@ fn clear_draw_resolve() {
             }
         }
         let resolve = target(&surface, &plain, Purpose::Resolve);
-        // Covers the cleared part and the whole surface.
+        // The rectangle covers the cleared part and the whole surface.
         let corners = [0, 0, width.div_ceil(8 * bw).max(4), height.div_ceil(16 * bh).max(4)];
         rectangle(corners, 1, 1, |pixels| {
             resolve
@@ -215,7 +219,7 @@ fn clear_draw_resolve() {
         }
         let mut bits = vec![1; 256 << 10];
         gpu.vm(context).read(AUXILIARY, &mut bits).unwrap();
-        assert!(bits.iter().all(|&byte| byte == 0), "nothing is cleared any more");
+        assert!(bits.iter().all(|&byte| byte == 0), "blocks are still marked as cleared");
     }
 }
 
@@ -242,8 +246,8 @@ fn words_of_pixels() {
     }
 }
 
-/// Random clears, whole and partial draws, with and without blending. Checks each sample of each
-/// pixel, as `ld_mcs` and `ld2dms` read it.
+/// Random fast clears, and draws of all or some samples, with and without blending. Checks each
+/// sample of each pixel, as `ld_mcs` and `ld2dms` read it.
 #[test]
 fn samples_of_pixels() {
     let mut state = 1u64;
@@ -274,7 +278,7 @@ fn samples_of_pixels() {
             let ([x, y], [w, h]) = (at(), at());
             match random(6) {
                 0 => {
-                    // Pixels of the rectangle stand for 8 x 2, or 2 x 2.
+                    // A pixel of a fast clear stands for 8 x 2 pixels, with 8 samples 2 x 2.
                     let [across, down] = if samples == 8 { [2, 2] } else { [8, 2] };
                     let (left, top) = ((x / across) & !1, (y / down) & !1);
                     let corners = [left, top, left + 2, top + 2];

@@ -95,8 +95,7 @@ fn factors_functions_and_clamps() {
                 let blend = Blend::resolve(&state, 5, &constants, format(code));
                 let (source, second, mut destination) =
                     (colors(seed), colors(seed + 1000), colors(seed + 2000));
-                // Normalized elements hold only values in their range, so they are not clamped
-                // again.
+                // UNORM elements hold only values from 0 to 1, so they are not clamped again.
                 let held =
                     if code == SurfaceFormat::R8G8B8A8_UNORM { Some([0.0, 1.0]) } else { None };
                 if held.is_some() {
@@ -146,8 +145,8 @@ fn factors_functions_and_clamps() {
     }
 }
 
-/// If the state does not read the destination or the second colour, its value must not change the
-/// result.
+/// If the state does not read the destination, its value must not change the result. The same
+/// applies to the second colour.
 #[test]
 fn what_counts() {
     let (source, second) = (colors(7), colors(8));

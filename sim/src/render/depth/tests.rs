@@ -31,7 +31,7 @@ fn interleaved(samples: u32, x: u32, y: u32, sample: u32) -> [u32; 2] {
         2 => [2, 1],
         _ => [1, 1],
     };
-    // Bit 0 of a sample's number is its column, bit 1 its row, bit 2 the next column.
+    // Bits 0 and 2 of a sample's number are bits 0 and 1 of its column; bit 1 is its row.
     let (column, row) = (sample & 1 | sample >> 2 << 1, sample >> 1 & 1);
     [
         x / 2 * 2 * across + column * 2 + x % 2,
@@ -125,7 +125,7 @@ fn memory() -> (Gpu, crate::gpu::ContextId) {
     (gpu, context)
 }
 
-/// A generator of small numbers (splitmix64).
+/// A generator of pseudo-random numbers (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -330,8 +330,8 @@ fn depths_are_clamped_to_the_viewport() {
     }
 }
 
-/// Oracle: levels by hand: 45 x 37 with 4 x 4 alignment: level 1 (22 x 18) below level 0, level 2
-/// (11 x 9) to its right.
+/// Oracle: levels worked out by hand, for 45 x 37 with 4 x 4 alignment: level 1 (22 x 18) is below
+/// level 0, level 2 (11 x 9) is right of level 1, and level 3 is below level 2.
 #[test]
 fn levels_of_a_depth_buffer() {
     let mut case = Case::new(1, 1);
@@ -340,7 +340,7 @@ fn levels_of_a_depth_buffer() {
         let (plane, _) = depth_plane(&case.depth, NumberOfMultisamples::_1).unwrap().unwrap();
         assert_eq!([plane.level.x, plane.level.y], [column, row]);
     }
-    // With 8 x 8: level 2 of the stencil buffer.
+    // Level 2 of the stencil buffer, which has 8 x 8 alignment.
     case.depth.lod = U::new(2).unwrap();
     let plane =
         stencil_plane(&case.stencil, &case.depth, NumberOfMultisamples::_1).unwrap().unwrap();

@@ -108,7 +108,7 @@ fn output(
     .unwrap()
 }
 
-/// A generator of small numbers.
+/// A generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -254,7 +254,8 @@ fn two_targets_with_late_tests() {
     }
 }
 
-/// Without a surface, only depth is tested and written. After early tests the message does nothing.
+/// Without a surface, late tests still test and write depth. With early tests the message does
+/// nothing.
 #[test]
 fn null_targets() {
     let mut gpu = Gpu::new();
@@ -300,7 +301,7 @@ fn halves_are_tested_once() {
     }
 }
 
-/// A fault names the packet and what was written.
+/// A page fault says that a render target was written.
 #[test]
 fn faults_name_the_target() {
     let mut gpu = Gpu::new();

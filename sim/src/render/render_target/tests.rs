@@ -58,7 +58,7 @@ fn contents(gpu: &mut Gpu, context: ContextId, samples: u32) -> Vec<u8> {
     found
 }
 
-/// A generator of small numbers (a linear congruence, upper bits).
+/// A generator of pseudo-random numbers: the upper bits of a linear congruence.
 struct Random(u64);
 
 impl Random {
@@ -72,7 +72,7 @@ impl Random {
         self.below(1 << 20) as f32 / (1 << 20) as f32
     }
 
-    /// Four quads that do not overlap, some partly outside.
+    /// Four quads that do not overlap, some partly outside the surface.
     fn pixels(&mut self, samples: u32) -> Pixels {
         let (x, y) = (2 * self.below(17) as u32, 2 * self.below(9) as u32);
         let whole = self.below(2) == 0;
@@ -96,7 +96,7 @@ impl Random {
     }
 }
 
-/// Offset of an element, by the tables of gen8_facts 10.1.
+/// Byte offset in memory of byte `x` of row `y`, by the tables of gen8_facts 10.1.
 fn offset(tile_mode: TileMode, x: u32, y: u32) -> usize {
     let by_bits = |bits: [&str; 12], width: u32, height: u32| {
         let inside = bits.iter().fold(0, |address, bit| {
@@ -160,8 +160,8 @@ const FORMATS: [SurfaceFormat; 16] = [
     SurfaceFormat::R8_UNORM,
 ];
 
-/// All kinds of formats and tiles, numbers of samples and masks of channels. Checks every byte of
-/// memory. The expected elements are encoded by the codec, which has its own tests.
+/// Formats, tile modes, numbers of samples and masks of channels, without blending. Checks every
+/// byte of memory. The expected elements are encoded by the codec, which has its own tests.
 #[test]
 fn opaque_colors() {
     let mut random = Random(1);
@@ -261,7 +261,7 @@ fn source_alpha_blending() {
             let (mut gpu, context, _) = memory(1);
             let bytes = surface.element_bytes as usize;
             if format == SurfaceFormat::R16G16B16A16_FLOAT {
-                // Halves between 0 and 1.
+                // 16-bit floats of 0.527.
                 gpu.vm(context).write(BASE, &vec![0x38; BYTES]).unwrap();
             }
             let before = contents(&mut gpu, context, 1);
@@ -358,7 +358,7 @@ fn logic_operations() {
             let mut state = BlendState::new();
             state.entry[0].logic_op_enable = true;
             state.entry[0].logic_op_function = ThreeDLogicOpFunction::from_bits(code as u64);
-            // Red is not written.
+            // For odd codes, red is not written.
             state.entry[0].write_disable_red = code % 2 == 1;
             let target = target(&surface, &state);
             let (mut gpu, context, mut expected) = memory(1);
@@ -413,7 +413,7 @@ fn channels_change_places() {
 }
 
 /// Dithering changes a colour by less than a step, keeps values that are whole steps, and keeps the
-/// mean over 4 x 4 pixels.
+/// mean over 4 x 4 pixels to 1/16 step. Checks the blue channel.
 #[test]
 fn dither_is_fair() {
     let surface = surface(SurfaceFormat::B5G6R5_UNORM, TileMode::Linear);

@@ -197,7 +197,7 @@ fn as_opengl_records_it() {
     }
 }
 
-/// A buffer that is not bound makes its stream overflow, and no other (2a p.216).
+/// A buffer that is not bound makes only the stream that writes it overflow (2a p.216).
 #[test]
 fn unbound_buffers() {
     let [zero, one] = [[declaration(0, 0, 15)], [declaration(1, 0, 15)]];
@@ -253,7 +253,7 @@ fn what_is_read_of_a_vertex() {
     assert_eq!((out.needed[0], out.written[0]), (1, 0));
 }
 
-/// Table of 2a p.226-227.
+/// Oracle: the table of 2a p.226-227.
 #[test]
 fn which_streams_are_drawn() {
     let drawn = |enabled, disable, select, force| {

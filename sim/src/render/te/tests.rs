@@ -32,7 +32,8 @@ fn exact(point: &Point) -> [i64; 2] {
     })
 }
 
-/// Factors of all sorts, always the same ones.
+/// Pseudo-random tessellation factors of several kinds: whole, with a half, close above a whole
+/// number, and any. They are the same in each run.
 fn factors(count: usize) -> Vec<f32> {
     let mut state = 12345_u32;
     (0..count)
@@ -60,8 +61,8 @@ fn check_cover(domain: Domain, out: &Tessellation, what: &str) {
     for triangle in out.indices.chunks(3) {
         let [a, b, c] = [0, 1, 2].map(|n| points[usize::from(triangle[n])]);
         let twice = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
-        // Points that have just been split have the same position, and rounding moves others by
-        // 2^-16.
+        // A point that has just been added by a split has the position of its neighbour, and
+        // rounding moves points by 2^-16. So small negative areas are allowed.
         assert!(twice >= -(1 << 18), "{what}: {a:?} {b:?} {c:?} goes backward");
         area += twice;
         for edge in [[0, 1], [1, 2], [2, 0]] {
@@ -73,9 +74,12 @@ fn check_cover(domain: Domain, out: &Tessellation, what: &str) {
     }
     let whole = if domain == Domain::Quad { 2_i64 << 32 } else { 1 << 32 };
     assert_eq!(area, whole, "{what}");
-    assert!(used.iter().all(|&used| used), "{what}: points without triangle");
+    assert!(used.iter().all(|&used| used), "{what}: a point is in no triangle");
     edges.sort_unstable();
-    assert!(edges.windows(2).all(|pair| pair[0] != pair[1]), "{what}: an edge twice");
+    assert!(
+        edges.windows(2).all(|pair| pair[0] != pair[1]),
+        "{what}: two triangles have the same directed edge"
+    );
     let mut border = 0;
     for &(from, to) in &edges {
         if edges.binary_search(&(to, from)).is_err() {
@@ -89,11 +93,11 @@ fn check_cover(domain: Domain, out: &Tessellation, what: &str) {
             assert!(outer, "{what}: a hole at {a:?} {b:?}");
         }
     }
-    // Euler: with one outer face there are as many triangles as this.
+    // Euler's formula for a mesh without holes: triangles + border edges + 2 = 2 * points.
     assert_eq!(out.indices.len() / 3 + border + 2, 2 * points.len(), "{what}");
 }
 
-/// Random factors of every partitioning.
+/// Pseudo-random factors in every partitioning.
 #[test]
 fn triangles_cover_the_domain_once() {
     for partitioning in PARTITIONINGS {
@@ -108,7 +112,7 @@ fn triangles_cover_the_domain_once() {
     }
 }
 
-/// All small whole factors, which are those of most programs.
+/// All combinations of four whole factors from 1 to 4, which are those of most programs.
 #[test]
 fn small_factors_cover_the_domain_once() {
     for partitioning in PARTITIONINGS {
@@ -130,7 +134,7 @@ fn small_factors_cover_the_domain_once() {
     }
 }
 
-/// Points of an edge, in their order.
+/// The positions of the points on an outer edge along this edge, in ascending order.
 fn edge(domain: Domain, out: &Tessellation, edge: usize) -> Vec<i64> {
     let on = |[u, v]: [i64; 2]| match (domain, edge) {
         (_, 0) => (u == 0).then_some(v),
@@ -234,8 +238,8 @@ fn segments_of_an_edge() {
 }
 
 /// Oracle: sums of rings. A square of n by n has (n + 1)^2 points and 2 n^2 triangles. A triangle
-/// has rings of 3 n, 3 (n - 2)... points. An isoline has one point more than segments, and there is
-/// no line at V = 1 (OpenGL 4.6, 11.2.3.2 to 11.2.3.4).
+/// has rings of 3 n, 3 (n - 2)... points, and a point in the middle if n is even. An isoline has
+/// one point more than segments, and there is no line at V = 1 (OpenGL 4.6, 11.2.3.2 to 11.2.3.4).
 #[test]
 fn counts_of_whole_factors() {
     for n in 1..=64_usize {
@@ -265,7 +269,7 @@ fn counts_of_whole_factors() {
             assert_eq!((segment.id, segment.first, segment.last), (7, k % 5 == 0, k % 5 == 4));
         }
     }
-    // As points, each comes once.
+    // With Output::Points, each point comes once.
     let mut out = Tessellation::default();
     for domain in [Domain::Quad, Domain::Triangle, Domain::Isoline] {
         let points = tessellator(domain, Partitioning::EvenFractional, Output::Points);
@@ -309,8 +313,8 @@ fn smallest_patches() {
     let ring = [[0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.5, 0.0], [1.0, 0.0], [0.5, 0.5]];
     assert_eq!(places(&triangle)[..6], ring);
     assert_eq!(exact(&triangle.points[6]), [0x5555; 2]);
-    // Two columns of four points inside, which start at the upper end of V. The squares between
-    // them come last, the one in the middle cut the other way.
+    // Inside are two columns of four points, which start at the greatest V. The squares between
+    // the columns come last. The middle square is cut along the other diagonal.
     let quad = divided(Domain::Quad, Partitioning::Integer, [1.0; 4], [3.0, 5.0]);
     assert_eq!(quad.points.len(), 4 + 2 * 4);
     let [left, right] = [[4, 5, 6, 7], [11, 10, 9, 8]];
@@ -323,7 +327,8 @@ fn smallest_patches() {
     assert_eq!(quad.indices[quad.indices.len() - 18..], squares.concat());
 }
 
-/// Directions of winding, and what culls a patch.
+/// The two windings differ only in the order of vertices. An outer factor that is not above 0 culls
+/// the patch.
 #[test]
 fn winding_and_culling() {
     let mut clockwise = Tessellation::default();
@@ -355,7 +360,7 @@ fn winding_and_culling() {
                     outer[edge] = bad;
                     let culled = divided(domain, partitioning, outer, [3.0; 2]).points.is_empty();
                     assert_eq!(culled, edge < edges, "{domain:?} {edge} {bad}");
-                    // Inner factors cull nothing: they become the least.
+                    // Inner factors do not cull: they are clamped to the lower limit.
                     let inner = divided(domain, partitioning, [4.0; 4], [bad; 2]);
                     assert_eq!(inner, divided(domain, partitioning, [4.0; 4], [1e-9; 2]));
                 }
@@ -366,7 +371,8 @@ fn winding_and_culling() {
     }
 }
 
-/// The limits of the packet apply. Limits that make no sense still give a correct tessellation.
+/// The limits of the packet apply. Limits that make no sense still give points; for quads, the
+/// triangles still cover the domain once.
 #[test]
 fn limits_of_the_packet() {
     let factors = Factors { outer: [60.0; 4], inner: [60.0; 2] };

@@ -64,8 +64,8 @@ fn vertices_of_each_kind() {
     assert!(setup(Kind::Quads, 3).is_empty() && setup(Kind::QuadStrip, 3).is_empty());
 }
 
-/// Oracle: OpenGL 4.6, table 10.1. Its numbers count from 1, and last vertices are in the order of
-/// the strip.
+/// Oracle: OpenGL 4.6, table 10.1. The table counts vertices from 1, and has the order of
+/// `Reorder::Trailing`.
 #[test]
 fn strips_with_adjacency() {
     for triangles in 1..40_u32 {
@@ -89,7 +89,7 @@ fn strips_with_adjacency() {
                     (0..3).flat_map(|n| [corners[n] - 1, between[n] - 1]).collect();
                 assert_eq!(made, &want, "triangle {i} of {triangles}");
             }
-            // With the other order the same triangle starts at another vertex.
+            // With `Reorder::Leading`, each odd triangle is the same but starts at another vertex.
             let leading = adjacent(Kind::TriangleStripAdjacent, Reorder::Leading, count + surplus);
             for (i, (leading, trailing)) in leading.iter().zip(&made).enumerate() {
                 let mut turned = trailing.clone();
@@ -215,7 +215,7 @@ fn provoking_vertices() {
         check(Kind::TriangleStripAdjacent, reorder, 20, &last, &|i| 2 * i + 4);
         for selects in [&first, &last] {
             check(Kind::Polygon, reorder, 9, selects, &|_| 0);
-            // Two triangles a quad.
+            // Each quad has two triangles.
             check(Kind::Quads, reorder, 12, selects, &|i| 4 * (i / 2) + 3);
             check(Kind::QuadStrip, reorder, 12, selects, &|i| 2 * (i / 2) + 3);
         }

@@ -117,7 +117,8 @@ impl Codec {
     }
 
     /// Encodes values to contiguous elements. `channels` says which of red, green, blue and alpha
-    /// (bits 0 to 3) are written. The other channels keep their bits; padding becomes 0.
+    /// (bits 0 to 3) are written. The other channels keep their bits; padding becomes 0. Formats
+    /// without channels (see `has_channels`) leave `bytes` unchanged.
     #[inline]
     pub fn encode(&self, values: &[Value], channels: u8, bytes: &mut [u8]) {
         (self.encode)(&self.format, values, channels, bytes);
@@ -307,7 +308,7 @@ impl<const CODE: u64> Known<CODE> {
     const BYTES: usize = Self::FORMAT.bits as usize / 8;
 }
 
-/// Calls a function for the first, second, ... channel of a known format, each a constant.
+/// Calls a function once for each channel of a known format, with the channel as a constant.
 macro_rules! each_channel {
     ($code:ident, $call:ident($($argument:expr),*)) => {
         each_channel!(@ $code, $call($($argument),*) 0 1 2 3)
@@ -387,22 +388,23 @@ fast! {
     R8_UNORM R8_UINT A8_UNORM L8_UNORM
 }
 
-/// Decodes two pixels of packed YUV, which share their chroma. Each becomes Cr, Y, Cb and 1; the
-/// channels have 8 bits (003:3634).
+/// Decodes two pixels of packed YUV, which share their chroma. Each pixel becomes Cr, Y, Cb and 1
+/// (003:3634). The stored channels have 8 bits. `None` for other classes.
 pub fn decode_yuv(class: Class, bytes: [u8; 4]) -> Option<[Value; 2]> {
     let Class::PackedYuv { luma, cb, cr } = class else { return None };
     let part = |at: u8| convert::unorm(bytes[usize::from(at)].into(), 8).to_bits();
     Some(luma.map(|luma| [part(cr), part(luma), part(cb), 1.0f32.to_bits()]))
 }
 
-/// Decodes a texel of a planar format from one byte of each plane: Cr, Y, Cb and 1 (003:3634).
+/// Decodes a texel of a planar format from bytes of luma, Cb and Cr. The result is Cr, Y, Cb and 1
+/// (003:3634); `None` for other classes.
 pub fn decode_planes(class: Class, luma: u8, cb: u8, cr: u8) -> Option<Value> {
     let part = |byte: u8| convert::unorm(byte.into(), 8).to_bits();
     (class == Class::Planar).then(|| [part(cr), part(luma), part(cb), 1.0f32.to_bits()])
 }
 
 /// Encodes two pixels of packed YUV. [`PIXELS_OF_PACKED_YUV_SHARE_THE_FIRST_CHROMA`] says which
-/// pixel's chroma is stored.
+/// pixel's chroma is stored. `None` for other classes.
 pub fn encode_yuv(class: Class, pixels: [Value; 2]) -> Option<[u8; 4]> {
     let Class::PackedYuv { luma, cb, cr } = class else { return None };
     let mut bytes = [0; 4];

@@ -1,8 +1,8 @@
 //! Conversion of one channel of a format between its bits and the value that a shader uses.
 //!
 //! Values of normalized, float, scaled and fixed-point channels are the bits of single floats.
-//! Values of other channels are integers of 32 bits. Each result is computed exactly and rounded
-//! once: to nearest, ties to even (gen8_facts 9.1).
+//! Values of other channels are integers of 32 bits. Except on the sRGB curve, each result is
+//! computed exactly and rounded once: to nearest, ties to even (gen8_facts 9.1).
 
 use super::Encoding;
 use super::half::{half_to_single, single_to_half};
@@ -131,7 +131,7 @@ fn exact_steps(value: f32, most: u64) -> u64 {
     let bits = value.to_bits();
     let exponent = (bits >> 23) as i32;
     if exponent < 64 {
-        // Less than 2^-62 of a step.
+        // The value is less than 2^-63, which is less than half a step.
         return 0;
     }
     let product = u128::from(bits & 0x7f_ffff | 0x80_0000) * u128::from(most);
@@ -167,7 +167,7 @@ pub fn to_float(value: u32, bits: u32) -> u64 {
 }
 
 /// The nearest unsigned float with 5 exponent bits and `mantissa` mantissa bits. Negative values
-/// become 0. Values that are too great become infinity.
+/// become 0. Values that are too great become infinity. A NaN stays a NaN.
 #[inline(always)]
 fn to_small_float(value: u32, mantissa: u32) -> u32 {
     const INFINITY: u32 = 0x7f80_0000;
@@ -201,7 +201,7 @@ pub fn shared_exponent(mantissas: [u32; 3], exponent: u32) -> [u32; 3] {
 }
 
 /// Encodes three floats as the nearest mantissas with a shared exponent. The exponent is the lowest
-/// one that can represent the greatest of the floats.
+/// one that can represent the greatest of the floats. Negative values and NaNs become 0.
 pub fn to_shared_exponent(values: [u32; 3]) -> ([u32; 3], u32) {
     /// 511 / 512 * 2^16.
     const MOST: f32 = 65408.0;
@@ -262,7 +262,7 @@ pub fn from_linear(value: f32, bits: u32) -> u64 {
 /// The sRGB curve for bytes as tables: the least float of each step, and the first step of each
 /// range of floats.
 struct Curve {
-    /// The least float of steps 1 to 255, then infinity.
+    /// Entry `n` is the least float of step `n + 1`; the last entry is infinity.
     least: [f32; 256],
     /// The step of the least float of each range.
     first: [u8; Curve::RANGES as usize],
@@ -278,9 +278,9 @@ static CURVE: LazyLock<Curve> = LazyLock::new(|| {
 });
 
 impl Curve {
-    /// Shift for 64 ranges per power of two. No range has more than two steps.
+    /// Shift for 64 ranges per power of two. No range has more than three steps.
     const SHIFT: u32 = 23 - 6;
-    /// The range that starts at 2^-13, which is step 0.
+    /// Number of the range that starts at 2^-13. Smaller values are step 0.
     const FIRST: u32 = (127 - 13) << 6;
     /// Number of ranges up to 1.
     const RANGES: u32 = 13 << 6;

@@ -15,7 +15,7 @@ pub fn half_to_single(half: u16) -> f32 {
     f32::from_bits(sign | bits & 0x7fff_ffff)
 }
 
-/// The nearest half precision float, ties to even.
+/// The half precision float that is nearest to `value`, ties to even.
 #[inline(always)]
 pub fn single_to_half(value: f32) -> u16 {
     let bits = value.to_bits();

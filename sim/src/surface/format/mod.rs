@@ -40,7 +40,8 @@ pub enum Letter {
     P,
     /// The exponent that the other channels share.
     E,
-    /// Luma of a format without chroma; green, as the luma of the formats with chroma (003:3634).
+    /// Luma of a format without chroma. Decoded to green, like the luma of formats with chroma
+    /// (003:3634).
     Y,
     /// Nothing: padding.
     X,
@@ -65,20 +66,20 @@ pub enum Encoding {
     Sscaled,
     /// A signed number with 16 fraction bits.
     Sfixed,
-    /// A mantissa of 9 bits. The exponent is a separate channel.
+    /// A mantissa of 9 bits, or the separate channel with the exponent.
     Shared,
     /// Bits that are not converted.
     Passthru,
-    /// Nothing.
+    /// The encoding is not defined.
     Typeless,
 }
 
 /// A channel of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Channel {
-    /// What it is for.
+    /// What the channel is for.
     pub letter: Letter,
-    /// Its lowest bit in the element.
+    /// Lowest bit of the channel in the element.
     pub low: u16,
     /// Number of bits.
     pub bits: u16,
@@ -115,16 +116,16 @@ pub enum Class {
     Planar,
     /// A block of compressed texels.
     Compressed,
-    /// Bytes.
+    /// Bytes without channels, or single bits (MONO8).
     Raw,
 }
 
 /// A surface format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
-    /// Its code.
+    /// Code of the format.
     pub code: SurfaceFormat,
-    /// Its name.
+    /// Name of the format.
     pub name: &'static str,
     /// Bits of an element: a texel, or a block of compressed texels. For packed YUV, bits of a
     /// pixel; for planar formats, bits of luma.
@@ -133,13 +134,13 @@ pub struct Format {
     pub block: [u8; 2],
     /// Structure of an element.
     pub class: Class,
-    /// Channels from the lowest bit up; the first `count` of them.
+    /// Channels from the lowest bit up. Only the first `count` entries are valid.
     pub channels: [Channel; 4],
     /// Number of channels.
     pub count: u8,
     /// Type of the channel values.
     pub numeric: Numeric,
-    /// Red, green and blue follow the sRGB curve.
+    /// True if red, green and blue follow the sRGB curve.
     pub srgb: bool,
 }
 
@@ -158,7 +159,8 @@ const fn block(name: &'static str, width: u8) -> Other {
     Other { name, block: [width, 4], class: Class::Compressed }
 }
 
-/// Formats whose names list no channels, by the start of the name. (gen8_facts 9.2 and 10.2)
+/// Formats whose names list no channels. `name` is the start of the format's name (gen8_facts 9.2
+/// and 10.2).
 const OTHERS: [Other; 13] = [
     Other { name: "RAW", block: [1, 1], class: Class::Raw },
     yuv("YCRCB_NORMAL", [0, 2], 1, 3),
@@ -266,8 +268,9 @@ impl Format {
         self.with_numeric()
     }
 
-    /// Sets the numeric type: integer if a channel is an integer. The index of a palette is decoded
-    /// as an integer, but the format stays a float format because its alpha is normalized.
+    /// Sets the numeric type: integer if a channel is an integer, else float. The index of a
+    /// palette is decoded as an integer, but the format stays a float format because its alpha is
+    /// normalized.
     const fn with_numeric(mut self) -> Format {
         let mut index = 0;
         while index < self.count as usize {
@@ -293,7 +296,7 @@ impl Format {
         self.bits.div_ceil(8) as u32
     }
 
-    /// The channels that it has.
+    /// The channels of the format.
     pub fn channels(&self) -> &[Channel] {
         &self.channels[..usize::from(self.count)]
     }
@@ -350,7 +353,7 @@ const fn starts_with(name: &[u8], at: usize, word: &[u8]) -> bool {
     true
 }
 
-/// True if `name` contains `word` between underscores.
+/// True if `word` is one of the words of `name`, which underscores separate.
 const fn has_word(name: &[u8], word: &[u8]) -> bool {
     let mut at = 0;
     while at < name.len() {

@@ -26,12 +26,13 @@ struct Layout {
     source: usize,
     /// Distance between the low and the high half of a 64-bit value in bytes.
     high: usize,
-    /// Number of registers of one operand, and of the response.
+    /// Number of registers that hold one operand of all slots, and number of response registers.
     registers: usize,
 }
 
 impl Layout {
-    /// Dwords: MDP_AOP8_DW2, MDP_AOP16_DW2; two operands share a half register in MDP_AOP4X2_DW2.
+    /// Layout of dwords: MDP_AOP8_DW2 and MDP_AOP16_DW2. In MDP_AOP4X2_DW2, the two operands of a
+    /// slot share a half register.
     const fn dwords(simd: Simd) -> Layout {
         let registers = simd.registers();
         match simd {
@@ -40,8 +41,8 @@ impl Layout {
         }
     }
 
-    /// 64-bit operands where other operations have dwords. Low and high halves are in separate
-    /// registers in MDP_AOP8_QW2 and MDP_AOP16_QW2, and adjacent in MDP_AOP4X2_QW2.
+    /// Layout of the 64-bit operands of AOP_CMPWR_2W in messages on dwords. Low and high halves are
+    /// in separate registers in MDP_AOP8_QW2 and MDP_AOP16_QW2, and adjacent in MDP_AOP4X2_QW2.
     const fn halves(simd: Simd) -> Layout {
         let registers = simd.registers();
         match simd {
@@ -53,14 +54,14 @@ impl Layout {
         }
     }
 
-    /// Qwords at 64-bit addresses: MDP_A64_AOP8_QW2, MDP_A64_AOP4X2_QW2.
+    /// Layout of qwords in messages with 64-bit addresses: MDP_A64_AOP8_QW2, MDP_A64_AOP4X2_QW2.
     const fn qwords(simd: Simd) -> Layout {
         let registers = simd.registers_of(8);
         Layout { slot: simd.stride(8), source: registers * REGISTER, high: 4, registers }
     }
 
-    /// Number of registers of all operands. With two slots, one register holds both operands,
-    /// unless they are qwords at 64-bit addresses.
+    /// Number of registers that hold all operands. With two slots, one register holds both
+    /// operands, unless the operands have the layout `qwords`.
     const fn sent(self, simd: Simd, sources: usize) -> usize {
         match simd {
             Simd::Two if self.source < REGISTER && sources > 0 => 1,
@@ -69,7 +70,7 @@ impl Layout {
     }
 }
 
-/// The kind of operation.
+/// An operation on integers or on floats.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Integer(MdcAop),
@@ -109,7 +110,8 @@ struct Operation {
 
 impl Operation {
     /// Performs the operation for each active slot in order. Operands are read from byte `data` of
-    /// the registers on. Results are written from byte `answer` on. Returns the number of bytes.
+    /// the registers on. Results are written from byte `answer` on. Returns the number of bytes of
+    /// memory that were read and written again.
     fn each(
         &self,
         window: &mut Window<'_, '_>,
@@ -192,7 +194,8 @@ fn run(
     }
 }
 
-/// Width and layout of an operation on dwords. AOP_CMPWR_2W compares two dwords at once.
+/// Width and layout of an operation in a message on dwords. AOP_CMPWR_2W works on two dwords at
+/// once.
 fn short(kind: Kind, simd: Simd) -> (Width, Layout) {
     match kind {
         Kind::Integer(MdcAop::AOP_CMPWR_2W) => (Width::Qword, Layout::halves(simd)),
@@ -272,8 +275,8 @@ pub(super) fn long(
     let wide = descriptor.data_width == Msd1A64AiDataWidth::QWORD;
     let kind = kind(port, &payload, descriptor.message_type, operation)?;
     match kind {
-        // Only SIMD8 messages on dwords have all operations of MDC_AOP3. The others have a subset
-        // (2a p.297, 309, 337, 349).
+        // Only SIMD8 messages on dwords have AOP_CMPWR_2W. Other A64 messages have the other
+        // operations of MDC_AOP3 (2a p.297, 309, 337, 349).
         Kind::Integer(MdcAop::AOP_CMPWR_2W) if wide || simd == Simd::Two => {
             return Err(payload.reserved(port, "Atomic Integer Operation Type", operation.bits()));
         }

@@ -1,10 +1,11 @@
 //! Block messages: contiguous owords or hwords of a buffer, two such blocks side by side, and
 //! scratch space of threads (G45 vol 4, 5.10.2 and 5.10.3; 2a p.317-330, p.397-399; 2d p.114).
 //!
-//! Each dword has a channel that enables it: registers 0 and 2 of a block have channels 7:0,
-//! registers 1 and 3 have channels 15:8. A read returns a whole oword if one of its four channels
-//! is enabled. A write stores only the dwords whose channels are enabled
-//! (assumptions::CHANNELS_GUARD_BLOCKS).
+//! Each dword has a channel that enables it: even registers of a block have channels 7:0, odd
+//! registers have channels 15:8. With two blocks side by side, each register has channels 7:0. A
+//! read returns a whole oword if one of its four channels is enabled. A write stores only the
+//! dwords whose channels are enabled (assumptions::CHANNELS_GUARD_BLOCKS). Scratch blocks and A64
+//! hword blocks select one of these two rules in the message instead.
 
 use super::slots::{sum, whole_dwords};
 use super::target::{self, Allowed, Header};
@@ -26,8 +27,8 @@ use genxml_eu::gen8::messages::{MdcDbOw, Msd0rOwb, MtDp1};
 /// Bytes of an oword.
 const OWORD: usize = 16;
 
-/// Number of channels that enable the dwords of a block: one for each dword of two registers. The
-/// next two registers use the same channels again.
+/// Number of channels that enable the dwords of a block: one for each dword of two registers. Each
+/// further pair of registers uses the same channels again.
 const CHANNELS: usize = 16;
 
 /// Like [`CHANNELS`], for two blocks side by side: one channel for each dword of one register (G45
@@ -132,7 +133,8 @@ impl Blocks<'_> {
     }
 }
 
-/// Enabled channels of a block message (assumptions::BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED).
+/// Mask of the enabled channels of a block message. Channels that the `send` does not have count as
+/// enabled (assumptions::BLOCKS_TAKE_MISSING_CHANNELS_FOR_ENABLED).
 fn channels(message: &Message) -> u32 {
     if !CHANNELS_GUARD_BLOCKS {
         return u32::MAX;
@@ -160,7 +162,7 @@ fn owords(
     }
 }
 
-/// Oword Block Read and Write. `unit` is the unit of the offset in bytes: an oword or a byte.
+/// Oword Block Read and Write. The Global Offset counts units of `unit` bytes: 16 or 1.
 pub(super) fn oword(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -190,8 +192,9 @@ pub(super) fn oword(
     blocks.run(port, registers, &payload)
 }
 
-/// Runs of two blocks side by side: owords of block 0 in the low halves of `count` registers, those
-/// of block 1 in the high halves (MDP_OWD4, 2d p.280).
+/// Runs of two blocks side by side: owords of block 0 in the low halves of `count` registers, and
+/// owords of block 1 in the high halves (MDP_OWD4, 2d p.280). Only the first `2 * count` runs are
+/// valid.
 fn side_by_side(offsets: [u64; 2], count: usize) -> [Run; 8] {
     std::array::from_fn(|n| {
         let (register, half) = (n / 2 % count, n % 2);
@@ -266,8 +269,8 @@ pub(super) fn scratch(
     blocks.run(port, registers, &payload)
 }
 
-/// A64 Block Read and Write: owords, aligned or not, two blocks of owords, or hwords, at 64-bit
-/// addresses in the header.
+/// A64 Block Read and Write at 64-bit addresses in the header: one block of owords, two blocks of
+/// owords, or one block of hwords. Only reads have blocks of unaligned owords.
 pub(super) fn long(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -307,7 +310,7 @@ pub(super) fn long(
             let places = begins.map(|address| address_of(address, OWORD as u64));
             let runs = side_by_side(places.map(|(_, offset)| offset), count);
             let channels = CHANNELS_OF_DUAL;
-            // Execute each half separately, because one of them may be out of bounds.
+            // Execute each block separately, because only one of the addresses may be canonical.
             for (half, (target, _)) in places.into_iter().enumerate() {
                 let mut mine = [runs[half]; 4];
                 for (register, run) in mine.iter_mut().enumerate().take(count) {
@@ -342,8 +345,8 @@ pub(super) fn long(
     }
 }
 
-/// Target and offset of a block at a 64-bit address, rounded down to a multiple of `align`. The
-/// target has no memory if the address is not canonical (2d p.6-9).
+/// Target of a block at a 64-bit address, and the address rounded down to a multiple of `align`. If
+/// the address is not canonical, the target has no memory (2d p.6-9).
 fn address_of(address: u64, align: u64) -> (Target, u64) {
     let unused = u64::BITS - ADDRESS_MASK.count_ones();
     let canonical = (address << unused) as i64 >> unused == address as i64;

@@ -1,5 +1,5 @@
-//! Transfers of dwords and qwords between registers and the addresses of slots, for untyped reads
-//! and writes and for scattered reads and writes of whole elements.
+//! Transfers of dwords and qwords between registers and the addresses of slots, for untyped
+//! messages and for scattered messages with dwords or qwords.
 
 use super::slots::Slots;
 use super::window::{Target, Window};
@@ -24,7 +24,7 @@ pub(super) struct Shape {
     pub slot: usize,
     /// Distance between adjacent elements of a slot in registers, in bytes.
     pub element: usize,
-    /// Mask of the elements that the message has.
+    /// Mask of the elements of a slot that the message has.
     pub present: u32,
     /// True if elements that the message does not have take no room in registers.
     pub packed: bool,
@@ -46,14 +46,14 @@ impl Shape {
         (u32::BITS - self.present.leading_zeros()) as usize
     }
 
-    /// Number of elements of a slot; `None` if one is missing before the last.
+    /// Number of elements of a slot; `None` if an element before the last one is missing.
     #[inline(always)]
     fn whole(&self) -> Option<usize> {
         (self.present & (self.present + 1) == 0).then_some(self.span())
     }
 }
 
-/// A message that moves elements: addresses first, then the data of a write.
+/// A message that moves elements. Its payload has the addresses, then the data of a write.
 #[derive(Debug)]
 pub(super) struct Transfer<'s> {
     /// True if the message writes memory.
@@ -90,8 +90,8 @@ impl Transfer<'_> {
     }
 }
 
-/// Reads the elements of all slots into registers from byte `at` on. The registers of inactive
-/// slots keep their values. Returns the number of bytes.
+/// Reads the elements of the active slots into registers from byte `at` on. The registers of
+/// inactive slots keep their values. Returns the number of bytes.
 fn read(
     window: &Window<'_, '_>,
     registers: &mut Registers,
@@ -150,8 +150,8 @@ fn read(
     Ok(bytes)
 }
 
-/// Writes the elements of all slots, slot by slot, from the registers at byte `at` on. Returns the
-/// number of bytes.
+/// Writes the elements of the active slots to memory, in the order of the slots. The registers hold
+/// them from byte `at` on. Returns the number of bytes.
 fn write(
     window: &mut Window<'_, '_>,
     registers: &Registers,
@@ -205,8 +205,8 @@ enum Run {
     Slot,
 }
 
-/// Calls `work` for the active slots in order. Eight slots are moved together if their memory is
-/// contiguous, or if it is the same memory and the message is a read.
+/// Calls `work` for the active slots in order. Eight active slots are moved together if no element
+/// is missing and their memory is contiguous, or if they read the same memory.
 #[inline(always)]
 fn each(
     slots: &Slots,

@@ -31,7 +31,8 @@ pub(super) fn surface(
     Ok(())
 }
 
-/// Width, height and depth of level `lod`, and other fields of the state unchanged.
+/// The response of Read Surface Info: width, height and depth of level `lod`, and the other fields
+/// as they are in the surface state. The instruction base address is left 0.
 fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
     let kind = state.surface_type;
     let (width, height, depth) = match state.extent {
@@ -67,8 +68,8 @@ fn properties(state: &RenderSurfaceState, lod: u64) -> MdpRsi {
 }
 
 /// Memory Fence. The model completes each access immediately, so the fence has no effect, whatever
-/// caches it names. With commit, the response is one register. No source describes its contents;
-/// the model returns zeros.
+/// caches it names. With commit, the response is one register. No source describes the contents of
+/// this register; the model returns zeros.
 pub(super) fn fence(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,

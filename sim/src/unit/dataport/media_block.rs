@@ -26,9 +26,9 @@ const MOST: usize = 16 * REGISTER;
 /// Which bytes of a block are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockMask {
-    /// All.
+    /// All bytes.
     All,
-    /// One bit per byte of every row.
+    /// One bit for each of 32 bytes of a row. All rows use the same bits.
     Bytes(u32),
     /// One bit per dword of 4 rows of 8 dwords. The bits go through 2 x 2 squares inside 4 x 4
     /// squares (2d p.295).
@@ -84,9 +84,9 @@ impl Block {
 /// interlaced frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lines {
-    /// Lines skipped between two rows: 0 or 1.
+    /// Number of lines skipped between two rows: 0 or 1.
     stride: u32,
-    /// First line, if lines are skipped.
+    /// Number of the first line: 0, or 1 for the odd lines.
     offset: u32,
     /// Number of rows.
     height: i64,
@@ -109,7 +109,7 @@ impl Lines {
         Lines { stride, offset: offset & stride, height, boundary: bound.boundary }
     }
 
-    /// The line of row `y`, if the surface has it.
+    /// The line of row `y`, if the surface has this row.
     fn inside(&self, y: i64) -> Option<i64> {
         (0..self.height).contains(&y).then_some(self.line(y))
     }
@@ -136,21 +136,22 @@ impl Lines {
     }
 }
 
-/// Bytes in a row of a surface for media block messages. These take the surface's width as dwords,
-/// whatever the format is (2d RENDER_SURFACE_STATE Width).
+/// Bytes in a row of a surface for media block messages. These messages take the surface's width as
+/// a number of dwords, whatever the format is (2d RENDER_SURFACE_STATE Width).
 fn row_bytes(bound: &Bound) -> i64 {
     let bytes = 4 * i64::from(bound.surface.width);
     let room = i64::from(bound.surface.pitch) - left(bound);
     if MEDIA_BLOCK_CLIPS_AT_PITCH { bytes.min(room).max(0) } else { bytes }
 }
 
-/// Bytes from the left edge of the memory to the surface: X Offset counts 32-bit pixels for these
-/// messages, whatever the format (2d p.340).
+/// Bytes from the left edge of the memory to the surface. For media block messages X Offset counts
+/// 32-bit pixels, whatever the format is (2d p.340).
 fn left(bound: &Bound) -> i64 {
     4 * i64::from(bound.surface.x_offset)
 }
 
-/// Graphics address of byte `x` of a line, and a number of bytes from there on that are contiguous.
+/// Graphics address of byte `x` of a line, and the number of bytes that are contiguous from this
+/// address on.
 fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     let surface = &bound.surface;
     let (x, y) = (x + left(bound), line + i64::from(surface.top));
@@ -161,7 +162,8 @@ fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     (address, run - phase)
 }
 
-/// Writes a block. Bytes outside of the surface are dropped. Returns the number of bytes inside.
+/// Writes the bytes of a block that `mask` includes. Bytes outside of the surface are dropped.
+/// Returns the number of bytes inside the surface, including those that `mask` excludes.
 ///
 /// # Errors
 /// [`PageFault`] of the surface's memory.
@@ -204,8 +206,9 @@ pub fn write_block(
     Ok(written)
 }
 
-/// Reads a block. Rows in `out` are [`Block::pitch`] bytes apart. Bytes outside of the surface
-/// repeat the nearest element inside.
+/// Reads a block. Rows in `out` are [`Block::pitch`] bytes apart. Bytes left and right of the
+/// surface repeat the nearest element of the row. Above and below the surface, Media Boundary Pixel
+/// Mode selects the row. A null surface reads as 0.
 ///
 /// # Errors
 /// [`PageFault`] of the surface's memory.
@@ -240,9 +243,9 @@ pub fn read_block(
     Ok(())
 }
 
-/// The byte of a row that a read of byte `x` outside of the row returns: the corresponding byte of
-/// the nearest element of the format. If two pixels share their chroma, the luma of the nearer
-/// pixel is repeated (G45 vol 4, 5.10.4).
+/// Number of the byte of a row that is returned for byte `x` outside of the row: the corresponding
+/// byte of the nearest element of the format. If two pixels share their chroma, the luma of the
+/// nearer pixel is repeated (G45 vol 4, 5.10.4).
 fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
     let class = bound.surface.codec.map(|codec| codec.format().class);
     let pair = match class {
@@ -259,10 +262,10 @@ fn nearest_byte(bound: &Bound, limit: i64, x: i64) -> i64 {
     x.div_euclid(element).clamp(0, last) * element + byte
 }
 
-/// The reason why media blocks cannot access a surface; `None` if they can. Only SURFTYPE_2D is
-/// allowed (G45 vol 4, 5.10.4), and the fields of the state for these messages do not apply to
-/// arrays (2d RENDER_SURFACE_STATE, Media Boundary Pixel Mode). An array of one slice is treated as
-/// that slice. The manual does not mention samples, and a message cannot select one.
+/// The reason why media blocks cannot access a surface; `None` if they can. Apart from null
+/// surfaces, only SURFTYPE_2D is allowed (G45 vol 4, 5.10.4). Media Boundary Pixel Mode does not
+/// apply to arrays (2d RENDER_SURFACE_STATE). An array of one slice is treated as that slice. The
+/// manual does not mention surfaces with several samples, and a message cannot select a sample.
 fn unsuitable(surface: &Surface) -> Option<&'static str> {
     match (surface.kind, surface.layout.dimension) {
         (SurfaceKind::Null, _) => None,
@@ -276,7 +279,7 @@ fn unsuitable(surface: &Surface) -> Option<&'static str> {
     }
 }
 
-/// The two-dimensional surface of a message, and its lines.
+/// The two-dimensional or null surface of a message, and its lines.
 fn image(
     port: &mut Port<'_, '_>,
     payload: &Payload<'_>,
@@ -302,7 +305,7 @@ fn image(
     Ok((*bound, lines))
 }
 
-/// Checks that a block fits into the registers of a message.
+/// Checks that a block has at most `DWORDS` dwords.
 fn fits(port: &Port<'_, '_>, payload: &Payload<'_>, block: &Block) -> Result<(), Fault> {
     if block.width.div_ceil(4) * block.height <= DWORDS {
         return Ok(());
@@ -359,7 +362,7 @@ pub(super) fn write(
     payload.moved(port, true, bytes)
 }
 
-/// Reads the bytes of a block for a message.
+/// Reads the bytes of a block and adds their number to the statistics.
 fn fetch(
     port: &mut Port<'_, '_>,
     payload: &Payload<'_>,
@@ -373,7 +376,7 @@ fn fetch(
     Ok(data)
 }
 
-/// Media Block Read of the data cache or the sampler cache.
+/// Media Block Read through the data cache or the sampler cache.
 pub(super) fn read(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,

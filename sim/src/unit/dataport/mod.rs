@@ -3,7 +3,8 @@
 //! This file dispatches messages by shared function and message type. Messages with slots (lanes
 //! with one offset each) are in `untyped`, `scattered` and `atomics`, which use `slots`, `elements`
 //! and `window`. Messages with blocks are in `block` and [`media_block`]. Messages with elements of
-//! a format are in [`typed`].
+//! a format are in [`typed`]. Messages that move no data are in `info`. `target` finds the memory
+//! of a message.
 
 mod atomics;
 mod block;
@@ -94,8 +95,8 @@ pub fn data_cache_0(
     }
 }
 
-/// Executes a message to the read-only data port of the constant cache or the sampler cache. The
-/// model does not simulate these caches, so both ports do the same.
+/// Executes a message to the read-only data port of the constant cache or of the sampler cache. The
+/// model does not simulate these caches, so it treats both ports alike.
 ///
 /// # Errors
 /// Page faults of the surface, [`Fault::IllegalInstruction`] for invalid messages and reserved

@@ -16,7 +16,7 @@ use genxml_eu::gen8::descriptors::{MdcDs, MdcSm2};
 use genxml_eu::gen8::eu_messages::{A64ScatteredSubtype, Msd0Bs, Msd0Dws, Msd1A64S};
 use genxml_eu::gen8::messages::{MtDp0, MtDp1};
 
-/// Maximum number of bytes of a slot in one dword of the registers.
+/// Maximum number of bytes that one dword of the registers holds for a slot.
 const BYTES: usize = 4;
 
 const fn simd(mode: MdcSm2) -> Simd {

@@ -131,9 +131,11 @@ impl Slots {
         Slots { simd, mask, offsets: [0; SLOTS], ends: [bytes; SLOTS] }
     }
 
-    /// Slots in a structured buffer. The registers hold the element numbers of all slots, then
-    /// their offsets in the elements (MAP32B_USUV_SIMD8 and related layouts, 2d p.423-438).
-    /// Elements from `count` on, and offsets beyond an element, are out of bounds.
+    /// Slots in a structured buffer of `count` elements of `pitch` bytes. Each slot has an element
+    /// number and a byte offset in the element (MAP32B_USUV_SIMD8 and related layouts, 2d
+    /// p.423-438). With 8 or 16 slots, the registers hold the element numbers of all slots, then
+    /// the offsets of all slots. In SIMD4x2, the element number and the offset of a slot are in
+    /// adjacent dwords. Elements from `count` on, and offsets beyond an element, are out of bounds.
     pub fn structured(
         simd: Simd,
         mask: u32,
@@ -192,12 +194,12 @@ impl Slots {
     }
 }
 
-/// Start, unit and end of 32-bit offsets.
+/// How the 32-bit offsets of slots become byte offsets in a window, and where the window ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
-    /// Value that is added to each offset. Both are in units of `unit` bytes.
+    /// Value that is added to each offset. Value and offset count units of `unit` bytes.
     pub global: u32,
-    /// Bytes of a unit.
+    /// Number of bytes in a unit.
     pub unit: u64,
     /// Bytes that accesses are aligned to.
     pub align: u64,
@@ -208,7 +210,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Byte offsets of dwords.
+    /// A range for byte offsets of dwords in `target`, without a global offset.
     pub const fn dwords(target: Target, end: u64) -> Range {
         Range { global: 0, unit: 1, align: 4, end, reach: target.reach() }
     }
@@ -229,7 +231,7 @@ pub(super) fn sum(global: u32, own: u32) -> u64 {
     }
 }
 
-/// `target` without an incomplete dword at its end.
+/// `target`, but if it is `Memory`, without an incomplete dword at its end.
 pub(super) fn whole_dwords(target: Target) -> Target {
     match target {
         Target::Memory { base, size } => Target::Memory { base, size: size & !3 },

@@ -63,9 +63,9 @@ const fn scratch_bytes(code: u64) -> u64 {
     1024 << code
 }
 
-/// Pixel mask in the header of a message to data port 1, and the base of its offsets if it is
-/// stateless: MH1_BTS_PSM, MH1_SLM_PSM, MH1_A32_PSM (2d p.473, 448, 465). Without a header the mask
-/// has all slots.
+/// Reads the header of a message to data port 1 at byte `at` of the registers: MH1_BTS_PSM,
+/// MH1_SLM_PSM or MH1_A32_PSM (2d p.473, 448, 465). Returns the pixel mask, and the base for a
+/// stateless message. Without a header the mask has all slots.
 pub(super) fn header_1(registers: &Registers, at: Option<usize>) -> (u32, Header) {
     let Some(at) = at else { return (u32::MAX, Header::ABSENT) };
     let header = Mh1A32Psm::unpack_lossy(&registers.dwords(at));
@@ -74,7 +74,8 @@ pub(super) fn header_1(registers: &Registers, at: Option<usize>) -> (u32, Header
     (header.pixel_sample_mask.pixel_sample_mask.get() as u32, stateless)
 }
 
-/// The memory of binding table index `index`, as a buffer.
+/// The memory that binding table index `index` selects, as a buffer. `header` gives the base and
+/// the size of stateless memory.
 pub(super) fn buffer(
     port: &mut Port<'_, '_>,
     payload: &Payload<'_>,

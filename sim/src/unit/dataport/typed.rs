@@ -1,10 +1,10 @@
 //! Typed surface messages: access elements of a surface by coordinates, in the surface's format.
 //!
 //! Each slot has up to four coordinates: U, V, R and LOD. In SIMD8 each coordinate has its own
-//! register (2d p.430). In SIMD4x2 they are side by side (2d p.420). Coordinates at the end may be
-//! missing if the surface does not use them. Values have 32 bits for each channel and are converted
-//! from and to the format of the surface. Elements outside of the surface read as 0 and are not
-//! written.
+//! register (2d p.430), and the last coordinates may be missing if the surface does not use them.
+//! In SIMD4x2 the four coordinates of a slot are side by side in half a register (2d p.420). Values
+//! have 32 bits for each channel and are converted from and to the format of the surface. Elements
+//! outside of the surface read as 0 and are not written.
 
 use super::target;
 use crate::assumptions::TYPED_READS_OUTSIDE_ARE_ZERO;
@@ -33,7 +33,8 @@ const MOST_BYTES: usize = 16;
 ///
 /// # Errors
 /// Page faults of the surface, and [`Fault::IllegalInstruction`] for surfaces and formats that
-/// typed messages do not support and for messages of the wrong length.
+/// typed messages do not support, for reserved values in the descriptor, and for messages of the
+/// wrong length.
 pub(super) fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -62,8 +63,8 @@ struct Slots {
 }
 
 impl Slots {
-    /// Checks the length of a message with `data` registers of data after its coordinates, and a
-    /// response of `back` registers. `upper` selects the upper half of the header's mask.
+    /// Checks the lengths of a message with `data` registers of data after its coordinates, and a
+    /// response of `back` registers. `upper` selects bits 15:8 of the header's mask instead of 7:0.
     fn new(
         port: &Port<'_, '_>,
         registers: &Registers,
@@ -212,9 +213,9 @@ fn transfer(
     }
 }
 
-/// Index of channel `channel` among the values of a slot; `None` if the message does not have it.
-/// Values of eight slots are packed. Values of two slots have fixed positions (MDP_DW_SIMD4X2, 2d
-/// p.126).
+/// Index of channel `channel` among the values of a slot; `None` if the message does not have this
+/// channel. With eight slots, missing channels take no register. With two slots, each channel has a
+/// fixed position (MDP_DW_SIMD4X2, 2d p.126).
 fn value_of(slots: &Slots, present: u8, channel: usize) -> Option<usize> {
     let below =
         if slots.pair { channel } else { (present & ((1 << channel) - 1)).count_ones() as usize };
@@ -367,7 +368,7 @@ fn read(
     Ok(())
 }
 
-/// The channel of the surface that a select names.
+/// The channel of the surface that a select names; `None` for the constants 0 and 1.
 fn selected(select: ShaderChannelSelect) -> Option<usize> {
     match select {
         ShaderChannelSelect::RED => Some(0),

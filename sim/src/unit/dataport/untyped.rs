@@ -17,7 +17,7 @@ use genxml_eu::gen8::messages::MtDp1;
 /// Mask of the channels that a message can have.
 const CHANNELS: u32 = 0xf;
 
-/// Untyped Surface Read and Write, and those with 64-bit addresses.
+/// Untyped Surface Read and Write, with offsets in a surface or with 64-bit addresses.
 pub(super) fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,

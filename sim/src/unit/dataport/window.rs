@@ -33,7 +33,7 @@ impl Target {
     /// All memory, by address.
     pub const EVERYTHING: Target = Target::Memory { base: 0, size: u64::MAX };
 
-    /// Mask of the bits of an offset that count.
+    /// Mask of the bits of an offset that are used. The other bits are ignored.
     pub const fn reach(self) -> u64 {
         match self {
             Target::Local => LOCAL_MEMORY_OFFSET_BITS,
@@ -51,9 +51,8 @@ impl Target {
     }
 }
 
-/// Reads and writes the bytes of a [`Target`]. Each access gives an `end`, which is at most
-/// [`Target::bytes`]. Bytes from `end` on read as 0, and writes to them are dropped (G45 vol 4,
-/// 5.10.2).
+/// Reads and writes the bytes of a [`Target`]. Functions with a parameter `end`, which is at most
+/// [`Target::bytes`], read bytes from `end` on as 0 and drop writes to them (G45 vol 4, 5.10.2).
 pub(super) struct Window<'w, 'a> {
     vm: &'w mut Vm<'a>,
     local: &'w mut [u8],
@@ -106,7 +105,7 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.write(self.base.wrapping_add(offset), bytes)
     }
 
-    /// The `N` bytes from `offset` on. All must lie inside the target.
+    /// The `N` bytes from `offset` on. All these bytes must lie inside the target.
     #[inline(always)]
     pub fn array<const N: usize>(&self, offset: u64) -> Result<[u8; N], PageFault> {
         if self.is_local {
@@ -117,7 +116,7 @@ impl<'w, 'a> Window<'w, 'a> {
         self.vm.read_array(self.base.wrapping_add(offset))
     }
 
-    /// Writes `bytes` from `offset` on. All must lie inside the target.
+    /// Writes `bytes` from `offset` on. All these bytes must lie inside the target.
     #[inline(always)]
     pub fn set_array<const N: usize>(
         &mut self,

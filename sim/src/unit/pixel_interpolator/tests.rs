@@ -1,5 +1,5 @@
-//! Oracle: areas of triangles as exact integers, divided in f64; perspective by weights over w
-//! (Direct3D 11, 3.8).
+//! Oracle: areas of triangles as exact integers, divided in f64. For perspective, the weight of
+//! each corner is divided by its w (Direct3D 11, 3.8).
 
 use super::*;
 use crate::pixel::coordinates::Point;
@@ -10,7 +10,7 @@ use genxml::eu::gen8::eu_messages::PixelInterpolatorMessageData as Data;
 use genxml_core::U;
 use genxml_eu::instruction::SharedFunction;
 
-/// A triangle in pixels, and w of its corners.
+/// Corners of a triangle: x and y in pixels, and w.
 const CORNERS: [(i32, i32, f32); 3] = [(-3, 5, 1.0), (60, -20, 4.0), (25, 70, 0.5)];
 /// Byte offsets of the message's payload and of its response in the registers.
 const PAYLOAD: usize = 20 * REGISTER;
@@ -50,8 +50,8 @@ fn expected(linear: bool, x: i32, y: i32) -> [f64; 2] {
     [weights[1] / all, weights[2] / all]
 }
 
-/// Sends a message and compares its response with [`expected`] at `place`, which is in 1/16 pixels
-/// from the corner of the pixel.
+/// Sends a message and compares its response with [`expected`]. `place` returns the position for a
+/// slot, in 1/16 pixels from the upper-left corner of its pixel. Disabled channels must not change.
 fn check(
     descriptor: &Descriptor,
     first: u8,
@@ -119,7 +119,7 @@ fn all_messages() {
                 message_data: Data::unpack_lossy(&[data]),
                 ..Descriptor::new()
             };
-            // From -8 to 7 sixteenths, X in the low half.
+            // Offsets from -8 to 7 sixteenths. X is in the low four bits.
             for (data, offset) in
                 [(0x00, [0, 0]), (0x87, [7, -8]), (0x7f, [-1, 7]), (0x18, [-8, 1])]
             {

@@ -40,7 +40,8 @@ fn dword(n: u32) -> u32 {
     n | n << 16
 }
 
-/// First dword of a field, and of the upper slots if they have a field of their own.
+/// Dwords at which the values of slots 7:0 and of slots 15:8 start, for the field with one of these
+/// names. If one field holds all slots, the second value is eight dwords after the first.
 fn find(table: &Container, names: &[&str]) -> Option<[u32; 2]> {
     let start = |suffix: &str| {
         let named = |field: &&genxml::core::reflect::Field| {
@@ -105,7 +106,8 @@ fn payloads_of_the_manual() {
             descriptor.header_present = true;
             descriptor.message_length = U::new(2 + u64::from(table.bits / 256)).unwrap_or(U::ZERO);
             if descriptor.message_length == U::ZERO {
-                // More than fifteen registers: no message can be so long.
+                // More than 15 registers do not fit the message length, so no message has this
+                // payload.
                 continue;
             }
             let write = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default())
@@ -211,7 +213,8 @@ fn headers_and_dispatch() {
     let write = parse(&registers, &message(descriptor, 0, 0xfff0), &dispatched).unwrap();
     assert_eq!((write.entry, write.slice, write.viewport, write.back), (6, 5, 0, false));
     assert_eq!((write.subspans[2], write.mask), ([1000, 2000], 0x00f0));
-    // A send of eight channels with sixteen slots: the slots without a channel count as enabled.
+    // A `send` of eight channels for sixteen slots. The header's mask has slots 7:0 only, so only
+    // the four enabled channels are written.
     let narrow = Message { channels: 8, ..message(descriptor, 0, 0x0f) };
     assert_eq!(parse(&registers, &narrow, &dispatched).unwrap().mask, 0x000f);
 }
@@ -235,7 +238,8 @@ fn invalid_messages_are_refused() {
     let reserved = of(|d| d.message_subtype = RenderTargetWriteSubtype::from_bits(6));
     assert!(matches!(reserved, Err(Refusal::Illegal { .. })));
     assert!(matches!(of(|d| d.header_present = true), Err(Refusal::Illegal { .. })));
-    // All descriptors of this type: no panic.
+    // No value of bits 12:0 of a render target write causes a panic. The message length depends on
+    // the low bits.
     for bits in 0..1 << 13 {
         let _ = run(bits | 12 << 14 | (bits & 31) << 25);
     }

@@ -38,8 +38,8 @@ pub struct Rule {
     pub offset: i32,
 }
 
-/// The largest integer that is not greater than `value`; 0 for a NaN. The result is clamped, so
-/// that sums do not overflow.
+/// The largest integer that is not greater than `value`; 0 for a NaN. The result is clamped to
+/// plus or minus 2^60, so that sums do not overflow.
 #[inline(always)]
 fn floor(value: f64) -> i64 {
     const FAR: f64 = (1u64 << 60) as f64;
@@ -103,8 +103,8 @@ impl Rule {
     }
 }
 
-/// The layer for a float: rounded to the nearest, ties to even, and clamped to the layers that
-/// exist (gen8_facts 4.2).
+/// The layer that a float selects from `count` layers: rounded to the nearest, ties to even, and
+/// clamped to the layers that exist (gen8_facts 4.2).
 #[inline]
 pub fn layer(index: f32, count: u32) -> u32 {
     let rounded = libm::rintf(index);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     proptest! {
-        /// Oracle: integers without rounding.
+        /// Oracle: the same computation in exact integers.
         #[test]
         fn texels(
             wrap in prop::sample::select(WRAPS.to_vec()), size in 1i32..16385, steps in -0x10_0000i32..0x10_0000,
@@ -192,7 +192,7 @@ mod tests {
             prop_assert_eq!(i128::from(axis.share), if linear { place.rem_euclid(256) } else { 0 });
         }
 
-        /// All coordinates, NaN and infinity included, give texels that exist.
+        /// All coordinates, NaN and infinity included, give texels of the map or `BORDER`.
         #[test]
         fn any_bits(wrap in prop::sample::select(WRAPS.to_vec()), bits: u32, size in 1i32..16385, linear: bool) {
             let rule = Rule { size, wrap, round: true, linear, normalized: true, offset: -8 };

@@ -5,7 +5,7 @@ use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Encoding, Format, Letter, Numeric, block};
 use genxml::gen8::render3d_binding::SamplerIndirectState;
 
-/// The value of alpha if a format has none.
+/// The value of alpha if a format has none: 1, as a float or as an integer.
 pub const fn one(numeric: Numeric) -> u32 {
     match numeric {
         Numeric::Float => 1.0f32.to_bits(),
@@ -13,10 +13,11 @@ pub const fn one(numeric: Numeric) -> u32 {
     }
 }
 
-/// The border colour with the channels and ranges that texels of the format have.
+/// The border colour for a format. Channels that the format lacks are 0, or 1 for alpha. The other
+/// channels are clamped to the range of the format. DX9 and YUV colours are used unchanged.
 pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value {
     if dx9 {
-        // Four bytes, also for channels that the format lacks.
+        // The colour has four bytes. All four are used, even if the format lacks a channel.
         let bytes = [
             state.border_color_red_dx9,
             state.border_color_green_dx9,
@@ -62,7 +63,7 @@ pub fn color(format: &Format, dx9: bool, state: &SamplerIndirectState) -> Value 
     color
 }
 
-/// The nearest value that a channel can store (gen8_facts 11).
+/// Clamps a value to the range that a channel can store (gen8_facts 11).
 fn clamp(encoding: Encoding, bits: u32, value: u32) -> u32 {
     if !BORDER_COLORS_CLAMP_TO_THE_FORMAT {
         return value;
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!(found(SurfaceFormat::R8G8B8A8_UNORM), [1.0, 0.0, 0.25, 0.75]);
         assert_eq!(found(SurfaceFormat::R16G16_SNORM), [1.0, -0.5, 0.0, 1.0]);
         assert_eq!(found(SurfaceFormat::R32G32B32_FLOAT), [2.0, -0.5, 0.25, 1.0]);
-        // "comes from the red channel of border color"
+        // Luminance and intensity come from red.
         assert_eq!(found(SurfaceFormat::L16A16_FLOAT), [2.0, 2.0, 2.0, 0.75]);
         assert_eq!(found(SurfaceFormat::I32_FLOAT), [2.0; 4]);
         assert_eq!(found(SurfaceFormat::A8_UNORM), [0.0, 0.0, 0.0, 0.75]);
@@ -136,7 +137,7 @@ mod tests {
             border_color_blue_dx9: U::from_bits(51),
             ..SamplerIndirectState::new()
         };
-        // "even for the missing channels"
+        // The bytes are used even for channels that the format lacks.
         let found = color(Format::of(SurfaceFormat::R32_FLOAT).unwrap(), true, &state);
         assert_eq!(found.map(f32::from_bits), [1.0, 0.0, 0.2, 0.0]);
     }

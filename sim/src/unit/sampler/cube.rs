@@ -36,7 +36,8 @@ pub fn face(direction: [f32; 3]) -> (u32, [f64; 2]) {
 }
 
 /// Face, column and row of the texel at column `x` and row `y` of a face of `size` x `size` texels.
-/// It may lie at most one texel beyond an edge. `None` beyond a corner, where there is no texel.
+/// The position may be at most one texel beyond an edge; then the texel lies on another face.
+/// `None` beyond a corner, where there is no texel.
 pub fn across(face: u32, x: i32, y: i32, size: i32) -> Option<(u32, i32, i32)> {
     let inside = 0..size;
     match (inside.contains(&x), inside.contains(&y)) {
@@ -99,8 +100,8 @@ mod tests {
         }
     }
 
-    /// Oracle: geometry. The texel beyond an edge is the one of another face whose centre is
-    /// nearest to the centre of the texel at the edge.
+    /// Oracle: geometry. The texel beyond an edge shares a side with the texel at the edge: the
+    /// centres of both are half a texel from the middle of this side.
     #[test]
     fn edges() {
         for size in [1, 2, 3, 4, 7] {

@@ -1,6 +1,6 @@
 //! Selects the views that use the fast path of the sampler ([`super::fast_sample`]):
-//! two-dimensional textures with four normalized bytes in each texel, and the filters nearest and
-//! linear.
+//! two-dimensional textures with four unsigned normalized bytes in each texel, without sRGB and
+//! without border colour, and with the filters nearest or linear.
 
 use super::state::{MapFilter, Wrap};
 use crate::surface::format::{Class, Encoding, Letter};
@@ -23,7 +23,7 @@ enum Channel {
 }
 
 impl FastPath {
-    /// The fast path for a surface; none if its samples need the general path.
+    /// The fast path for a surface; `None` if its samples need the general path.
     pub fn of(surface: &Surface, wrap: [Wrap; 3], filters: [MapFilter; 2]) -> Option<FastPath> {
         let format = surface.codec.map(Codec::format)?;
         let borders =

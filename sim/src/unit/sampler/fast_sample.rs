@@ -93,7 +93,7 @@ fn level(
     }))
 }
 
-/// Weights of two texels, in 1/256.
+/// Weights of two texels in 1/256, from the weight `share` of the second one.
 #[inline(always)]
 fn weights(share: u32) -> [f32; 2] {
     let second = share as i32 as f32;

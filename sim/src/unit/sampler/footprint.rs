@@ -10,7 +10,7 @@ use crate::assumptions::CUBE_CORNERS_HAVE_THREE_TEXELS;
 use crate::mem::PageFault;
 use crate::surface::Dimension;
 
-/// Maximum number of texels of a sample: two in each direction.
+/// Maximum number of texels of a sample: two in each of three directions.
 pub const MOST: usize = 8;
 
 /// The texels of a sample in a group, and their weights, which sum up to 1.
@@ -29,7 +29,7 @@ pub struct Footprint {
 pub struct Way {
     /// True for the linear filter: two texels in each direction.
     pub linear: bool,
-    /// The map is magnified.
+    /// True if the map is magnified, false if it is minified.
     pub magnified: bool,
     /// Offsets that are added to U, V and R, in texels.
     pub offset: [i32; 3],
@@ -113,7 +113,8 @@ pub fn collect(
     Ok(footprint)
 }
 
-/// Adds the texels of a sample on a face of a cube map. They may lie on adjacent faces.
+/// Adds the texels of a sample on a face of a cube map. Some of these texels may lie on adjacent
+/// faces.
 fn on_cube(
     view: &View,
     texels: &mut Texels<'_, '_>,
@@ -161,8 +162,8 @@ fn on_cube(
             texels.push_border();
         }
     }
-    // There is no texel beyond a corner. The three others get its weight. A gather gets the texel
-    // at the corner.
+    // There is no texel beyond a corner. Its weight goes to the other three texels in equal parts.
+    // A gather, which has no weights, gets the texel at the corner of the face instead.
     if let Some(corner) = corner.filter(|_| CUBE_CORNERS_HAVE_THREE_TEXELS) {
         let third = footprint.weights[corner] / 3.0;
         footprint.weights[..4].iter_mut().for_each(|weight| *weight += third);

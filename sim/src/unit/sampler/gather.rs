@@ -9,7 +9,8 @@ use super::view::{Source, View};
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
 
-/// Texels in the order of the response: lower left, lower right, upper right, upper left.
+/// Positions in a footprint of the texels in the order of the response: lower left, lower right,
+/// upper right, upper left.
 const ORDER: [usize; 4] = [2, 3, 1, 0];
 
 /// Number of bits of an offset of gather4_po. The highest bit is the sign (Direct3D 11,

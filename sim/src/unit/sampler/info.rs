@@ -35,8 +35,8 @@ fn size_of(view: &View, lod: u32) -> Value {
     let shift = surface.first_level.saturating_add(lod);
     let least = u32::from(lod <= surface.mip_count && LEVELS_HAVE_A_TEXEL_AT_LEAST);
     let part = |extent: u32| extent.checked_shr(shift).unwrap_or(0).max(least);
-    // The depth of a surface that is not an array is 1. Drivers rely on it (Mesa: devices before
-    // Gen7 returned 0).
+    // A surface that is not an array has one layer. Drivers rely on this value (Mesa: devices
+    // before Gen7 returned 0).
     let (height, depth) = match layout.dimension {
         Dimension::One => (view.layers, 0),
         Dimension::Two | Dimension::Cube => (part(layout.height), view.layers),
@@ -47,7 +47,8 @@ fn size_of(view: &View, lod: u32) -> Value {
     [part(layout.width), height, depth, surface.mip_count + 1]
 }
 
-/// sampleinfo: number of samples.
+/// sampleinfo: the number of samples in red, and the palette index in alpha
+/// (assumptions::SAMPLEINFO_HAS_THE_PALETTE_INDEX). All 0 for buffers and null surfaces.
 pub fn samples(view: &View, palette_index: u32, registers: &mut Registers, request: &Request<'_>) {
     let value = match view.surface.kind {
         SurfaceKind::Image if SAMPLEINFO_HAS_THE_PALETTE_INDEX => {
@@ -59,8 +60,8 @@ pub fn samples(view: &View, palette_index: u32, registers: &mut Registers, reque
     request.answer_all(registers, value);
 }
 
-/// LOD: the level that a sample would use, and the level of detail before the selection, both as
-/// floats.
+/// LOD: in red the level that a sample would use, in green the level of detail before the clamps.
+/// Both are floats.
 pub fn lod(view: &View, registers: &mut Registers, request: &Request<'_>) {
     for group in 0..request.simd.groups() {
         let coordinates = Coordinates::read(request, registers, view, group);

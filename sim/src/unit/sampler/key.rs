@@ -7,7 +7,7 @@ use crate::surface::format::{Class, Encoding, Format, Letter};
 use genxml::gen8::render3d_binding::PaletteEntry;
 use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
 
-/// Conversion of a channel of a texel to 8 bits.
+/// How a channel of a texel is converted to 8 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expand {
     /// From an unsigned normalized value of this number of bits.
@@ -40,7 +40,7 @@ impl Key {
     pub fn new(packet: &ThreeDStateChromaKey, mode: KeyMode, format: &Format) -> Key {
         let mut expand = [Expand::Unorm(8); 4];
         let list = format.channels();
-        // "programmed as if all channels are SNORM"
+        // If one channel is SNORM, the bounds of all channels are in sign-and-magnitude form.
         if list.iter().any(|channel| channel.encoding == Encoding::Snorm) {
             expand = [Expand::SignMagnitude; 4];
         } else {
@@ -145,7 +145,7 @@ mod tests {
         assert!(!key.matches(&texel([0x0f, 0x20, 0xff, 0])));
         assert!(!key.matches(&texel([0x1f, 0x21, 0xff, 0])));
         assert!(!key.matches(&texel([0x1f, 0x20, 0xfe, 0])));
-        // In sign-and-magnitude form, the range is -1 to 2.
+        // In sign-and-magnitude form, the range of red is -1 to 2.
         let packet = ThreeDStateChromaKey {
             chroma_key_low_value: U::from_bits(0xff81_ffff),
             chroma_key_high_value: U::from_bits(0x7f02_7f7f),

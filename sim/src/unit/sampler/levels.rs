@@ -35,16 +35,17 @@ pub struct Line {
 pub struct Detail {
     /// Level of detail, in 1/256, with all biases.
     pub lod: i32,
-    /// The levels.
+    /// The levels that the sample reads.
     pub choice: Choice,
-    /// The line of the anisotropic filter.
+    /// The line of the anisotropic filter; `None` for other filters.
     pub line: Option<Line>,
 }
 
 /// Levels of detail of a group of lanes.
 ///
-/// The lanes of a subspan share derivatives, which are differences of its first three lanes. These
-/// lanes count even if they are not active. `wanted` is true if the caller reads [`Detail::lod`].
+/// If derivatives come from neighbours, they are differences between the first three lanes of a
+/// subspan. These lanes count even if they are not active. All lanes of a subspan have the same
+/// derivatives, except on a cube map. `wanted` must be true if the caller reads [`Detail::lod`].
 #[inline(always)]
 pub fn details(
     request: &Request<'_>,
@@ -129,10 +130,10 @@ fn explicit(
     })
 }
 
-/// Levels of detail of a subspan on a cube map. For each lane, the directions of its neighbours are
-/// projected onto the plane of its own face. So the length of a direction has no effect, and
-/// dividing it by its greatest component (003:4075) changes nothing. Pixels outside of the
-/// triangle, whose directions may lead to other faces, give the same level as those inside.
+/// Levels of detail of a subspan on a cube map. For each lane, the directions of the first three
+/// lanes are projected onto the plane of this lane's face. So the length of a direction has no
+/// effect, and dividing it by its greatest component (003:4075) changes nothing. Pixels outside of
+/// the triangle, whose directions may lead to other faces, give the same level as those inside.
 fn on_cube(
     view: &View,
     coordinates: &Coordinates,
@@ -161,7 +162,7 @@ fn on_cube(
 /// Computes the level of detail and the line of the anisotropic filter from derivatives.
 fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Option<Line>) {
     let size = view.places[0].size.map(f64::from);
-    // On a face of a cube map, two components run from -1 to 1.
+    // On a face of a cube map, two components run from -1 to 1, so a texel is 2 / size.
     let scale = match view.surface.layout.dimension {
         _ if !view.sampler.normalized => [1.0; 3],
         Dimension::One => [size[0], 0.0, 0.0],
@@ -183,7 +184,7 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     let limit = f64::from(view.sampler.anisotropy);
     let ratio = if least * limit * limit <= most { limit } else { (most / least).sqrt() };
     let (ways, end) = taps(ratio);
-    // Distance between two samples, as a fraction of the distance that more samples have.
+    // Distance between two samples, as a fraction of the distance in lines of four or more samples.
     let apart = if ways == 2 && TWO_ANISOTROPIC_SAMPLES_MEET { ratio - 1.0 } else { 1.0 };
     if apart == 0.0 {
         return (lod::of_square(most), None);

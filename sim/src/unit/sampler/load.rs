@@ -12,7 +12,7 @@ use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Format, Letter, block};
 use crate::surface::{AuxiliaryKind, Codec, Dimension, SurfaceKind, TileMode};
 
-/// The texel that a lane reads.
+/// Coordinates, level, sample and control word of the texel that a lane reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Texel {
     u: i64,
@@ -25,7 +25,7 @@ struct Texel {
 
 /// Result of looking up a lane's texel.
 enum Found {
-    /// Position of the texel in the group.
+    /// Position of the texel among the collected texels.
     Texel(usize),
     /// The texel lies outside of the surface.
     Outside,
@@ -146,9 +146,9 @@ fn find(
     Ok(Found::Texel(n))
 }
 
-/// The number under which a sample is stored, from a word of the multisample control surface;
-/// `None` if the sample has the clear colour. Each sample has 1, 2 or 4 bits if there are 2, 4 or 8
-/// samples (gen8_facts 8.3).
+/// The number under which a sample is stored, from a word of the multisample control surface. Each
+/// sample has 1, 2 or 4 bits if there are 2, 4 or 8 samples (gen8_facts 8.3). `None` if all these
+/// bits are set: all samples have the clear colour.
 const fn stored(word: u32, sample: u32, samples: u32) -> Option<u32> {
     let (bits, all) = match samples {
         2 => (1, 0x3),
@@ -162,7 +162,8 @@ const fn stored(word: u32, sample: u32, samples: u32) -> Option<u32> {
     Some(field & (samples - 1))
 }
 
-/// The value that is read outside of the surface (003:4064).
+/// The value that is read outside of the surface: 0, but 1 in alpha if the format has no alpha
+/// (003:4064).
 fn outside(view: &View) -> Value {
     let lacks_alpha = !view.codec.map(Codec::format).is_some_and(has_alpha);
     let one = lacks_alpha && LOADS_OUTSIDE_HAVE_ALPHA_ONE;

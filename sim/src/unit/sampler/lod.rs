@@ -6,13 +6,13 @@ use super::state::{MipFilter, Sampler};
 use crate::assumptions::{LOD_IS_ROUNDED, RESOURCE_MIN_LOD_BOUNDS_LEVELS};
 use std::sync::LazyLock;
 
-/// One level.
+/// One level, in 1/256 level.
 pub const LEVEL: i32 = 256;
 /// A level of detail beyond all levels. Arithmetic with it does not overflow.
 const FAR: i32 = 1 << 20;
 
 /// Tables for base-2 logarithms: 2^(n/256) for each `n`, and the `n` at which the search for a
-/// mantissa starts, by the mantissa's first 8 bits.
+/// mantissa starts, by the mantissa's first 8 fraction bits.
 struct Powers {
     powers: [f64; 257],
     first: [u8; 256],
@@ -51,7 +51,8 @@ pub fn of_square(square: f64) -> i32 {
     (double + i32::from(LOD_IS_ROUNDED)) >> 1
 }
 
-/// Converts a level of detail or a bias from a message.
+/// Converts a level of detail or a bias from a message to 1/256 level
+/// (assumptions::LOD_IS_ROUNDED). A NaN becomes 0.
 pub fn of_parameter(lod: f32) -> i32 {
     let scaled = f64::from(lod) * 256.0 + if LOD_IS_ROUNDED { 0.5 } else { 0.0 };
     let scaled = scaled.clamp(-f64::from(FAR), f64::from(FAR));
@@ -68,7 +69,7 @@ pub struct Choice {
     pub next: u8,
     /// Weight of `next`, in 1/256.
     pub share: u16,
-    /// The map is magnified: the filter is Mag Mode Filter.
+    /// True if the map is magnified. Then the filter is Mag Mode Filter, else Min Mode Filter.
     pub magnified: bool,
 }
 
@@ -90,9 +91,9 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// The selection for a surface of `last` + 1 levels, of which those from `resource` (in 1/256)
-    /// on are present. `base` is the surface's Base Mip Level, which counts if the sampler's is 0
-    /// (2d p.332).
+    /// The selection for a surface of `last` + 1 levels. Levels from `resource` (in 1/256) on are
+    /// present. `base` is the surface's Base Mip Level in 1/256. It counts only if the Base Mip
+    /// Level of the sampler is 0 (2d p.332).
     pub fn new(sampler: &Sampler, last: u32, resource: i32, base: i32) -> Chooser {
         let last = last as i32;
         let count = last * LEVEL;
@@ -120,7 +121,8 @@ impl Chooser {
         lod.min(self.max).max(self.min)
     }
 
-    /// True if all levels of detail select the same level. They may still select different filters.
+    /// True if there is no filter between levels, or only one level. Then all levels of detail
+    /// select the same level, but they may select different filters (minified or magnified).
     pub fn is_fixed(&self) -> bool {
         self.mip == MipFilter::None || self.last == 0
     }
@@ -256,7 +258,8 @@ mod tests {
         );
     }
 
-    /// 2d p.405: a level with a weight of less than 25%, or 37.5%, is left out.
+    /// 2d p.405: with Trilinear Filter Quality MED, a level with a weight of less than 25% is left
+    /// out.
     #[test]
     fn trilinear_quality() {
         let sampler = Sampler { least_share: 64, ..sampler(MipFilter::Linear, 0.0, 14.0) };

@@ -126,7 +126,7 @@ pub fn message(
     request.read(port, bytes)
 }
 
-/// The reason why the surface does not support the message; none if it does.
+/// The reason why the surface does not support the message; `None` if it does.
 #[inline]
 fn refused(view: &View, action: Action) -> Option<String> {
     let surface = &view.surface;

@@ -22,11 +22,11 @@ pub const GROUP: usize = 8;
 pub enum Parameter {
     /// First coordinate.
     U,
-    /// Second coordinate; the layer of an array of rows.
+    /// Second coordinate. In an array of one-dimensional surfaces, the layer.
     V,
-    /// Third coordinate; the layer of an array of rectangles.
+    /// Third coordinate. In an array of two-dimensional surfaces, the layer.
     R,
-    /// Number of a cube in an array.
+    /// Number of the cube in an array of cubes.
     Ai,
     /// Bias that is added to the level of detail.
     Bias,
@@ -103,9 +103,9 @@ pub struct Sample {
 pub enum LodFrom {
     /// Differences of the coordinates of neighbouring lanes.
     Neighbours,
-    /// The same, and a bias in the message.
+    /// Like `Neighbours`, plus a bias in the message.
     Bias,
-    /// A parameter of the message.
+    /// The level of detail is a parameter of the message.
     Message,
     /// Derivatives in parameters of the message.
     Derivatives,
@@ -125,20 +125,20 @@ pub enum Reduce {
 /// A kind of message: what it does, and its parameters in order.
 #[derive(Debug)]
 pub struct Kind {
-    /// Its name.
+    /// Name of the kind in error messages.
     pub name: &'static str,
-    /// What it does.
+    /// What a message of this kind does.
     pub action: Action,
     /// Position of each parameter in SIMD8 and SIMD16 messages, or [`ABSENT`].
     places: [u8; PARAMETERS],
     /// Position of each parameter in SIMD4x2 messages, or [`ABSENT`]. Position `n` is dword `n % 4`
     /// of a lane's half of register `n / 4`.
     pair: [u8; PARAMETERS],
-    /// The message has no parameters.
+    /// True if messages of this kind have no parameters.
     empty: bool,
 }
 
-/// The position of a parameter that a kind does not have.
+/// Stands for the position of a parameter that a kind of message does not have.
 const ABSENT: u8 = u8::MAX;
 
 const fn kind(
@@ -173,7 +173,8 @@ use Parameter::{
     Ai, Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V,
 };
 
-/// Positions in SIMD4x2 messages: the coordinates in the first register, then the given parameters.
+/// Positions in SIMD4x2 messages: U, V, R and Ai at positions 0 to 3, then the given parameters at
+/// the given positions.
 macro_rules! pair {
     ($($parameter:ident $place:literal)*) => { &[(U, 0), (V, 1), (R, 2), (Ai, 3) $(, ($parameter, $place))*] };
 }
@@ -300,7 +301,7 @@ impl Kind {
 /// Number of lanes of a message, and their layout in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Simd {
-    /// Two lanes. Each has four dwords, half of a register.
+    /// Two lanes (SIMD4x2). Each lane has four dwords, half of a register.
     Pair,
     /// Eight lanes. Each parameter has one register.
     Eight,
@@ -336,11 +337,11 @@ impl Simd {
 /// A decoded message to the sampler.
 #[derive(Debug)]
 pub struct Request<'m> {
-    /// Its registers.
+    /// Registers and lengths of the message.
     payload: Payload<'m>,
-    /// Its kind.
+    /// Kind of the message.
     pub kind: &'static Kind,
-    /// Its lanes.
+    /// Number of lanes and their layout.
     pub simd: Simd,
     /// Mask of active lanes.
     pub mask: u32,
@@ -350,12 +351,12 @@ pub struct Request<'m> {
     pub offset: [i32; 3],
     /// The channel that a gather returns.
     pub channel: usize,
-    /// Offset of the sampler states from Dynamic State Base Address, if there is a header.
+    /// Offset of the table of sampler states from Dynamic State Base Address, if there is a header.
     pub samplers: Option<u64>,
 }
 
 impl<'m> Request<'m> {
-    /// Decodes the header and the lengths of a message.
+    /// Decodes a message: its header, its lengths and the mask of active lanes.
     ///
     /// # Errors
     /// [`Fault::IllegalInstruction`] for a length that is impossible for its kind.
@@ -421,7 +422,9 @@ impl<'m> Request<'m> {
         usize::from(place) < self.payload.sent() / self.simd.registers() && place != ABSENT
     }
 
-    /// A parameter of the lanes of a group; 0 if the message does not contain it (003:4038).
+    /// The values of `parameter`, one for each of the eight lanes of `group`. All values are 0 if
+    /// the message does not contain the parameter (003:4038). In SIMD4x2, only the first two lanes
+    /// have values.
     #[inline(always)]
     pub fn parameter(
         &self,
@@ -451,7 +454,7 @@ impl<'m> Request<'m> {
         }
     }
 
-    /// A parameter of the lanes of a group, as floats.
+    /// Like `parameter`, but returns the values as floats.
     #[inline(always)]
     pub fn floats(
         &self,
@@ -468,8 +471,9 @@ impl<'m> Request<'m> {
         self.mask >> (GROUP * group) & 0xff
     }
 
-    /// Writes the response of a group; `channels` has the values of each lane for each channel.
-    /// Channels that the header masks are skipped. Channels beyond the response length are dropped.
+    /// Writes the response of the active lanes of a group. `channels` has red, green, blue and
+    /// alpha of each lane. Channels that the header masks are not written. In SIMD8 and SIMD16 they
+    /// take no register, and channels beyond the response length are dropped.
     #[inline(always)]
     pub fn answer(&self, registers: &mut Registers, group: usize, channels: &[[u32; GROUP]; 4]) {
         let Some(at) = self.payload.answer() else { return };
@@ -506,7 +510,7 @@ impl<'m> Request<'m> {
         }
     }
 
-    /// Writes the same value for all lanes.
+    /// Writes the same texel for all active lanes.
     pub fn answer_all(&self, registers: &mut Registers, value: Value) {
         for group in 0..self.simd.groups() {
             self.answer(registers, group, &value.map(|bits| [bits; GROUP]));
@@ -526,7 +530,7 @@ impl<'m> Request<'m> {
     /// Adds the number of bytes read to the statistics, or returns the fault for a page fault.
     ///
     /// # Errors
-    /// The page fault.
+    /// The fault for the page fault in `bytes`.
     #[inline]
     pub fn read(
         &self,

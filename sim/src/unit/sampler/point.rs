@@ -19,12 +19,13 @@ pub struct Coordinates {
 /// The position that a lane samples.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Point {
-    /// U, V and R. For a cube map, U and V on its face, and 0.
+    /// U, V and R, as far as the dimension of the surface uses them; 0 for the others. For a cube
+    /// map, U and V on its face, and 0.
     pub uvr: [f64; 3],
     /// The slice, counted from the start of the array in memory. For a cube map, the first slice of
-    /// the cube.
+    /// the cube. For a volume 0, because R selects the slices.
     pub slice: u32,
-    /// The face of a cube map.
+    /// The face of a cube map; 0 for other surfaces.
     pub face: u32,
 }
 
@@ -74,7 +75,8 @@ impl Coordinates {
                 slice: first + layer(r, view.layers),
                 face: 0,
             },
-            // Minimum Array Element applies only to arrays (gen8_facts 10.4).
+            // In a volume, R selects the slices, and Minimum Array Element has no effect
+            // (gen8_facts 10.4).
             Dimension::Three => Point { uvr: [u.into(), v.into(), r.into()], slice: 0, face: 0 },
             Dimension::Cube => {
                 let half = |part: f32| (f64::from(part) + 1.0) * 0.5;

@@ -157,7 +157,7 @@ impl Lanes<'_> {
         Ok(())
     }
 
-    /// How a lane samples its levels.
+    /// Filter and offset with which a lane samples its levels.
     #[inline(always)]
     fn way(&self, lane: usize) -> Way {
         let magnified = self.details[lane].choice.magnified;
@@ -340,7 +340,8 @@ fn mean(values: &[Value], footprint: &Footprint) -> Sum {
     sum
 }
 
-/// The minimum (`least`) or maximum of two values of a channel. If one is a NaN, the other one.
+/// The minimum of two values of a channel if `least` is true, else the maximum. If one value is a
+/// NaN, the result is the other value.
 fn better(numeric: Numeric, least: bool, a: u32, b: u32) -> u32 {
     let take_b = match numeric {
         Numeric::Uint => (b < a) == least,

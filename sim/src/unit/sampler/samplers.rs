@@ -49,7 +49,8 @@ impl Samplers {
         table.wrapping_add(STATE * index)
     }
 
-    /// Copies the views that only `other` has. Both must use the same tables.
+    /// Copies the views that only `other` has, up to the maximum number of views. Both must use the
+    /// same tables.
     pub fn merge(&mut self, other: &Samplers) {
         for view in &other.views {
             if self.index(view.surface, view.sampler).is_none() && self.views.len() < MOST_VIEWS {
@@ -62,22 +63,24 @@ impl Samplers {
         self.views.iter().position(|view| view.surface == surface && view.sampler == sampler)
     }
 
-    /// The number of the view of a surface and a sampler, if it was used last with this surface.
+    /// The number of the view of a surface and a sampler, if this view is the one of the surface
+    /// that was used last.
     #[inline(always)]
     pub(super) fn recent(&self, surface: u8, sampler: Option<u64>) -> Option<usize> {
         let number = usize::from(self.recent[usize::from(surface)]).checked_sub(1)?;
         self.views.get(number).is_some_and(|view| view.sampler == sampler).then_some(number)
     }
 
-    /// The number of the view of a surface and a sampler, if there is one. It becomes the recent
-    /// view of the surface.
+    /// The number of the view of a surface and a sampler, if there is one. This view becomes the
+    /// recent view of the surface.
     pub(super) fn look_up(&mut self, surface: u8, sampler: Option<u64>) -> Option<usize> {
         let number = self.index(surface, sampler)?;
         self.recent[usize::from(surface)] = number as u16 + 1;
         Some(number)
     }
 
-    /// Adds a view, which becomes the recent one of its surface. Returns its number.
+    /// Adds a view, which becomes the recent view of its surface, and returns its number. If the
+    /// cache is full, all other views are removed first.
     pub(super) fn add(&mut self, surface: u8, sampler: Option<u64>, view: Box<View>) -> usize {
         if self.views.len() >= MOST_VIEWS {
             self.views.clear();

@@ -25,7 +25,7 @@ pub enum MapFilter {
 /// Filter between levels (2d p.397).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MipFilter {
-    /// The most detailed level that is allowed.
+    /// No filter: only the most detailed level that is allowed.
     #[default]
     None,
     /// The nearest level.
@@ -50,14 +50,15 @@ pub enum Wrap {
     Border,
     /// The map is mirrored once at 0; further out, the texel at the edge.
     MirrorOnce,
-    /// Coordinates clamp to the edge; filtered texels outside of it have the border colour.
+    /// Coordinates clamp to the edge. Texels outside of the map that the linear filter reads have
+    /// the border colour.
     HalfBorder,
 }
 
 /// Effect of the chroma key on a texel that it matches (2d p.401).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyMode {
-    /// The pixel is killed, if the message asks for pixel masks.
+    /// The pixel is killed, if the message returns a mask of pixels that are not killed.
     Kill,
     /// The texel becomes black.
     Black,
@@ -66,7 +67,7 @@ pub enum KeyMode {
 /// A resolved sampler state. The unit of levels is 1/256 level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sampler {
-    /// All channels of all responses are 0.
+    /// The sampler is disabled: all channels of all responses are 0.
     pub disabled: bool,
     /// Filter if the map is minified.
     pub min: MapFilter,
@@ -74,7 +75,7 @@ pub struct Sampler {
     pub mag: MapFilter,
     /// Filter between levels.
     pub mip: MipFilter,
-    /// Added to computed and explicit levels.
+    /// Bias that is added to computed and explicit levels of detail.
     pub bias: i32,
     /// Most detailed level, relative to the first level of the surface.
     pub min_lod: i32,
@@ -86,7 +87,7 @@ pub struct Sampler {
     pub preclamp: bool,
     /// The filter between levels also applies if the map is magnified.
     pub mag_has_levels: bool,
-    /// In 1/256: a level with a smaller share is left out.
+    /// In 1/256: the linear filter between levels leaves out a level with a smaller weight.
     pub least_share: u32,
     /// Modes of U, V and R.
     pub wrap: [Wrap; 3],
@@ -103,7 +104,7 @@ pub struct Sampler {
     pub shadow: ThreeDPrefilterOperation,
     /// Entry of the chroma key table, and the effect of a match.
     pub key: Option<(u8, KeyMode)>,
-    /// The border colour is stored as four bytes.
+    /// The mode DX9: the border colour is stored as four bytes, and missing green and blue are 1.
     pub dx9: bool,
     /// Offset of the border colour from Dynamic State Base Address.
     pub border: u64,
@@ -122,7 +123,7 @@ impl Sampler {
     /// Resolves the fields of a SAMPLER_STATE.
     ///
     /// # Errors
-    /// [`BadSampler`] with the field that has a reserved value.
+    /// [`BadSampler`] with the first field that has a reserved value.
     pub fn resolve(state: &SamplerState) -> Result<Sampler, BadSampler> {
         let map = |field, bits| match SamplerStateMagModeFilter::from_bits(bits) {
             SamplerStateMagModeFilter::NEAREST => Ok(MapFilter::Nearest),
@@ -208,7 +209,7 @@ mod tests {
     use genxml::gen8::state::SamplerStateMaximumAnisotropy;
     use genxml_core::{SFix, UFix};
 
-    /// Oracle: the fields of 2d p.396-407 by number.
+    /// Oracle: the encodings of the fields in 2d p.396-407.
     #[test]
     fn fields() {
         let state = SamplerState {

@@ -1,4 +1,4 @@
-//! Reads texels from memory. They are addressed by level, slice, column and row, collected in
+//! Reads texels from memory. Texels are addressed by level, slice, column and row, collected in
 //! groups, and decoded together.
 //!
 //! If elements have whole bytes, adding a texel only records its address. [`Texels::read`] copies
@@ -118,14 +118,14 @@ impl<'v, 'a> Texels<'v, 'a> {
         self.count += 1;
     }
 
-    /// Adds an element by its address.
+    /// Adds the element at a graphics address.
     #[inline(always)]
     pub fn push_address(&mut self, address: u64) {
         self.addresses[self.count] = address;
         self.count += 1;
     }
 
-    /// Adds all texels with these columns and rows, row by row. The column or row [`BORDER`] gives
+    /// Adds the texels in columns `xs` of rows `ys`, row by row. The column or row [`BORDER`] gives
     /// the border colour.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(())
     }
 
-    /// Address of row `y` of elements, without the offset of a byte in the row.
+    /// Graphics address of row `y` of elements. The caller adds the offset of a byte in the row.
     #[inline(always)]
     fn row(&self, origin: Origin, y: i32) -> u64 {
         let surface = &self.view.surface;
@@ -172,7 +172,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         surface.base.wrapping_add(offset as u64)
     }
 
-    /// Address of byte `byte` of row `y`.
+    /// Graphics address of byte `byte` of row `y`, both counted from `origin`.
     #[inline(always)]
     fn address(&self, origin: Origin, byte: i64, y: i32) -> u64 {
         let surface = &self.view.surface;
@@ -224,8 +224,8 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(())
     }
 
-    /// A pixel of packed YUV. Chroma is stored for every second pixel. The pixels between get the
-    /// mean of their neighbours' chroma (003:3874).
+    /// A pixel of packed YUV. Chroma is stored for every second pixel. A pixel between two of these
+    /// gets the mean of their chroma (003:3874).
     fn packed(
         &mut self,
         codec: &Codec,
@@ -309,7 +309,7 @@ impl<'v, 'a> Texels<'v, 'a> {
         Ok(texels[within])
     }
 
-    /// Reads and decodes the group, with border colour, palette and chroma key.
+    /// Reads and decodes the group, and applies border colour, palette and chroma key.
     ///
     /// # Errors
     /// A page fault.

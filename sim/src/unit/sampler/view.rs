@@ -25,7 +25,8 @@ pub struct Place {
     pub left: i64,
     /// First row.
     pub top: i64,
-    /// In a volume: bytes to the next slice on the right, and rows to the next slice below.
+    /// In a volume: bytes from a slice to the next one on the right, and rows from a slice to the
+    /// next one below.
     slice: [i64; 2],
     /// In a volume: base-2 logarithm of the number of slices side by side.
     across: u32,
@@ -47,7 +48,7 @@ pub enum Source {
     Nothing,
     /// Elements of this number of bytes, a power of two. No element crosses a tile.
     Elements(u32),
-    /// Elements of 3, 6 or 12 bytes.
+    /// Elements of 3, 6, 12 or 24 bytes.
     Odd(u32),
     /// Elements of this number of bits, less than 8.
     Bits(u32),
@@ -78,9 +79,9 @@ pub struct View {
     pub numeric: Numeric,
     /// Colours of the palette, by index.
     pub palette: Option<Box<[Value; 256]>>,
-    /// The alpha of a texel comes from the format, not from the palette.
+    /// True if alpha comes from the element in memory, false if it comes from the palette.
     pub palette_keeps_alpha: bool,
-    /// Channels that the format lacks and that this sampler (DX9) returns as 1.
+    /// Channels that the format lacks and that a sampler in the mode DX9 returns as 1.
     pub ones: [bool; 4],
     /// The border colour.
     pub border: Value,
@@ -98,9 +99,10 @@ pub struct View {
     pub mono: [u32; 2],
     /// The channel that is compared with a reference.
     pub compared: usize,
-    /// The fast path, if the view allows it. Only for samples without a comparison.
+    /// The fast path, if the view allows it. Only messages that return a weighted mean, without a
+    /// comparison, may use it.
     pub fast_path: Option<FastPath>,
-    /// The reference is clamped to 0 to 1.
+    /// True if the reference of a comparison is clamped to the range from 0 to 1.
     pub clamps_reference: bool,
 }
 
@@ -175,7 +177,7 @@ impl View {
             sampler,
             chooser: Chooser::new(&sampler, last, resource.max(0), base),
             places,
-            // The first level does not exist, so there are no texels.
+            // If the first level of an image does not exist, there are no texels.
             source: match places[0].size[0] {
                 0 if surface.kind == SurfaceKind::Image => Source::Nothing,
                 _ => source(&surface),
@@ -195,8 +197,7 @@ impl View {
             fast_path,
             layers: if cube { surface.slices / FACES } else { surface.slices },
             mono: extras.mono,
-            // "the texture sample red channel (except for alpha-only formats which use the alpha
-            // channel)" (2d p.402)
+            // Alpha if the format has no other channel, else red (2d p.402).
             compared: if has(Letter::A)
                 && list.iter().all(|c| matches!(c.letter, Letter::A | Letter::X))
             {
@@ -230,7 +231,7 @@ impl View {
         &self.places[usize::from(level).min(MOST_LEVELS - 1)]
     }
 
-    /// The rule that maps a coordinate (U, V or R) to texels of a level.
+    /// The rule that maps coordinate `direction` (0 for U, 1 for V, 2 for R) to texels of a level.
     #[inline(always)]
     pub fn rule(
         &self,
@@ -251,7 +252,8 @@ impl View {
     }
 
     /// Position of slice `slice` of a level. In a volume, slices count within the level; otherwise
-    /// they count from the start of the array in memory.
+    /// they count from the start of the array in memory. If samples are not interleaved, this is
+    /// the position of sample `sample` of the slice.
     #[inline(always)]
     pub fn origin(&self, place: &Place, slice: u32, sample: u32) -> Origin {
         let layout = &self.surface.layout;
@@ -353,7 +355,8 @@ pub fn column(tile_mode: TileMode, byte: i64, pitch: u32) -> i64 {
     tile_mode.offset(byte, 0, i64::from(pitch))
 }
 
-/// The part that depends on the row. The two parts add up to [`TileMode::offset`].
+/// The part of a texel's offset in a tiled surface that depends on the row. The results of `column`
+/// and `row` add up to [`TileMode::offset`].
 #[inline(always)]
 pub fn row(tile_mode: TileMode, row: i64, pitch: u32) -> i64 {
     tile_mode.offset(0, row, i64::from(pitch))

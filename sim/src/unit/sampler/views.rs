@@ -1,5 +1,5 @@
-//! Cache of views by binding table index and sampler. Each is resolved when a message first uses
-//! it.
+//! Cache of views by binding table index and sampler. Each view is resolved when a message first
+//! uses it.
 
 use super::border;
 use super::key::Key;
@@ -99,7 +99,7 @@ impl Bindings {
     }
 }
 
-/// A colour of a palette (2d p.290).
+/// Converts an entry of a palette to red, green, blue and alpha from 0 to 1 (2d p.290).
 fn color(entry: u32) -> Value {
     let entry = PaletteEntry::unpack_lossy(&[entry]);
     [entry.red, entry.green, entry.blue, entry.alpha]

@@ -50,7 +50,7 @@ fn columns() {
 }
 
 /// Oracle: IEEE 754: the least and greatest subnormal, the least normal, the float below one, one,
-/// and the greatest.
+/// the greatest, -2, and 1/3 rounded.
 #[test]
 fn half_floats() {
     let examples = [

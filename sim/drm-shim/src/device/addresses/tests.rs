@@ -14,7 +14,8 @@ fn canonical_form() {
     assert_eq!(pinned(0x1001, 0, 4096), Ok(None));
 }
 
-/// Objects keep their addresses, and move if a pinned object needs the range.
+/// Objects keep their assigned addresses, but move if a pinned object of the same submission needs
+/// the range.
 #[test]
 fn places() {
     let mut vm = Vm::default();

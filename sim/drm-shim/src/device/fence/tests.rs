@@ -28,7 +28,7 @@ fn descriptors() {
         assert_eq!(descriptor::status(&descriptor), -Errno::IO.raw_os_error());
     }
     assert_eq!(failed.wait(), Err(Errno::IO));
-    // When the owner of a fence is gone, its sync files signal.
+    // When the last clone of a fence is dropped, its sync files signal.
     let lost = Fence::new(None, &changes);
     let descriptor = lost.descriptor().unwrap();
     drop(lost);

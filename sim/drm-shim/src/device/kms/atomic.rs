@@ -1,4 +1,4 @@
-//! ATOMIC: sets properties of several objects at once, or none.
+//! ATOMIC: sets all requested properties of several objects at once, or none of them.
 
 use super::properties::{Property, settable};
 use super::{Kms, PLANE, State};
@@ -14,9 +14,9 @@ use rustix::io::Errno;
 /// The state that a client requests.
 struct Commit {
     state: State,
-    /// The client sets FB_ID, maybe to the current frame buffer.
+    /// True if the client sets FB_ID, maybe to the current frame buffer.
     flips: bool,
-    /// Fences that must signal first (IN_FENCE_FD).
+    /// Fences that must signal before the commit (IN_FENCE_FD).
     before: Vec<OwnedFd>,
     /// Address at which the descriptor of the out-fence is stored (OUT_FENCE_PTR).
     after: Option<u64>,
@@ -119,8 +119,8 @@ impl Device {
         if modeset && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
             return Err(Errno::INVAL.into());
         }
-        // An event or out-fence needs a CRTC that is part of the commit, and active before or after
-        // it.
+        // An event or out-fence needs a CRTC that is part of the commit, and is active before or
+        // after the commit.
         if (event || after.is_some())
             && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
         {

@@ -24,7 +24,7 @@ pub(super) const MODIFIERS: [(u64, u32); 2] = [(0, 0), (1 << 56 | 1, 1)];
 /// A frame buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameBuffer {
-    /// Its object.
+    /// The object that holds the image.
     pub object: ObjectId,
     /// Width in pixels.
     pub width: u32,
@@ -32,13 +32,13 @@ pub struct FrameBuffer {
     pub height: u32,
     /// Stride in bytes.
     pub pitch: u32,
-    /// Offset of the first pixel in the object.
+    /// Byte offset of the first pixel in the object.
     pub offset: u32,
     /// Format (fourcc).
     pub format: u32,
     /// Tiling: the kernel's number.
     pub tiling: u32,
-    /// The file that created it.
+    /// The file that created the frame buffer.
     pub(super) owner: Id,
 }
 

@@ -44,7 +44,7 @@ impl ClientCaps {
         match (arg.capability, arg.value) {
             (STEREO_3D | ASPECT_RATIO, 0 | 1) => {}
             (UNIVERSAL_PLANES, on @ (0 | 1)) => self.universal_planes = on == 1,
-            // 2 enables atomic commits, too.
+            // The value 2 enables atomic commits, too.
             (ATOMIC, level @ 0..=2) => {
                 self.atomic = level > 0;
                 self.universal_planes = self.atomic;
@@ -80,19 +80,19 @@ pub(super) enum Property {
 
 /// The type and range of a property's values.
 enum Kind {
-    /// Unsigned, from the first to the second.
+    /// Unsigned, from the first number to the second, both included.
     Range(u64, u64),
-    /// Signed, from the first to the second.
+    /// Signed, from the first number to the second, both included.
     Signed(i64, i64),
     /// One of these names.
     Enum(&'static [&'static str]),
     /// Id of a blob.
     Blob,
-    /// Id of an object of this type.
+    /// Id of a display object of this type.
     Object(u32),
 }
 
-/// Flags of a property: visible to atomic clients only; read-only.
+/// Flags of a property. ATOMIC: visible to atomic clients only; IMMUTABLE: read-only.
 const ATOMIC: u32 = 1 << 31;
 const IMMUTABLE: u32 = 1 << 2;
 
@@ -156,7 +156,7 @@ fn row(id: u32) -> Option<&'static Row> {
     ROWS.get(id.checked_sub(FIRST)? as usize)
 }
 
-/// The properties of an object.
+/// The properties of a display object; `None` if there is no such object.
 fn of(object: u32) -> Option<&'static [Property]> {
     match object {
         PLANE => Some(&OF_PLANE),
@@ -171,8 +171,8 @@ fn of(object: u32) -> Option<&'static [Property]> {
 /// range.
 ///
 /// # Errors
-/// ENOENT if the object or the property does not exist; EINVAL if it is read-only or the value is
-/// out of range.
+/// ENOENT if the object does not exist or lacks the property; EINVAL if the property is read-only
+/// or the value is out of range.
 pub(super) fn settable(object: u32, id: u32, value: u64) -> Result<Property, Errno> {
     let row = row(id).ok_or(Errno::NOENT)?;
     if !of(object).ok_or(Errno::NOENT)?.contains(&row.0) {
@@ -190,7 +190,7 @@ impl State {
         let signed = |value: i32| i64::from(value) as u64;
         let on = |on: bool| if on { CRTC.into() } else { 0 };
         match property {
-            // Primary plane.
+            // 1 is a primary plane.
             Property::Type => 1,
             Property::InFormats => FORMATS_BLOB.into(),
             Property::FbId => self.fb.into(),
@@ -254,7 +254,8 @@ impl Kms {
         Ok(host.put_list(arg.enum_blob_ptr, &mut arg.count_enum_blobs, &names)?)
     }
 
-    /// Ids and values of an object's properties that the client may see.
+    /// Ids and values of an object's properties that the client may see; `None` if there is no such
+    /// object.
     pub(super) fn list(&self, object: u32, client: ClientCaps) -> Option<(Vec<u32>, Vec<u64>)> {
         let seen = |row: &&Row| client.atomic || row.3 & ATOMIC == 0;
         let rows = of(object)?.iter().map(|property| &ROWS[*property as usize]).filter(seen);
@@ -303,7 +304,7 @@ impl Kms {
         Ok(host.put_list(arg.format_type_ptr, &mut arg.count_format_types, &FORMATS)?)
     }
 
-    /// The contents of a blob; none if it does not exist.
+    /// The contents of a blob; `None` if the blob does not exist.
     pub(super) fn blob(&self, id: u32) -> Option<Vec<u8>> {
         match id {
             MODE_BLOB => self.state.mode.map(|mode| bytemuck::bytes_of(&mode).to_vec()),

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A submission waits for its fences while the client continues. Ioctls that need its result wait
-/// or report that it is pending.
+/// A submission waits for its fences while the client continues. Ioctls that need the submission's
+/// result wait or report that it is pending.
 #[test]
 fn work_after_a_fence() {
     let mut client = asynchronous();
@@ -86,12 +86,12 @@ fn work_after_a_fence() {
         assert_eq!(stop, Stop::Wait(i64::MAX as u64));
     }
     assert!(descriptor::is_signaled(&merged));
-    // The context is removed when its work is complete, and so are the objects.
+    // The second context and the closed objects were removed when their work was complete.
     assert_eq!(client.counts()[..2], [2, 1]);
 }
 
-/// A client that continued after a fault gets it from its fence, from its next submission, and from
-/// GET_RESET_STATS.
+/// If the client continued, a later fault is reported by the submission's fence, by the next
+/// submission, and by GET_RESET_STATS.
 #[test]
 fn late_faults() {
     let mut client = asynchronous();
@@ -112,8 +112,8 @@ fn late_faults() {
     assert_eq!((stats.reset_count, stats.batch_active, stats.batch_pending), (1, 1, 0));
     assert_eq!(client.exec(&mut [pinned(wrong, 0x20_0000)], 0, ctx_id), errno(Errno::IO));
 
-    // A submission that waits fails after a fault that bans its context, and its fence reports
-    // that.
+    // If a fault bans a context, its submissions that still wait fail, and their fences report
+    // this.
     let (gate, opens) = Client::gate();
     let mut zero =
         i915::ContextParam { param: i915::context_param::RECOVERABLE, ..Default::default() };

@@ -78,7 +78,7 @@ fn display() {
     assert_eq!(client.core(mode::nr::GETRESOURCES, &mut resources), errno(Errno::ACCESS));
 }
 
-/// The monitor's own mode is the first and the largest.
+/// A configured mode is the first and the largest one of the monitor.
 #[test]
 fn modes() {
     let own = config::Mode { width: 800, height: 600, hz: 75 };
@@ -95,7 +95,7 @@ fn modes() {
     let sizes: Vec<_> =
         modes.iter().map(|mode| (mode.hdisplay, mode.vdisplay, mode.vrefresh)).collect();
     assert_eq!(sizes, [(800, 600, 75), (800, 600, 60), (640, 480, 60), (320, 240, 60)]);
-    // All are modes from the driver; the first one is preferred.
+    // All modes come from the driver; the first one is preferred.
     assert_eq!(modes.iter().map(|mode| mode.kind).collect::<Vec<_>>(), [0x48, 0x40, 0x40, 0x40]);
     // Total pixels with blanking, at 75 Hz.
     assert_eq!(modes[0].clock, 960 * 635 * 75 / 1000);
@@ -123,7 +123,7 @@ impl Client {
         named
     }
 
-    /// An atomic commit of (object, property, value) rows.
+    /// Does an atomic commit. Each row of `list` is an object, a property's name and its value.
     fn commit(&mut self, flags: u32, user_data: u64, list: &[(u32, &str, u64)]) -> Outcome {
         let objects: Vec<u32> = list.iter().map(|row| row.0).collect();
         let counts = vec![1u32; list.len()];
@@ -143,8 +143,8 @@ impl Client {
     }
 }
 
-/// One commit sets the mode and displays an image, as kmscube -A does. Each image is written to a
-/// file.
+/// One commit sets the mode and displays an image, as kmscube -A does. Each displayed image is
+/// written to a file.
 #[test]
 fn atomic() {
     let frames = std::env::temp_dir().join(format!("genx-shim-frames-{}", std::process::id()));
@@ -207,16 +207,16 @@ fn atomic() {
         (plane, "CRTC_H", height.into()),
     ];
     const TEST_ONLY: u32 = mode::ATOMIC_TEST_ONLY | mode::ATOMIC_ALLOW_MODESET;
-    assert_eq!(client.commit(0, 0, &wanted), errno(Errno::INVAL), "the mode may not change");
-    assert_eq!(client.commit(TEST_ONLY, 0, &wanted[..4]), Ok(()), "no plane is needed");
-    assert_eq!(client.commit(TEST_ONLY, 0, &wanted[1..]), errno(Errno::INVAL), "a connector is");
+    assert_eq!(client.commit(0, 0, &wanted), errno(Errno::INVAL), "modeset without permission");
+    assert_eq!(client.commit(TEST_ONLY, 0, &wanted[..4]), Ok(()), "commit without a plane");
+    assert_eq!(client.commit(TEST_ONLY, 0, &wanted[1..]), errno(Errno::INVAL), "no connector");
     let mut wrong = wanted;
     wrong[6].2 = size(width + 1);
-    assert_eq!(client.commit(TEST_ONLY, 0, &wrong), errno(Errno::NOSPC), "beyond the frame buffer");
+    assert_eq!(client.commit(TEST_ONLY, 0, &wrong), errno(Errno::NOSPC), "source is too wide");
     wrong = wanted;
     wrong[7].2 = size(height - 1);
-    assert_eq!(client.commit(TEST_ONLY, 0, &wrong), errno(Errno::RANGE), "scaled");
-    assert_eq!(client.named(crtc)["ACTIVE"].1, 0, "nothing has changed");
+    assert_eq!(client.commit(TEST_ONLY, 0, &wrong), errno(Errno::RANGE), "source is scaled");
+    assert_eq!(client.named(crtc)["ACTIVE"].1, 0, "a refused or tested commit had an effect");
     let flags = mode::ATOMIC_ALLOW_MODESET | mode::ATOMIC_NONBLOCK | mode::PAGE_FLIP_EVENT;
     client.commit(flags, 7, &wanted).unwrap();
     let mut event = drm::EventVblank::default();

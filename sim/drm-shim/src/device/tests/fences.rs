@@ -65,7 +65,7 @@ fn fences() {
     query.points = later.as_ptr() as u64;
     client.core(drm::nr::SYNCOBJ_TIMELINE_SIGNAL, &mut query).unwrap();
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();
-    // Waiting for a syncobj without fence is an error.
+    // A submission that waits for a syncobj without a fence is refused.
     let mut reset = drm::SyncobjArray { handles: address, count_handles, pad: 0 };
     client.core(drm::nr::SYNCOBJ_RESET, &mut reset).unwrap();
     fences[0].flags = i915::FENCE_WAIT;
@@ -129,7 +129,7 @@ fn timelines() {
         client.core(drm::nr::SYNCOBJ_QUERY, &mut query).unwrap();
         point[0]
     };
-    // Point 3 has a fence that has not signaled; point 5 has none yet.
+    // Point 3 has a fence that has not signaled; point 5 has no fence yet.
     assert_eq!(client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait), errno(Errno::TIME));
     wait.flags = drm::SYNCOBJ_WAIT_AVAILABLE;
     client.core(drm::nr::SYNCOBJ_TIMELINE_WAIT, &mut wait).unwrap();

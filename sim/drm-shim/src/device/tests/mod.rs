@@ -1,7 +1,7 @@
 //! Tests of the device through its ioctls. Oracle: the kernel's interface. The expected values in
 //! memory are those that the batches store.
 //!
-//! This file has the client and its batches. The tests are in one file for each topic.
+//! This file has the client and its batches. The tests are in other files, one for each topic.
 
 #![allow(unused_assignments, reason = "the device reads variables through their addresses")]
 
@@ -73,7 +73,7 @@ impl Client {
         self.device.ioctl(self.id, Request::of::<T>(number), address, now())
     }
 
-    /// Number of the machine's objects, context states and free contexts.
+    /// Numbers of the machine's objects, context states and unused model contexts.
     fn counts(&self) -> [usize; 3] {
         let (send, receive) = std::sync::mpsc::channel();
         self.device.queue.when_idle(move |machine| send.send(machine.counts()).unwrap());
@@ -105,7 +105,7 @@ impl Client {
         bytes
     }
 
-    /// Submits a list of objects.
+    /// Submits a list of objects, of which the last is the batch unless the flags say otherwise.
     fn exec(&mut self, objects: &mut [ExecObject2], flags: u64, context: u32) -> Outcome {
         let mut exec = ExecBuffer2 {
             buffers_ptr: objects.as_mut_ptr() as u64,
@@ -145,7 +145,7 @@ fn pinned(handle: u32, offset: u64) -> ExecObject2 {
     }
 }
 
-/// A batch that stores the low dword of `value`.
+/// A batch that stores `value`, which must fit in 32 bits, as a dword at `address`.
 fn store(address: u64, value: u64) -> Vec<u8> {
     let data = [U::<32>::new(value).unwrap()];
     let packet = MiStoreDataImm {
@@ -160,7 +160,7 @@ fn store(address: u64, value: u64) -> Vec<u8> {
     bytemuck::cast_slice(&dwords).to_vec()
 }
 
-/// Offset of the address in a batch of [`store`].
+/// Byte offset of the store's address in a batch that [`store`] returns.
 const ADDRESS_FIELD: u64 = 4;
 
 /// A client whose submissions run while it continues.
@@ -175,12 +175,13 @@ fn asynchronous() -> Client {
 }
 
 impl Client {
-    /// A sync file that signals when the second descriptor does.
+    /// A sync file, and the device's end of it, with which the test signals it.
     fn gate() -> (OwnedFd, OwnedFd) {
         descriptor::new_fence().unwrap()
     }
 
-    /// Submits a list of objects that waits for a sync file. Returns the out-fence.
+    /// Submits a list of objects. The submission waits for the sync file `gate`. Returns its
+    /// out-fence.
     fn exec_after(&mut self, gate: &OwnedFd, objects: &mut [ExecObject2]) -> OwnedFd {
         let mut exec = ExecBuffer2 {
             buffers_ptr: objects.as_mut_ptr() as u64,
@@ -200,7 +201,7 @@ impl Client {
         busy.busy
     }
 
-    /// Calls GEM_WAIT until it completes.
+    /// Calls GEM_WAIT until it completes. Returns its outcome and the time that is left.
     fn wait(&mut self, handle: u32, timeout_ns: i64) -> (Outcome, i64) {
         let mut wait = i915::GemWait { bo_handle: handle, flags: 0, timeout_ns };
         let since = now();

@@ -71,7 +71,7 @@ fn other_descriptors() {
     }
 }
 
-/// Exported descriptors that clients close are swept, without a notification.
+/// The device finds exported descriptors that clients have closed, without a notification.
 #[test]
 fn closed_descriptors() {
     let mut client = Client::open(RENDER);

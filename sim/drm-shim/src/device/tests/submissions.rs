@@ -69,7 +69,7 @@ fn relocations() {
     }
 }
 
-/// A delta may be negative. Oracle: Linux's relocation_target.
+/// The delta of a relocation may be negative. Oracle: Linux's relocation_target.
 #[test]
 fn relocations_backwards() {
     const DATA: u64 = 0x3000_0000;
@@ -125,7 +125,7 @@ fn faults() {
         .find(|file| file.file_name().to_string_lossy().ends_with(&mine));
     let path = state.unwrap().path();
     let mut dump = genxml::dump::Dump::open(&path, &Default::default()).unwrap();
-    // The ring in the error state leads to the batch, which is in the error state.
+    // The ring in the error state leads to the batch, whose contents the error state also has.
     let mut found = 0;
     dump.submissions(&mut |submission| {
         let memory = submission.memory.tail(0x20_0000);
@@ -197,7 +197,7 @@ fn refusals() {
     client.core(mode::nr::RMFB, &mut remove).unwrap();
 }
 
-/// Submissions can be replayed from the capture, with what the client wrote between them.
+/// A replay of the capture repeats the submissions and what the client wrote between them.
 #[test]
 fn captures() {
     let directory = std::env::temp_dir().join(format!("genx-shim-capture-{}", std::process::id()));

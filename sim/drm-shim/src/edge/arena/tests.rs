@@ -2,7 +2,7 @@ use super::*;
 use crate::device::host::Arena as _;
 
 /// An allocated range consists of zeros and is shared with other mappings of the file. When its
-/// last copy is dropped it is zero again and free.
+/// last copy is dropped, the range consists of zeros again and is free.
 #[test]
 fn ranges() {
     let arena = Arena::new().unwrap();
@@ -12,7 +12,7 @@ fn ranges() {
     let mut bytes = [1; 8192];
     first.read(0, &mut bytes).unwrap();
     assert_eq!(bytes, [0; 8192]);
-    // The host may allocate large pages, but never the whole range.
+    // The host may populate large pages of an untouched range, but never the whole range.
     let large = arena.allocate(64 << 20).unwrap();
     let populated = large.populated();
     assert!(populated.iter().map(|part| part.end - part.start).sum::<u64>() < 64 << 20);

@@ -35,7 +35,7 @@ hooks! {
                     return std::ptr::null_mut();
                 };
                 // SAFETY: `fdopendir` takes the descriptor from the caller, who does not use it any
-                // more. The directory is read from the tree and needs none.
+                // more. The directory is read from the tree and needs no descriptor.
                 unsafe { libc::syscall(libc::SYS_close, file) };
                 directory::open(tree(), path)
             }
@@ -45,8 +45,8 @@ hooks! {
     }
     fn readdir(directory: *mut DIR) -> *mut dirent {
         // SAFETY: `readdir` requires a directory that is open and that no other thread reads or
-        // closes at the same time. So does `directory::read`, and if the directory is not of the
-        // tree it is libc's own.
+        // closes at the same time. `directory::read` requires the same. A directory that is not of
+        // the tree is libc's own.
         unsafe { directory::read(directory).unwrap_or_else(|| next::readdir(directory)) }
     }
     fn readdir64(directory: *mut DIR) -> *mut dirent {
@@ -56,8 +56,8 @@ hooks! {
     }
     fn rewinddir(directory: *mut DIR) -> () {
         // SAFETY: `rewinddir` requires a directory that is open and that no other thread uses at
-        // the same time. So does `directory::rewind`, and if the directory is not of the tree it is
-        // libc's own.
+        // the same time. `directory::rewind` requires the same. A directory that is not of the tree
+        // is libc's own.
         unsafe { directory::rewind(directory).unwrap_or_else(|| next::rewinddir(directory)) }
     }
     fn closedir(directory: *mut DIR) -> c_int {

@@ -24,7 +24,8 @@ hooks! {
     }
 }
 
-/// ioctls of devices, shared buffers and sync files; `None` for other descriptors.
+/// Executes ioctls of devices, shared buffers and sync files; `None` if the kernel must execute the
+/// ioctl.
 fn ours(file: c_int, request: Request, argument: u64) -> Option<Result<(), Errno>> {
     match request.kind() {
         DRM_TYPE => match descriptor(file)? {
@@ -43,7 +44,7 @@ fn ours(file: c_int, request: Request, argument: u64) -> Option<Result<(), Errno
     }
 }
 
-/// ioctls of sync files.
+/// Executes ioctls of sync files; `None` if the kernel must execute the ioctl.
 fn sync_file(file: c_int, request: Request, argument: u64) -> Option<Result<(), Errno>> {
     let is_sync_file = || matches!(descriptor(file), Some(Descriptor::SyncFile { .. }));
     let has_size = |size| request.size() == size;
@@ -80,8 +81,8 @@ fn info(file: c_int, argument: u64) -> Result<(), Errno> {
     PROCESS.put(argument, &info)
 }
 
-/// DMA_BUF_IOCTL_EXPORT_SYNC_FILE: a fence that has signaled, since submissions with shared
-/// buffers are complete when their ioctl returns.
+/// DMA_BUF_IOCTL_EXPORT_SYNC_FILE: returns a sync file that has signaled, since submissions with
+/// shared buffers are complete when their ioctl returns.
 fn export(argument: u64) -> Result<(), Errno> {
     let mut export: ExportSyncFile = PROCESS.value(argument)?;
     export.fd = descriptors::signaled_fence()?.into_raw_fd();

@@ -1,5 +1,5 @@
-//! mmap, munmap, mremap, madvise. Those that unmap pages wait until the GPU has finished with them
-//! ([`session::wait_for_pages`]).
+//! mmap, munmap, mremap, madvise. A call that unmaps or discards pages first waits until the GPU
+//! has finished with these pages ([`session::wait_for_pages`]).
 
 use super::{descriptor, hooks};
 use crate::edge::next::fail;
@@ -91,7 +91,7 @@ unsafe fn map(
         }
     };
     let Some(descriptor) = descriptor else { return map(file, offset) };
-    // The file of the object instead of the descriptor that stands for it.
+    // Map the file of the object instead of the descriptor that stands for the object.
     match session::mapping(descriptor, offset as u64, length as u64) {
         Ok((file, offset)) => map(file.as_raw_fd(), offset as off_t),
         Err(error) => {

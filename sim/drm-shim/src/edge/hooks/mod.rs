@@ -6,8 +6,8 @@
 //! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;
 //! * [`ioctl`]: ioctl; [`memory`]: mmap, munmap, mremap, madvise.
 //!
-//! `open` and `ioctl` take a variable number of arguments in C. The ABIs of 64-bit Linux pass those
-//! in the same registers as named ones.
+//! `open` and `ioctl` take a variable number of arguments in C. The ABIs of 64-bit Linux pass
+//! variable arguments in the same registers as named ones.
 
 mod directories;
 mod ioctl;
@@ -25,8 +25,8 @@ use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use std::ffi::CStr;
 
-/// Exports functions with the C ABI. An exported name is unique in this library; that it hides
-/// libc's function of the same name and type is what LD_PRELOAD is for.
+/// Exports functions with the C ABI. Each exported name is unique in this library. The function
+/// hides libc's function of the same name and type, as LD_PRELOAD intends.
 macro_rules! hooks {
     ($(
         $(#[$meta:meta])*
@@ -57,14 +57,15 @@ unsafe fn path<'a>(path: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(path) }.to_str().ok()
 }
 
-/// The file of the tree that a path leads to; `None` for paths outside the tree.
+/// What a path leads to, if it is a path of the tree; `None` for paths outside the tree. A link at
+/// the end of the path is followed only if `follow`.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte.
 unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
     // SAFETY: the caller promises what `path` requires; the string is used in this call only.
     let name = unsafe { path(name) }?;
-    // Creating the tree reads files, some of them in /sys. Do not do it for paths outside the tree.
+    // Creating the tree reads files, some of them in /sys. Do not create it for other paths.
     let likely = name.starts_with("/dev/") || name.starts_with("/sys/") || name.starts_with("//");
     if !likely || !Tree::covers(name) {
         return None;
@@ -72,7 +73,7 @@ unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
     tree().find(name, follow)
 }
 
-/// Like [`find`], for a path that is relative to an open directory.
+/// Like [`find`], but a relative path starts at the open directory `at`.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte.

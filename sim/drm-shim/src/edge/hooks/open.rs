@@ -61,7 +61,7 @@ hooks! {
     fn lseek64(file: c_int, offset: off_t, whence: c_int) -> off_t { seek(file, offset, whence) }
 }
 
-/// A descriptor for a file of the tree.
+/// Opens a file of the tree, and returns the number of its descriptor.
 fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
     let close_on_exec = flags & libc::O_CLOEXEC != 0;
     match node {
@@ -130,7 +130,8 @@ unsafe fn open_stream(name: *const c_char, mode: *const c_char) -> *mut FILE {
     }
 }
 
-/// lseek. A socket cannot seek: clients ask for the size of a shared buffer in this way.
+/// lseek. Clients use lseek to get the size of a shared buffer, whose descriptor is a socket here
+/// and cannot seek. So the size and the start of the buffer are reported instead.
 fn seek(file: c_int, offset: off_t, whence: c_int) -> off_t {
     // SAFETY: lseek takes three numbers and accesses no memory of the process.
     let result = unsafe { libc::syscall(libc::SYS_lseek, file, offset, whence) };

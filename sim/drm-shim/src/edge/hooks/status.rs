@@ -162,8 +162,8 @@ fn node_status(node: &Node) -> Status {
     }
 }
 
-/// The status to report for a socket that stands for something else; `None` if it is reported as a
-/// socket.
+/// The status to report for a descriptor of this library instead of the status of its socket;
+/// `None` if it is reported as a socket.
 fn descriptor_status(descriptor: Descriptor) -> Option<Status> {
     match descriptor {
         Descriptor::Device { minor, .. } => Some(device_status(minor)),
@@ -219,7 +219,8 @@ impl Status {
     }
 }
 
-/// The status to report for descriptor `file` if the kernel says that it is a socket.
+/// The status to report for descriptor `file` if the kernel says that it is a socket (`mode`);
+/// `None` if the kernel's status is right.
 fn of_socket(file: c_int, mode: c_uint) -> Option<Status> {
     if mode & libc::S_IFMT == libc::S_IFSOCK {
         descriptor(file).and_then(descriptor_status)

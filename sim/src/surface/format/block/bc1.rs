@@ -24,7 +24,8 @@ impl Bc1 {
         Bc1::read(bytes, first > second, black, srgb)
     }
 
-    /// Reads the colours of a block with separate alpha. They always have two colours between.
+    /// Reads the colours of a block with separate alpha (BC2 or BC3). Two colours always lie
+    /// between the two that the block stores.
     #[inline]
     fn colours(bytes: &[u8; 8], srgb: bool) -> Bc1 {
         Bc1::read(bytes, true, 0xff, srgb)
@@ -56,8 +57,8 @@ impl Block for Bc1 {
     }
 }
 
-/// The weighted mean of two bytes, rounded to the nearest byte, halves up
-/// (assumptions::COLOURS_BETWEEN_ARE_ROUNDED).
+/// The mean of two bytes with the weights `first_parts` and `second_parts`, rounded to the nearest
+/// byte, halves up (assumptions::COLOURS_BETWEEN_ARE_ROUNDED).
 #[inline(always)]
 pub fn between(first_parts: u32, first: u8, second_parts: u32, second: u8) -> u8 {
     let parts = first_parts + second_parts;
@@ -70,7 +71,7 @@ fn words(bytes: &[u8; 8]) -> [u16; 4] {
     [word(0), word(1), word(2), word(3)]
 }
 
-/// Red, green and blue of 5, 6 and 5 bits, red in the highest.
+/// Expands red, green and blue of 5, 6 and 5 bits to bytes. Red has the highest bits.
 #[inline(always)]
 fn rgb(colour: u32) -> [u8; 3] {
     [expand(colour >> 11, 5), expand(colour >> 5 & 0x3f, 6), expand(colour & 0x1f, 5)]

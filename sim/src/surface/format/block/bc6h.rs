@@ -39,8 +39,8 @@ struct Run {
 const MOST_RUNS: usize = 25;
 
 /// Makes a row of the table. `row` has the code, the number of subsets, the bits of endpoint w, and
-/// the bits of red, green and blue of the others. `layout` has the runs in the order of the block:
-/// channel, endpoint, and the lowest and the highest bit, or a single bit.
+/// the bits of red, green and blue of the other endpoints. `layout` has the runs in the order of
+/// the block: channel, endpoint, and the lowest and the highest bit, or a single bit.
 const fn mode(row: [u32; 6], layout: &str) -> Mode {
     let [code, subsets, base, red, green, blue] = row;
     // The two modes whose endpoints all have the same number of bits have no differences.
@@ -206,7 +206,8 @@ impl Bc6h {
 }
 
 impl Mode {
-    /// The value of an endpoint, from its bits and those of the base.
+    /// The value of a channel of an endpoint, from its bits and from the bits `base` of the same
+    /// channel of endpoint w.
     #[inline(always)]
     fn end(&self, raw: i32, base: i32, end: usize, channel: usize, signed: bool) -> i32 {
         let value = match (end, self.deltas) {

@@ -12,14 +12,15 @@ const TWO: [u16; 64] = [
     0xccf0, 0x0fcc, 0x7744, 0xee22,
 ];
 
-/// Anchor texel of the second subset. The anchor of the first subset is always texel 0.
+/// Anchor texel of the second subset, by number of the division. The anchor of the first subset is
+/// always texel 0.
 const ANCHOR_OF_TWO: [u8; 64] = [
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 2, 8, 2, 2, 8, 8, 15, 2, 8,
     2, 2, 8, 8, 2, 2, 15, 15, 6, 8, 2, 8, 15, 15, 2, 8, 2, 2, 2, 15, 15, 6, 6, 2, 6, 8, 15, 15, 2,
     2, 15, 15, 15, 15, 15, 2, 2, 15,
 ];
 
-/// Subset of each texel, two bits a texel.
+/// Divisions into three subsets: the subset of each texel, two bits a texel.
 const THREE: [u32; 64] = [
     0xaa685050, 0x6a5a5040, 0x5a5a4200, 0x5450a0a8, 0xa5a50000, 0xa0a05050, 0x5555a0a0, 0x5a5a5050,
     0xaa550000, 0xaa555500, 0xaaaa5500, 0x90909090, 0x94949494, 0xa4a4a4a4, 0xa9a59450, 0x2a0a4250,
@@ -130,7 +131,7 @@ const WEIGHTS: [[u8; 16]; 4] = [
     [0, 9, 18, 27, 37, 46, 55, 64, 0, 0, 0, 0, 0, 0, 0, 0],
 ];
 
-/// Interpolates between two endpoints. `weight` is that of the second, in 1/64.
+/// Interpolates between two endpoints. `weight` is the weight of the second endpoint, in 1/64.
 #[inline(always)]
 pub fn interpolate(first: i32, second: i32, weight: i32) -> i32 {
     ((64 - weight) * first + weight * second + 32) >> 6

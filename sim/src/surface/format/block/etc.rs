@@ -140,8 +140,8 @@ fn way_t(word: u64) -> [Rgb; 4] {
     [first, shifted(second, distance), second, shifted(second, -distance)]
 }
 
-/// Palette of mode H: two variants of each of two colours. The lowest bit of the distance is 1 if
-/// the first colour is not the smaller one.
+/// Palette of mode H: two variants of each of two colours. The lowest bit of the distance's number
+/// is 1 if the first colour is not less than the second.
 #[inline(always)]
 fn way_h(word: u64) -> [Rgb; 4] {
     let first = [
@@ -177,7 +177,8 @@ fn planar(word: u64, values: Bytes) -> Colours {
 }
 
 impl Block for Etc2 {
-    /// Indices go down the columns. The high bits of all indices are above all low bits.
+    /// Indices go down the columns. The word has the high bits of all indices in 31:16 and the low
+    /// bits in 15:0.
     #[inline(always)]
     fn texel(&self, x: usize, y: usize) -> Value {
         match &self.colours {
@@ -201,7 +202,7 @@ impl Block for Etc2 {
     }
 }
 
-/// A block of alpha and then a block of colours.
+/// A decoded block of 128 bits: a block of alpha, then a block of colours.
 pub struct Rgba {
     colours: Etc2,
     alpha: Eac,

@@ -105,8 +105,9 @@ fn chroma(bits: Bits) -> [Colour; 8] {
     four([64, 79, 94, 109].map(|low| bits.colour(low)))
 }
 
-/// CC_MIXED: two colours for each half, and six bits of green. If bit 124 is set, the palette has
-/// their mean and transparent; otherwise two colours between them.
+/// CC_MIXED: two colours for each half. If bit 124 is set, the palette also has their mean and
+/// transparent, and only the second colour has six bits of green. Otherwise it has two colours
+/// between them, and both colours of the half have six bits of green.
 fn mixed(bits: Bits, half: u32) -> [Colour; 8] {
     let low = 64 + 30 * half;
     let green = bits.field(125 + half, 1);

@@ -11,7 +11,7 @@
 //!
 //! The manual refers to a chapter for the algorithms, which is not available (003:2977). The code
 //! follows Direct3D (BC1 to BC7), OpenGL ES 3 (ETC2 and EAC) and GL_3DFX_texture_compression_FXT1.
-//! Questions that these leave open are in [`crate::assumptions`].
+//! Questions that these specifications leave open are in [`crate::assumptions`].
 
 mod bc1;
 mod bc4;
@@ -30,7 +30,7 @@ use super::{Encoding, Format};
 use genxml::gen8::state::SurfaceFormat;
 use texels::{Block, Channel, ONE};
 
-/// Texels of the largest blocks: 8 x 4 of FXT1; all others have 4 x 4.
+/// Number of texels of the largest block: 8 x 4 of FXT1. All other blocks have 4 x 4 texels.
 pub const MOST_TEXELS: usize = 32;
 
 /// Reads the block in `bytes` and evaluates the last expression with it. `None` if there are too
@@ -89,8 +89,8 @@ pub fn decode_texel(format: &Format, bytes: &[u8], x: u32, y: u32) -> Option<Val
     with_block!(format, bytes, |block| block.texel(x as usize, y as usize))
 }
 
-/// Decodes all texels of a block, row by row, and returns their number. `None` if the format has no
-/// blocks, if there are fewer bytes than a block has, or if `out` is too short for the texels.
+/// Decodes all texels of a block to `out`, row by row, and returns their number. `None` if the
+/// format has no blocks, if there are fewer bytes than a block has, or if `out` is too short.
 pub fn decode_block(format: &Format, bytes: &[u8], out: &mut [Value]) -> Option<usize> {
     with_block!(format, bytes, |block| fill(&block, out)?)
 }

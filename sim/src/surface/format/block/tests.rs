@@ -9,7 +9,7 @@ use SurfaceFormat as F;
 /// Number of random blocks of each format.
 const BLOCKS: usize = 20_000;
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -117,8 +117,8 @@ fn bc1_is_what_direct3d_says() {
             let ours = decode(code, &bytes);
             assert_eq!(ours, bc1(block, four, black).map(value_of), "{code:?} {block:#018x}");
         }
-        // Both crates round differently: bcdec_rs rounds once, directly from 5 and 6 bits;
-        // texture2ddecoder rounds down.
+        // Both crates round differently from the model: bcdec_rs rounds once, directly from 5 and 6
+        // bits; texture2ddecoder rounds down.
         let (mut theirs, mut others) = ([0; 64], [0; 16]);
         bcdec_rs::bc1(&bytes, &mut theirs, 16);
         texture2ddecoder::decode_bc1_block(&bytes, &mut others);
@@ -162,7 +162,7 @@ fn bc2_and_bc3_have_alpha_beside_colours() {
     }
 }
 
-/// All pairs of ends, all indices.
+/// BC4: all pairs of ends with all indices. BC5: random blocks, compared with two blocks of BC4.
 #[test]
 fn bc4_and_bc5_are_exact_quotients() {
     let indices: u64 = (0..16).map(|n| (n as u64 & 7) << (3 * n)).sum();
@@ -326,8 +326,8 @@ fn etc_punch_through_is_exact() {
         let mut theirs = [0; 16];
         texture2ddecoder::decode_etc2_rgba1_block(&bytes, &mut theirs);
         for (n, ours) in decode(F::ETC2_RGB8_PTA, &bytes).into_iter().map(bytes_of).enumerate() {
-            // A transparent texel is black (OpenGL ES 3, appendix C.1.6); the crate keeps its
-            // colour.
+            // A transparent texel is black (OpenGL ES 3, appendix C.1.6). texture2ddecoder keeps
+            // its colour.
             let theirs = Some(bgra(theirs[n])).filter(|texel| texel[3] != 0).unwrap_or([0; 4]);
             assert_eq!(ours, theirs, "{way:?} opaque {opaque}, texel {n}: {bytes:02x?}");
         }
@@ -337,15 +337,15 @@ fn etc_punch_through_is_exact() {
     }
 }
 
-/// Oracle: the formulas of OpenGL ES 3, appendix C.1.5 and C.1.7, with modifiers that are taken
-/// from the crate's alpha. (The crate's own R11 reads the indices in the wrong order.)
+/// Oracle: the formulas of OpenGL ES 3, appendix C.1.5 and C.1.7. The modifiers come from the alpha
+/// of texture2ddecoder, because its own R11 reads the indices in the wrong order.
 #[test]
 fn eac_is_exact() {
     let mut random = Random(10);
     for number in 0..BLOCKS {
         let mut bytes = random.next().to_be_bytes();
         match number % 16 {
-            // No multiplier; the lowest base; ends of the range.
+            // Multiplier 0; the lowest signed base; the greatest unsigned and signed base.
             0 | 1 => bytes[1] &= 0xf,
             2 => bytes[0] = 0x80,
             3 => bytes[0] = 0xff,
@@ -453,8 +453,8 @@ fn fxt1_is_what_its_text_says() {
     }
 }
 
-/// Formats whose red, green and blue follow the sRGB curve, each with the format that differs in
-/// nothing else.
+/// Formats whose red, green and blue follow the sRGB curve, each with the format that differs only
+/// in this.
 const CURVED: [(SurfaceFormat, SurfaceFormat); 8] = [
     (F::BC1_UNORM_SRGB, F::BC1_UNORM),
     (F::DXT1_RGB_SRGB, F::DXT1_RGB),
