@@ -129,7 +129,18 @@ impl Buffer {
         self.bytes(text.as_bytes());
     }
 
+    /// Appends `count` spaces.
+    #[inline]
     pub fn spaces(&mut self, count: usize) {
+        if count <= 32 {
+            self.block(&[b' '; 32], count);
+        } else {
+            self.many_spaces(count);
+        }
+    }
+
+    #[cold]
+    fn many_spaces(&mut self, count: usize) {
         let mut left = count;
         while left > 0 {
             let now = left.min(32);
