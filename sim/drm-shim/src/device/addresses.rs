@@ -4,7 +4,7 @@
 use super::gem::ObjectId;
 use crate::uapi::i915::object;
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Identifies an address space (VM) of a client.
@@ -20,14 +20,16 @@ const END_32: u64 = (1 << 32) - 4096;
 /// End of the address space.
 const END_48: u64 = 1 << 48;
 
-/// The addresses that the kernel assigned in an address space. An object keeps its address, so that
-/// later submissions need no relocation.
+/// The objects that are bound in an address space. An object stays bound after its submission, so
+/// that later submissions need no relocation, and can use the object without listing it. It is
+/// unbound when it is removed, when it gets another address, or when another object needs its
+/// addresses. (Linux i915_gem_execbuffer.c, eb_validate_vma; i915_gem_evict.c)
 #[derive(Debug, Default)]
 pub struct Vm {
     /// Number of contexts and handles that refer to the address space.
     pub users: u32,
-    /// End and object of each assigned range, by start.
-    assigned: BTreeMap<u64, (u64, ObjectId)>,
+    /// End and object of each bound range, by start.
+    bound: BTreeMap<u64, (u64, ObjectId)>,
     addresses: BTreeMap<ObjectId, u64>,
 }
 
@@ -76,15 +78,28 @@ impl Vm {
         Vm { users: 1, ..Vm::default() }
     }
 
-    /// Releases the address of an object.
+    /// Unbinds an object.
     pub fn forget(&mut self, object: ObjectId) {
         if let Some(address) = self.addresses.remove(&object) {
-            self.assigned.remove(&address);
+            self.bound.remove(&address);
         }
     }
 
-    /// The addresses of a submission's objects, in order: the chosen ones, and assigned ones for
-    /// the other objects.
+    /// Binds an object at `address`. Objects that overlap it are unbound.
+    fn bind(&mut self, wanted: &Wanted, address: u64) {
+        self.forget(wanted.object);
+        let end = address + wanted.size;
+        while let Some((_, &(top, object))) = self.bound.range(..end).next_back()
+            && top > address
+        {
+            self.forget(object);
+        }
+        self.bound.insert(address, (end, wanted.object));
+        self.addresses.insert(wanted.object, address);
+    }
+
+    /// Binds the objects of a submission and returns their addresses, in order: the chosen ones,
+    /// and assigned ones for the other objects.
     ///
     /// # Errors
     /// ENOSPC if there is no room, or if two chosen ranges overlap.
@@ -97,51 +112,57 @@ impl Vm {
             }
             taken.insert(address, address + object.size);
         }
+        for object in wanted {
+            if let Some(address) = object.pinned {
+                self.bind(object, address);
+            }
+        }
         let mut addresses = Vec::with_capacity(wanted.len());
         for object in wanted {
             let address = match object.pinned {
-                Some(address) => {
-                    self.forget(object.object);
-                    address
-                }
-                None => self.find(object, &mut taken)?,
+                Some(address) => address,
+                None => self.assign(object, wanted)?,
             };
             addresses.push(address);
         }
         Ok(addresses)
     }
 
-    /// The object's assigned address, or a new one if it has none that fits. `taken` has the ranges
-    /// of this submission so far; the object's range is added.
-    fn find(&mut self, wanted: &Wanted, taken: &mut BTreeMap<u64, u64>) -> Result<u64, Errno> {
+    /// The address where the object is bound already, or a new one if that does not fit. If there
+    /// is no room, all objects that are not in `submission` are unbound.
+    fn assign(&mut self, wanted: &Wanted, submission: &[Wanted]) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { END_32 };
         if let Some(&address) = self.addresses.get(&wanted.object) {
-            let range = address..address + wanted.size;
-            if address.is_multiple_of(alignment) && range.end <= end && !overlaps(taken, &range) {
-                taken.insert(range.start, range.end);
+            if address.is_multiple_of(alignment) && address + wanted.size <= end {
                 return Ok(address);
             }
             self.forget(wanted.object);
         }
-        // First fit over both maps: assigned ranges and ranges of this submission.
+        let address = match self.first_fit(wanted.size, alignment, end) {
+            Some(address) => address,
+            None => {
+                let listed: BTreeSet<ObjectId> = submission.iter().map(|one| one.object).collect();
+                self.bound.retain(|_, (_, object)| listed.contains(object));
+                self.addresses.retain(|object, _| listed.contains(object));
+                self.first_fit(wanted.size, alignment, end).ok_or(Errno::NOSPC)?
+            }
+        };
+        self.bind(wanted, address);
+        Ok(address)
+    }
+
+    /// The lowest free range of `size` bytes below `end`; `None` if there is none.
+    fn first_fit(&self, size: u64, alignment: u64, end: u64) -> Option<u64> {
         let mut address = FIRST.next_multiple_of(alignment);
         loop {
-            let range = address
-                ..address.checked_add(wanted.size).filter(|top| *top <= end).ok_or(Errno::NOSPC)?;
-            let assigned = self.assigned.range(..range.end).next_back().map(|(_, (top, _))| *top);
-            let pinned = taken.range(..range.end).next_back().map(|(_, top)| *top);
-            match assigned.max(pinned).filter(|top| *top > address) {
-                Some(top) => {
-                    address = top.checked_next_multiple_of(alignment).ok_or(Errno::NOSPC)?
-                }
-                None => break,
+            let range = address..address.checked_add(size).filter(|top| *top <= end)?;
+            let last = self.bound.range(..range.end).next_back().map(|(_, (top, _))| *top);
+            match last.filter(|top| *top > address) {
+                Some(top) => address = top.checked_next_multiple_of(alignment)?,
+                None => return Some(address),
             }
         }
-        taken.insert(address, address + wanted.size);
-        self.assigned.insert(address, (address + wanted.size, wanted.object));
-        self.addresses.insert(wanted.object, address);
-        Ok(address)
     }
 }
 

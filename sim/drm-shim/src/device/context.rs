@@ -126,6 +126,7 @@ impl Device {
             vm.users -= 1;
             if vm.users == 0 {
                 self.vms.remove(&id);
+                self.queue.release(id);
             }
         }
     }

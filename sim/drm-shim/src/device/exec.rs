@@ -206,6 +206,7 @@ impl Device {
         let objects = items.collect();
         let job = Job {
             hardware: self.hardware(context, slot),
+            vm: context.vm,
             engine,
             address,
             length: arg.batch_len.into(),

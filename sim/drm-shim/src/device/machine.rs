@@ -1,6 +1,8 @@
 //! The model with the clients' objects and contexts. One thread at a time owns the machine
 //! ([`queue`](super::queue)). Ioctls never inspect it, so they do not wait until it is idle.
 
+use super::addresses::VmId;
+use super::bindings::{Binding, Bindings};
 use super::config::Config;
 use super::context::{EngineContextId, Health};
 use super::gem::{ObjectId, Storage};
@@ -20,6 +22,8 @@ use std::sync::atomic::Ordering;
 pub struct Job {
     /// The context state on its engine.
     pub hardware: EngineContextId,
+    /// The address space of the context.
+    pub vm: VmId,
     /// The engine.
     pub engine: EngineId,
     /// Address of the batch.
@@ -55,8 +59,8 @@ pub struct Item {
 #[derive(Debug)]
 struct Hardware {
     id: ContextId,
-    /// Objects that the last submission with this state mapped, by address.
-    mapped: BTreeMap<u64, (ObjectId, Frames)>,
+    /// The bindings of the address space that the model's page tables have.
+    mapped: Bindings,
     /// Number of the state in captures and reports.
     number: u32,
 }
@@ -70,6 +74,8 @@ pub struct Machine {
     pub reporter: Reporter,
     objects: BTreeMap<ObjectId, (Storage, Frames)>,
     hardware: BTreeMap<EngineContextId, Hardware>,
+    /// The objects that are bound in each address space.
+    bindings: BTreeMap<VmId, Bindings>,
     /// Number of context states created so far.
     states: u32,
     /// Contexts of the model that no context state uses. A new state takes one of them.
@@ -89,6 +95,7 @@ impl Machine {
             reporter,
             objects: BTreeMap::new(),
             hardware: BTreeMap::new(),
+            bindings: BTreeMap::new(),
             states: 0,
             spare: Vec::new(),
         }
@@ -123,17 +130,21 @@ impl Machine {
     /// Removes an object.
     pub fn free(&mut self, id: ObjectId) {
         let Some((_, frames)) = self.objects.remove(&id) else { return };
+        for bindings in self.bindings.values_mut() {
+            bindings.release(id);
+        }
         for hardware in self.hardware.values_mut() {
-            let gpu = &mut self.gpu;
-            hardware.mapped.retain(|address, (mapped, frames)| {
-                if *mapped == id {
-                    gpu.unmap(hardware.id, *address, frames.count);
-                }
-                *mapped != id
-            });
+            if let Some((address, binding)) = hardware.mapped.release(id) {
+                self.gpu.unmap(hardware.id, address, binding.frames.count);
+            }
         }
         self.gpu.memory.free(frames);
         self.reporter.freed(id);
+    }
+
+    /// Removes an address space.
+    pub fn release(&mut self, vm: VmId) {
+        self.bindings.remove(&vm);
     }
 
     /// Removes the state of a context on an engine.
@@ -178,11 +189,15 @@ impl Machine {
         self.config.ignore_faults
     }
 
-    /// Maps exactly the objects of a submission in the address space of its model context.
+    /// Binds the objects of a submission in its address space, and maps all bound objects in the
+    /// model context. Memory of the client that is no longer accessible is unbound.
     fn map(&mut self, job: &Job) -> Result<Submitted, OutOfMemory> {
-        let mut objects = Vec::with_capacity(job.objects.len());
-        let mut wanted = BTreeMap::new();
-        for &Item { id, ref storage, address, tiling, stride, .. } in &job.objects {
+        let bindings = self.bindings.entry(job.vm).or_default();
+        let objects = &self.objects;
+        bindings.retain(|binding| {
+            objects.get(&binding.id).is_some_and(|(storage, _)| storage.is_accessible())
+        });
+        for &Item { id, ref storage, address, read_only, tiling, stride, .. } in &job.objects {
             let frames = match self.objects.entry(id) {
                 Entry::Occupied(known) => known.get().1,
                 Entry::Vacant(new) => {
@@ -191,34 +206,41 @@ impl Machine {
                     frames
                 }
             };
-            objects.push(Listed { id, address, frames, tiling, stride });
-            wanted.insert(address, (id, frames));
+            bindings.bind(address, Binding { id, frames, is_writable: !read_only, tiling, stride });
+        }
+        let objects = bindings.iter().map(|(address, binding)| {
+            let &Binding { id, frames, tiling, stride, .. } = binding;
+            Listed { id, address, frames, tiling, stride }
+        });
+        let objects = objects.collect();
+        let version = bindings.version();
+        if self.hardware(job.hardware)?.mapped.version() != version {
+            self.map_bindings(job.hardware, job.vm)?;
         }
         let hardware = self.hardware(job.hardware)?;
-        let (model, number) = (hardware.id, hardware.number);
-        let mapped = std::mem::take(&mut hardware.mapped);
-        for (address, mapping) in &mapped {
-            if wanted.get(address) != Some(mapping) {
-                self.gpu.unmap(model, *address, mapping.1.count);
-            }
-        }
-        for item in &job.objects {
-            let mapping = wanted.get(&item.address);
-            if let Some((_, frames)) = mapping
-                && mapped.get(&item.address) != mapping
-            {
-                self.gpu.map_as(model, item.address, *frames, !item.read_only)?;
-            }
-        }
-        self.hardware(job.hardware)?.mapped = wanted;
         Ok(Submitted {
-            context: number,
-            model,
+            context: hardware.number,
+            model: hardware.id,
             engine: job.engine,
             address: job.address,
             length: job.length,
             objects,
         })
+    }
+
+    /// Changes the page tables of a model context to those of the bindings of an address space.
+    fn map_bindings(&mut self, hardware: EngineContextId, vm: VmId) -> Result<(), OutOfMemory> {
+        let bindings = self.bindings.entry(vm).or_default().clone();
+        let hardware = self.hardware(hardware)?;
+        let model = hardware.id;
+        let old = std::mem::replace(&mut hardware.mapped, bindings.clone());
+        for (address, binding) in old.iter().filter(|(at, old)| !bindings.maps(*at, old)) {
+            self.gpu.unmap(model, address, binding.frames.count);
+        }
+        for (address, binding) in bindings.iter().filter(|(at, new)| !old.maps(*at, new)) {
+            self.gpu.map_as(model, address, binding.frames, binding.is_writable)?;
+        }
+        Ok(())
     }
 
     /// The context state `id`; a new one on its first use.
@@ -236,7 +258,7 @@ impl Machine {
                 };
                 let number = self.states;
                 self.states += 1;
-                Ok(new.insert(Hardware { id: model, mapped: BTreeMap::new(), number }))
+                Ok(new.insert(Hardware { id: model, mapped: Bindings::default(), number }))
             }
         }
     }

@@ -6,13 +6,14 @@
 //! * [`descriptor`]: file descriptors that stand for devices, buffers and fences;
 //! * [`gem`]: objects; [`tiling`]: linear views of tiled objects; [`prime`]: shared objects;
 //! * [`context`]: contexts and address spaces; [`exec`]: submissions; [`addresses`]: addresses of
-//!   objects;
+//!   objects; [`bindings`]: objects that are bound to addresses;
 //! * [`queue`]: pending submissions and the thread that runs them; [`machine`]: the model;
 //!   [`fence`]: fences;
 //! * [`params`]: queries about the GPU; [`syncobj`]: syncobjs and timelines; [`kms`]: the display;
 //! * [`report`]: faults, captures, checks and statistics.
 
 pub mod addresses;
+pub mod bindings;
 pub mod config;
 pub mod context;
 pub mod descriptor;

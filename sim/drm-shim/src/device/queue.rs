@@ -1,6 +1,7 @@
 //! Pending submissions, and the thread that runs them. Submissions of one context on one engine run
 //! in order. Of all ready submissions the oldest runs first.
 
+use super::addresses::VmId;
 use super::context::EngineContextId;
 use super::descriptor;
 use super::fence::{Changes, Fence, now};
@@ -73,6 +74,8 @@ struct State {
     /// Objects and context states to remove when no pending request uses them.
     freed: Vec<ObjectId>,
     forgotten: Vec<EngineContextId>,
+    /// Address spaces to remove when no pending request uses them.
+    released: Vec<VmId>,
     tasks: Vec<Task>,
     has_worker: bool,
     ends: bool,
@@ -104,13 +107,14 @@ impl State {
         for task in self.tasks.drain(..) {
             task(machine);
         }
-        if self.freed.is_empty() && self.forgotten.is_empty() {
+        if self.freed.is_empty() && self.forgotten.is_empty() && self.released.is_empty() {
             return;
         }
         let jobs = || self.pending.iter().filter_map(|request| request.job.as_ref());
         let used: HashSet<ObjectId> =
             jobs().flat_map(|job| job.objects.iter().map(|item| item.id)).collect();
         let states: HashSet<EngineContextId> = jobs().map(|job| job.hardware).collect();
+        let spaces: HashSet<VmId> = jobs().map(|job| job.vm).collect();
         self.freed.retain(|id| {
             let stays = used.contains(id);
             if !stays {
@@ -122,6 +126,13 @@ impl State {
             let stays = states.contains(id);
             if !stays {
                 machine.forget(*id);
+            }
+            stays
+        });
+        self.released.retain(|id| {
+            let stays = spaces.contains(id);
+            if !stays {
+                machine.release(*id);
             }
             stays
         });
@@ -238,6 +249,13 @@ impl Queue {
         let mut state = self.shared.lock();
         state.freed.extend(objects);
         state.forgotten.extend(states);
+        state.sweep();
+    }
+
+    /// Removes an address space when no pending request uses it.
+    pub fn release(&self, vm: VmId) {
+        let mut state = self.shared.lock();
+        state.released.push(vm);
         state.sweep();
     }
 

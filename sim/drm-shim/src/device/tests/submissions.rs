@@ -90,7 +90,7 @@ fn relocations_backwards() {
     assert_eq!(client.read::<4>(data, 4096 - 8), [78, 0, 0, 0]);
 }
 
-/// A submission can access only the objects in its list. A fault is reported to the client, and an
+/// Access to an address where no object is bound is a fault. It is reported to the client, and an
 /// error state is written.
 #[test]
 fn faults() {
@@ -115,7 +115,8 @@ fn faults() {
     assert_eq!(client.exec(&mut right, 0, create.ctx_id), errno(Errno::IO));
     client.exec(&mut right, 0, 0).unwrap();
     // Another context is not banned, and a recoverable context continues after a fault.
-    assert_eq!(client.exec(&mut objects, 0, 0), errno(Errno::IO));
+    let wrong = client.store_batch(0x50_0000, 1);
+    assert_eq!(client.exec(&mut [pinned(wrong, 0x40_0000)], 0, 0), errno(Errno::IO));
     client.exec(&mut right, 0, 0).unwrap();
     let directory = &client.device.config.errors;
     let mine = format!(".{}.1.txt", std::process::id());
@@ -134,6 +135,101 @@ fn faults() {
     })
     .unwrap();
     assert_eq!(found, 1);
+}
+
+/// An object stays bound after its submission: later submissions in the same address space can use
+/// it without listing it, on every engine. Oracle: Linux's i915_vma, which is unbound only if the
+/// object is closed or moved, or if another object needs the addresses.
+#[test]
+fn unlisted_objects_stay_bound() {
+    const DATA: u64 = 0x30_0000;
+    let mut client = Client::open(RENDER);
+    let data = client.create(8192);
+    let first = client.store_batch(DATA, 1);
+    client.exec(&mut [pinned(data, DATA), pinned(first, 0x20_0000)], 0, 0).unwrap();
+    for (value, flags) in [(2, 0), (3, exec::BLT), (4, 0)] {
+        let batch = client.store_batch(DATA + 4096, value);
+        client.exec(&mut [pinned(batch, 0x20_0000)], flags, 0).unwrap();
+        assert_eq!(client.read::<4>(data, 4096), (value as u32).to_le_bytes());
+    }
+    // Another context has an address space of its own.
+    let mut create = i915::ContextCreate::default();
+    client.i915(i915::nr::GEM_CONTEXT_CREATE, &mut create).unwrap();
+    let other = client.store_batch(DATA + 4096, 5);
+    let mut alone = [pinned(other, 0x21_0000)];
+    assert_eq!(client.exec(&mut alone, 0, create.ctx_id), errno(Errno::IO));
+
+    // An object that overlaps the second page unbinds the old object, also its first page.
+    let new = client.create(4096);
+    let mut both = [pinned(new, DATA + 4096), pinned(other, 0x21_0000)];
+    client.exec(&mut both, 0, 0).unwrap();
+    assert_eq!(client.read::<4>(new, 0), 5u32.to_le_bytes());
+    assert_eq!(client.read::<4>(data, 4096), 4u32.to_le_bytes());
+    assert_eq!(client.exec(&mut [pinned(first, 0x20_0000)], 0, 0), errno(Errno::IO));
+
+    // An object that is bound at another address is no longer at the old one.
+    client.exec(&mut [pinned(new, DATA + 8192), pinned(first, 0x20_0000)], 0, 0).unwrap_err();
+    let late = client.store_batch(DATA + 4096, 6);
+    assert_eq!(client.exec(&mut [pinned(late, 0x22_0000)], 0, 0), errno(Errno::IO));
+    let moved = client.store_batch(DATA + 8192, 7);
+    client.exec(&mut [pinned(moved, 0x23_0000)], 0, 0).unwrap();
+    assert_eq!(client.read::<4>(new, 0), 7u32.to_le_bytes());
+
+    // A closed object is unbound.
+    let mut close = drm::GemClose { handle: new, pad: 0 };
+    client.core(drm::nr::GEM_CLOSE, &mut close).unwrap();
+    assert_eq!(client.exec(&mut [pinned(moved, 0x23_0000)], 0, 0), errno(Errno::IO));
+}
+
+/// Objects whose addresses the device chose stay bound, too, and get no address where a pinned
+/// object is bound.
+#[test]
+fn unlisted_objects_keep_assigned_addresses() {
+    let mut client = Client::open(RENDER);
+    let data = client.create(4096);
+    let nothing = client.create(4096);
+    client
+        .write(nothing, 0, &bytemuck::cast::<_, [u8; 8]>([MiBatchBufferEnd::new().pack()[0], 0]))
+        .unwrap();
+    let free = |handle| ExecObject2 { handle, ..Default::default() };
+    let mut objects = [free(data), free(nothing)];
+    client.exec(&mut objects, 0, 0).unwrap();
+    let address = objects[0].offset;
+    let beside = client.create(4096);
+    let next = objects[1].offset + 4096;
+    client.exec(&mut [pinned(beside, next), free(nothing)], 0, 0).unwrap();
+    let batch = client.store_batch(address, 9);
+    let mut alone = [free(batch)];
+    client.exec(&mut alone, 0, 0).unwrap();
+    assert_eq!(client.read::<4>(data, 0), 9u32.to_le_bytes());
+    assert_eq!(alone[0].offset, next + 4096);
+}
+
+/// A capture contains the objects that a submission uses without listing them.
+#[test]
+fn captures_have_unlisted_objects() {
+    let directory = std::env::temp_dir().join(format!("genx-shim-unlisted-{}", std::process::id()));
+    let mut client =
+        Client::with(RENDER, Config { capture: Some(directory.clone()), ..Config::default() });
+    let data = client.create(4096);
+    let first = client.store_batch(0x30_0010, 1);
+    client.exec(&mut [pinned(data, 0x30_0000), pinned(first, 0x20_0000)], 0, 0).unwrap();
+    let second = client.store_batch(0x30_0020, 2);
+    client.exec(&mut [pinned(second, 0x21_0000)], 0, 0).unwrap();
+    client.device.finish();
+    let inside = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
+    let capture = genxml::capture::Capture::open(&inside).unwrap();
+    let mut replay = genxml_sim::replay::Replay::new(&capture);
+    while let Some(step) = replay.step() {
+        if let genxml_sim::replay::Step::Exec { result, .. } = step {
+            result.unwrap();
+        }
+    }
+    let last = capture.execs().last().unwrap();
+    let object = last.objects.iter().find(|object| object.address == 0x30_0000).unwrap().object;
+    let bytes = replay.bytes(object);
+    assert_eq!((bytes[0x10], bytes[0x20]), (1, 2));
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 /// Invalid arguments. Oracle: Linux's i915_gem_execbuffer.c, drm_syncobj.c, drm_framebuffer.c.
