@@ -487,7 +487,7 @@ fn accumulator(
 fn source(i: &Instruction, operand: &Operand, n: usize) -> Decoded<Src> {
     let source = match operand {
         Operand::None => return Ok(Src::immediate(Type::Ud, 0)),
-        Operand::Immediate(immediate) => return Ok(constant(immediate)),
+        Operand::Immediate(immediate) => return Ok(constant(i, immediate, n)),
         Operand::Register(source) => source,
     };
     let ty = scalar_type(source.ty);
@@ -597,24 +597,35 @@ fn indirect(
     Ok(Indirect { address: address & 15, immediate: offset, share: share as u8, lanes })
 }
 
-fn constant(immediate: &isa::Immediate) -> Src {
+/// The values of the `n` channels of a packed vector. Hardware expands the vector to 16 bytes of
+/// elements of `size` bytes. A channel reads the element at the place where its result starts in
+/// the 16 bytes of the destination, so the stride of the destination selects elements: 2 bytes for
+/// a vector of integers and 4 bytes for one of floats give one element after the other. Intel's
+/// compiler relies on other strides (`0x400:uv` is 0 and 4 for two dwords).
+fn packed(i: &Instruction, elements: &[u64], size: usize, n: usize) -> Shape {
+    let stride = i.destination.map_or(size, |destination| {
+        usize::from(destination.stride) * scalar_type(destination.ty).size()
+    });
+    Shape::Vector((0..n).map(|c| elements[c * stride / size % elements.len()]).collect())
+}
+
+fn constant(i: &Instruction, immediate: &isa::Immediate, n: usize) -> Src {
     let bits = immediate.bits;
-    let nibbles = |sign: bool| -> Box<[u64]> {
-        (0..8)
-            .map(|n| {
-                let nibble = bits >> (4 * n) & 15;
-                if sign && nibble > 7 { nibble | 0xfff0 } else { nibble }
-            })
-            .collect()
+    let nibbles = |sign: bool| -> [u64; 8] {
+        std::array::from_fn(|n| {
+            let nibble = bits >> (4 * n) & 15;
+            if sign && nibble > 7 { nibble | 0xfff0 } else { nibble }
+        })
     };
     let shape = match immediate.ty {
-        DataType::V => Shape::Vector(nibbles(true)),
-        DataType::Uv => Shape::Vector(nibbles(false)),
-        DataType::Vf => Shape::Vector(
-            (0..4)
-                .map(|n| u64::from(restricted_float((bits >> (8 * n)) as u8).to_bits()))
-                .collect(),
-        ),
+        DataType::V => packed(i, &nibbles(true), 2, n),
+        DataType::Uv => packed(i, &nibbles(false), 2, n),
+        DataType::Vf => {
+            let floats: [u64; 4] = std::array::from_fn(|n| {
+                u64::from(restricted_float((bits >> (8 * n)) as u8).to_bits())
+            });
+            packed(i, &floats, 4, n)
+        }
         DataType::Ub | DataType::B => Shape::Immediate(bits & 0xff),
         DataType::Uw | DataType::W | DataType::Hf => Shape::Immediate(bits & 0xffff),
         DataType::Ud | DataType::D | DataType::F => Shape::Immediate(bits & 0xffff_ffff),

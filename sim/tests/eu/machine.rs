@@ -1,7 +1,7 @@
 //! Machine registers, exceptions, messages, notifications, and the manuals' examples of jumps.
 //! Oracle: the text of the manuals, as named at each test.
 
-use crate::eu::support::{END, IP_BASE, assemble, play, session};
+use crate::eu::support::{END, IP_BASE, assemble, play, read, session};
 use genxml_core::U;
 use genxml_eu::gen8::eu_registers::{ControlRegister, ThreadDependencyRegister};
 use genxml_sim::Fault;
@@ -35,6 +35,32 @@ fn fails(text: &str, launch: &Launch) -> Fault {
 }
 
 // ---- jumps of the manuals ----
+
+/// Packed vectors with destinations of several widths and strides. Oracle: the values that Intel's
+/// OpenCL compiler writes these instructions for; for words, the manual's rule that the destination
+/// has a stride of one word.
+#[test]
+fn packed_vectors_follow_the_stride_of_the_destination() {
+    let thread = run(
+        "(W) mov (2|M0) r20.0<1>:ud 0x400:uv
+         (W) mov (4|M0) r21.0<1>:ud 0xC080400:uv
+         (W) mov (8|M0) r22.0<1>:uw 0x76543210:uv
+         (W) mov (4|M0) r23.0<2>:w 0xF0E0D0C:v
+         (W) mov (2|M0) r24.0<1>:w 0x40:v
+         (W) mov (4|M0) r25.0<1>:f 0x48403000:vf
+",
+        |_| {},
+    );
+    let row = |number: usize, size: usize, stride: usize, count: usize| -> Vec<u64> {
+        (0..count).map(|n| read(&thread, number, n * stride, size)).collect()
+    };
+    assert_eq!(row(20, 4, 4, 2), [0, 4]);
+    assert_eq!(row(21, 4, 4, 4), [0, 4, 8, 12]);
+    assert_eq!(row(22, 2, 2, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(row(23, 2, 4, 4), [0xfffc, 0xfffd, 0xfffe, 0xffff]);
+    assert_eq!(row(24, 2, 2, 2), [0, 4]);
+    assert_eq!(row(25, 4, 4, 4), [0.0f32, 1.0, 2.0, 3.0].map(|value| value.to_bits().into()));
+}
 
 /// Oracle: 003:14414-14445. `ip` reads as the address of the instruction. A write to `ip` jumps to
 /// the address; its low three bits are dropped.
