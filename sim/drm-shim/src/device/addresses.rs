@@ -11,8 +11,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct VmId(pub u64);
 
-/// First address that is assigned. Nothing lies below unless the client chose the address, so small
-/// wrong addresses in a batch fault.
+/// Lowest address that is assigned. Only an object whose address the client chose lies below, so
+/// small wrong addresses in a batch fault.
 const FIRST: u64 = 0x1000_0000;
 /// End of assigned addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
 /// GiB free.
@@ -20,8 +20,8 @@ const END_32: u64 = (1 << 32) - 4096;
 /// End of the address space.
 const END_48: u64 = 1 << 48;
 
-/// The addresses that the kernel assigned in an address space. An object keeps its address, so that
-/// later submissions need no relocation.
+/// The addresses that the kernel assigned in an address space. An object keeps its address as long
+/// as the address fits, so that later submissions need no relocation.
 #[derive(Debug, Default)]
 pub struct Vm {
     /// Number of contexts and handles that refer to the address space.
@@ -59,7 +59,8 @@ pub const fn plain(address: u64) -> u64 {
 /// The address that the flags and offset of an EXECBUFFER2 entry choose; `None` without PINNED.
 ///
 /// # Errors
-/// EINVAL for an address that is not canonical, not aligned to a page, or too high.
+/// EINVAL for an address that is not canonical or not aligned to a page, or if the object would end
+/// above 2^48.
 pub fn pinned(offset: u64, flags: u64, size: u64) -> Result<Option<u64>, Errno> {
     if flags & object::PINNED == 0 {
         return Ok(None);
@@ -112,7 +113,8 @@ impl Vm {
     }
 
     /// The object's assigned address, or a new one if it has none that fits. `taken` has the ranges
-    /// of this submission so far; the object's range is added.
+    /// that this submission uses so far: the pinned ones and those found before. The object's range
+    /// is added to `taken`.
     fn find(&mut self, wanted: &Wanted, taken: &mut BTreeMap<u64, u64>) -> Result<u64, Errno> {
         let alignment = wanted.alignment.max(4096);
         let end = if wanted.wide { END_48 } else { END_32 };
