@@ -7,7 +7,7 @@ use genxml::gen8::memory::{
     PageTableEntry,
 };
 
-/// The fields of an entry that the model uses.
+/// The fields of a page table entry that the model uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) present: bool,
