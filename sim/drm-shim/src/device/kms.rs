@@ -1,5 +1,5 @@
 //! The display: one connector with a monitor, one CRTC with its primary plane. A flip waits for
-//! rendering to the frame buffer. Then it completes and sends its event at once. Displayed images go
+//! rendering to the frame buffer, then completes and sends its event at once. Displayed images go
 //! to captures and image files.
 //!
 //! * this file: [`Kms`], its resources, SETCRTC and page flips;
@@ -103,7 +103,7 @@ impl Kms {
     }
 }
 
-/// The modes of a monitor. If the mode `own` is configured, it comes first, and usual modes that are
+/// The modes of a monitor. If a mode `own` is configured, it comes first, and usual modes that are
 /// wider or higher are left out, because many programs choose the largest mode.
 fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     let usual = MODES.map(|(width, height)| Mode { width, height, hz: 60 });
