@@ -291,8 +291,8 @@ fn the_data_are_the_records_of_json() {
     }
 }
 
-/// More records than fit in one piece, with packets of every type and random contents. Packets that
-/// end or leave the batch come only after two pieces of records.
+/// More records than fit in one piece of the page's data, from random dwords. Two thirds of the
+/// dwords pass before the first one that may be a packet that ends or leaves the batch.
 #[test]
 fn large_batches_come_in_pieces() {
     const BATCH_BUFFER_END: u32 = 0x0a;

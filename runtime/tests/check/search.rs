@@ -43,7 +43,7 @@ const ROLES: [Role; 10] = [
     Role::Written,
 ];
 
-/// A container and the state before it. Nothing is unknown.
+/// The dwords of a container, and the tracked state before it. No value of the state is unknown.
 #[derive(Clone)]
 pub struct World {
     own: Vec<u32>,

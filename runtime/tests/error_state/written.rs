@@ -279,15 +279,16 @@ fn captures_come_back_from_every_spelling() {
         while let Some(event) = playback.step() {
             let Event::Exec(exec) = event else { continue };
             let bytes: u64 = exec.objects.iter().map(|object| object.size).sum();
-            // Large memory takes long as text, so only the first and small submissions are written.
+            // Large memory takes long as text. So only two submissions of each capture are written,
+            // the first ones of at most 3 MiB.
             if execs >= 2 || bytes > 3 << 20 {
                 continue;
             }
             execs += 1;
             let memory = playback.memory(exec);
             let state = ErrorState::of_exec(&capture, exec, &memory);
-            // Formats with one number per line are long, so only the first submission of a capture
-            // is written.
+            // The first three formats print one dword per line, which is long. So only the first
+            // of the two submissions is written in them.
             let first = if execs == 1 { 0 } else { 3 };
             for spelling in &Spelling::ALL[first..] {
                 comes_back(&state, *spelling);

@@ -53,7 +53,7 @@ const TARGET: u64 = 0x1000_0000;
 const DEPTH: u64 = 0x2000_0000;
 const TEXTURE: u64 = 0x3000_0000;
 
-/// Offset of the binding table from [`STATE`]. The constants below are offsets from it too.
+/// Offset of the binding table from [`STATE`]. The constants below are offsets from [`STATE`] too.
 const TABLE: u64 = 0;
 const SURFACES: u64 = 0x100;
 const SAMPLER: u64 = 0x200;
@@ -241,8 +241,8 @@ impl Scene {
         self.gpu.context(self.context).state.speculation
     }
 
-    /// Compares every pixel with `expected`, red to alpha from 0 to 255. The difference may be up
-    /// to `within`.
+    /// Compares every pixel for which `expected` returns a colour (red to alpha, 0 to 255). Each
+    /// channel may differ by up to `within`.
     fn check(&mut self, within: f64, expected: impl Fn(usize, usize) -> Option<[f64; 4]>) {
         let [width, height] = self.size;
         let mut bytes = vec![0; 4 * buffer(self.size)];

@@ -74,8 +74,8 @@ const READ: Msd1Us = Msd1Us {
     ..Msd1Us::new()
 };
 
-/// The lengths in the descriptor must be exact: too long is an error, as too short is (G45 vol 4,
-/// 2.6.11).
+/// The lengths in the descriptor must be exact, except that the response length may be 0. Too long
+/// is an error, as too short is (G45 vol 4, 2.6.11).
 #[test]
 fn lengths() {
     let good = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
@@ -85,7 +85,7 @@ fn lengths() {
     }
     let wrong = Msd1Us { header_present: true, ..good };
     illegal(&message(Unit::Port1, wrong.pack(), 1), "needs 2 registers (message length)");
-    // The response length may also be zero.
+    // With response length 0, nothing is returned.
     let dropped = Msd1Us { response_length: u(0), ..good };
     let mut random = Random::new(52);
     let world = World::random(&mut random);

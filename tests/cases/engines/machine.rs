@@ -27,10 +27,13 @@ pub fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// First status page in the global table, 16 KiB per engine. Contexts start at 1 MiB.
+/// Global address of the status page of the first engine. The status pages of two engines are
+/// 16 KiB apart.
 const STATUS: u64 = 0x1_0000;
+/// Global address of the ring of the first context.
 const CONTEXTS: u64 = 0x10_0000;
-/// Bytes per context in the global table: ring (at most 2 pages), status page, registers.
+/// Bytes of global memory per context: ring (2 pages, of which the second may be unused), status
+/// page, page of registers.
 const STRIDE: u64 = 0x4000;
 /// Start of a context's own memory, 64 KiB.
 pub const BATCH: u64 = 0x4000_0000;

@@ -73,8 +73,8 @@ fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     move |model| *model = machine((used + pages) * PAGE)
 }
 
-/// Memory is exhausted in the middle: the groups before are complete, and the group that needs the
-/// next page faults.
+/// Memory runs out in the middle of the walk. The group that needs the next page faults; the groups
+/// before it are complete.
 #[test]
 fn memory_that_is_used_up() {
     // A page holds the slots of 128 groups.

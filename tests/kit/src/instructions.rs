@@ -16,7 +16,7 @@ use std::fmt::Write;
 pub fn exercise(dwords: [u32; 4], text: &mut String) {
     text.clear();
     if let Ok(instruction) = decode(&dwords) {
-        // A string takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{instruction} {}", instruction.display(Syntax::Mesa));
         let native = Instruction { compacted: false, ..instruction };
         if let Ok(encoded) = instruction.encode() {

@@ -49,7 +49,8 @@ impl Guard<'_> {
     }
 }
 
-/// The fields of a container; for an array those of the first two elements and of the last.
+/// The fields of a container. For an array these are the fields of the first two elements, and of
+/// the last element if the number of elements is fixed.
 pub fn flat<'a>(spec: &'a Spec, container: &'a Container) -> Vec<Flat<'a>> {
     let mut out = Vec::new();
     add(spec, &container.fields, &container.groups, 0, &[], &mut out);
