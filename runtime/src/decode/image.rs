@@ -15,7 +15,8 @@ const REGISTER_PAGE: u64 = 4096;
 
 impl Walker<'_> {
     /// Decodes the image at `address`, of `length` bytes with the status page; 0 if the length is
-    /// unknown. Ends at a dword that is not a command.
+    /// unknown. Stops at a dword that is not a command, and after a command that ends or starts a
+    /// batch.
     pub fn image(&mut self, address: u64, length: u64) -> io::Result<()> {
         if let Some(id) = self.follower.tables.named("PPHWSP_LAYOUT") {
             self.follower.structure(id, address, None, 0, 0)?;

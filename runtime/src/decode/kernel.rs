@@ -9,7 +9,7 @@ use genxml_eu::{Opcode, instructions, natives, surface};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Samplers that a message can address without a pointer of its own (4 bits).
+/// Number of samplers that a message can address without a pointer in its header (4 bits).
 pub(super) const MAX_SAMPLERS: u32 = 16;
 
 /// Largest size in bytes of a kernel.
