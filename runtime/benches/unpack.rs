@@ -63,7 +63,7 @@ impl Packets for Random {
     }
 }
 
-/// 64 packets of a kind.
+/// 64 packets of one type.
 struct Samples<T: Fixed>(Vec<T::Dwords>);
 
 impl<T: Fixed> Samples<T> {
@@ -151,7 +151,7 @@ impl Mix {
     }
 }
 
-/// Measures `read`. Each call gets an index that is one larger.
+/// Measures `read`. Its argument is the number of earlier calls.
 fn counted(bencher: Bencher, bytes: usize, mut read: impl FnMut(usize)) {
     let mut index = 0usize;
     bencher.counter(BytesCount::new(bytes)).bench_local(|| {

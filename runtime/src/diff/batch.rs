@@ -21,7 +21,8 @@ pub struct BatchDiff<'a> {
 pub enum Step<'a> {
     /// The same packet in both batches.
     Same(Place<'a>, Place<'a>),
-    /// One packet of the first batch became one of the same kind in the second.
+    /// A packet of the first batch, and the packet of the same type in the second batch that
+    /// replaces it.
     Changed(Place<'a>, Place<'a>, PacketDiff),
     /// A packet that only the first batch has.
     Removed(Place<'a>),
@@ -32,11 +33,11 @@ pub enum Step<'a> {
 /// A packet of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
-    /// Its first dword, counted from the start of the batch.
+    /// Number of dwords from the start of the batch to the packet.
     pub at: usize,
     /// Dwords of the packet.
     pub dwords: &'a [u32],
-    /// Its kind; `None` for dwords that are not a packet.
+    /// Description of the packet's type; `None` for dwords that are not a packet.
     pub container: Option<&'static Container>,
 }
 

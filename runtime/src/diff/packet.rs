@@ -16,7 +16,7 @@ pub struct PacketDiff {
 }
 
 impl PacketDiff {
-    /// True if the packets are the same, bit by bit.
+    /// True if no bit differs. Missing dwords of the fixed part count as zero.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -36,13 +36,13 @@ pub struct Change {
     /// The field's name, after the names of the structures and arrays that hold it: `Entry[3].Color
     /// Clamp Range`. For bits that no field describes, a text that says so.
     pub path: String,
-    /// The structure that the field belongs to, which may be nested in the packet.
+    /// Name of the packet, or of the structure nested in it, that the field belongs to.
     pub container: &'static str,
     /// First and last bit, counted from the start of the packet.
     pub bits: (u32, u32),
     /// The value in the first packet; `None` if the field does not exist there.
     pub old: Option<Side>,
-    /// The value in the second packet.
+    /// The value in the second packet; `None` if the field does not exist there.
     pub new: Option<Side>,
 }
 
