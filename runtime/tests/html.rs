@@ -18,7 +18,7 @@ use std::cell::Cell;
 const HOSTILE: &str =
     "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(1)>\u{202e}\0\n{{script}}";
 
-/// The contents of elements with this opening tag.
+/// The contents of the script elements with this opening tag.
 fn elements<'a>(page: &'a str, open: &str) -> Vec<&'a str> {
     page.split(open)
         .skip(1)

@@ -24,7 +24,7 @@ const MATH: u32 = 0x1a << 23;
 const PREDICATE: u32 = 0x0c << 23;
 const LOADINV_EQUAL: u32 = PREDICATE | 3 << 6 | 2;
 
-/// General registers of the render engine. The builder allocates the last one first.
+/// Offset of a general register of the render engine. The builder allocates the last one first.
 const fn gpr(index: u32) -> u32 {
     0x2600 + 8 * index
 }
@@ -499,7 +499,7 @@ fn render_error(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>
     build(program).unwrap_err()
 }
 
-/// Number of times that packets read each memory address.
+/// Number of times that MI_LOAD_REGISTER_MEM and MI_COPY_MEM_MEM read each memory address.
 fn reads(dwords: &[u32]) -> Vec<(u32, usize)> {
     let (mut at, mut found) = (0, std::collections::BTreeMap::new());
     while at < dwords.len() {

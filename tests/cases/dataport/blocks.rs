@@ -354,8 +354,8 @@ fn long(
     probe.check(&message, world, expected, false);
 }
 
-/// A byte offset in the data, and its address. Sometimes an address that is not canonical, which is
-/// out of bounds.
+/// A random byte offset in the data, and its address. Sometimes the address is not canonical, which
+/// is out of bounds; then the offset is `None`.
 fn somewhere(random: &mut Random, align: u64) -> (Option<usize>, U64<64>) {
     let byte = random.below(DATA_BYTES as u64 - 512) / align * align;
     match random.below(6) {

@@ -127,8 +127,8 @@ pub fn slots(simd: MdcSm3) -> usize {
     }
 }
 
-/// True if slot `n` is enabled: its channel and its pixel are. For SIMD4x2, any of four channels is
-/// enough.
+/// True if slot `n` is enabled: its channel is, and its bit of the pixel mask is set if there is a
+/// header. For SIMD4x2, one of four channels is enough, and the pixel mask is ignored.
 pub fn takes_part(simd: MdcSm3, n: usize, mask: u32, pixels: Option<u32>) -> bool {
     match simd {
         MdcSm3::SIMD4X2 => mask >> (4 * n) & 15 != 0,

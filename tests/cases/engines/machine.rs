@@ -264,7 +264,7 @@ impl Machine {
         self.gpu.global().write_u32(logical.lrca() + 4096 + 28, tail).unwrap();
     }
 
-    /// Writes a batch at `offset` of the context's memory at [`BATCH`].
+    /// Writes a batch and MI_BATCH_BUFFER_END at `offset` of the context's memory at [`BATCH`].
     pub fn batch(&mut self, logical: &Logical, offset: usize, batch: &[u32]) {
         let mut batch = batch.to_vec();
         genxml_cases::push(&mut batch, &MiBatchBufferEnd::new());

@@ -48,7 +48,8 @@ pub fn exercise(dwords: [u32; 4], text: &mut String) {
 /// Prints `bytes` as a kernel, compacts and expands them.
 ///
 /// # Panics
-/// If the compacted kernel differs from the original after expansion.
+/// If the compacted kernel cannot be expanded, or if the expanded kernel is compacted to other
+/// bytes.
 pub fn exercise_kernel(bytes: &[u8], text: &mut String) {
     for syntax in [Syntax::Iga, Syntax::Mesa] {
         text.clear();

@@ -168,7 +168,7 @@ pub fn mask(field: &Field) -> u64 {
     u64::MAX >> (63 - (field.end - field.start).min(63))
 }
 
-/// Overwrites a field.
+/// Overwrites a field. A field of more than 64 bits becomes 0.
 pub fn set(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     for bit in start..=end {
         if let Some(dword) = dwords.get_mut((bit / 32) as usize) {
