@@ -34,7 +34,8 @@ impl Thread {
         self.modes = Modes::from_control(self.regs.u32(CR0));
     }
 
-    /// Raises the external halt exception before the next instruction.
+    /// Requests the external halt exception. It is raised before the next instruction outside the
+    /// system routine.
     pub fn halt(&mut self) {
         self.set_control(&ControlRegister { external_halt_status: true, ..self.control() });
         self.pending.watch = true;

@@ -91,7 +91,7 @@ pub struct Executed<'a> {
     /// Elements it wrote: results in the order of the channels, then the response of a message,
     /// flags and accumulators.
     pub writes: &'a [Write],
-    /// The message it sent.
+    /// The message it sent, if it is a send.
     pub message: Option<&'a Message>,
 }
 
@@ -111,9 +111,9 @@ pub struct Write {
 /// A location in the registers of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Location {
-    /// A byte of the register file (see [`super::regions`]).
+    /// A byte offset in the register file (see [`super::regions`]).
     File(u16),
-    /// A byte of the accumulators.
+    /// A byte offset in the accumulators.
     Accumulator(u16),
 }
 

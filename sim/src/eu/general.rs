@@ -39,7 +39,7 @@ pub struct Ints<'a, T> {
     pub u: &'a Uop,
     /// The channels that are written.
     pub mask: u32,
-    /// The negation of a source is the complement of its bits.
+    /// True if the negation of a source is the complement of its bits.
     pub logic: bool,
     lanes: std::marker::PhantomData<T>,
 }
@@ -138,7 +138,7 @@ pub struct Floats<'a, T, A> {
     pub mask: u32,
     /// How sums and products are rounded.
     pub m: &'a A,
-    /// Results are unchanged sources.
+    /// True if the results are unchanged sources.
     selects: bool,
     lanes: std::marker::PhantomData<T>,
 }

@@ -2,8 +2,8 @@
 //!
 //! Hardware approximates within stated errors. The model computes a double with an error of less
 //! than one unit in its last place and rounds it to single. The result is the nearest single,
-//! except where the exact result is within 2^-29 units of the middle between two singles. The
-//! doubles come from `libm`, which computes the same on every platform.
+//! except where the exact result is closer to the middle between two singles than 2^-29 of their
+//! distance. The doubles come from `libm`, which computes the same on every platform.
 
 use super::uop::MathFunction;
 use crate::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN;

@@ -205,7 +205,8 @@ fn result_rounding(modes: &Modes, exec: Type, ty: Type) -> Rounding {
 
 // ---- results ----
 
-/// Writes bit patterns of the destination type under the mask.
+/// Writes bit patterns of the destination type under the mask. Does nothing for accumulators: the
+/// callers write them.
 pub fn write(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
     let size = u.dst.ty.size();
     let regs = &mut thread.regs;
@@ -463,7 +464,8 @@ pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>)
     });
 }
 
-/// True if a value is outside the range of the type.
+/// True if a value, rounded to a float type or truncated to an integer type, is outside the range
+/// of the type. False for a NaN.
 fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
     if ty.is_float() {
         return reformat(T::FORMAT, format(ty), value.pattern(), rounding).overflow;

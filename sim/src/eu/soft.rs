@@ -1,9 +1,9 @@
 //! Floats as exact numbers, for every format and every rounding mode, with exponents beyond those
 //! of the formats.
 //!
-//! Used for the rounding modes that need a mode switch of the processor, for half floats where
+//! Used for the rounding modes that need a mode switch of the host processor, for half floats where
 //! singles would round twice, and for the division macros. Singles and doubles that are rounded to
-//! nearest even are computed by the processor instead.
+//! nearest even are computed by the host processor instead.
 
 /// How a result that lies between two floats is rounded (`cr0.0` bits 5:4, 004:3251).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -64,7 +64,7 @@ impl Src {
         Src { ty, shape: Shape::Immediate(bits), negate: false, abs: false }
     }
 
-    /// True when bits pass through unchanged.
+    /// True if the source has no modifier, so that its bits are not changed.
     pub const fn plain(&self) -> bool {
         !self.negate && !self.abs
     }
@@ -136,7 +136,7 @@ pub enum Response {
     None,
     /// A byte offset.
     Register(u16),
-    /// The register that `a0` names.
+    /// The register at the byte address in `a0`.
     Indirect {
         /// Subregister of `a0`.
         address: u8,
@@ -303,7 +303,7 @@ pub fn shape(table: [u16; MAX_CHANNELS], channels: usize, size: usize) -> Shape 
     }
 }
 
-/// True when a table of accumulator offsets stays inside the two accumulators.
+/// True if elements of `size` bytes at the byte offsets `table` lie inside the two accumulators.
 pub fn in_accumulators(table: &[u16], size: usize) -> bool {
     table.iter().all(|&o| usize::from(o) + size <= ACC_FILE)
 }

@@ -10,7 +10,7 @@ use crate::pixel::coordinates::{Point, Rect, SUBPIXEL_BITS, doubled_area};
 use crate::pixel::multisample::{MAX_SAMPLES, Samples};
 use std::ops::{Add, BitOr, Mul};
 
-/// Width of a sample position's unit, 1/16 pixel, in 1/256 pixels, as a shift.
+/// Left shift that converts sample positions, in 1/16 pixels, to 1/256 pixels.
 const SAMPLE_SHIFT: u32 = SUBPIXEL_BITS - 4;
 
 /// Pixels along the side of the blocks that can be accepted or rejected as a whole.
@@ -19,7 +19,8 @@ const BLOCK: i32 = 8;
 /// Selects which samples that lie exactly on an edge belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillRule {
-    /// Samples on left and on upper edges: for surfaces, in all APIs (RASTRULE_UPPER_LEFT).
+    /// Samples on left and on upper edges: for all shapes except points in OpenGL
+    /// (RASTRULE_UPPER_LEFT).
     #[default]
     UpperLeft,
     /// Samples on right and on upper edges: for points in OpenGL (RASTRULE_UPPER_RIGHT, 2a p.280).

@@ -34,7 +34,7 @@ pub struct Equation {
 }
 
 impl Equation {
-    /// True if the result depends on the destination.
+    /// True if the result can depend on the destination.
     pub fn reads_destination(&self) -> bool {
         let looks = |factor| {
             matches!(

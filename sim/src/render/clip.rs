@@ -116,7 +116,7 @@ impl Remains {
 /// A plane, given by its distance function, which is not negative on the inner side.
 #[derive(Clone, Copy)]
 enum Plane {
-    /// w minus the smallest w that may divide.
+    /// w minus the smallest w by which positions may be divided.
     W,
     /// sign * coordinate `axis` + bound * w.
     Side { axis: usize, sign: f64, bound: f64 },

@@ -132,7 +132,7 @@ pub struct GeometryShader {
     identifiers: bool,
     /// The range of each vertex's slots that the thread payload contains.
     slots: std::ops::Range<usize>,
-    /// Vertices of the primitives that the shader expects.
+    /// Number of vertices of each primitive that the shader expects.
     expected: usize,
     /// Order of vertices in triangles of strips.
     pub reorder: Reorder,

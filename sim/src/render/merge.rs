@@ -68,8 +68,8 @@ pub struct Slots {
     pub live: [u8; SLOTS],
     /// Depths of the quads.
     pub depths: [Depths; 4],
-    /// Samples that oMask and alpha did not remove in at least one message so far. The last message
-    /// tests them.
+    /// Samples of `live` that oMask and alpha did not remove in at least one message so far. The
+    /// last message tests them.
     waiting: [u8; SLOTS],
 }
 

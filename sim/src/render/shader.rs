@@ -43,7 +43,7 @@ pub struct Header {
     pub samplers: Address<DynamicState, 32, 32>,
     /// Binding table.
     pub binding_table: Address<SurfaceState, 32, 32>,
-    /// Number of the thread's slot.
+    /// FFTID: the number of the thread among those of the stage that can run at once.
     pub fftid: U<10>,
     /// Scratch space of the thread.
     pub scratch: Address<GeneralState, 1024, 32>,
@@ -91,7 +91,8 @@ impl Shader {
         })
     }
 
-    /// The fields of r0 for the thread in a slot.
+    /// The fields of r0 for a thread. `slot` numbers the threads that run at once; it is taken
+    /// modulo the number of threads that the stage may have.
     pub fn header(&self, slot: u64) -> Header {
         let slot = slot % self.state.threads.clamp(1, MAX_FFTID);
         let scratch = self.state.scratch.wrapping_add(slot << (10 + self.state.scratch_code));

@@ -22,7 +22,7 @@ use genxml::gen8::render3d_stages::{
 pub const STREAMS: usize = 4;
 /// Number of buffers.
 pub const BUFFERS: usize = 4;
-/// Dwords of a register of a vertex.
+/// Dwords of a register of a vertex, as Register Index counts them.
 const SLOT: usize = 4;
 /// Dwords of a unit of read offsets and lengths.
 const UNIT: usize = 8;
@@ -66,8 +66,8 @@ struct Piece {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Stream {
     pieces: Vec<Piece>,
-    /// Bytes of a vertex in each buffer, up to the end of the last part; none for buffers that the
-    /// stream does not write.
+    /// Bytes of a vertex in each buffer, up to the end of the last part that is not a hole; none
+    /// for buffers that the stream neither writes nor selects.
     extents: [Option<u64>; BUFFERS],
     /// Dwords at the start of a vertex that are skipped.
     first: usize,
@@ -361,7 +361,7 @@ pub fn reorder(mode: ReorderMode) -> Reorder {
 }
 
 /// Executes 3DSTATE_SO_BUFFER: if Stream Offset Write Enable is set, sets the write offset, or
-/// loads it from memory.
+/// loads it from memory if the packet has an address for it.
 ///
 /// # Errors
 /// A page fault.

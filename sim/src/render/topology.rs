@@ -22,7 +22,7 @@ pub enum Kind {
     Points,
     /// Each two vertices make a line.
     Lines,
-    /// Each vertex makes a line with the one before.
+    /// Each vertex from the second on makes a line with the one before it.
     LineStrip,
     /// A line strip with one more line from the last vertex to the first.
     LineLoop,
@@ -32,17 +32,17 @@ pub enum Kind {
     LineStripAdjacent,
     /// Each three vertices make a triangle.
     Triangles,
-    /// Each vertex makes a triangle with the two before.
+    /// Each vertex from the third on makes a triangle with the two before it.
     TriangleStrip,
     /// A triangle strip whose first triangle has the winding of the second one of a usual strip.
     TriangleStripReversed,
-    /// Each vertex makes a triangle with the one before and the first.
+    /// Each vertex from the third on makes a triangle with the one before it and the first vertex.
     TriangleFan,
     /// All vertices are the corners of one polygon.
     Polygon,
     /// Each four vertices make a quad.
     Quads,
-    /// Each two vertices make a quad with the two before.
+    /// Each two vertices from the third on make a quad with the two before them.
     QuadStrip,
     /// Each six vertices make a triangle: vertices 0, 2 and 4 are its corners, vertices 1, 3 and 5
     /// are opposite its edges.
@@ -200,7 +200,7 @@ pub enum Reorder {
 /// Whether primitives keep their adjacent vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adjacency {
-    /// Primitives keep adjacent vertices.
+    /// Primitives contain their adjacent vertices, for the geometry shader.
     Keep,
     /// Primitives discard adjacent vertices (Discard Adjacency, and all stages except the geometry
     /// shader).

@@ -1,8 +1,8 @@
 //! The steps around the bodies of the fast path: convert operands to lanes, call the body, write
 //! the results.
 //!
-//! Each function is called by one line of a table in [`super::super::ops`], with the body of that
-//! line. It returns false if the instruction has to take the general path; then nothing has
+//! The lines of the tables in [`super::super::ops`] call these functions, each with the body of the
+//! line. A function returns false if the instruction has to take the general path; then nothing has
 //! changed.
 
 use super::lanes::{
@@ -116,7 +116,7 @@ pub fn float1<const N: usize>(
     true
 }
 
-/// A copy, which keeps NaNs as they are.
+/// A copy of floats, which keeps NaNs as they are.
 #[inline(always)]
 pub fn copy<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
@@ -198,7 +198,7 @@ pub fn multiply_add<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32
     true
 }
 
-/// A line or plane: p x + r or p x + q y + r, with a tuple p, q, -, r.
+/// A line, p x + r, or a plane, p x + q y + r. Source 0 names four floats: p, q, an unused one, r.
 #[inline(always)]
 pub fn plane<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, is_line: bool) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
