@@ -115,7 +115,7 @@ fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128;
     let wanted = bytes as usize / 4;
     if packet.operand.len() < wanted {
         let length = packet.dwords() as u64 - 2;
-        let why = format!("inline data of {bytes} bytes are {} dwords", 2 * wanted);
+        let why = format!("two inline operands of {bytes} bytes take {} dwords", 2 * wanted);
         return Err(exec.bad_field("DWord Length", length, why));
     }
     let mut operands = [0; 2];

@@ -71,7 +71,7 @@ pub struct Texels<'v, 'a> {
     border: u64,
     /// Values of the texels, valid after [`Texels::read`].
     pub values: [Value; GROUP],
-    /// Mask of the texels that match the chroma key, valid after [`Texels::read`].
+    /// Mask of the texels that the chroma key kills, valid after [`Texels::read`].
     pub killed: u64,
     /// Number of bytes read.
     pub bytes: u64,
