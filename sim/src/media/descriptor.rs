@@ -180,7 +180,8 @@ impl Dispatch {
         let at = base.wrapping_add(slot << (10 + self.vfe.per_thread_scratch_space.get()));
         Address::new(at).map_err(|_| {
             let why = format!(
-                "the address of scratch slot {slot} is {at:#x}, which does not fit the 32 bits of r0.5 (2d)"
+                "the address of scratch slot {slot} is {at:#x}, which does not fit the 32 bits \
+                of r0.5 (2d)"
             );
             exec.bad_field("Scratch Space Base Pointer", base, why)
         })

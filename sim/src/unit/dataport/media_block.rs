@@ -20,7 +20,7 @@ use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
 /// Maximum number of dwords of a block, without the gaps between its rows (2d p.265).
 const DWORDS: u32 = 64;
 
-/// Maximum number of bytes of a block with these gaps.
+/// Maximum number of bytes of a block with the gaps between its rows.
 const MOST: usize = 16 * REGISTER;
 
 /// Which bytes of a block are written.

@@ -2,8 +2,8 @@
 //! groups, and decoded together.
 //!
 //! If elements have whole bytes, adding a texel only records its address. [`Texels::read`] copies
-//! the bytes of the group and decodes them at once. Other texels (blocks, shared chroma, bits) are
-//! read when they are added, through the same cache of pages.
+//! and decodes the bytes of the whole group. Other texels (blocks, shared chroma, bits) are read
+//! when they are added, through the same cache of pages.
 
 use super::address::BORDER;
 use super::state::KeyMode;
