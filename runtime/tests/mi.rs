@@ -452,7 +452,7 @@ fn errors() {
     assert_eq!(fails(|mi| mi.register_of::<CsGpr>(16).map(drop)), "there is no CS_GPR[16]");
     assert_eq!(
         fails(|mi| mi.end_unless_greater(d(0x1004), 4)),
-        "the address that a conditional end compares: 4100 does not fit 0..=281474976710648 in steps of 8"
+        "the address of the dword that a conditional end compares: 4100 does not fit 0..=281474976710648 in steps of 8"
     );
     assert_eq!(
         fails(|mi| {

@@ -19,7 +19,7 @@ struct Run {
     page: u64,
     /// Number of pages.
     count: u64,
-    /// Index of the first one in the image; `None` if they were never written.
+    /// Index of the first page in the image; `None` if the pages were never written.
     slot: Option<u32>,
 }
 
@@ -34,8 +34,9 @@ impl Run {
 
 /// Memory of a context, or global memory, at one point of a file.
 ///
-/// Consecutive mapped pages that were first written in this order are one piece. Pages that are
-/// mapped and were never written read as 0, as in simulators.
+/// Consecutive mapped pages that were first written in this order are contiguous; one look-up
+/// covers at most 64 MiB of them. Pages that are mapped and were never written read as 0, as in
+/// simulators.
 #[derive(Debug)]
 pub struct View<'a> {
     image: &'a Image,
@@ -55,7 +56,7 @@ impl<'a> View<'a> {
         view(translation, global)
     }
 
-    /// The run that holds a page.
+    /// The run that holds a page; `None` if the page is not mapped.
     fn find(&self, page: u64) -> Option<Run> {
         let at = match self.known(page) {
             Ok(run) => return Some(run),
@@ -85,7 +86,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The longest run from `page` on, before page `end`.
+    /// The longest run from `page` on that ends before page `end`, at most `MAX_RUN` pages, or
+    /// `ZERO_PAGES` if they were never written. `None` if `page` is not mapped.
     fn look_up(&self, page: u64, end: u64) -> Option<Run> {
         let mut directory = None;
         let slot = self.image.slot(self.frame(page, &mut directory)?);

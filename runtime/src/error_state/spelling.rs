@@ -233,7 +233,8 @@ pub(super) type Row = (&'static str, Form, Spelling, Spelling);
 const FIRST: Spelling = Spelling::Linux3_10;
 const LAST: Spelling = Spelling::Linux6_1Plain;
 
-/// The header, in order. Lines that are not in this table go to its end.
+/// The keys of the header's lines, in order, each with the first and last spelling that has the
+/// line. Lines that are not in this table go to the end of the header.
 pub(super) const HEADER: &[(&str, Spelling, Spelling)] = {
     use Spelling as L;
     &[

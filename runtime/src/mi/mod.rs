@@ -78,11 +78,11 @@
 //!
 //! # Costs
 //!
-//! The costs, in dwords of the batch: an operation of the ALU takes 4. A load of 64 bits takes 8
-//! from memory, 6 from registers and 5 for a constant. The constants 0 and -1 cost nothing. A load
-//! of 32 bits costs less: `mem64(a).low()` loads 32 bits only. There is no shifter and no
-//! multiplier; [`Operand`] documents the replacements and their costs. Constant parts of
-//! expressions are evaluated when the expression is built.
+//! The costs, in dwords of the batch: an operation of the ALU takes 4, and each MI_MATH packet 1
+//! more. A load of 64 bits takes 8 from memory, 6 from registers and 5 for a constant. The
+//! constants 0 and -1 cost nothing. A load of 32 bits costs less: `mem64(a).low()` loads 32 bits
+//! only. There is no shifter and no multiplier; [`Operand`] documents the replacements and their
+//! costs. Constant parts of expressions are evaluated when the expression is built.
 //!
 //! # Errors
 //!
