@@ -81,7 +81,7 @@ impl<F: FnMut(&Executed<'_>)> Watch for F {
 /// An instruction that was executed.
 #[derive(Clone, Copy, Debug)]
 pub struct Executed<'a> {
-    /// Byte offset from the kernel's first instruction.
+    /// Byte offset of the instruction from the kernel's first instruction.
     pub offset: u32,
     /// The instruction.
     pub uop: &'a Uop,
@@ -384,7 +384,8 @@ fn collect(
             Opcode::If | Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Wait,
         ) => {}
         _ => {
-            // Quotients; for the function with both results also the remainders, one register on.
+            // The function with both results also writes remainders. They are assumed one register
+            // after the quotients.
             let both = u.function == Some(MathFunction::IntQuotientRemainder);
             for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
                 for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {

@@ -23,7 +23,8 @@ use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
 /// Runs a `math` instruction.
 ///
 /// # Errors
-/// [`Refusal::Illegal`](crate::machine::fault::Refusal) for what 2a (math) forbids.
+/// [`Refusal::Illegal`](crate::machine::fault::Refusal) for operands and modes that 2a (math)
+/// forbids.
 pub fn math(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let n = usize::from(u.size);
     let Some(function) = u.function else { return Err(illegal(u, "without a function")) };

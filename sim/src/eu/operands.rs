@@ -117,9 +117,9 @@ pub fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<
 
 /// Conversions that the two float types need beyond [`Float`].
 pub trait Operand: Float {
-    /// The value of a pattern of any type.
+    /// Converts the pattern `bits` of type `ty` to this float type.
     fn load(ty: Type, bits: u64, rounding: Rounding) -> Self;
-    /// The pattern in any type.
+    /// Converts the float to a pattern of type `ty`.
     fn store(self, ty: Type, rounding: Rounding) -> u64;
 }
 
@@ -426,7 +426,7 @@ pub fn finish_floats<T: Operand>(
     });
 }
 
-/// Compares a result with zero.
+/// True if the result with the pattern `bits` meets `condition` in a comparison with zero.
 fn compare_with_zero(modes: Modes, condition: Condition, ty: Type, bits: u64) -> bool {
     match ty {
         _ if !ty.is_float() => compare(condition, integer(ty, bits), 0),

@@ -210,7 +210,7 @@ impl Thread {
     }
 }
 
-/// Predicates that combine flag bits.
+/// The predicate of an instruction whose predicate control combines flag bits.
 #[cold]
 fn combined(flags: u64, u: &Uop, control: PredicateControl) -> u32 {
     // Groups are aligned blocks of the flag register, which has 32 bits.

@@ -163,7 +163,7 @@ pub const NOWHERE: u32 = u32::MAX;
 /// One decoded instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Uop {
-    /// What to do.
+    /// The operation.
     pub op: Op,
     /// The function of `math`.
     pub function: Option<MathFunction>,
@@ -178,7 +178,7 @@ pub struct Uop {
     /// Channels that this instruction can write, by its size, its Align16 channel enables, and the
     /// mask of a `smov`.
     pub lanes: u32,
-    /// Ignore the execution mask.
+    /// True if the instruction ignores the execution mask.
     pub no_mask: bool,
     /// How the flag enables channels.
     pub predicate: Option<PredicateControl>,
@@ -222,7 +222,7 @@ pub struct Uop {
 }
 
 impl Uop {
-    /// A `nop` at `offset`, the base of every other uop.
+    /// A `nop` at `offset`, from which all other uops are made by changing fields.
     pub fn nop(offset: u32) -> Uop {
         Uop {
             op: Op::Isa(Opcode::Nop),

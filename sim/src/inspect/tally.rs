@@ -101,7 +101,7 @@ impl Tally {
         }
     }
 
-    /// The engines that had events.
+    /// The engines that had counted events, with their counts.
     pub fn engines(&self) -> impl Iterator<Item = (EngineId, EngineCounts)> + '_ {
         self.engines.iter().map(|(&engine, &counts)| (engine, counts))
     }

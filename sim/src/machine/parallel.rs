@@ -44,7 +44,7 @@ pub trait Work: Sync {
     /// Number of items.
     fn items(&self) -> u64;
 
-    /// Runs items.
+    /// Runs the items of a range, in order.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
@@ -97,7 +97,7 @@ const COMMITS_PER_ABORT: u64 = 16;
 /// Runs all items.
 ///
 /// # Errors
-/// Any [`Fault`] of a thread, the first one in order.
+/// The [`Fault`] of the first item, in order, that has one. The items after it have no effect.
 pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Result<(), Fault> {
     let items = work.items();
     let serial = exec.listener.is_some() || exec.device.threads < 2 || exec.mode.global_only;

@@ -58,7 +58,7 @@ impl std::ops::AddAssign for Stats {
 }
 
 /// Counts of speculative parts. Unlike all other results, these counts depend on the number of host
-/// threads. They do not depend on time.
+/// threads. They do not depend on the timing of the host threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Speculation {
     /// Parts whose result was used.

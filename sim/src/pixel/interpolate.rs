@@ -134,7 +134,7 @@ impl Planes {
             return None;
         }
         let ([x0, y0], [x1, y1], [x2, y2]) = (sixteenths(a), sixteenths(b), sixteenths(c));
-        // Twice the area in square sixteenths, exact.
+        // Twice the area in squares of 1/16 pixel, exact.
         let area = area as f64 / f64::from(1 << (2 * (SUBPIXEL_BITS - 4)));
         Some(Planes::new(corners, |[a, b, c]| {
             let (b, c) = (b - a, c - a);

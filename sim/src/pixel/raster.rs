@@ -137,7 +137,7 @@ impl Convex {
     }
 }
 
-/// Left, upper, right and lower end of the sample positions in a pixel, in 1/256 pixels.
+/// Least x, least y, greatest x and greatest y of the sample positions in a pixel, in 1/256 pixels.
 fn extent(samples: &Samples) -> [i32; 4] {
     let mut ends = [i32::MAX, i32::MAX, i32::MIN, i32::MIN];
     for &[x, y] in samples.positions() {
@@ -178,9 +178,9 @@ impl Lane for i64 {
 /// sign.
 #[derive(Clone, Copy, Default)]
 struct Walked<T> {
-    /// Step to the next pixel right.
+    /// Change of the value from a pixel to the next one on the right.
     dx: i64,
-    /// Step to the next pixel down.
+    /// Change of the value from a pixel to the next one below.
     dy: i64,
     /// Value at the upper-left corner of pixel (0, 0).
     origin: i64,
@@ -188,7 +188,7 @@ struct Walked<T> {
     largest: i64,
     /// Smallest value over all samples of a block, minus the value at the block's corner.
     smallest: i64,
-    /// Steps from the pixel's corner to its samples.
+    /// For each sample, its value minus the value at the pixel's upper-left corner.
     samples: [T; MAX_SAMPLES],
 }
 

@@ -60,7 +60,7 @@ impl Output {
     }
 }
 
-/// The state of sixteen slots of a thread, from its dispatch to its last message.
+/// The state of sixteen slots (pixels) of a thread, from its dispatch to its last message.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Slots {
     /// Samples of each slot that the primitive covers and that passed early tests; at most one for

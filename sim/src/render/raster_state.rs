@@ -441,7 +441,7 @@ fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
 
 type Patterns = ([[u8; 2]; 1], [[u8; 2]; 2], [[u8; 2]; 4], [[u8; 2]; 8]);
 
-/// The lists for one, two, four and eight samples, in 1/16 pixels.
+/// The sample positions of the pattern for one, two, four and eight samples, in 1/16 pixels.
 fn pattern_lists(p: &ThreeDStateSamplePattern) -> Patterns {
     (
         [at(p._1x_sample0_x_offset, p._1x_sample0_y_offset)],

@@ -87,7 +87,7 @@ pub struct RenderTarget {
     packed: Option<Packed>,
 }
 
-/// An element of four normalized bytes.
+/// The layout of an element of four normalized bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Packed {
     /// Positions of the lowest bits of red, green and blue. Alpha has bits 31:24.

@@ -293,9 +293,10 @@ impl StreamOut {
         written.map_err(|fault| exec.page(fault, "stream output"))
     }
 
-    /// Writes the offsets to their registers, and adds the counts to theirs. Writes the offsets
-    /// also to memory if 3DSTATE_SO_BUFFER has an address for them. Call once, after the last
-    /// primitive of a draw.
+    /// Writes the write offsets to the SO_WRITE_OFFSET registers. If statistics are enabled, adds
+    /// the counts of primitives to their registers. Also writes each offset to memory if its
+    /// 3DSTATE_SO_BUFFER has an address for it. Does nothing if stream output is disabled. Call
+    /// once, after the last primitive of a draw.
     ///
     /// # Errors
     /// A page fault.

@@ -143,7 +143,7 @@ impl Operation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(64))]
 pub struct Plan {
-    /// What to do; [`Operation::NONE`] for the general path.
+    /// The operation to run; [`Operation::NONE`] for the general path.
     pub operation: Operation,
     /// Base-2 logarithm of the number of channels.
     pub size: u8,
