@@ -74,7 +74,7 @@ pub enum Cond {
     /// Number of bits that the value of the enumeration implies.
     Bits(&'static Cond, &'static Enumeration),
     /// Number, counted from 1, of the last packet that an entry of the tables' `LASTS` looks for; 0
-    /// if there was none. This is the index of the entry.
+    /// if there was none. The operand is the index of the entry in `LASTS`.
     Last(u16),
     /// A statement about the elements of a group.
     Over(Quantifier, GroupRef, &'static Cond),
@@ -412,7 +412,7 @@ fn over(
             }
             Quantifier::Count => value.map(|count| count + 1),
         };
-        // An element with 0 decides `all`, and an element with 1 decides `any`.
+        // A zero decides `all`, and a value that is not zero decides `any`.
         !matches!((what, value), (Quantifier::All, Some(0)) | (Quantifier::Any, Some(1)))
     });
     match (complete, what) {

@@ -204,7 +204,7 @@ impl Reader {
             Current::Job => self.job(text),
             Current::Engines => self.engine(text),
             Current::Memory => {
-                self.note(format_args!("no line of memory: stored unchanged"));
+                self.note(format_args!("not a line about memory: stored unchanged"));
                 self.keep(text);
             }
             Current::Other(at) => {
@@ -248,7 +248,7 @@ impl Reader {
             self.leave_piece();
             match parse::hex_prefixed(length) {
                 Some((size, _)) => self.announced = Some((name.to_owned(), size, self.line)),
-                None => self.note(format_args!("[{name}] has no length")),
+                None => self.note(format_args!("the length of [{name}] is not a number")),
             }
             return true;
         }
@@ -300,7 +300,7 @@ impl Reader {
         match batch.and_then(|(_, address)| parse::hex_prefixed(address)) {
             Some((address, _)) => self.dump.batches.push(address),
             None => {
-                self.note(format_args!("no address of a batch: stored unchanged"));
+                self.note(format_args!("not the address of a batch: stored unchanged"));
                 self.keep(text);
             }
         }
