@@ -384,8 +384,8 @@ fn collect(
             Opcode::If | Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Wait,
         ) => {}
         _ => {
-            // The function with both results also writes remainders. They are assumed one register
-            // after the quotients.
+            // The function with both results also writes remainders. With at most 8 channels and
+            // adjacent elements, these are one register after the quotients.
             let both = u.function == Some(MathFunction::IntQuotientRemainder);
             for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
                 for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {
