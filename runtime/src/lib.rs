@@ -8,7 +8,7 @@
 //! * [`batch`](mod@batch): batches and the state that they point to
 //! * [`merge`]: packets merged from a part packed in advance and a part packed at draw time
 //! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream
-//! * [`capture`]: recorded submissions of programs, with the memory that they left
+//! * [`capture`]: recorded submissions of programs, with the contents of memory
 //! * [`check`](mod@check): violations of the manual's programming restrictions in dumps and batches
 //! * [`error_state`]: error states, the i915 driver's report on a GPU that hung, read and written
 //!   in every spelling

@@ -29,7 +29,7 @@ pub trait Memory {
             } else if tail.is_empty() {
                 break;
             } else {
-                // Fewer than four bytes: a dword that straddles pieces.
+                // Fewer than four bytes: the dword continues in another contiguous range.
                 let mut bytes = [0; 4];
                 if self.bytes(at, &mut bytes) < 4 {
                     break;

@@ -123,7 +123,8 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         Ok(self)
     }
 
-    /// The packet with the part's fields from the part, and all others from `rest`.
+    /// Returns the packet with the fields that the part owns from the part, and all other fields
+    /// from `rest`.
     ///
     /// # Errors
     /// [`MergeError::Overlap`] if a field that the part owns is not at its default in `rest`.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 /// writes to pages that are not stored yet are left out, with a note.
 pub const MAX_MEMORY: u64 = 4 << 30;
 
-/// Number of entries of the global page table: it maps 4 GiB (gen8_facts 1.1).
+/// Number of entries of the global page table, which maps 4 GiB (gen8_facts 1.1).
 const MAX_GLOBAL: u64 = 1 << 20;
 
 /// Bits of a frame number, which is the number of a physical page: page table entries hold bits
@@ -220,7 +220,7 @@ impl Image {
         }
     }
 
-    /// The frame of a page of the global space, private ones included.
+    /// The frame of a page of the global space, private frames included.
     pub(super) fn global_page(&self, page: u64) -> Option<u64> {
         self.global_frame(page)
             .or_else(|| Some(PRIVATE + page).filter(|frame| self.slots.contains_key(frame)))

@@ -37,7 +37,7 @@ const QUEUE_CONTROL: u32 = 0x550;
 /// Started work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Started {
-    /// Position in the decompressed file of the block that starts it, in bytes.
+    /// Position in the decompressed file of the block that starts the work, in bytes.
     pub position: u64,
     /// The engine.
     pub engine: EngineId,

@@ -37,7 +37,7 @@ const MAX_FRAMES: u64 = 1 << (39 - PAGE_SHIFT);
 ///
 /// Each object has physical pages of its own, which are written completely at its first use. A
 /// context has page tables of four levels, which map exactly the objects of its newest submission.
-/// On each engine it has a ring and an image; the engine restores the image from the second
+/// On each engine, a context has a ring and an image; the engine restores the image from the second
 /// submission on. A simulator waits for the end of each submission.
 #[derive(Debug)]
 pub struct Recorder<W> {

@@ -24,7 +24,7 @@ struct Run {
 }
 
 impl Run {
-    /// True if the other run follows this one, in addresses and in the image.
+    /// True if the run `next` follows this one, in addresses and in the image.
     fn leads_to(&self, next: &Run) -> bool {
         let slot = |run: &Run| run.slot.map(u64::from);
         self.page + self.count == next.page
@@ -76,7 +76,8 @@ impl<'a> View<'a> {
         Some(run)
     }
 
-    /// The run that holds a page if it was looked up before, otherwise the index where it belongs.
+    /// The run that holds a page, if it was looked up before; otherwise the index in `runs` at
+    /// which the run belongs.
     fn known(&self, page: u64) -> Result<Run, usize> {
         let runs = self.runs.borrow();
         let at = runs.partition_point(|run| run.page <= page);

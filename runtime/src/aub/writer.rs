@@ -19,8 +19,8 @@ const MAX_TEXT: usize = 32;
 const MAX_DATA: usize = PAGE as usize;
 
 /// Writes a memory trace, the newer kind of file, block by block. [`Reader`](super::Reader) and
-/// tools for the files of Mesa's intel_dump_gpu can read it. [`Recorder`](super::Recorder) writes
-/// whole submissions with it.
+/// tools for the files of Mesa's intel_dump_gpu can read the file. [`Recorder`](super::Recorder)
+/// writes whole submissions with a `Writer`.
 ///
 /// ```
 /// use genxml::aub::{Event, Reader, Space, Writer};

@@ -47,7 +47,8 @@ pub struct Buffer {
     pub(super) relocations: Vec<Relocation>,
     /// The contents of the buffer if it is a heap; `None` for other buffers.
     pub(super) contents: Option<Vec<Content>>,
-    /// Bases that the context has when the batch that starts here begins, given by the program.
+    /// Bases that the context has when the batch that starts in this buffer begins, given by the
+    /// program.
     pub(super) assumed: Vec<(SpaceKind, u64)>,
 }
 

@@ -101,9 +101,9 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A batch for engine `E`, with packets for its pipeline `P`.
 ///
-/// [`Batch::new`] uses one buffer; [`Batch::growing`] adds another buffer when one is full and
-/// jumps there. A batch is [`Neutral`] at first: `select_3d`, `select_media` and `select_gpgpu`
-/// return a batch that takes the commands of that pipeline.
+/// [`Batch::new`] uses one buffer. [`Batch::growing`] adds another buffer when one is full, and a
+/// jump to the new buffer. A batch is [`Neutral`] at first: `select_3d`, `select_media` and
+/// `select_gpgpu` return a batch that takes the commands of that pipeline.
 ///
 /// ```
 /// use genxml::batch::Batch;

@@ -30,7 +30,7 @@ pub enum BatchError {
         buffer: Arc<str>,
         /// What was to be put there.
         what: &'static str,
-        /// Bytes that it needs, with alignment.
+        /// Bytes that are needed, with alignment.
         needed: usize,
         /// Bytes that are left.
         available: usize,

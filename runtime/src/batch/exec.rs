@@ -47,7 +47,7 @@ pub struct RelocationEntry {
     pub presumed_offset: u64,
     /// `I915_GEM_DOMAIN_RENDER`.
     pub read_domains: u32,
-    /// `I915_GEM_DOMAIN_RENDER` if the GPU writes there, else 0.
+    /// `I915_GEM_DOMAIN_RENDER` if the GPU writes the object, else 0.
     pub write_domain: u32,
 }
 

@@ -142,8 +142,7 @@ impl References {
 
     /// Adds a reference for each waiting address. Searches `dwords` for the fields that hold the
     /// addresses. `dwords` are one packet, or consecutive structures, described by `container`, at
-    /// byte `at` of the buffer. Afterwards no address waits; if one is not found, no reference is
-    /// added.
+    /// byte `at` of the buffer. Afterwards no address waits. On an error, no reference is added.
     ///
     /// # Errors
     /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than the

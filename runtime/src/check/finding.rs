@@ -79,7 +79,7 @@ impl Finding {
 pub struct InKernel {
     /// GPU address of the kernel.
     pub kernel: u64,
-    /// Bytes from there to the instruction.
+    /// Bytes from the start of the kernel to the instruction.
     pub offset: u64,
     /// The disassembled instruction, or why it cannot be disassembled.
     pub text: String,

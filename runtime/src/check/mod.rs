@@ -28,8 +28,8 @@
 //!
 //! * [`Rules`]: the rules of a generation, with the severity of each
 //! * [`dump()`], [`memory`], [`only_batch`], [`raw`], [`kernel`]: a complete check in one call
-//! * [`Finding`]: a violation with its position, the values that cause it, and the packets around
-//!   it
+//! * [`Finding`]: a violation: its position, the values that cause it, and the packets around the
+//!   position
 
 mod fields;
 mod finding;

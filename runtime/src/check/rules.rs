@@ -61,9 +61,9 @@ pub(super) struct Plan {
     pub lasts: Vec<u16>,
     pub slot: Option<u16>,
     pub forgets: Forgets,
-    /// Structures inside it that have rules, or contain structures with rules.
+    /// Structures inside the container that have rules, or contain structures with rules.
     pub inside: Vec<Inside>,
-    /// The state for draws that it sets, and that it needs.
+    /// The state for draws that the packet sets, and that it needs.
     pub part: Part,
 }
 
@@ -81,12 +81,12 @@ pub(super) struct RuleReads {
 pub(super) struct Reads {
     /// Dwords of the container itself: the index, and a mask of the bits that are read.
     pub own: Vec<(u32, u32)>,
-    /// True if it reads elements of groups in the container.
+    /// True if the condition reads elements of groups in the container.
     pub groups: bool,
-    /// Slots of the other containers that it reads.
+    /// Slots of the other containers that the condition reads.
     pub slots: Vec<u16>,
-    /// True if it reads something that may differ for every packet: the order of packets, or the
-    /// use of a surface by kernels.
+    /// True if the condition reads something that may differ for every packet: the order of
+    /// packets, or the use of a surface by kernels.
     pub order: bool,
 }
 

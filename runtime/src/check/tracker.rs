@@ -21,7 +21,7 @@ pub(super) struct Tracker {
     /// matched; 0 if none has.
     lasts: Vec<u64>,
     /// Indices of the entries of `lasts` that the current packet matches. They take effect at the
-    /// next packet, because structures that it points to belong to it.
+    /// next packet, after the structures that the current packet points to were checked.
     pending: Vec<u16>,
     /// State for draws that was set (`defined`) or reported as missing (`missed`): bits of
     /// [`Part`](super::undefined::Part).
@@ -52,7 +52,7 @@ pub(super) struct Before<'a> {
 /// The last contents of a container that rules read.
 #[derive(Debug, Default, Clone)]
 struct Seen {
-    /// Value of the tracker's `changes` when it was recorded.
+    /// Value of the tracker's `changes` when the contents last changed.
     changed: u64,
     dwords: Vec<u32>,
     known: Known,
@@ -235,7 +235,7 @@ impl Facts for Now<'_> {
 
     fn role(&self, role: Role) -> Option<bool> {
         let uses = self.uses?;
-        // If a message is unknown, it may use the surface in this way.
+        // If not all messages are known, an unknown message may use the surface in this role.
         match uses.roles.contains(role) {
             true => Some(true),
             false => uses.complete.then_some(false),

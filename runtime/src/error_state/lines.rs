@@ -17,7 +17,7 @@ pub(crate) struct Lines<'a> {
     pub number: u64,
     /// The line without its line end; at most [`MAX_LINE`] bytes.
     pub text: Vec<u8>,
-    /// True if the rest of the line is still unread.
+    /// True if the rest of the line, or only its line end, is still unread.
     more: bool,
     /// True if the last line ended with a line end.
     ended: bool,

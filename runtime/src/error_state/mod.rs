@@ -163,7 +163,7 @@ pub struct Request {
 pub struct List {
     /// Its name: `Active (rcs0)`, `Pinned (global)`.
     pub name: String,
-    /// Number of its address space, if the file numbers them.
+    /// Number of its address space, if the file numbers the address spaces.
     pub vm: Option<u32>,
     /// The buffers in the list.
     pub rows: Vec<Listed>,

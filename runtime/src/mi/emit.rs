@@ -95,7 +95,8 @@ macro_rules! packets {
             $(#[doc = concat!("[`", stringify!($type), "`].")] $name($type),)*
         }
 
-        /// An engine whose command streamer has general registers and MI_MATH: all of them.
+        /// An engine whose command streamer has general registers and MI_MATH. All engines have
+        /// both.
         pub trait MiEngine: Engine {
             /// Base of the engine's registers.
             const BASE: EngineBase;

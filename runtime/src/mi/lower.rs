@@ -441,7 +441,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 
     fn operands(&mut self, a: &Link, b: &Link) -> Result<(Operand, Operand), MiError> {
-        // The operand that needs more registers goes first, while they are free.
+        // The operand that needs more registers is evaluated first, while more registers are free.
         if a.need >= b.need {
             let a = self.operand(a)?;
             Ok((a, self.operand(b)?))

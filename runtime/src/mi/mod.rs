@@ -61,9 +61,9 @@
 //!
 //! # Time of evaluation
 //!
-//! An expression is only a description. It is evaluated each time that the batch stores it, with
-//! the values of memory and registers at that point. [`keep`](Builder::keep) evaluates it once, at
-//! the current point of the batch:
+//! An expression is only a description. It is evaluated each time that a [`Builder`] stores it,
+//! with the values of memory and registers at that point of the batch. [`keep`](Builder::keep)
+//! evaluates it once, at the current point of the batch:
 //!
 //! ```
 //! # use genxml::{batch::Batch, core::Address, engine::Blitter, mi::{Builder, Operand, mem32, mem64}};

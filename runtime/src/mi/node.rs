@@ -103,7 +103,7 @@ impl Node {
         }
     }
 
-    /// True if MI_MATH computes it, false if it only moves dwords.
+    /// True if MI_MATH computes the node, false if packets only move its dwords.
     pub fn calculated(&self) -> bool {
         matches!(self.kind, Kind::Not(_) | Kind::Binary(..) | Kind::Shift(..) | Kind::Flag(..))
     }
