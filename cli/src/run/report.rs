@@ -98,7 +98,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// The position of a fault.
+    /// The position of the fault; `None` if the run did not end with a fault, or its position is
+    /// unknown.
     pub fn place(&self) -> Option<Place> {
         match self {
             Stop::Fault { fault, .. } => fault.place(),

@@ -33,9 +33,9 @@ impl Unread<'_> {
         record.problems = record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
     }
 
-    /// True if the fields of the packet have no issue, given that the last packet of its kind, with
-    /// the dwords `before`, had none. Also false if that packet had another length. The record gets
-    /// no items.
+    /// True if the fields of the packet have no issue, given that an earlier packet of the same
+    /// type, with the dwords `before`, had none. Also false if the earlier packet had another
+    /// length. The record gets no items.
     pub(crate) fn sound(&self, record: &mut Record, before: &[u32]) -> bool {
         let Record { dwords, items, .. } = record;
         if before.len() != dwords.len() {

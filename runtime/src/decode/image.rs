@@ -9,8 +9,8 @@ use std::io;
 /// Bytes of the status page, which comes first (2d p.305).
 const STATUS_PAGE: u64 = 4096;
 
-/// Bytes decoded if the length of the image is not given: the page of registers (facts:
-/// context_image).
+/// Bytes decoded after the status page if the length of the image is not given: the page of
+/// registers (facts: context_image).
 const REGISTER_PAGE: u64 = 4096;
 
 impl Walker<'_> {

@@ -26,7 +26,7 @@ const MAX_NONSENSE: u32 = 8;
 pub(super) struct Used {
     /// The roles of each binding table index that a message uses.
     pub surfaces: Vec<Option<Roles>>,
-    /// One bit per sampler.
+    /// The samplers that messages use: one bit for each index.
     pub samplers: u16,
     /// Pairs of binding table index and sampler that one message uses.
     pub meetings: BTreeSet<(u8, u8)>,
@@ -72,8 +72,8 @@ impl Used {
             .map(|(index, _)| index as u32)
     }
 
-    /// The samplers that messages use. If some messages are unknown, also those within the count
-    /// for prefetching.
+    /// The samplers that messages use, one bit each. If some messages are unknown, also the first
+    /// `count` samplers, which hardware prefetches.
     pub fn samplers_or(&self, count: u32) -> u16 {
         match self.complete {
             true => self.samplers,

@@ -36,7 +36,7 @@ pub struct Record {
     /// Disassembly: byte offset in the kernel and text. A send is followed by its message, with the
     /// same offset.
     pub lines: Vec<(u32, String)>,
-    /// The remark, or a remark on the packet; empty if there is none.
+    /// The text of a record of kind `Note`, or a remark on another record; empty if there is none.
     pub note: String,
     /// For the target of a binding table entry: how kernels use it, if known.
     pub uses: Option<Uses>,
@@ -68,7 +68,7 @@ pub enum Kind {
     Packet,
     /// A command for which the tables describe only the header.
     Partial,
-    /// A command that is not in the tables. Its length follows from the rules for its kind.
+    /// A command that is not in the tables. Its length follows from the rules for its command type.
     Unknown,
     /// A structure in memory.
     Struct,

@@ -91,8 +91,8 @@ impl Tables {
             let id = builder.plan(container);
             by_name.entry(container.name).or_insert(id);
         }
-        // Of two descriptions of a register, the one for this offset alone is more precise than
-        // the one for every engine, so it goes first.
+        // Of two registers at an offset, the description of the register of a single engine is more
+        // precise than that of a register of every engine. It is sorted first, and kept.
         let mut registers: Vec<_> = registers(containers, engines)
             .map(|(at, found)| (at, found, builder.plan(found.register)))
             .collect();

@@ -555,7 +555,7 @@ impl<W: Write> Sink for TextWriter<W> {
     }
 
     fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
-        // The unit of a pitch depends on another field.
+        // The fields of a blit are decoded together: the unit of a pitch depends on another field.
         if self.headers || unread.plan.follow == Follow::Blit {
             unread.items(record);
             return self.record(record);
