@@ -295,7 +295,7 @@ mod iterate {
             .bench_local(|| read(black_box(dwords)));
     }
 
-    /// Finds each packet, and matches on its kind.
+    /// Finds each packet, and matches on its type.
     #[divan::bench]
     fn matching(bencher: Bencher) {
         over(bencher, &batch(), |dwords| {
@@ -315,7 +315,7 @@ mod iterate {
         });
     }
 
-    /// Finds each packet, and unpacks those of three kinds.
+    /// Finds each packet, and unpacks those of three types.
     #[divan::bench]
     fn unpacking_three_kinds(bencher: Bencher) {
         over(bencher, &batch(), |dwords| {

@@ -73,7 +73,7 @@ impl fmt::Display for BatchDiff<'_> {
 }
 
 /// Compares two batches of `engine` packet by packet. Equal packets are paired first, as many as
-/// possible in order; between them packets of the same kind. The others were removed or added.
+/// possible in order; between them, packets of the same type. The others were removed or added.
 /// Jumps are not followed.
 ///
 /// ```
@@ -103,7 +103,7 @@ pub fn batches<'a>(engine: EngineId, a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a
 
 fn of<'a, P: EnginePacket<'a>>(a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a> {
     let (old, new) = (places::<P>(a), places::<P>(b));
-    // Equal packets get equal numbers in `contents`, packets of the same kind in `kinds`.
+    // Equal packets get equal numbers in `contents`, packets of the same type in `kinds`.
     let (mut contents, mut kinds) = (HashMap::new(), HashMap::new());
     let mut numbers = |places: &[Place<'a>]| -> (Vec<u32>, Vec<u32>) {
         let numbers = places.iter().map(|place| {

@@ -35,7 +35,7 @@ pub(super) struct Changed {
     /// If no field differs: lines or dwords that are only in the first dump (false) or only in the
     /// second (true).
     pub lines: Vec<(bool, String)>,
-    /// Differences in what it points to.
+    /// Differences in what the entry points to.
     pub inner: Vec<TreeStep>,
 }
 

@@ -1,4 +1,4 @@
-//! The differences of two packets of one kind.
+//! The differences of two packets of one type.
 
 use genxml_core::bits;
 use genxml_core::members::{Element, Level, Member, Value};
@@ -6,10 +6,10 @@ use genxml_core::reflect::{Container, Field};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The differences of two packets of one kind.
+/// The differences of two packets of one type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PacketDiff {
-    /// Kind of both packets.
+    /// Description of the type of both packets.
     pub container: &'static Container,
     /// The changes, in order of the bits.
     pub changes: Vec<Change>,
@@ -79,7 +79,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// Compares two packets of the kind `info` field by field. In the fixed part, missing dwords count
+/// Compares two packets of the type `info` field by field. In the fixed part, missing dwords count
 /// as zero. Missing elements of an array count as absent.
 pub fn packets(info: &'static Container, a: &[u32], b: &[u32]) -> PacketDiff {
     let mut changes = Vec::new();

@@ -167,7 +167,7 @@ impl Tree {
         }
     }
 
-    /// The text of a remark; if addresses are ignored, without its hexadecimal digits.
+    /// The text of a remark; if addresses are ignored, without its hexadecimal numbers.
     fn remark(&self, text: &str) -> String {
         if !self.ignore.addresses {
             return text.to_owned();

@@ -125,7 +125,7 @@ impl Dump {
         }
     }
 
-    /// The name of the capture or file.
+    /// The name of the capture, file or built batch; `dwords` for plain dwords without a file.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -73,7 +73,7 @@ fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'st
     Some(tables.register(base.wrapping_add(offset)).map_or(container, |at| at.register))
 }
 
-/// The busy units of an engine.
+/// The registers of `DONE` that the file has for an engine, each with its busy units.
 pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
     let mut units = Vec::new();
     for register in &engine.registers {
