@@ -48,7 +48,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word of the specification.
+    /// The name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Workaround => "workaround",
@@ -100,7 +100,7 @@ pub enum Quantifier {
 }
 
 impl Quantifier {
-    /// The word of the specification.
+    /// The name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Quantifier::All => "all",
@@ -152,7 +152,7 @@ pub struct GroupRef {
     pub count: u32,
 }
 
-/// The search of a [`Cond::Last`]: packets of one kind, optionally only those that fulfil a
+/// The search of a [`Cond::Last`]: packets of one type, optionally only those that fulfil a
 /// condition.
 #[derive(Debug)]
 pub struct Last {
@@ -189,7 +189,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The word of the specification.
+    /// The name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Role::Sampled => "sampled",

@@ -1,4 +1,4 @@
-//! Decodes dwords to items by a plan.
+//! Decodes the dwords of a container into items, with the prepared description of the container.
 
 use super::bases::Bases;
 use super::effects::Follow;

@@ -94,7 +94,8 @@ const MAX_REMARKS: usize = 256 << 10;
 pub struct Page {
     /// The name of what was decoded, for example a file.
     pub input: String,
-    /// For an error state: the summary of the hang as lines of text; empty if there is none.
+    /// For an error state or a device coredump: the summary of the hang as lines of text. Empty for
+    /// other dumps.
     pub hang: String,
 }
 
