@@ -468,7 +468,7 @@ pub enum Base {
 /// A field that a rule refers to. It may be in a nested structure or in an element of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldRef {
-/// The container or element from which `start` and `end` count.
+    /// The container or element from which `start` and `end` count.
     pub base: Base,
     /// The name as written.
     pub name: String,

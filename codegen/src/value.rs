@@ -76,9 +76,9 @@ pub(crate) fn fits(text: &str, width: u32) -> Option<u64> {
     number(text).filter(|value| *value <= ones(width))
 }
 
-/// Converts a `default` to stored bits. Unsigned integers are stored values. Signed integers (`-1`),
-/// fixed point (`1.5`) and floats (`1.0`) are meant values unless written `0x...` or `0b...`.
-/// Enumerations may use names, booleans `true` and `false`.
+/// Converts a `default` to stored bits. Unsigned integers are stored values. Signed integers
+/// (`-1`), fixed point (`1.5`) and floats (`1.0`) are meant values unless written `0x...` or
+/// `0b...`. Enumerations may use names, booleans `true` and `false`.
 pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Result<u64, String> {
     let text = text.trim();
     let hex = text.starts_with("0x") || text.starts_with("0b");

@@ -15,9 +15,9 @@ pub(crate) struct PendingRule {
     pub(super) condition: (String, Span),
     /// Names of fields of the rule's container that could not be read.
     pub(super) lost: Vec<String>,
-    }
+}
 
-    impl PendingRule {
+impl PendingRule {
     /// Parses the condition, now that every container is known.
     pub fn resolve(self, spec: &Spec, problems: &mut Vec<Diagnostic>) -> Option<Rule> {
         let (text, span) = &self.condition;

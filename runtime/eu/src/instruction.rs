@@ -124,8 +124,8 @@ pub enum PredicateControl {
     AnyV,
     /// Align1: the channel's bit is set in both of two flags.
     AllV,
-    /// A bit is set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only
-    /// 4.
+    /// At least one bit is set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In
+    /// Align16 only 4.
     Any(u8),
     /// All bits are set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16
     /// only 4.

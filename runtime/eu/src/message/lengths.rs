@@ -235,8 +235,9 @@ fn data_port_1(dwords: &[u32; 1]) -> Payload {
     }
 }
 
-/// Lengths of untyped surface messages: addresses, and one register of data for each channel and
-/// eight slots. Addresses of 64 bits take twice the registers.
+/// Lengths of untyped surface messages: addresses, and one register of data for each enabled
+/// component (x, y, z, w) and eight slots. Addresses of 64 bits take twice the registers, except in
+/// SIMD4x2.
 fn untyped(dwords: &[u32; 1]) -> Payload {
     use md::MtDp1;
     let message = msd::Msd1Us::unpack_lossy(dwords);
@@ -282,8 +283,8 @@ fn answer(dwords: &[u32; 1], registers: u8) -> Span {
     Span::exactly(if wanted { registers } else { 0 })
 }
 
-/// Data registers per eight slots: up to four bytes share one register, a dword needs one, a qword
-/// two.
+/// Data registers for eight slots. For each slot: up to four bytes take one register, eight bytes
+/// take two; each dword takes one, each qword two.
 fn scattered(dwords: &[u32; 1]) -> Option<Span> {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let elements = match message.data_size {

@@ -149,7 +149,7 @@ impl<'a> View<'a> {
         Some(elements)
     }
 
-    /// The elements of a source in Align1, if it is addressed directly.
+    /// The elements of a source in Align1, if it is addressed directly and has a vertical stride.
     pub fn read_elements(&self, source: &Source) -> Option<Elements> {
         let byte = direct_byte(&source.register)?;
         let Vertical::Stride(vertical) = source.region.vertical else { return None };
