@@ -19,7 +19,7 @@ pub enum Kind {
     End,
 }
 
-/// A piece of the text.
+/// A token of the source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     /// Kind of the token.

@@ -1,5 +1,6 @@
 //! Numbers of registers that messages send and return, from the payloads of 2d p.115-501. For
-//! messages without a page in the manual, the numbers are those that Mesa's compiler emits.
+//! messages without a page in the manual, the numbers are those that Mesa's compiler emits. A slot
+//! is the place of one channel's data in a payload.
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;

@@ -15,7 +15,7 @@ pub struct Slot {
     pub position: u64,
     /// The instruction, or the error.
     pub instruction: Result<Instruction, DecodeError>,
-    /// True if all its bits are zero.
+    /// True if all bits of the instruction are zero.
     pub zero: bool,
 }
 
