@@ -89,7 +89,8 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The rules of Broadwell with these levels.
+    /// The rules of Broadwell with these levels. If several options name a rule, --allow overrides
+    /// --deny, and --deny overrides --warn.
     pub fn rules(&self) -> Result<Rules, Error> {
         let mut rules = Rules::gen8();
         for (ids, level) in

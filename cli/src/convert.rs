@@ -158,7 +158,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         (To::Capture, None, None) => job.aub_to_capture()?,
         (To::ErrorState, None, None) => job.aub_to_error_state()?,
         (To::Capture, Some(_), None) | (To::Aub, None, None) => {
-            return Err(bad_input(format!("{place}: is already of that kind")));
+            return Err(bad_input(format!("{place}: input and output are of the same kind")));
         }
     };
     for note in &job.notes {
@@ -168,7 +168,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         return Err(bad_input(format!("{place}: there is no submission {wanted}")));
     }
     if execs == 0 {
-        eprintln!("genx: {place}: it has no submission that can be written");
+        eprintln!("genx: {place}: the dump has no submission that can be written");
     }
     Ok(Exit::Ok)
 }

@@ -69,7 +69,7 @@ pub struct Args {
 enum OutputFormat {
     /// Readable text
     Text,
-    /// One line with a JSON object for each record
+    /// One line with a JSON object for each submission, and for each packet with what it points to
     Json,
     /// One interactive HTML page without external files
     Html,
@@ -78,7 +78,7 @@ enum OutputFormat {
 /// When to use colours.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub enum When {
-    /// If the output is a terminal
+    /// If the output is a terminal and NO_COLOR is not set
     Auto,
     /// Always
     Always,
@@ -175,7 +175,8 @@ fn page(
     Ok(summary)
 }
 
-/// Reports on standard error which parts of the dump are missing in the output.
+/// Reports on standard error the number of unknown packets, and a batch that was not decoded to
+/// its end.
 fn report(summary: &Summary) {
     if summary.unknown > 0 {
         eprintln!("genx: {} of {} packets are unknown", summary.unknown, summary.packets);

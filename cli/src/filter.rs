@@ -41,7 +41,7 @@ impl Filters {
     /// The filter that the options describe.
     ///
     /// # Errors
-    /// If a name is in no table.
+    /// If no packet, structure, register or field has a name that an option gives.
     pub fn filter(&self, tables: &Tables) -> Result<Filter, Error> {
         let packets: Vec<Glob> = self.packet.iter().map(|name| Glob::new(name)).collect();
         packets.iter().try_for_each(|glob| known_container(tables, glob))?;

@@ -1,4 +1,5 @@
-//! The summary of a hang, which `genx decode` prints before the rest of an error state.
+//! The summary of a hang, which `genx decode` prints before the packets of an error state or a
+//! device coredump.
 
 use genxml::hang::{Style, Summary};
 use std::io::{self, Write};

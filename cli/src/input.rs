@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// A dump of any kind.
 #[derive(clap::Args, Debug)]
 pub struct Input {
-    /// A capture directory, an AUB file, an error state, a device coredump, or - for standard input.
-    /// Files may be compressed (gzip, xz, zstd). With --raw, a file of little-endian dwords
+    /// A capture directory, an AUB file, an error state, a device coredump, or - for standard
+    /// input. Files may be compressed (gzip, xz, zstd). With --raw, a file of little-endian dwords
     input: PathBuf,
     #[command(flatten)]
     raw: Raw,
@@ -36,7 +36,7 @@ impl Input {
         self.raw.open(&self.input)
     }
 
-    /// The name on the command line.
+    /// The input as the command line gives it.
     pub fn name(&self) -> String {
         self.input.display().to_string()
     }
@@ -60,7 +60,7 @@ impl Raw {
         Dump::open(path, &how).map_err(bad_input)
     }
 
-    /// Address of the first byte.
+    /// GPU address of the first byte, from --address.
     pub fn address(&self) -> u64 {
         self.address
     }

@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     Ok(if found { Exit::Ok } else { Exit::Differs })
 }
 
-/// The kind of writes that the options select.
+/// The state that --state or --register selects; `None` without these options.
 fn what(args: &Args) -> Result<Option<What>, Error> {
     let tables = Tables::gen8();
     match (&args.state, &args.register) {
@@ -190,8 +190,8 @@ fn before(args: &Args, dump: &mut Dump, what: Option<&What>, draw: u64) -> Resul
     }
 }
 
-/// Prints writes; without `fields`, only the first line of each. Returns false if nothing was
-/// printed.
+/// Prints the writes that the filters select. In text without `fields`, prints only the first line
+/// of each. Returns false if nothing was printed.
 fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
     let filter = args.filters.filter(Tables::gen8())?;
     let mut found = false;
@@ -237,7 +237,7 @@ fn show(args: &Args, all: &[StateWrite], fields: bool) -> Result<bool, Error> {
         Ok(())
     })?;
     if !found && !args.json {
-        eprintln!("genx: nothing in the dump writes it");
+        eprintln!("genx: no write of this state is found");
     }
     Ok(found)
 }

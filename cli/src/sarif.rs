@@ -1,9 +1,10 @@
 //! Converts findings to SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format), for viewers
 //! and continuous integration.
 //!
-//! The log has one run with one artifact, the dump. Each finding is a result. It refers to a rule in
-//! the tool's list of rules, which has the help text. Its physical location is the dump and the GPU
-//! address in it. Its logical locations are submission, packet, structure or instruction.
+//! The log has one run with one artifact, the dump. Each finding is a result. It refers to a rule
+//! in the tool's list of rules, which has the help text. Its physical location is the dump and the
+//! GPU address in it. Its logical locations are the packet and, if the packet only points to it,
+//! the structure or instruction; their full names start with the submission.
 
 use genxml::check::{Finding, Summary};
 use genxml::core::rule::Severity;

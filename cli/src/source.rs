@@ -47,7 +47,7 @@ pub fn built_in() -> Loaded {
     load::read_texts(codegen::GEN8)
 }
 
-/// The rules that the option selects.
+/// The rules for reading files that --foreign selects.
 pub fn dialect(foreign: bool) -> Dialect {
     if foreign { Dialect::Mesa } else { Dialect::BySource }
 }
@@ -75,7 +75,7 @@ pub fn xml_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// The indexes of the folders among `paths`.
+/// The index files that exist in the folders among `paths`.
 pub fn indexes(paths: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     paths.iter().map(|path| path.join(index::FILE)).filter(|path| path.is_file())
 }

@@ -11,7 +11,8 @@ use genxml_sim::surface::{Surface, SurfaceKind};
 const MOST: u32 = 512;
 
 /// A picture of the first level and slice of the surface state's view. `None` if the surface is not
-/// an image, is not in memory, or has a format without channels (blocks of compressed texels).
+/// an image, if none of its tested texels are in memory, or if its format has blocks of compressed
+/// texels or less than 8 bits for each texel.
 pub fn picture(state: &RenderSurfaceState, memory: &dyn Memory) -> Option<Picture> {
     let surface = Surface::resolve(state).ok()?;
     let codec = surface.codec.filter(|_| surface.kind == SurfaceKind::Image)?;

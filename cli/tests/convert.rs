@@ -24,8 +24,8 @@ fn run(input: &Path) -> (i32, String, String) {
     finish(genx(["run", input.to_str().unwrap()]))
 }
 
-/// The batch of the first submission of a capture, its engine, and its memory without the zeros at
-/// the ends of pages.
+/// Of the first submission of a capture: the address of its batch, its engine, and its memory by
+/// page, without the zeros at the end of each page.
 fn first(path: &Path) -> (u64, EngineId, BTreeMap<u64, Vec<u8>>) {
     let capture = Capture::open(path).unwrap();
     let mut playback = Playback::new(&capture);

@@ -11,8 +11,9 @@ use crate::{emit, load};
 /// true for features of the crate that are on. A unit whose feature is off has only tables, unless
 /// a unit with types uses one of its types.
 ///
-/// # Errors A report of all problems if one of them is an error. Warnings alone are not an error. A
-/// report also if a file cannot be written.
+/// # Errors
+/// A report of all problems if one of them is an error, or if a file cannot be written. Warnings
+/// alone are not an error.
 pub fn build(
     spec_files: &[PathBuf],
     enabled: &dyn Fn(&str) -> bool,

@@ -33,7 +33,7 @@ pub fn is_index(path: &str) -> bool {
 /// The text of an index.
 #[derive(Debug, Clone)]
 pub struct Index {
-    /// Its path and text.
+    /// Path and text of the index.
     pub(crate) file: SourceFile,
 }
 
@@ -205,7 +205,8 @@ fn of_container(spec: &Spec, container: &Container) -> Entry {
     entry
 }
 
-/// FNV-1a with 64 bits. The index needs a digest that never changes and detects accidents.
+/// FNV-1a with 64 bits. The index needs an algorithm that never changes and detects accidental
+/// changes.
 struct Digest(u64);
 
 impl Default for Digest {

@@ -29,7 +29,8 @@ pub struct Listed {
     pub dwords: u32,
     /// A tail of variable length follows.
     pub variable: bool,
-    /// Number of fields (each field of a group counts once), or of an enumeration's values.
+    /// Number of fields, or of an enumeration's values. Each field of a group counts once; fields
+    /// of groups inside groups do not count.
     pub fields: usize,
     /// Byte offset of a register; from the base of each engine if `per_engine`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,8 +107,8 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
 /// Conditions for listed items. The default keeps everything.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Part of the name, in any case. With `*` (any characters) or `?` (one character), the whole
-    /// name.
+    /// Part of the name, in any case. With `*` (any characters) or `?` (one character), a pattern
+    /// for the whole name.
     pub name: Option<String>,
     /// `instruction`, `struct`, `register` or `enum`.
     pub kind: Option<String>,
@@ -162,7 +163,7 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Width of the column of names. A longer name moves the rest of its line to the right.
+/// Maximum width of the column of names. A longer name moves the rest of its line to the right.
 const NAMES: usize = 44;
 
 /// Formats the list as a table: headings, one line for each item, and totals.

@@ -412,8 +412,8 @@ fn header(trees: &[Tree], loaded: &mut Loaded) {
 const ITEMS: &[&str] = &["engine", "enum", "struct", "instruction", "register"];
 const ROOT_CHILDREN: &[&str] = &["import", "engine", "enum", "struct", "instruction", "register"];
 
-/// Returns the items of all files: for each file its own, then the imported ones that it neither
-/// excludes nor defines itself.
+/// Returns the items of all files. For each file that is not imported: its own items, then the
+/// imported ones that it neither excludes nor defines itself.
 fn collect<'a>(trees: &'a [Tree], problems: &mut Vec<Diagnostic>) -> Vec<Item<'a>> {
     let own: HashMap<usize, Vec<Item<'a>>> =
         trees.iter().map(|tree| (tree.file, own_items(tree, problems))).collect();

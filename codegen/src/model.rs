@@ -5,7 +5,7 @@
 
 pub use crate::source::{SourceFile, Span};
 
-/// A specification: all units of one generation.
+/// A specification of one generation: the contents of all its files.
 #[derive(Debug, Clone, Default)]
 pub struct Spec {
     /// Name of the platform, `BDW`.
@@ -112,8 +112,8 @@ pub struct Container {
     /// Structure, instruction or register.
     pub kind: Kind,
     /// Size in bits of the fixed part: `length` dwords or `size` bits. 32 for a register without
-    /// `length`. For an instruction without `length`, up to the end of its last field or group,
-    /// rounded up to dwords; a variable group counts as empty.
+    /// `length`. For an instruction, or a structure of Mesa's, without them: up to the end of its
+    /// last field or group, rounded up to dwords. A variable group counts as empty.
     pub bits: u32,
     /// Fields in order of their first bit.
     pub fields: Vec<Field>,
@@ -123,9 +123,11 @@ pub struct Container {
     pub views: Vec<View>,
     /// Programming restrictions.
     pub rules: Vec<Rule>,
-    /// Set if the newest value stays in force for later packets (`latch`).
+    /// Set if the newest packet or structure of this type stays in force for later packets
+    /// (`latch`).
     pub latch: Option<Latch>,
-    /// Only the header is described (`partial`). Bits without a field are unknown, not reserved.
+    /// Only some bits are described, such as the header (`partial`). Bits without a field are
+    /// unknown, not reserved.
     pub partial: bool,
     /// Fields may overlap without being variants: `overlap="allowed"`, or the file is Mesa's.
     pub overlap_allowed: bool,
@@ -138,13 +140,15 @@ pub struct Container {
 }
 
 impl Container {
-    /// The field that selects the entry of latched state, if there are several entries.
+    /// If the latched state is a table (such as that of vertex buffers), the field that selects the
+    /// entry that a packet sets; otherwise `None`.
     pub fn latch_index(&self) -> Option<&Field> {
         let name = self.latch.as_ref()?.index.as_ref()?;
         self.fields.iter().find(|field| field.name == *name)
     }
 
-    /// Largest size in dwords, including a variable tail; `None` if the tail has no limit.
+    /// Largest size in dwords, including a variable tail; `None` if no length field limits the
+    /// tail.
     pub fn max_dwords(&self) -> Option<u32> {
         if self.groups.iter().all(|group| group.count != 0) {
             return Some(self.bits.div_ceil(32));
@@ -178,7 +182,8 @@ impl Container {
 /// State that stays in force until a newer value replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Latch {
-    /// Name of the field that selects the entry; `None` if there is a single entry.
+    /// Name of the field that selects the entry if the state is a table; `None` if there is only
+    /// one state.
     pub index: Option<String>,
 }
 
@@ -287,20 +292,20 @@ pub struct Field {
     pub exists_if: Option<Expr>,
     /// Name of the set of alternatives and of this alternative (`variant="set/alternative"`).
     pub variant: Option<(String, String)>,
-    /// Unit; may be empty.
+    /// Unit of measurement; may be empty.
     pub unit: String,
     /// One line in our own words; may be empty.
     pub doc: String,
     /// Volume and page, or the fact's origin; empty if it is that of the container.
     pub source: String,
-    /// The reason why the row is derived or doubtful (`derived`, `doubtful`).
+    /// The reason why the description is derived or doubtful (`derived`, `doubtful`); may be empty.
     pub doubt: String,
     /// The element's opening tag.
     pub span: Span,
 }
 
-/// A further description of the bits of fields (`view`). Rules can name it. While its condition
-/// holds, the rules of its structure apply.
+/// A further description of the bits of fields (`view`). Rules can name it. If its type is a
+/// structure, the rules of this structure apply while the condition of the view holds.
 #[derive(Debug, Clone)]
 pub struct View {
     /// Name, position and type.
@@ -365,11 +370,11 @@ pub enum Stored {
     /// The two values are equal.
     #[default]
     Plain,
-    /// `minus-one`
+    /// `minus-one`: the meant value is the stored value plus one.
     MinusOne,
-    /// `shifted:N`
+    /// `shifted:N`: the meant value is the stored value times 2^N.
     Shifted(u32),
-    /// `log2`
+    /// `log2`: the meant value is 2 to the power of the stored value.
     Log2,
 }
 
@@ -424,8 +429,8 @@ pub enum Cond {
     In(Box<Cond>, Vec<(u64, u64)>),
     /// The attribute `bits` of an enumeration's value.
     Bits(Box<Cond>, EnumId),
-    /// Position of the last instruction of this kind before the current one. With a condition, only
-    /// instructions whose fields satisfy it count.
+    /// Position of the last packet of this instruction before the current packet. With a condition,
+    /// only packets whose fields satisfy the condition count.
     Last(ContainerId, Option<Box<Cond>>),
     /// A statement about the elements of a group. `Count` has no body.
     Over(Quantifier, GroupRef, Option<Box<Cond>>),
@@ -463,7 +468,7 @@ pub enum Base {
 /// A field that a rule refers to. It may be in a nested structure or in an element of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldRef {
-    /// Where from.
+    /// The container or element from which `start` and `end` count.
     pub base: Base,
     /// The name as written.
     pub name: String,
@@ -471,14 +476,14 @@ pub struct FieldRef {
     pub start: u32,
     /// Last bit.
     pub end: u32,
-    /// Its values, if they have names.
+    /// The enumeration of the field's values, if they have names.
     pub list: Option<EnumId>,
 }
 
 /// A group that a rule names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRef {
-    /// Where from.
+    /// The container or element from which `start` counts.
     pub base: Base,
     /// The name as written.
     pub name: String,

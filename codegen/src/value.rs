@@ -61,7 +61,7 @@ fn twos_complement(value: i128, width: u32) -> Option<u64> {
     (-half..half).contains(&value).then_some(value as u64 & ones(width))
 }
 
-/// Parses a decimal number and multiplies it by 2^`frac`; `None` if the result is not an integer.
+/// Parses a number and multiplies it by 2^`frac`; `None` if the result is not an integer.
 fn scaled(text: &str, frac: u32) -> Option<i128> {
     if let Some(value) = signed(text) {
         return value.checked_mul(1i128.checked_shl(frac)?);
@@ -76,9 +76,9 @@ pub(crate) fn fits(text: &str, width: u32) -> Option<u64> {
     number(text).filter(|value| *value <= ones(width))
 }
 
-/// Converts a `default` to stored bits. Integers are stored values. Fixed point (`1.5`) and floats
-/// (`1.0`) are meant values unless written `0x...` or `0b...`. Enumerations may use names, booleans
-/// `true` and `false`.
+/// Converts a `default` to stored bits. Unsigned integers are stored values. Signed integers
+/// (`-1`), fixed point (`1.5`) and floats (`1.0`) are meant values unless written `0x...` or
+/// `0b...`. Enumerations may use names, booleans `true` and `false`.
 pub(crate) fn default(text: &str, ty: &Type, width: u32, enums: &[Enum]) -> Result<u64, String> {
     let text = text.trim();
     let hex = text.starts_with("0x") || text.starts_with("0b");

@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Lifetime, Local, Pat, Result, Stmt, Token, UnOp, braced};
 
-/// Expands the macro to a block whose value is the result.
+/// Expands the macro to a block whose value is `Ok(())`, or the first error of a packet.
 pub fn expand(input: TokenStream) -> Result<TokenStream> {
     if input.is_empty() {
         let message =
@@ -70,7 +70,7 @@ enum Statement {
     Let(Local),
     /// A block of plain Rust.
     Plain(Expr),
-    /// `if` or `else if` with conditions, and a last `else`.
+    /// The branches of `if` and `else if`, each with its condition, and the branch of `else`.
     If(Vec<(Expr, Vec<Statement>)>, Option<Vec<Statement>>),
     For(Pat, Expr, Vec<Statement>),
 }

@@ -192,8 +192,9 @@ fn flatten(tokens: TokenStream, flat: &mut Vec<(String, Span)>) {
     }
 }
 
-/// Returns the lines of the longest non-decreasing sequence, and `None` for all others. A token
-/// that `macro_rules!` inserted has a line elsewhere in the source, so it is not in the sequence.
+/// Returns for each token its line, or `None` if the line is not in the longest non-decreasing
+/// sequence of lines. A token that `macro_rules!` inserted has a line elsewhere in the source, so
+/// its line is usually not in that sequence.
 fn in_order(lines: &[usize]) -> Vec<Option<usize>> {
     // `ends`: for each length, the index of the smallest last line of a sequence of that length.
     // `before`: the index before each index in its sequence.

@@ -63,7 +63,7 @@ impl Packets for Random {
     }
 }
 
-/// 64 packets of a kind.
+/// 64 packets of one type.
 struct Samples<T: Fixed>(Vec<T::Dwords>);
 
 impl<T: Fixed> Samples<T> {
@@ -151,7 +151,7 @@ impl Mix {
     }
 }
 
-/// Measures `read`. Each call gets an index that is one larger.
+/// Measures `read`. Its argument is the number of earlier calls.
 fn counted(bencher: Bencher, bytes: usize, mut read: impl FnMut(usize)) {
     let mut index = 0usize;
     bencher.counter(BytesCount::new(bytes)).bench_local(|| {
@@ -295,7 +295,7 @@ mod iterate {
             .bench_local(|| read(black_box(dwords)));
     }
 
-    /// Finds each packet, and matches on its kind.
+    /// Finds each packet, and matches on its type.
     #[divan::bench]
     fn matching(bencher: Bencher) {
         over(bencher, &batch(), |dwords| {
@@ -315,7 +315,7 @@ mod iterate {
         });
     }
 
-    /// Finds each packet, and unpacks those of three kinds.
+    /// Finds each packet, and unpacks those of three types.
     #[divan::bench]
     fn unpacking_three_kinds(bencher: Bencher) {
         over(bencher, &batch(), |dwords| {

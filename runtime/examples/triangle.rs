@@ -69,8 +69,8 @@ fn pixel_shader() -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(encoded?.concat())
 }
 
-/// A stall of the command streamer. It needs a second bit; Stall at Pixel Scoreboard is the
-/// cheapest one.
+/// A stall of the command streamer. The manual requires another bit with it; Stall at Pixel
+/// Scoreboard is the cheapest one.
 const STALL: PipeControl = PipeControl {
     command_streamer_stall_enable: true,
     stall_at_pixel_scoreboard: true,
@@ -114,7 +114,8 @@ fn geometry(batch: &mut Batch<Render, ThreeD>) -> Result<(), BatchError> {
     Ok(())
 }
 
-/// Emits the vertices: the header, which hardware reads, and a position.
+/// Emits the state of vertex fetch. Each vertex has a header, which hardware reads, and a
+/// position.
 fn fetch(batch: &mut Batch<Render, ThreeD>, vertices: &Buffer) -> Result<(), Box<dyn Error>> {
     use ThreeDVertexComponentControl as Component;
     let buffers = [packet! {

@@ -54,9 +54,9 @@ fn container(name: &str) -> Result<&'static Container, JsonError> {
     })
 }
 
-/// The fields of the container `info` that starts with `dwords`.
+/// Returns the fields of a container as JSON. `info` describes the container, `dwords` holds it.
 pub fn to_json(info: &'static Container, dwords: &[u32]) -> Value {
-    // This fails only for keys that are not text and numbers that are not finite; there are none.
+    // This fails only if a key cannot be text. All keys here are names.
     serde_json::to_value(FieldMap::new(info, dwords)).unwrap_or(Value::Null)
 }
 
@@ -82,7 +82,7 @@ fn tree(info: &'static Container, fields: &Value) -> Result<Tree, BuildError> {
 /// type's `unpack` reads the dwords.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named {
-    /// Its kind.
+    /// The description of its type.
     pub container: &'static Container,
     /// Its dwords.
     pub dwords: Vec<u32>,

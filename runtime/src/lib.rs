@@ -6,9 +6,10 @@
 //! * [`engine`]: the engines and which packets they take
 //! * [`pipeline`]: the pipelines of the render engine and which packets they take
 //! * [`batch`](mod@batch): batches and the state that they point to
+//! * [`merge`]: packets merged from a part packed in advance and a part packed at draw time
 //! * [`aub`]: files for simulators: memory, page tables, registers and submissions as a stream
-//! * [`capture`]: recorded submissions of programs, with the memory that they left
-//! * [`check`](mod@check): violations of the manual's programming restrictions in dumps
+//! * [`capture`]: recorded submissions of programs, with the contents of memory
+//! * [`check`](mod@check): violations of the manual's programming restrictions in dumps and batches
 //! * [`error_state`]: error states, the i915 driver's report on a GPU that hung, read and written
 //!   in every spelling
 //! * [`devcoredump`]: device coredumps, the report of the later driver xe on a GPU that hung
@@ -164,8 +165,8 @@ pub use genxml_macros::packet;
 ///
 /// The batch comes before `=>`: any value with a method `emit` that takes a reference to a packet
 /// and returns a `Result`. The packets follow, each with a `;`: struct literals as in [`packet!`],
-/// or any other expression whose value is a packet. `if`, `for` and `let` work as in Rust, with
-/// packets in the braces of the first two; a block in braces is plain Rust.
+/// or any other expression whose value is a packet. `if`, `for` and `let` work as in Rust. The
+/// braces of `if` and `for` contain packets; any other block in braces is plain Rust.
 ///
 /// The first error from `emit` or from a field's `?` ends the macro, and the macro's value is this
 /// error; a `?` elsewhere is Rust's own. To patch a packet later, call `emit` directly: it returns

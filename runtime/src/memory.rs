@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 /// GPU memory as a decoder sees it. Addresses have 48 bits.
 pub trait Memory {
-    /// The bytes from `address` to the end of the piece of memory that holds it; empty if nothing
-    /// is mapped there.
+    /// The mapped bytes from `address` on, as far as the reader stores them contiguously; empty if
+    /// nothing is mapped at `address`.
     fn tail(&self, address: u64) -> &[u8];
 
     /// Memory through the global page table; `None` if the dump has only one address space.
@@ -13,8 +13,8 @@ pub trait Memory {
         None
     }
 
-    /// Appends up to `count` dwords from `address` on to `out` and returns how many were mapped.
-    /// Continues in the next piece where one ends and another begins.
+    /// Appends up to `count` dwords from `address` on to `out`, and returns their number. Stops
+    /// before the first dword that is not completely mapped.
     fn dwords(&self, address: u64, count: usize, out: &mut Vec<u32>) -> usize {
         let mut done = 0;
         while done < count {
@@ -29,7 +29,7 @@ pub trait Memory {
             } else if tail.is_empty() {
                 break;
             } else {
-                // Fewer than four bytes: a dword that straddles pieces.
+                // Fewer than four bytes: the dword continues in another contiguous range.
                 let mut bytes = [0; 4];
                 if self.bytes(at, &mut bytes) < 4 {
                     break;
@@ -41,7 +41,8 @@ pub trait Memory {
         done
     }
 
-    /// Fills `out` from `address` on and returns how many bytes were mapped.
+    /// Copies the memory from `address` on into `out`, up to the first byte that is not mapped.
+    /// Returns the number of copied bytes.
     fn bytes(&self, address: u64, out: &mut [u8]) -> usize {
         let mut done = 0;
         while done < out.len() {

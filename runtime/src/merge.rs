@@ -59,7 +59,7 @@ pub enum MergeError {
 /// A part of a packet or structure `T`, packed, that owns some of its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepacked<T: Fixed> {
-    /// The part; bits that it does not own are zero.
+    /// The packed part; bits that it does not own are zero.
     values: T::Dwords,
     /// Bits of the fields that it owns.
     owned: T::Dwords,
@@ -85,8 +85,8 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     }
 
     /// Makes the part also own the field with the manual's name `field`, with its present value.
-    /// Use it for a field that must stay at its default. If several elements of an array have a
-    /// field of this name, the part owns all of these fields.
+    /// Use it for a field that must stay at its default. If several fields have this name, for
+    /// example in the elements of an array, the part owns all of them.
     ///
     /// ```
     /// # use genxml::gen8::render3d_fetch::ThreeDStateVf;
@@ -102,7 +102,7 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
     pub fn owning(mut self, field: &str) -> Result<Self, MergeError> {
         let before = self.owned;
         let mut found = false;
-        // Whether a field exists depends only on the values of the part.
+        // Whether a field exists may depend on another field. Here the values of the part decide.
         each_field(T::INFO, self.values.as_ref(), &mut |other, start, end| {
             if other.name == field {
                 found = true;
@@ -123,10 +123,11 @@ impl<T: Fixed<Dwords: AsRef<[u32]> + AsMut<[u32]>>> Prepacked<T> {
         Ok(self)
     }
 
-    /// The packet with the part's fields from the part, and all others from `rest`.
+    /// Returns the packet with the fields that the part owns from the part, and all other fields
+    /// from `rest`.
     ///
     /// # Errors
-    /// [`MergeError::Overlap`] if `rest` sets a field that the part owns.
+    /// [`MergeError::Overlap`] if a field that the part owns is not at its default in `rest`.
     #[inline]
     pub fn merge(&self, rest: &T) -> Result<Merged<T>, MergeError> {
         let mut dwords = rest.to_dwords();
@@ -219,8 +220,8 @@ fn own(owned: &mut [u32], start: u32, end: u32) {
     (start..=end).for_each(|bit| bits::put(owned, bit, bit, 1));
 }
 
-/// Calls a function with each field that exists, and with its first and last bit. For a nested
-/// structure it is called with the structure's fields.
+/// Calls `each` with every field that exists, and with the field's first and last bit. For a nested
+/// structure, it calls `each` with the fields of the structure instead.
 fn each_field(
     info: &'static Container,
     dwords: &[u32],

@@ -100,12 +100,12 @@ pub trait Source {
     }
 }
 
-/// A part of a dump that could not be read and was left out.
+/// A note about a dump, for example about a part that could not be read and was left out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// Where: `line 17`, `byte 0x1234`; empty if the note is about the whole dump.
     pub position: String,
-    /// What was wrong, and what the reader did.
+    /// What is wrong or doubtful, and what the reader did.
     pub text: String,
 }
 

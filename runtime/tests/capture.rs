@@ -76,11 +76,18 @@ fn refused(change: impl Fn(String) -> String, message: &str) {
     assert!(error.contains(message), "{error:?} does not contain {message:?}");
 }
 
+/// For each text of the manifest, its replacement and a message: expects an error with this message
+/// for a manifest in which the first such text is replaced.
+fn each_refused(cases: &[(&str, &str, &str)]) {
+    for &(from, to, message) in cases {
+        refused(|text| text.replacen(from, to, 1), message);
+    }
+}
+
+/// Top-level fields and the device; a file that is cut short or empty.
 #[test]
-fn each_wrong_field_is_named() {
-    let replace =
-        |from: &'static str, to: &'static str| move |text: String| text.replacen(from, to, 1);
-    for (from, to, message) in [
+fn wrong_fields_of_the_manifest_are_named() {
+    each_refused(&[
         (
             "genx-capture-1",
             "genx-capture-2",
@@ -93,6 +100,22 @@ fn each_wrong_field_is_named() {
         ),
         ("\"name\": \"small\",", "", "name = nothing: the field is missing"),
         ("\"0x1616\"", "\"0x11616\"", "device.pci_id = \"0x11616\": PCI"),
+        ("\"data_size\": 4", "\"data_size\": 5", "data.bin.zst: holds 4 bytes, data_size says 5"),
+        (
+            "\"data_size\": 4",
+            "\"data_size\": 99999999999",
+            "data_size = 99999999999: more than the limit",
+        ),
+        ("\"events\": [", "\"events\": 3, \"x\": [", "manifest.json:10:"),
+    ]);
+    refused(|text| text[..text.len() / 2].to_owned(), "manifest.json:");
+    refused(|_| String::new(), "manifest.json:1:0: EOF");
+}
+
+/// Type, engine, order and batch of an exec.
+#[test]
+fn wrong_fields_of_execs_are_named() {
+    each_refused(&[
         (
             "\"type\": \"exec\"",
             "\"type\": \"exek\"",
@@ -123,6 +146,13 @@ fn each_wrong_field_is_named() {
             "batch_length = 0x1004: the batch's object ends 4096",
         ),
         ("\"batch_length\": 0", "\"batch_length\": 3", "batches consist of whole dwords"),
+    ]);
+}
+
+/// Address, size, tiling and writes of the objects of an exec.
+#[test]
+fn wrong_fields_of_objects_are_named() {
+    each_refused(&[
         (
             "\"0x10000\"",
             "\"0x10010\"",
@@ -176,6 +206,13 @@ fn each_wrong_field_is_named() {
             "18446744073709551615,4,1",
             "reaches beyond",
         ),
+    ]);
+}
+
+/// Comparison, bytes and name of an expectation; format and pitch of a frame.
+#[test]
+fn wrong_fields_of_expectations_and_frames_are_named() {
+    each_refused(&[
         (
             "\"kind\": \"exact\"",
             "\"kind\": \"rgb\"",
@@ -196,18 +233,7 @@ fn each_wrong_field_is_named() {
         ),
         ("\"fourcc\": \"XR24\"", "\"fourcc\": \"XR2\"", "events[2].fourcc"),
         ("\"pitch\": 64", "\"pitch\": 4294967295", "events[2].pitch"),
-        ("\"data_size\": 4", "\"data_size\": 5", "data.bin.zst: holds 4 bytes, data_size says 5"),
-        (
-            "\"data_size\": 4",
-            "\"data_size\": 99999999999",
-            "data_size = 99999999999: more than the limit",
-        ),
-        ("\"events\": [", "\"events\": 3, \"x\": [", "manifest.json:10:"),
-    ] {
-        refused(replace(from, to), message);
-    }
-    refused(|text| text[..text.len() / 2].to_owned(), "manifest.json:");
-    refused(|_| String::new(), "manifest.json:1:0: EOF");
+    ]);
 }
 
 #[test]

@@ -202,5 +202,5 @@ fn lengths_ask_for_no_memory() {
         note("**** VM state ****\n[1000].length: 0x10\n"),
         "line 2: [1000] has no bytes in the file"
     );
-    assert!(note("**** VM state ****\nfoo\n").contains("no line of memory"));
+    assert!(note("**** VM state ****\nfoo\n").contains("not a line about memory"));
 }

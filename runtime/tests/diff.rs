@@ -73,7 +73,7 @@ fn no_bit_is_overlooked() {
         if let Kind::Instruction { bias, length_field: Some((start, end)), .. } = info.kind {
             bits::put(&mut before, start, end, (length as u64).saturating_sub(bias.into()));
         }
-        // For long containers not every bit, but bits at each position in a dword.
+        // Of a long container only some bits are flipped, at each of the 32 positions in a dword.
         let step = if length > 64 { length | 1 } else { 1 };
         for bit in (0..32 * length as u32).step_by(step) {
             let mut after = before.clone();

@@ -18,7 +18,7 @@ use std::cell::Cell;
 const HOSTILE: &str =
     "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(1)>\u{202e}\0\n{{script}}";
 
-/// The contents of elements with this opening tag.
+/// The contents of the script elements with this opening tag.
 fn elements<'a>(page: &'a str, open: &str) -> Vec<&'a str> {
     page.split(open)
         .skip(1)
@@ -291,8 +291,8 @@ fn the_data_are_the_records_of_json() {
     }
 }
 
-/// More records than fit in one piece, with packets of every type and random contents. Packets that
-/// end or leave the batch come only after two pieces of records.
+/// More records than fit in one piece of the page's data, from random dwords. Two thirds of the
+/// dwords pass before the first one that may be a packet that ends or leaves the batch.
 #[test]
 fn large_batches_come_in_pieces() {
     const BATCH_BUFFER_END: u32 = 0x0a;

@@ -24,7 +24,7 @@ const MATH: u32 = 0x1a << 23;
 const PREDICATE: u32 = 0x0c << 23;
 const LOADINV_EQUAL: u32 = PREDICATE | 3 << 6 | 2;
 
-/// General registers of the render engine. The builder allocates the last one first.
+/// Offset of a general register of the render engine. The builder allocates the last one first.
 const fn gpr(index: u32) -> u32 {
     0x2600 + 8 * index
 }
@@ -452,7 +452,7 @@ fn errors() {
     assert_eq!(fails(|mi| mi.register_of::<CsGpr>(16).map(drop)), "there is no CS_GPR[16]");
     assert_eq!(
         fails(|mi| mi.end_unless_greater(d(0x1004), 4)),
-        "the address that a conditional end compares: 4100 does not fit 0..=281474976710648 in steps of 8"
+        "the address of the dword that a conditional end compares: 4100 does not fit 0..=281474976710648 in steps of 8"
     );
     assert_eq!(
         fails(|mi| {
@@ -499,7 +499,7 @@ fn render_error(program: impl FnOnce(&mut Mi<'_, Render>) -> Result<(), MiError>
     build(program).unwrap_err()
 }
 
-/// Number of times that packets read each memory address.
+/// Number of times that MI_LOAD_REGISTER_MEM and MI_COPY_MEM_MEM read each memory address.
 fn reads(dwords: &[u32]) -> Vec<(u32, usize)> {
     let (mut at, mut found) = (0, std::collections::BTreeMap::new());
     while at < dwords.len() {

@@ -54,7 +54,7 @@ pub struct AubReplay<'a> {
 pub enum Step {
     /// The head of the file was read.
     Header(Header),
-    /// Engines ran until they had nothing to do, or faulted.
+    /// Engines ran until they had nothing to do or waited for semaphores, or until a fault.
     Ran {
         /// Byte offset in the decompressed file: where the run continues, or the block whose write
         /// caused the fault.

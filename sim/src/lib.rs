@@ -7,7 +7,7 @@
 //! 2. [`gpu::schedule`]: the engines take turns.
 //! 3. [`mem`]: every address goes through the page tables of the context to physical memory.
 //! 4. [`cs`]: the command streamer of an engine fetches packets and executes them, one by one.
-//! 5. [`machine`]: state packets are latched unchanged; registers are written; each step is counted
+//! 5. [`machine`]: state packets are latched; registers are written; each step is counted
 //!    in [`Stats`] and reported to an [`Observer`].
 //! 6. [`blt`]: packets of the blitter copy and fill pixels; [`surface`] computes their addresses.
 //! 7. [`media`]: walkers and media objects become threads with their payload.

@@ -8,7 +8,7 @@ use genxml_sim::replay;
 use genxml_testkit::corpus;
 
 /// Runs every capture in `folder` whose name starts with one of `prefixes`. Returns the number of
-/// captures.
+/// these captures; 0 without the corpus.
 fn run(folder: &str, prefixes: &[&str]) -> usize {
     let Some(corpus) = corpus::folder() else { return 0 };
     let mut count = 0;

@@ -284,7 +284,7 @@ fn apply(text: &mut Vec<u8>, place: prop::sample::Index, edit: &Edit) {
     }
 }
 
-/// Opens the capture and runs it until a submission fails.
+/// Opens the capture, if it is valid, and runs it to its end or to the first submission that fails.
 fn replay(directory: &Path) {
     let start = Instant::now();
     if let Ok(capture) = Capture::open(directory) {

@@ -8,8 +8,8 @@ use std::process::Command;
 /// A target without operating system, with only `core` and `alloc`.
 const BARE: &str = "x86_64-unknown-none";
 
-/// The target folder of the compile-fail tests: both need the generator and some other crates, so
-/// they are built once.
+/// The target folder, shared with the compile-fail tests. Both need the generator and some other
+/// crates, which are built once.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild")
 }

@@ -135,7 +135,8 @@ fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// Batches of random packets of every type, after a byte that selects the engine and the action.
+/// 256 batches of four packets of random types with random values. Before each batch is the byte
+/// that selects the engine and the action.
 fn batches() -> Vec<Vec<u8>> {
     let instructions: Vec<_> = genxml_tests::ROUND_TRIPS[0]
         .iter()

@@ -126,7 +126,7 @@ impl Sink for Excerpt<'_> {
     }
 }
 
-/// Decodes some packets of the batch.
+/// Decodes the batch. Returns the text of `packets` and of what they point to.
 fn excerpt(submission: &Submission, packets: &[&str]) -> io::Result<String> {
     let options = Options { offsets: false, ..Options::default() };
     let mut sink = Excerpt { packets, options: &options, text: String::new(), inside: false };

@@ -55,7 +55,7 @@ fn unknown(name: &str) -> Error {
     ))
 }
 
-/// Writes a whole row.
+/// Writes everything that the table contains about one operation.
 fn show(out: &mut dyn Write, op: &Op) -> io::Result<()> {
     writeln!(out, "{} ({:#04x}): {}", op.name, op.code, op.summary)?;
     writeln!(out, "\nsyntax        {}", op.syntax())?;

@@ -302,7 +302,7 @@ impl Report<'_> {
         })
     }
 
-    /// The registers to print.
+    /// Numbers of the general registers to print at the end.
     fn registers(&self, end: &End<'_>) -> Vec<usize> {
         let grf = end.thread.regs.grf();
         let changed =
@@ -495,7 +495,7 @@ impl FromStr for Load {
     }
 }
 
-/// The bit pattern of a value.
+/// The bit pattern of a value of type `ty`, which `text` gives.
 fn element_bits(text: &str, ty: Type) -> Result<u64, String> {
     let digits = text.replace('_', "");
     let (negative, plain) = match digits.strip_prefix('-') {

@@ -76,7 +76,7 @@ pub fn run(args: &Args, listeners: &mut Listeners) -> Result<Report, Error> {
                 report.stop = Some(Stop::Fault { exec: None, byte: Some(position), fault });
             }
             Ok(Some(Step::Stuck(stuck))) => report.stop = Some(Stop::Stuck(stuck)),
-            // A file of another kind, or for another GPU: nothing has run.
+            // The file is not an AUB file, or is for another GPU: nothing has run.
             Err(error) if report.header.is_none() => return Err(cannot_read(&error)),
             Err(error) => report.stop = Some(Stop::Broken(error)),
         }

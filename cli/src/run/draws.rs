@@ -42,7 +42,7 @@ struct Draw {
 }
 
 impl Draws {
-    /// An empty list. Pictures are written to the directory, if there is one.
+    /// An empty list. Pictures of draws are written to `directory`, if it is given.
     pub fn new(directory: Option<PathBuf>) -> Draws {
         Draws { directory, ..Draws::default() }
     }
@@ -459,12 +459,12 @@ fn hex(address: u64) -> String {
     format!("{address:#x}")
 }
 
-/// The name of a value without the common prefix of its kind.
+/// The name of an enumeration's value without `prefix`; `?` if the value has no name.
 fn word(name: Option<&'static str>, prefix: &str) -> &'static str {
     name.map_or("?", |name| name.strip_prefix(prefix).unwrap_or(name))
 }
 
-/// The comparison of a test, or null.
+/// The name of a test's comparison; null if the test is off.
 fn tested(on: bool, function: Option<&'static str>) -> Value {
     if on { word(function, "COMPAREFUNCTION_").into() } else { Value::Null }
 }

@@ -26,5 +26,5 @@ pub fn bytes(number: u64) -> String {
         }
         value /= 1024.0;
     }
-    unreachable!("the last unit takes all")
+    unreachable!("GiB formats every size")
 }

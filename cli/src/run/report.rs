@@ -35,7 +35,7 @@ pub struct Report {
     input: Input,
     /// Number of completed submissions.
     pub submissions: u64,
-    /// Number of all submissions, if the input has it.
+    /// Number of all submissions of a capture; `None` for an AUB file.
     pub planned: Option<u64>,
     /// The expectations with their results, in order.
     pub expectations: Vec<Compared>,
@@ -98,7 +98,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// The position of a fault.
+    /// The position of the fault; `None` if the run did not end with a fault, or its position is
+    /// unknown.
     pub fn place(&self) -> Option<Place> {
         match self {
             Stop::Fault { fault, .. } => fault.place(),
@@ -135,7 +136,7 @@ pub enum Verdict {
     Differs,
     /// The input could not be read to its end.
     Broken,
-    /// A fault ended the run.
+    /// A fault, or an endless wait of an AUB file, ended the run.
     Stopped,
 }
 
@@ -263,7 +264,7 @@ impl Report {
         line("time", format!("{:.3} s{rate}", self.elapsed.as_secs_f64()))
     }
 
-    /// EU instructions per second, if there were any.
+    /// EU instructions per second; `None` if no instruction ran.
     fn rate(&self) -> Option<f64> {
         let seconds = self.elapsed.as_secs_f64();
         (self.stats.instructions > 0 && seconds > 0.0)

@@ -1,13 +1,14 @@
-//! Checks of latched state: its size has a limit, and the field that selects an entry is a plain
-//! number.
+//! Checks of latched state, which a packet sets and which stays in force until the next packet of
+//! its type. The size of the state has a limit. If the state is a table, the field that selects the
+//! entry of the table is a plain number.
 
 use super::context::Check;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Container, Stored, Type};
 use crate::suggest;
 
-/// Maximum width of a field that selects an entry. The GPU model has a slot for every number that
-/// the field can hold.
+/// Maximum width in bits of a field that selects the entry of a table. The GPU model stores one
+/// packet for each number that the field can hold.
 const INDEX_BITS: u32 = 8;
 
 pub(super) fn check(check: &mut Check<'_>, container: &Container) {

@@ -111,7 +111,8 @@ pub(crate) fn flag(element: &Element, at: Option<At>, problems: &mut Vec<Diagnos
     }
 }
 
-/// Returns the value of the attribute's word. Reports a word that is not among `words`.
+/// Returns the value that `words` gives for the attribute's text. Reports a text that is not among
+/// `words`.
 pub(crate) fn word<T: Copy>(
     attribute: &Attribute,
     words: &[(&str, T)],
@@ -131,7 +132,7 @@ pub(crate) fn word<T: Copy>(
     found
 }
 
-/// Parses words joined by vertical bars to a set of bits.
+/// Parses words joined by vertical bars, and returns their bits combined. Reports unknown words.
 pub(crate) fn words(
     attribute: &Attribute,
     words: &[(&str, u8)],

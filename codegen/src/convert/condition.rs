@@ -13,7 +13,7 @@ pub(crate) struct PendingRule {
     pub container: usize,
     pub(super) rule: Rule,
     pub(super) condition: (String, Span),
-    /// Fields of its container that could not be read.
+    /// Names of fields of the rule's container that could not be read.
     pub(super) lost: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct PendingView {
     /// Index among the container's views.
     pub view: usize,
     pub(super) condition: (String, Span),
-    /// Fields of its container that could not be read.
+    /// Names of fields of the view's container that could not be read.
     pub(super) lost: Vec<String>,
 }
 

@@ -107,7 +107,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The Rust type of a field, as a path from the unit of `file`.
+    /// The Rust type of a field, as a path from the module of the types of `file`.
     pub fn ty(&self, field: &Field, file: usize) -> TokenStream {
         let (width, newtype) = (number(field.end - field.start + 1), self.newtype(field));
         match (&field.ty, field.stored) {

@@ -1,4 +1,4 @@
-//! Generates the slots of latched state: of each type, and of each packet.
+//! Generates where latched state is stored (`Slots`): for each type, and for each packet.
 
 use super::field::{ident, number};
 use super::plan::Plan;

@@ -1,7 +1,8 @@
 //! Generates Rust text from the checked model.
 //!
-//! [`rust`] returns the files of one module tree: `mod.rs`, the types and tables of each unit, and
-//! the packet enums. The text uses `genxml_core` and two modules that the including crate provides:
+//! [`rust`] returns the files of one module tree: `mod.rs`, the types and tables of each unit (file
+//! of the specification), the packet enums, and a table for the rules. The text uses `genxml_core`
+//! and two modules that the including crate provides:
 //!
 //! * `engine`: the marker traits `RenderCommand`, `BlitterCommand`, `VideoCommand` and
 //!   `VideoEnhanceCommand`;
@@ -232,7 +233,8 @@ pub fn one_of_each(spec: &Spec, module: &str) -> String {
 }
 
 /// Sets the default of the write enables of masked registers (bits 31:16) to the enables of all
-/// fields, so that packing writes every field. Adds a field for the enables if the XML has none.
+/// fields, so that packing writes every field. A default in the XML stays. Adds a field for the
+/// enables if the XML describes none of these bits.
 fn prepare(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     for container in &mut spec.containers {

@@ -43,9 +43,9 @@ struct Packet {
     variants: Vec<TokenStream>,
     /// Name of each variant, with the index of its container.
     typed: Vec<(Ident, usize)>,
-    /// For each instruction, a view without dwords.
+    /// For each instruction, a value of the enum without dwords.
     views: Vec<TokenStream>,
-    /// The static of each instruction.
+    /// The static that describes each instruction.
     infos: Vec<TokenStream>,
 }
 

@@ -18,7 +18,7 @@ pub struct Plan<'a> {
     pub enums: Vec<String>,
     /// The block and tail of each container.
     pub bodies: Vec<Body<'a>>,
-    /// Slots of latched state.
+    /// Where latched state is stored.
     pub latches: Latches,
 }
 
@@ -187,8 +187,8 @@ impl<'a> Plan<'a> {
         self.typed[file]
     }
 
-    /// Whether a type is generated for the container. There is none if only its header is
-    /// described, or if its file gets no types.
+    /// Whether a type is generated for the container. There is none for an instruction of which
+    /// only the header is described, or if the container's file gets no types.
     pub fn is_typed(&self, container: &Container) -> bool {
         let header_only = container.partial && matches!(container.kind, Kind::Instruction { .. });
         !header_only && self.typed[container.file]
@@ -310,7 +310,8 @@ impl<'a> Plan<'a> {
                 || field.ty == Type::Uint && field.stored == Stored::Plain)
     }
 
-    /// The path of an enumeration's type in the unit of `file`: `Name` or `super::unit::Name`.
+    /// The path of an enumeration's type from the module of the types of `file`: `Name` or
+    /// `super::unit::Name`.
     pub fn enum_path(&self, id: EnumId, file: usize) -> String {
         self.path(&self.enums[id.0], self.spec.enums[id.0].file, file)
     }

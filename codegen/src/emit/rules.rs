@@ -51,7 +51,7 @@ pub struct Rules<'a> {
     pub plan: &'a Plan<'a>,
     /// The calls of `last` in all rules.
     pub lasts: &'a Lasts<'a>,
-    /// The file.
+    /// Index of the file.
     pub file: usize,
 }
 

@@ -1,4 +1,5 @@
-//! The slots of latched state, numbered in the order of the containers.
+//! Assigns each latched container its positions (slots) in a store of all latched state, in the
+//! order of the containers.
 
 use crate::model::{Container, Spec};
 

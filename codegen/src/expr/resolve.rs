@@ -148,7 +148,7 @@ fn no_value(name: &str, range: &Range<usize>, list: &Enum) -> Box<ExprError> {
     ExprError::new(Code::ExpressionName, range.clone(), message, hint)
 }
 
-/// The range of a tree's first name in the text; `0..0` if the tree has no name.
+/// The range in the text of a name or `in` in the tree; `0..0` if the tree has neither.
 fn place(tree: &Tree) -> Range<usize> {
     match tree {
         Tree::Number(_) => 0..0,
@@ -591,8 +591,8 @@ impl<'a> Resolver<'a> {
         Ok(group.map(|group| (from + group.start, Part::Group(group))))
     }
 
-    /// The number of `true`, `false` or a value of an enumeration: that of `field`, the field on
-    /// the other side of the comparison.
+    /// The number of a name: `true`, `false`, or a value of the enumeration of `field`. `field` is
+    /// the field on the other side of the comparison.
     fn value(&self, name: &str, range: &Range<usize>, field: Option<&Field>) -> Result<u64> {
         match (name, field.map(|field| &field.ty)) {
             ("true", None | Some(Type::Bool)) => return Ok(1),

@@ -20,8 +20,8 @@ use crate::model::{
 };
 use crate::words::{ALL_PIPELINES, bits_text, engine_names, is_inline, kind, pipeline_names};
 
-/// Maximum number of values that are listed with a field. For a longer named enumeration, only the
-/// name is printed.
+/// Maximum number of values of a named enumeration that are listed with a field. For a longer one,
+/// only the name and the number of values are printed.
 const VALUES_SHOWN: usize = 16;
 
 /// Maximum width of the column of field names.

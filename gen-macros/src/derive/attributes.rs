@@ -25,7 +25,7 @@ pub struct Hidden {
     pub span: Span,
 }
 
-/// The container's attributes.
+/// The attributes in `#[packet(...)]`.
 pub struct Container {
     pub values: Vec<Value>,
     pub hidden: Vec<Hidden>,
@@ -42,7 +42,7 @@ impl Container {
 pub struct Member {
     pub values: Vec<Value>,
     pub shape: Shape,
-    /// First and last bit, from the container's start. For a tail only the first bit matters.
+    /// First and last bit, from the container's start. For a tail, those of its first element.
     pub bits: (u32, u32),
     pub bits_span: Span,
     pub attribute: Span,
@@ -248,7 +248,7 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
             })?;
             ((32 * base + low, 32 * base + high), bits.span)
         }
-        // A tail has no last bit.
+        // A tail needs no `bits`: its first element starts at bit 0 of the dword.
         None if shape.count == Some(0) => {
             ((32 * base, 32 * base + shape.bits.unwrap_or(32) - 1), dword.span)
         }
@@ -312,7 +312,7 @@ impl Member {
         let message = if self.shape.address {
             let last = start % 32 + width;
             format!(
-                "these {width} bits end {last} bits after the start of the dword: the type is `Address<_, _, {last}>`"
+                "these {width} bits need the type `Address<_, _, {last}>`: the width of an address counts from bit 0 of its first dword"
             )
         } else {
             format!("these are {width} bits{each}, `{ty}` has {expected}")
@@ -322,7 +322,7 @@ impl Member {
 }
 
 /// Parses `31:16, 3, dw1 15:0`: ranges of bits. `dwN` before a range gives the dword of this and
-/// the following ranges.
+/// the following ranges. Ranges before the first `dwN` are in dword 0.
 fn range_list(kind: &str, value: &Value) -> Result<Vec<Hidden>> {
     let mut dword = "0";
     let parts = value.text.split(',').map(|part| {

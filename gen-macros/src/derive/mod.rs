@@ -74,7 +74,8 @@ pub fn expand(input: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#(#widths)* #code))
 }
 
-/// The struct's name in the specification text. No other item has this name.
+/// The struct's name in the generated code, until the program's name replaces it. No other item has
+/// this name.
 const OWN: &str = "DerivedPacket";
 
 /// Returns the implementations for the program's struct.
@@ -111,7 +112,7 @@ fn implementations(types: TokenStream) -> TokenStream {
 /// Translates the names in generated code to names that are valid at the macro's call site.
 struct Relocated<'a> {
     ident: &'a Ident,
-    /// The names of other types in the specification text, with their paths in the program.
+    /// The names of other types in the generated code, with their paths in the program.
     names: Vec<(String, &'a Path)>,
 }
 

@@ -61,7 +61,7 @@ fn errors() {
         ),
         (
             "#[field(dword = 1, bits = \"31:6\")] data: Address<DynamicState, 64, 26>",
-            "these 26 bits end 32 bits after the start of the dword: the type is `Address<_, _, 32>`",
+            "these 26 bits need the type `Address<_, _, 32>`: the width of an address counts from bit 0 of its first dword",
         ),
     ] {
         assert_eq!(error(&command(fields)), message, "{fields}");

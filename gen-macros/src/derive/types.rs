@@ -10,13 +10,13 @@ pub struct Shape {
     pub ty: String,
     /// Other attributes: `stored-as`, alignment, address space.
     pub more: Vec<(&'static str, String)>,
-    /// Number of bits of the type; for an address, counted from the start of the dword. `None` for
-    /// types that the macro sees only by name.
+    /// Number of bits of the type, or of one element of an array or tail. For an address, counted
+    /// from the start of the dword. `None` for types that the macro sees only by name.
     pub bits: Option<u32>,
     pub address: bool,
     /// The path of a type that the macro sees only by name.
     pub other: Option<Path>,
-    /// Number of elements of an array; 0 for a tail.
+    /// Number of elements of an array; 0 for a tail, `None` for a single value.
     pub count: Option<u32>,
 }
 

@@ -24,7 +24,7 @@ pub struct Vs {
     pub vertex_cache_disable: bool,
     pub simd8_dispatch_enable: bool,
     pub statistics_enable: bool,
-    /// Minus one.
+    /// The number of threads minus one.
     pub maximum_number_of_threads: u32,
     pub user_clip_distance_cull_test_enable_bitmask: u32,
     pub user_clip_distance_clip_test_enable_bitmask: u32,
@@ -179,8 +179,8 @@ impl Sbe {
     }
 }
 
-/// RENDER_SURFACE_STATE. Fields that share bits are separate members; the caller sets those that do
-/// not apply to zero.
+/// RENDER_SURFACE_STATE. Fields that share bits are separate members; those that do not apply must
+/// be zero.
 #[derive(Clone, Copy, Default)]
 pub struct Surface {
     pub cube_face_enable_positive_z: bool,
@@ -204,7 +204,7 @@ pub struct Surface {
     pub surface_qpitch: u32,
     pub base_mip_level: u32,
     pub memory_object_control_state: u32,
-    /// Minus one, as the next three members.
+    /// The width minus one. The next three members are also stored minus one.
     pub width: u32,
     pub height: u32,
     pub depth: u32,

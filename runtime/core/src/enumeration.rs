@@ -8,8 +8,8 @@ pub struct Enumeration {
     pub name: &'static str,
     /// Values in ascending order.
     pub values: &'static [(u64, &'static str)],
-    /// Values that imply a number of bits, such as surface formats, each with that number, in
-    /// ascending order.
+    /// Each value that implies a number of bits (a surface format, for example), and that number.
+    /// In ascending order of the values.
     pub bits: &'static [(u64, u16)],
 }
 

@@ -1,7 +1,8 @@
 //! Integers that always fit the bits that store them.
 //!
 //! A literal is made with [`lit!`](crate::lit) and checked by the compiler. A run-time value is
-//! made with `new`, which returns an error if the value does not fit. Nothing is ever truncated.
+//! made with `new`, which returns an error if the value does not fit. Only `from_bits`, for
+//! decoders, drops bits.
 
 use crate::bits::{ones, sign_extend};
 use core::fmt;

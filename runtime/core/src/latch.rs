@@ -1,10 +1,10 @@
 //! Latched state: packets and structures whose newest value stays in force until the next one
 //! replaces it (attribute `latch` of the specification).
 //!
-//! All latched values of a specification fit one array of dwords. Every kind of state has a range
-//! of consecutive slots, and a slot has room for the largest packet of its kind. So a store of
-//! latched state needs no map: it is an array of dwords and an array of lengths, both of constant
-//! size.
+//! All latched values of a specification fit one array of dwords, the store. A slot is a range of
+//! this array that holds one packet; it has room for the largest packet of its type. A packet type
+//! with an index field has one slot for each value of that field, any other type has one slot. So
+//! the store needs no map: it is an array of dwords and an array of lengths, both of constant size.
 
 use crate::Packed;
 use crate::bits;
@@ -15,24 +15,24 @@ pub trait Latch: Packed {
     const SLOTS: Slots;
 }
 
-/// Slots of one kind of latched state, one for each entry.
+/// The slots of one type of latched packet or structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slots {
-    /// Number of the first slot, among those of all kinds.
+    /// Number of the first slot; the slots of all types are numbered together, from 0.
     pub first: u16,
-    /// Number of entries; 1 if there is no index.
+    /// Number of slots: one for each value of the index field; 1 without an index field.
     pub entries: u16,
-    /// First dword of the first slot, from the start of the store.
+    /// Dwords from the start of the store to the first slot.
     pub offset: u16,
-    /// Dwords of a slot: the largest packet.
+    /// Size of each slot in dwords: that of the largest packet.
     pub dwords: u16,
-    /// First and last bit of the field that selects the entry.
+    /// First and last bit of the packet's index field, if it has one.
     pub index: Option<(u32, u32)>,
 }
 
 impl Slots {
-    /// Number of the entry that a packet sets: the value of its index field, or 0 if there is no
-    /// index. It is not compared with `entries`.
+    /// Number of the slot, among those of this type, that stores a packet: the value of its index
+    /// field, or 0 without an index field. It is not compared with `entries`.
     #[inline]
     pub fn entry(&self, packet: &[u32]) -> usize {
         self.index.map_or(0, |(start, end)| bits::get(packet, start, end) as usize)

@@ -18,8 +18,8 @@ pub struct OpcodeTable<const N: usize, const L: usize> {
     patterns: [Pattern; N],
 }
 
-/// The entries for one value of bits 31:24: the first one, and the further bits that select among
-/// them.
+/// The entries for one value of bits 31:24 of a header: the index of the first entry, and the
+/// position of the bits that select one of the entries.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     first: u16,

@@ -31,7 +31,7 @@ pub trait Dwords: Copy {
     const LENGTH: usize;
     /// The first `LENGTH` of `dwords`, if there are enough.
     fn first(dwords: &[u32]) -> Option<&Self>;
-    /// The first `LENGTH` of `dwords`, mutable.
+    /// The first `LENGTH` of `dwords`, mutable, if there are enough.
     fn first_mut(dwords: &mut [u32]) -> Option<&mut Self>;
     /// The first `LENGTH` of `dwords`; missing ones are zero.
     fn padded(dwords: &[u32]) -> Self;
@@ -196,7 +196,7 @@ impl core::error::Error for PackError {}
 /// Why dwords are not a well-formed packet; the error of strict readers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnpackError {
-    /// Fewer dwords than the container has.
+    /// Fewer dwords than the container needs.
     Truncated {
         /// The container's name.
         container: &'static str,

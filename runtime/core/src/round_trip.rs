@@ -43,7 +43,7 @@ pub enum Outcome {
     /// All laws hold that can be checked. The random value of a field is outside its range, so
     /// strict readers reject it.
     OutOfRange(UnpackError),
-    /// The random tail has no complete element, and the length field cannot express that.
+    /// The random tail has no complete element, and the length field cannot express an empty tail.
     NoTail(PackError),
 }
 

@@ -48,7 +48,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word of the specification.
+    /// The name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Workaround => "workaround",
@@ -74,7 +74,7 @@ pub enum Cond {
     /// Number of bits that the value of the enumeration implies.
     Bits(&'static Cond, &'static Enumeration),
     /// Number, counted from 1, of the last packet that an entry of the tables' `LASTS` looks for; 0
-    /// if there was none. This is the index of the entry.
+    /// if there was none. The operand is the index of the entry in `LASTS`.
     Last(u16),
     /// A statement about the elements of a group.
     Over(Quantifier, GroupRef, &'static Cond),
@@ -100,7 +100,7 @@ pub enum Quantifier {
 }
 
 impl Quantifier {
-    /// The word of the specification.
+    /// The name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Quantifier::All => "all",
@@ -152,7 +152,7 @@ pub struct GroupRef {
     pub count: u32,
 }
 
-/// The search of a [`Cond::Last`]: packets of one kind, optionally only those that fulfil a
+/// The search of a [`Cond::Last`]: packets of one type, optionally only those that fulfil a
 /// condition.
 #[derive(Debug)]
 pub struct Last {
@@ -189,7 +189,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The word of the specification.
+    /// The name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Role::Sampled => "sampled",
@@ -412,7 +412,7 @@ fn over(
             }
             Quantifier::Count => value.map(|count| count + 1),
         };
-        // An element with 0 decides `all`, and an element with 1 decides `any`.
+        // A zero decides `all`, and a value that is not zero decides `any`.
         !matches!((what, value), (Quantifier::All, Some(0)) | (Quantifier::Any, Some(1)))
     });
     match (complete, what) {

@@ -395,8 +395,8 @@ impl Encoder<'_> {
         self.number("Immediate", bits)
     }
 
-    /// One or two sources in the second half: all formats except three-source instructions, sends
-    /// and immediate branches.
+    /// One or two sources in the second half: all formats except `nop`, `illegal`, three-source
+    /// instructions, sends and branches with immediate distances.
     fn basic(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
         let mut controls = self.operand_controls()?;

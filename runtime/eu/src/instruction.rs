@@ -39,7 +39,8 @@ pub struct Instruction {
     pub no_mask: bool,
     /// The result is also written to the accumulator.
     pub acc_write: bool,
-    /// BranchCtrl of `if`, `else` and `goto`, which selects the other jump behaviour (IGA `.b`).
+    /// BranchCtrl of `if`, `else` and `goto` (IGA `.b`). If it is set, `goto` sends the channels
+    /// that its predicate selects to UIP; otherwise it sends the other channels there (2a goto).
     pub branch_ctrl: bool,
     /// Thread control after the instruction.
     pub thread_control: ThreadControl,
@@ -124,8 +125,8 @@ pub enum PredicateControl {
     AnyV,
     /// Align1: the channel's bit is set in both of two flags.
     AllV,
-    /// A bit is set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16 only
-    /// 4.
+    /// At least one bit is set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In
+    /// Align16 only 4.
     Any(u8),
     /// All bits are set in an aligned group of this many channels: 2, 4, 8, 16 or 32. In Align16
     /// only 4.
@@ -223,10 +224,10 @@ pub enum SharedFunction {
 /// counts its distance from the next instruction. For `calla`, `jip` is the absolute target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Branch {
-    /// JIP: the target at which the thread continues.
+    /// JIP: the distance to the target at which the thread continues.
     pub jip: i32,
-    /// UIP: the target at which channels that leave the block continue, for branches with two
-    /// distances.
+    /// UIP: the distance to the target at which channels that leave the block continue, for
+    /// branches with two distances.
     pub uip: Option<i32>,
 }
 

@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(Opcode::from_code(0x33), None, "sends is Gen9");
     }
 
-    /// The syntax lines of 2a.
+    /// Oracle: the syntax lines of 2a.
     #[test]
     fn syntax_as_printed() {
         assert_eq!(

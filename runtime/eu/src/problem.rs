@@ -26,7 +26,7 @@ pub enum Problem {
     },
     /// An index of the 8-byte form has no row in its table. Gen8's tables have a row for every
     /// index.
-    #[error("{operation} has no compact form")]
+    #[error("{operation}: an index of the 8-byte form has no row in its table")]
     NotCompactable {
         /// The operation.
         operation: Opcode,

@@ -5,13 +5,13 @@ use crate::instruction::SharedFunction;
 use genxml_core::bits;
 use genxml_core::rule::{Role, Roles};
 
-/// The first binding table index with a special meaning: 254 is shared local memory, 253 and 255
-/// address memory without a surface (2d Binding Table Index).
+/// Binding table indexes from this one on select no surface of the binding table: 254 is shared
+/// local memory, 253 and 255 address memory without a surface (2d Binding Table Index).
 const FIRST_SPECIAL: u64 = 240;
 
-/// The binding table index that a message names, if it uses one: bits 7:0 of the descriptor (2d
-/// message descriptors). In scratch block messages these bits are part of an offset; in fences they
-/// have no meaning.
+/// The binding table index that a message names, if it selects a surface: bits 7:0 of the
+/// descriptor (2d message descriptors). In scratch block messages these bits are part of an offset;
+/// in fences they have no meaning.
 pub fn binding_table_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     use SharedFunction::*;
     let indexed = match function {

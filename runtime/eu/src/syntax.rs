@@ -218,7 +218,7 @@ pub enum Keyword {
     AccWrite,
     /// The access mode.
     Access(AccessMode),
-    /// BranchCtrl of `if`, `else` and `goto`, which selects the other jump behaviour.
+    /// BranchCtrl of `if`, `else` and `goto`.
     BranchControl,
     /// A breakpoint.
     Breakpoint,

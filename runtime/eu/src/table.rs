@@ -243,7 +243,7 @@ pub(crate) mod types {
         two(WIDE, WIDE, Iga),
         two(MIXED, MIXED, Iga),
     ];
-    /// smov: types are all that is published.
+    /// smov (IGA): only its types are published.
     pub const SMOV: &[Signature] =
         &[two(set!(Uw W Ud D Uq Q F Df), set!(Uw W Ud D Uq Q F Df), Iga)];
     /// csel (2a).

@@ -11,8 +11,8 @@ use genxml_eu::syntax::Syntax::{self, Iga, Mesa};
 use genxml_eu::{Instruction, Opcode, decode, instructions};
 use genxml_testkit::{Random, corpus};
 
-/// The register, changed to one that exists, with its byte offset aligned to elements of `size`
-/// bytes, or to 16 bytes if `align16` is set.
+/// The register, changed to one that the text can show, with its byte offset aligned to elements of
+/// `size` bytes, or to 16 bytes if `align16` is set.
 fn existing(register: Register, size: u8, align16: bool) -> Register {
     let aligned = |byte: u8| byte & if align16 { 16 } else { 0u8.wrapping_sub(size) };
     match register {
@@ -71,7 +71,7 @@ fn printable(mut i: Instruction, syntax: Syntax) -> Option<Instruction> {
     if mesa {
         return text.mesa_prints(&mut i).then_some(i);
     }
-    // IGA's text has no option Align16: an operand must show it.
+    // IGA's disassembler prints no option Align16: an operand must show it.
     let register = i.operands().any(|operand| matches!(operand, Operand::Register(_)));
     let visible = !text.align16 || text.three || text.extended || register;
     visible.then_some(i)
@@ -314,9 +314,9 @@ fn mesa_text_of_random_instructions() {
     random_text_comes_back(Mesa);
 }
 
-/// The text of real kernels assembles to instructions at the original positions; at least 99.4 %
-/// have the original operation and destination. Kernels whose text in Mesa's syntax is incomplete
-/// are skipped.
+/// The text of real kernels assembles to instructions at the original positions; more than 99.4 %
+/// have the original operation and destination. Kernels whose text in Mesa's syntax does not
+/// assemble are skipped.
 #[test]
 fn kernels_come_back() {
     let Some(corpus) = corpus::folder() else { return };

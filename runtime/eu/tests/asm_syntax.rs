@@ -693,7 +693,7 @@ fn unused_bits_equal_mesa() {
         ("cont(8) JIP: 16 UIP: 32;", [0x0060_0029, 0x3400_0e00, 32, 16]),
         ("break(8) JIP: 16 UIP: 32;", [0x0060_0028, 0x2000_0e20, 32, 16]),
         ("halt(8) JIP: 16 UIP: 32;", [0x0060_002a, 0x2000_0e20, 32, 16]),
-        // The instruction pointer is unsigned.
+        // The instruction pointer has the type UD.
         ("jmpi(1) 16D { align1 WE_all 1N };", [0x20, 0x3400_0004, 0x0e00_1400, 16]),
         // A null destination of bytes gets stride 2.
         ("mov(8) null<1>UB g2<8,8,1>UB { align1 1Q };", [0x0060_0001, 0x4000_2280, 0x008d_0040, 0]),

@@ -88,7 +88,8 @@ fn immediates_have_13_bits() {
     }
 }
 
-/// If the tables have no row, types with the same result are used; nothing else is changed.
+/// If the tables have no row for the types of a `mov`, types with the same result are used; nothing
+/// else is changed.
 #[test]
 fn other_types_of_moves() {
     let read = |form: [u32; 2]| decode(&form).unwrap().sources[0];
@@ -105,7 +106,7 @@ fn other_types_of_moves() {
     assert_eq!(saturated.for_compaction(), saturated);
 }
 
-/// The end of thread has no compact form.
+/// The end of thread has no compact form, although its last dword, -4096, fits 13 bits with sign.
 #[test]
 fn end_of_thread() {
     let mut send = Instruction::new(Opcode::Send, 8);
@@ -151,11 +152,11 @@ fn jumps_follow() {
     assert_eq!(compact_kernel(&small).unwrap(), small);
 }
 
-/// A jump over 4096 bytes or more has no compact form; this moves the instructions after it.
+/// A `jmpi` over 4096 bytes or more has no compact form; this moves the instructions after it.
 #[test]
 fn far_jumps_stay_wide() {
     let short = mov(4).compact().unwrap();
-    // The compaction tables have other types of the instruction pointer than `Instruction::encode`.
+    // The compaction tables give the instruction pointer other types than `Instruction::encode`.
     let [low, high] = jump(Opcode::Jmpi, 64, None).compact().unwrap();
     let near = expand(u64::from(high) << 32 | u64::from(low)).unwrap();
     for count in [510, 511, 512, 513] {
@@ -170,8 +171,8 @@ fn far_jumps_stay_wide() {
     }
 }
 
-/// A number without operation has no compact form. When it is expanded, its bit for the 8-byte form
-/// must be cleared.
+/// An opcode without an operation has no compact form. When eight bytes with such an opcode are
+/// expanded, the bit that marks the 8-byte form must be cleared.
 #[test]
 fn unknown_operations_grow() {
     let small = bytes(&[&[0xffff_ffff, 0x0aff_ffff], &mov(4).compact().unwrap()]);
@@ -230,8 +231,8 @@ fn table_of_forms() {
     assert!(typed * 1000 >= rows * 999, "{typed}");
 }
 
-/// Oracle: the choices of Intel's and Beignet's compilers, in kernels that have compact
-/// instructions.
+/// Oracle: the choices of Intel's and Beignet's compilers between the two forms of each
+/// instruction, in kernels that have compact instructions.
 #[test]
 fn forms_chosen_as_in_kernels() {
     let Some(corpus) = corpus::folder() else { return };
@@ -292,7 +293,7 @@ fn kernels_come_back() {
         let small = compact_kernel(&wide).unwrap();
         assert_eq!(expand_kernel(&small).unwrap(), wide, "{name}");
         if wide.len() == bytes.len() {
-            // The compiler of this kernel emits no compact instructions.
+            // This kernel has no compact instructions.
             assert_eq!(wide, bytes, "{name}");
             wide_bytes += wide.len();
             small_bytes += small.len();

@@ -1,4 +1,4 @@
-//! Real Gen8 kernels, with Intel's and Mesa's text of them.
+//! Decoding, encoding and expansion of real Gen8 kernels and of instructions that Mesa assembled.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use genxml_eu::{Instruction, decode, instructions};
 use genxml_testkit::corpus;
 use genxml_testkit::text::{dwords, hex, squeeze};
 
-/// Oracle: full forms that Mesa's compaction produced, from real kernels.
+/// Oracle: full forms that Mesa's compaction produced, from real kernels. Each compact form expands
+/// to its full form.
 #[test]
 fn expansion_equals_mesa() {
     let Some(corpus) = corpus::folder() else { return };
@@ -71,8 +72,8 @@ fn encoding_keeps_instructions() {
     }
 }
 
-/// Oracle: encodings made by Mesa's assembler. The decoded instruction has the operation, size and
-/// controls of the source, and stays equal when it is encoded again.
+/// Oracle: encodings made by Mesa's assembler. The decoded instruction has the operation, size,
+/// saturation, NoMask and access mode of the source, and is encoded to the same bits again.
 #[test]
 fn assembled_by_mesa() {
     let Some(corpus) = corpus::folder() else { return };
@@ -139,7 +140,8 @@ fn the_end_is_found() {
     assert!(genxml_eu::length_until_eot(&bytes[..100]).is_err());
 }
 
-/// Oracle: compilers. The operand types of every instruction in the real kernels are in the table.
+/// Oracle: compilers. The types of operands and destination of every instruction in the real
+/// kernels are in the table. Operations without a row and jumps by a distance are left out.
 #[test]
 fn types_are_in_the_table() {
     let Some(corpus) = corpus::folder() else { return };

@@ -196,53 +196,12 @@ fn immediates() {
 
 /// Oracle: the source code of brw_disasm.c and of IGA's formatter.
 #[test]
-fn operands() {
+fn architecture_registers() {
     let arf = |file, number, byte| Register::Arf { file, number, byte };
     let from = |register, ty| {
         one(Opcode::Mov, DataType::Ud, Operand::Register(Source::new(register, ty, Region::SCALAR)))
     };
-    let mut indirect = one(Opcode::Mov, DataType::Uw, Operand::None);
-    indirect.destination = Some(Destination {
-        stride: 2,
-        ..Destination::new(Register::Indirect { address: 3, offset: -512 }, DataType::Uw)
-    });
-    let region = Region { vertical: Vertical::Addresses, width: 1, horizontal: 0 };
-    let source = Source::new(Register::Indirect { address: 8, offset: 511 }, DataType::W, region);
-    indirect.sources[0] = Operand::Register(Source { negate: true, absolute: true, ..source });
-    let mut align16 = one(Opcode::Mov, DataType::F, Operand::None);
-    align16.access_mode = AccessMode::Align16;
-    align16.predicate = Some(Predicate { control: PredicateControl::Replicate(2), inverse: false });
-    let place = Destination::new(Register::Grf { number: 4, byte: 16 }, DataType::F);
-    align16.destination = Some(Destination { write_mask: 0b0101, ..place });
-    let region = Region { vertical: Vertical::Stride(4), width: 4, horizontal: 1 };
-    let source = Source::new(Register::grf(9), DataType::F, region);
-    align16.sources[0] = Operand::Register(Source { swizzle: [2, 1, 3, 2], ..source });
-    let mut one_channel = align16;
-    one_channel.sources[0] = Operand::Register(Source { swizzle: [3; 4], ..source });
-    let mut mad = Instruction::new(Opcode::Mad, 8);
-    mad.access_mode = AccessMode::Align16;
-    mad.destination =
-        Some(Destination { write_mask: 0b0011, ..Destination::new(Register::grf(9), DataType::F) });
-    let scalar = Source::new(Register::Grf { number: 10, byte: 16 }, DataType::F, Region::SCALAR);
-    let vector = Source::new(Register::grf(11), DataType::F, Region::new(4, 4, 1));
-    mad.sources = [
-        Operand::Register(Source { replicate: true, negate: true, ..scalar }),
-        Operand::Register(Source { swizzle: [0; 4], ..vector }),
-        Operand::Register(Source { absolute: true, swizzle: [3, 2, 1, 0], ..vector }),
-    ];
-    // The second dword of a double is not an element.
-    let mut doubles = mad;
-    let half =
-        Source::new(Register::Grf { number: 11, byte: 4 }, DataType::Df, Region::new(4, 4, 1));
-    doubles.destination =
-        Some(Destination::new(Register::Grf { number: 9, byte: 8 }, DataType::Df));
-    doubles.sources = [Operand::Register(half); 3];
     check(&[
-        (
-            doubles,
-            "mad (8|M0) r9.1<1>:df r11.0<2;1>:df r11.0<2;1>:df r11.0<1>:df",
-            "mad(8) g9.1<1>DF g11<4,4,1>DF g11<4,4,1>DF g11<4,4,1>DF { align16 1Q };",
-        ),
         (
             from(arf(Arf::Control, 0, 4), DataType::Ud),
             "mov (8|M0) r2.0<1>:ud cr0.1<0;1,0>:ud",
@@ -268,11 +227,41 @@ fn operands() {
             "mov (8|M0) r2.0<1>:ud fc1.0<0;1,0>:ud",
             "mov(8) g2<1>UD ARF209<0,1,0>UD { align1 1Q };",
         ),
-        (
-            indirect,
-            "mov (8|M0) r[a0.3,-512]<2>:uw -(abs)r[a0.8,511]<1,0>:w",
-            "mov(8) g[a0.1 512]<2>UW -(abs)g[a0.8 511]<VxH,1,0>W { align1 1Q };",
-        ),
+    ]);
+}
+
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter.
+#[test]
+fn indirect_registers() {
+    let mut indirect = one(Opcode::Mov, DataType::Uw, Operand::None);
+    indirect.destination = Some(Destination {
+        stride: 2,
+        ..Destination::new(Register::Indirect { address: 3, offset: -512 }, DataType::Uw)
+    });
+    let region = Region { vertical: Vertical::Addresses, width: 1, horizontal: 0 };
+    let source = Source::new(Register::Indirect { address: 8, offset: 511 }, DataType::W, region);
+    indirect.sources[0] = Operand::Register(Source { negate: true, absolute: true, ..source });
+    check(&[(
+        indirect,
+        "mov (8|M0) r[a0.3,-512]<2>:uw -(abs)r[a0.8,511]<1,0>:w",
+        "mov(8) g[a0.1 512]<2>UW -(abs)g[a0.8 511]<VxH,1,0>W { align1 1Q };",
+    )]);
+}
+
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter.
+#[test]
+fn operands_of_align16() {
+    let mut align16 = one(Opcode::Mov, DataType::F, Operand::None);
+    align16.access_mode = AccessMode::Align16;
+    align16.predicate = Some(Predicate { control: PredicateControl::Replicate(2), inverse: false });
+    let place = Destination::new(Register::Grf { number: 4, byte: 16 }, DataType::F);
+    align16.destination = Some(Destination { write_mask: 0b0101, ..place });
+    let region = Region { vertical: Vertical::Stride(4), width: 4, horizontal: 1 };
+    let source = Source::new(Register::grf(9), DataType::F, region);
+    align16.sources[0] = Operand::Register(Source { swizzle: [2, 1, 3, 2], ..source });
+    let mut one_channel = align16;
+    one_channel.sources[0] = Operand::Register(Source { swizzle: [3; 4], ..source });
+    check(&[
         (
             align16,
             "(f0.0.z) mov (8|M0) r4.4<1>.xz:f r9.0<4>.zywz:f",
@@ -283,11 +272,48 @@ fn operands() {
             "(f0.0.z) mov (8|M0) r4.4<1>.xz:f r9.0<4>.wwww:f",
             "(+f0.0.z) mov(8) g4.4<1>.xzF g9<4>.wF { align16 1Q };",
         ),
+    ]);
+}
+
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter.
+#[test]
+fn operands_of_three_source_instructions() {
+    let mut mad = Instruction::new(Opcode::Mad, 8);
+    mad.access_mode = AccessMode::Align16;
+    mad.destination =
+        Some(Destination { write_mask: 0b0011, ..Destination::new(Register::grf(9), DataType::F) });
+    let scalar = Source::new(Register::Grf { number: 10, byte: 16 }, DataType::F, Region::SCALAR);
+    let vector = Source::new(Register::grf(11), DataType::F, Region::new(4, 4, 1));
+    mad.sources = [
+        Operand::Register(Source { replicate: true, negate: true, ..scalar }),
+        Operand::Register(Source { swizzle: [0; 4], ..vector }),
+        Operand::Register(Source { absolute: true, swizzle: [3, 2, 1, 0], ..vector }),
+    ];
+    // The second dword of a double is not an element.
+    let mut doubles = mad;
+    let half =
+        Source::new(Register::Grf { number: 11, byte: 4 }, DataType::Df, Region::new(4, 4, 1));
+    doubles.destination =
+        Some(Destination::new(Register::Grf { number: 9, byte: 8 }, DataType::Df));
+    doubles.sources = [Operand::Register(half); 3];
+    check(&[
+        (
+            doubles,
+            "mad (8|M0) r9.1<1>:df r11.0<2;1>:df r11.0<2;1>:df r11.0<1>:df",
+            "mad(8) g9.1<1>DF g11<4,4,1>DF g11<4,4,1>DF g11<4,4,1>DF { align16 1Q };",
+        ),
         (
             mad,
             "mad (8|M0) r9.0<1>.xy:f -r10.4<0;0>:f r11.0<2;1>.xxxx:f (abs)r11.0<1>.wzyx:f",
             "mad(8) g9<1>.xyF -g10.4<0,1,0>F g11<4,4,1>.xF (abs)g11<4,4,1>.wzyxF { align16 1Q };",
         ),
+    ]);
+}
+
+/// Oracle: the source code of brw_disasm.c and of IGA's formatter.
+#[test]
+fn math_functions() {
+    check(&[
         (
             Instruction {
                 math: Some(MathFunction::Inverse),
@@ -398,13 +424,28 @@ fn send(function: SharedFunction, descriptor: Descriptor) -> Instruction {
     send
 }
 
+/// Compares the comments of messages in IGA's listings, given as receiver, descriptor and comment,
+/// and reports all differences at once.
+///
 /// Oracle: the source code of IGA's message decoder and its names of receivers on Haswell and
 /// Broadwell. Some words are for later hardware; the comments of IGA's listings have them anyway.
+fn check_comments(cases: &[(SharedFunction, u32, &str)]) {
+    let comment = |function, descriptor| {
+        let text = send(function, Descriptor::Immediate(descriptor)).to_string();
+        squeeze(text.split_once("; ").map_or("", |(_, comment)| comment))
+    };
+    let cases = cases
+        .iter()
+        .map(|&(function, descriptor, expected)| (comment(function, descriptor), expected));
+    let wrong: Vec<_> = cases.filter(|(text, expected)| text != expected).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Messages to the sampler.
 #[test]
-fn comments_of_messages() {
+fn comments_of_sampler_messages() {
     use SharedFunction::*;
-    let cases = [
-        (Null, 0x0200_0000, "null; ?"),
+    check_comments(&[
         (Sampler, 0x0284_0302, "sampler; simd16 sample using sampler index 3"),
         (Sampler, 0x0282_1302, "sampler; simd8 sample+LOD bias using sampler index 3"),
         (Sampler, 0x0282_4302, "sampler; simd8 sample gradient using sampler index 3"),
@@ -447,18 +488,14 @@ fn comments_of_messages() {
         (Sampler, 0x0287_f000, "sampler; simd32/64 sampler cache flush using sampler index 0"),
         (Sampler, 0x0280_0000, "sampler; unknown simd mode sample using sampler index 0"),
         (Sampler, 0x2284_0000, "sampler; simd16 high sample using sampler index 0"),
-        (Gateway, 0x0200_0001, "gateway; signal event"),
-        (Gateway, 0x0200_0002, "gateway; monitor event"),
-        (Gateway, 0x0200_0003, "gateway; unmonitor event"),
-        (Gateway, 0x0200_0004, "gateway; signal barrier"),
-        (Gateway, 0x0200_0005, "gateway; ?"),
-        (Gateway, 0x0200_0006, "gateway; wait for event"),
-        (DataPortSampler, 0x0218_0205, "sampler; ?"),
-        (DataPortConstant, 0x0218_0005, "hdc.ccdp; constant oword block read x1"),
-        (DataPortConstant, 0x0218_0105, "hdc.ccdp; constant oword block read x1H"),
-        (DataPortConstant, 0x0218_4305, "hdc.ccdp; constant aligned oword block read x4"),
-        (DataPortConstant, 0x0218_8305, "hdc.ccdp; ?"),
-        (DataPortConstant, 0x0218_c305, "hdc.ccdp; constant dword gathering read"),
+    ]);
+}
+
+/// Messages to the render cache.
+#[test]
+fn comments_of_render_cache_messages() {
+    use SharedFunction::*;
+    check_comments(&[
         (
             DataPortRender,
             0x0803_0000,
@@ -494,17 +531,14 @@ fn comments_of_messages() {
             0x0801_0003,
             "hdc.rc; full-precision unknown render target op to surface 3",
         ),
-        (Urb, 0x0a08_0011, "hdc.urb; ?"),
-        (Urb, 0x0a08_0017, "hdc.urb; urb dword write"),
-        (Urb, 0x0a0a_8017, "hdc.urb; urb dword masked write with per-slot offset enabled"),
-        (Urb, 0x0218_0018, "hdc.urb; urb dword read"),
-        (ThreadSpawner, 0x0200_0010, "spawner; end of thread"),
-        (ThreadSpawner, 0x0200_0011, "spawner; ?"),
-        (MotionEstimation, 0x0c78_4000, "vme; ?"),
-        (CheckAndRefinement, 0x0c78_4000, "cre; ?"),
-        (PixelInterpolator, 0x0220_1020, "pi; ?"),
-        (Reserved(1), 0x0200_0000, "?; ?"),
-        (Reserved(15), 0x0200_0000, "?; ?"),
+    ]);
+}
+
+/// Messages to data port 0.
+#[test]
+fn comments_of_data_port_0_messages() {
+    use SharedFunction::*;
+    check_comments(&[
         (DataPort0, 0x0218_0105, "hdc.dc0; oword block read x1H"),
         (DataPort0, 0x0218_4505, "hdc.dc0; oword aligned block read x0"),
         (DataPort0, 0x0218_8205, "hdc.dc0; oword dual block read"),
@@ -527,6 +561,14 @@ fn comments_of_messages() {
         ),
         (DataPort0, 0x040e_3005, "hdc.dc0; hword scratch block write x8"),
         (DataPort0, 0x021c_2005, "hdc.dc0; hword scratch block read x4"),
+    ]);
+}
+
+/// Messages to data port 1.
+#[test]
+fn comments_of_data_port_1_messages() {
+    use SharedFunction::*;
+    check_comments(&[
         (DataPort1, 0x0218_0005, "hdc.dc1; ?"),
         (DataPort1, 0x0421_5805, "hdc.dc1; typed surface read with xyz; u,v"),
         (DataPort1, 0x0421_6805, "hdc.dc1; typed surface read (high slot group) with xyz; u,v"),
@@ -562,16 +604,39 @@ fn comments_of_messages() {
         (DataPort1, 0x021d_03ff, "hdc.dc1; a64 unaligned oword block read x4"),
         (DataPort1, 0x021d_0bff, "hdc.dc1; a64 aligned oword block read x4"),
         (DataPort1, 0x021d_18ff, "hdc.dc1; a64 unaligned hword block read x1"),
-    ];
-    let comment = |function, descriptor| {
-        let text = send(function, Descriptor::Immediate(descriptor)).to_string();
-        squeeze(text.split_once("; ").map_or("", |(_, comment)| comment))
-    };
-    let cases = cases
-        .into_iter()
-        .map(|(function, descriptor, expected)| (comment(function, descriptor), expected));
-    let wrong: Vec<_> = cases.filter(|(text, expected)| text != expected).collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    ]);
+}
+
+/// Messages to receivers other than the sampler, the render cache and the two data ports.
+#[test]
+fn comments_of_other_messages() {
+    use SharedFunction::*;
+    check_comments(&[
+        (Null, 0x0200_0000, "null; ?"),
+        (Gateway, 0x0200_0001, "gateway; signal event"),
+        (Gateway, 0x0200_0002, "gateway; monitor event"),
+        (Gateway, 0x0200_0003, "gateway; unmonitor event"),
+        (Gateway, 0x0200_0004, "gateway; signal barrier"),
+        (Gateway, 0x0200_0005, "gateway; ?"),
+        (Gateway, 0x0200_0006, "gateway; wait for event"),
+        (DataPortSampler, 0x0218_0205, "sampler; ?"),
+        (DataPortConstant, 0x0218_0005, "hdc.ccdp; constant oword block read x1"),
+        (DataPortConstant, 0x0218_0105, "hdc.ccdp; constant oword block read x1H"),
+        (DataPortConstant, 0x0218_4305, "hdc.ccdp; constant aligned oword block read x4"),
+        (DataPortConstant, 0x0218_8305, "hdc.ccdp; ?"),
+        (DataPortConstant, 0x0218_c305, "hdc.ccdp; constant dword gathering read"),
+        (Urb, 0x0a08_0011, "hdc.urb; ?"),
+        (Urb, 0x0a08_0017, "hdc.urb; urb dword write"),
+        (Urb, 0x0a0a_8017, "hdc.urb; urb dword masked write with per-slot offset enabled"),
+        (Urb, 0x0218_0018, "hdc.urb; urb dword read"),
+        (ThreadSpawner, 0x0200_0010, "spawner; end of thread"),
+        (ThreadSpawner, 0x0200_0011, "spawner; ?"),
+        (MotionEstimation, 0x0c78_4000, "vme; ?"),
+        (CheckAndRefinement, 0x0c78_4000, "cre; ?"),
+        (PixelInterpolator, 0x0220_1020, "pi; ?"),
+        (Reserved(1), 0x0200_0000, "?; ?"),
+        (Reserved(15), 0x0200_0000, "?; ?"),
+    ]);
 }
 
 /// Oracle: the manual's message types. Unlike the comments in a listing, these words describe what

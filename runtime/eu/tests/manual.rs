@@ -10,8 +10,8 @@ use genxml_eu::ops::{Modifiers, OPS};
 /// accept a condition here.
 const CONDITION_BY_SYNTAX: [&str; 4] = ["not", "or", "lrp", "subb"];
 
-/// Every instruction with a page has the opcode number of that page, and accepts the modifiers of
-/// the page's property table.
+/// Every instruction with a page has the opcode number of that page, and accepts exactly the
+/// modifiers of the page's property table, except for the conditions of `CONDITION_BY_SYNTAX`.
 #[test]
 fn numbers_and_modifiers() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
@@ -52,7 +52,7 @@ fn numbers_and_modifiers() {
     assert_eq!((instructions, tables), (43, 43));
 }
 
-/// `Y N Y Y`: predication, conditional modifier, saturation, source modifier.
+/// Reads a line such as `Y N Y Y`: predication, conditional modifier, saturation, source modifier.
 fn flags(line: &str) -> Option<[bool; 4]> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let words: [&str; 4] = words.try_into().ok()?;

@@ -155,7 +155,8 @@ fn forms_of_operands() {
     assert_eq!(text(&dwords), "mov (1|M0) r1.0<1>:df 0.1:df");
 }
 
-/// Errors have the position and the value.
+/// Errors of decoding name the position and the dwords; errors of a field name the field and its
+/// value.
 #[test]
 fn errors_have_position_and_value() {
     let error = decode(&[0x0000_0001, 0]).unwrap_err();
@@ -181,8 +182,8 @@ fn unknown_operations_are_illegal() {
 }
 
 proptest! {
-    /// Random bits never cause a panic. An instruction that can be decoded can be printed, and its
-    /// encoding decodes to the same instruction.
+    /// Random bits never cause a panic. An instruction that can be decoded can be printed; if it
+    /// can be encoded, its encoding decodes to the same instruction.
     #[test]
     fn random_instructions(mut dwords in any::<[u32; 4]>(), op in 0..OPS.len(), plain in any::<bool>()) {
         if plain {

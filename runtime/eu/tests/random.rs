@@ -7,7 +7,8 @@ use genxml_testkit::instructions::{exercise, exercise_kernel};
 use genxml_testkit::text::dwords;
 use genxml_testkit::{Random, corpus};
 
-/// Sixteen bytes from every position where a real instruction starts or could start.
+/// Sixteen bytes from every position where a real instruction starts or could start; without the
+/// corpus, one `mov`.
 fn real() -> Vec<[u32; 4]> {
     let Some(corpus) = corpus::folder() else { return vec![[0x0060_0001, 0x2080_0608, 0, 7]] };
     let mut places = Vec::new();

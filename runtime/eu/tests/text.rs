@@ -12,7 +12,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// Compares all lines of all kernels and prints the differences by `kind`. Returns the number of
-/// equal lines and of all lines.
+/// equal lines and of all lines, `None` without the corpus.
 fn compare(
     syntax: Syntax,
     extension: &str,
@@ -76,7 +76,7 @@ fn listings_equal_iga() {
 }
 
 /// Oracle: the sources of Mesa's assembler tests. The expected bytes are printed as they were
-/// written, except for jumps.
+/// written, except for jumps to labels.
 #[test]
 fn sources_of_mesa_assembler() {
     let Some(corpus) = corpus::folder() else { return };

@@ -75,10 +75,11 @@ pub fn from_capture<W: Write>(
 /// Adds submissions of an AUB file to a capture: those whose numbers `wanted` selects. Calls `done`
 /// after each with the number added so far.
 ///
-/// Each batch that a ring calls becomes a submission of the capture. If a ring calls no batch, its
-/// own commands become the submission. Pages with consecutive virtual and physical addresses become
-/// one object; objects are recognised by their physical pages. Other commands in the ring, and
-/// global memory, are left out with a note in `notes`.
+/// Each batch that a ring calls becomes a submission of the capture. If a ring calls no batch but
+/// has other commands with an effect, the commands of the ring become the submission. Pages with
+/// consecutive virtual and physical addresses become one object. In later submissions, the object
+/// is recognised by its physical pages. Batches that are not mapped, batches in global memory, and
+/// other commands of a ring that calls batches are left out with a note in `notes`.
 ///
 /// # Errors
 /// None at present: problems of the file go to `notes`.
@@ -107,7 +108,7 @@ pub fn to_capture(
     result
 }
 
-/// Adds started work to a capture; returns the number of submissions.
+/// Adds started work to a capture; returns the number of added submissions.
 fn exec(
     image: &mut Image,
     started: &Started,
@@ -191,7 +192,8 @@ fn exec(
     batches.len() as u64
 }
 
-/// A free address for `bytes` above all objects.
+/// The start of a free range of `bytes` bytes above all objects; `None` if the range would reach
+/// 2^48.
 fn free_place(listed: &[Listed], bytes: u64) -> Option<u64> {
     let end = listed.iter().map(|object| object.address + object.size).max().unwrap_or(0);
     // One page stays unmapped, so that an access beyond the end of an object is detected.
@@ -217,16 +219,18 @@ impl Listed {
 /// The objects found so far.
 #[derive(Debug, Default)]
 struct Objects {
-    /// For each frame: its object, and the index of its page in the object.
+    /// For each frame (number of a physical page): the object that it belongs to, and its index
+    /// among the object's frames.
     of_frame: HashMap<u64, (u32, u64)>,
     /// The frames of each object.
     frames: Vec<Vec<u64>>,
-    /// Writes that are in no submission yet, by object.
+    /// Writes that are in no submission yet, by name of the object. Every object that was listed
+    /// before has an entry, which may be empty.
     kept: BTreeMap<String, Vec<(u64, Vec<u8>)>>,
 }
 
 impl Objects {
-    /// The mapped objects, with the writes since they were last listed.
+    /// The mapped objects, each with the writes since it was last listed.
     fn list(
         &mut self,
         image: &mut Image,
@@ -272,7 +276,7 @@ impl Objects {
         listed
     }
 
-    /// True if the pages begin with all of an object.
+    /// True if `pages` begins with all frames of the object, at consecutive addresses.
     fn is_mapped_whole(&self, object: u32, pages: &[(u64, u64)]) -> bool {
         let frames = &self.frames[object as usize];
         let first = pages[0].0;
@@ -284,8 +288,9 @@ impl Objects {
                 .all(|((frame, page), number)| *page == (number, *frame))
     }
 
-    /// Number of pages from the first on that form a new object: consecutive in addresses and in
-    /// physical memory, and either all new or all known.
+    /// Number of pages from the first on that form a new object. They are consecutive in addresses
+    /// and in physical memory. If `known`, all belong to earlier objects, otherwise none does. They
+    /// end before a page at which an earlier object is mapped completely.
     fn new_run(&self, pages: &[(u64, u64)], known: bool) -> usize {
         let same = pages.windows(2).take_while(|pair| {
             let [(page, frame), next] = [pair[0], pair[1]];
@@ -312,8 +317,8 @@ impl Objects {
         object
     }
 
-    /// An object at a page, with its writes since it was last listed, or with all its bytes the
-    /// first time.
+    /// An object that is mapped from `page` on, with the writes since it was last listed. The first
+    /// time, the writes are all its bytes that are not zero.
     fn listed(&mut self, object: u32, page: u64, image: &mut Image) -> Listed {
         let frames = &self.frames[object as usize];
         let name = format!("{object}");
@@ -339,7 +344,7 @@ impl Objects {
         Listed { name, address: page << PAGE_SHIFT, size: frames.len() as u64 * PAGE, writes }
     }
 
-    /// Stores the writes of a dropped submission for the next one.
+    /// Stores the writes of a dropped submission for the next submission.
     fn put_back(&mut self, listed: Vec<Listed>) {
         for object in listed {
             self.kept.insert(object.name, object.writes);
@@ -347,7 +352,7 @@ impl Objects {
     }
 }
 
-/// Adds writes; adjacent ones are joined.
+/// Adds writes. A write that starts where the last write ends is joined to it.
 fn append<'a>(writes: &mut Vec<(u64, Vec<u8>)>, more: impl Iterator<Item = (u64, &'a [u8])>) {
     for (offset, bytes) in more {
         match writes.last_mut() {

@@ -85,7 +85,8 @@ pub fn from_error_state(
     Ok(count)
 }
 
-/// The ranges of the buffers in this memory, as start and end addresses of whole pages.
+/// The ranges of the buffers that this memory has, without buffers in global memory. A range is the
+/// start and end address of whole pages; buffers that share a page share a range.
 fn ranges(state: &ErrorState, memory: &dyn Memory) -> Vec<(u64, u64)> {
     let there = state.buffers.iter().filter(|buffer| {
         !buffer.kind.is_global()
@@ -108,7 +109,8 @@ fn ranges(state: &ErrorState, memory: &dyn Memory) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// The contents of memory from `start` to `end`.
+/// The mapped memory from `start` to `end`, in pieces: each has its offset from `start` and its
+/// bytes.
 fn pieces(memory: &dyn Memory, start: u64, end: u64) -> Vec<(u64, &[u8])> {
     let mut pieces = Vec::new();
     let mut at = start;
@@ -127,8 +129,9 @@ fn pieces(memory: &dyn Memory, start: u64, end: u64) -> Vec<(u64, &[u8])> {
 }
 
 /// A submission of an AUB file as an error state: the memory that its context sees, and its ring,
-/// at the time when the submission starts. Registers that describe a hang are left out. `None` if
-/// the file has no submission of this number.
+/// at the time when the submission starts. Registers that describe a hang are left out, except
+/// ACTHD: it has the address of the first called batch, or 0. `None` if the file has no submission
+/// of this number.
 ///
 /// # Errors
 /// None at present: problems of the file go to `notes`.

@@ -3,28 +3,30 @@
 use super::tables::{self, ENTRIES, INDEX_BITS, Leads, PAGE, PAGE_SHIFT};
 use std::collections::{BTreeMap, HashMap};
 
-/// Largest number of bytes of physical memory stored for a file. Further writes are left out, with
-/// a note.
+/// Largest number of bytes of physical memory that are stored for a file. When it is reached,
+/// writes to pages that are not stored yet are left out, with a note.
 pub const MAX_MEMORY: u64 = 4 << 30;
 
-/// Number of entries of the global page table: it maps 4 GiB (gen8_facts 1.1).
+/// Number of entries of the global page table, which maps 4 GiB (gen8_facts 1.1).
 const MAX_GLOBAL: u64 = 1 << 20;
 
-/// Frame numbers have 36 bits: entries hold bits 47:12 of an address.
+/// Bits of a frame number, which is the number of a physical page: page table entries hold bits
+/// 47:12 of its address.
 const FRAME_BITS: u32 = 36;
 
 /// First frame number of private frames. They hold pages of the global space that were written
 /// without an entry in the global table.
 const PRIVATE: u64 = 1 << FRAME_BITS;
 
-/// Pages of the global space that may be written without an entry: 48 bits of address.
+/// Number of pages in the global space: addresses have 48 bits.
 const MAX_PRIVATE: u64 = 1 << FRAME_BITS;
 
 /// Largest number of tables visited to list the mapped pages of a context. A page table maps 2 MiB,
-/// so the limit is far above the stored memory. Only tables that form a cycle reach it.
+/// so this many map 128 GiB, far more than is stored. Usually only tables that form a cycle reach
+/// the limit.
 const MAX_TABLES: u32 = 1 << 16;
 
-/// Largest number of listed pages: as many as are stored for a file.
+/// Largest number of listed pages: as many as can be stored for a file.
 const MAX_PAGES: usize = (MAX_MEMORY / PAGE) as usize;
 
 /// How addresses are translated to physical ones.
@@ -49,7 +51,7 @@ pub struct Image {
     /// The pages, in the order of their first write. So pages that were first written one after the
     /// other are contiguous.
     bytes: Vec<u8>,
-    /// The index in `bytes` of each frame's page.
+    /// For each frame, the index of its page in `bytes`, counted in pages.
     slots: HashMap<u64, u32>,
     /// Entries of the global table by number.
     global: BTreeMap<u64, u64>,
@@ -69,8 +71,8 @@ impl Image {
         self.bytes.len() as u64
     }
 
-    /// Writes physical memory. Returns the number of bytes that did not fit or have no valid
-    /// address.
+    /// Writes physical memory, up to the first page that does not fit or has no valid address.
+    /// Returns the number of bytes that were not written.
     pub fn write_physical(&mut self, address: u64, bytes: &[u8]) -> u64 {
         let mut done = 0;
         while done < bytes.len() {
@@ -88,8 +90,9 @@ impl Image {
         (bytes.len() - done) as u64
     }
 
-    /// Writes memory through the global table. Returns the number of bytes that did not fit. A page
-    /// without an entry, which classic files may have, is stored too.
+    /// Writes memory through the global table, up to the first page that does not fit or has no
+    /// valid address. Returns the number of bytes that were not written. A page without an entry,
+    /// which classic files may have, is stored too.
     pub fn write_global(&mut self, address: u64, bytes: &[u8]) -> u64 {
         let mut done = 0;
         while done < bytes.len() {
@@ -108,7 +111,7 @@ impl Image {
         (bytes.len() - done) as u64
     }
 
-    /// True if the global table has an entry for every page of the range.
+    /// True if the global table has a present entry for every page of the range.
     pub fn has_global(&self, address: u64, bytes: u64) -> bool {
         let last = address.saturating_add(bytes.saturating_sub(1)) >> PAGE_SHIFT;
         (address >> PAGE_SHIFT..=last).all(|page| self.global_frame(page).is_some())
@@ -132,7 +135,7 @@ impl Image {
         self.global.get(&page).and_then(|bits| tables::global_entry(*bits))
     }
 
-    /// Writes into one frame; false if it does not fit.
+    /// Writes into one frame; false if the frame is not stored yet and the memory is full.
     fn write_frame(&mut self, frame: u64, offset: usize, bytes: &[u8]) -> bool {
         let slot = match self.slots.get(&frame) {
             Some(&slot) => slot,
@@ -162,7 +165,7 @@ impl Image {
         self.written.as_mut().and_then(|written| written.remove(&frame)).unwrap_or_default()
     }
 
-    /// The bytes of a frame, if it was written.
+    /// The 4096 bytes of a frame, if it was written.
     pub fn frame(&self, frame: u64) -> Option<&[u8]> {
         let slot = *self.slots.get(&frame)?;
         Some(self.run(slot, 1))
@@ -173,19 +176,20 @@ impl Image {
         self.slots.get(&frame).copied()
     }
 
-    /// The bytes of consecutive stored pages.
+    /// The bytes of `pages` consecutive stored pages, from index `slot` on.
     pub(super) fn run(&self, slot: u32, pages: u64) -> &[u8] {
         let start = slot as usize * PAGE as usize;
         &self.bytes[start..start + (pages * PAGE) as usize]
     }
 
-    /// An entry of the table in a frame; 0 if nothing wrote the frame.
+    /// Entry `index` of the table in frame `table`; 0 if nothing wrote the frame.
     fn entry(&self, table: u64, index: u64) -> u64 {
         let Some(bytes) = self.frame(table) else { return 0 };
         bytes[8 * index as usize..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// The page table for the 2 MiB that contain `page`, or the page of 2 MiB itself.
+    /// The page table for the 2 MiB that contain `page`, or the page of 2 MiB itself. `None` if
+    /// neither is mapped, and for `Translation::Global`.
     pub(super) fn directory(&self, translation: &Translation, page: u64) -> Option<Leads> {
         let (root, level) = match *translation {
             Translation::Global => return None,
@@ -216,14 +220,14 @@ impl Image {
         }
     }
 
-    /// The frame of a page of the global space, private ones included.
+    /// The frame of a page of the global space, private frames included.
     pub(super) fn global_page(&self, page: u64) -> Option<u64> {
         self.global_frame(page)
             .or_else(|| Some(PRIVATE + page).filter(|frame| self.slots.contains_key(frame)))
     }
 
-    /// Returns every mapped page with its frame, in order. The second value is false if there are
-    /// more pages than can be stored.
+    /// Returns every mapped page with its frame, in order of the pages. The second value is false
+    /// if the list is incomplete; see `mapped`.
     pub fn pages(&self, translation: &Translation) -> (Vec<(u64, u64)>, bool) {
         if *translation != Translation::Global {
             return mapped(translation, &mut |frame, out| {
@@ -244,9 +248,10 @@ impl Image {
 }
 
 /// Returns every page that the page tables of a context map, in order, each with the number of its
-/// physical page. The second value is false if there are more pages than can be stored for a file,
-/// for example in a cycle of tables. `read` copies the 4096 bytes of a physical page and returns
-/// true, or returns false if the page does not exist.
+/// physical page; nothing for `Translation::Global`. The second value is false if the list is
+/// incomplete, because there are more pages than can be stored for a file, or too many tables, for
+/// example in a cycle. `read` copies the 4096 bytes of a physical page and returns true, or returns
+/// false if the page does not exist.
 pub fn mapped(
     translation: &Translation,
     read: &mut dyn FnMut(u64, &mut [u8]) -> bool,
@@ -271,8 +276,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Adds the pages that a table of `level` maps, from page `first` on; false if they are too
-    /// many.
+    /// Adds the pages that a table of `level` maps, from page `first` on; false if there are too
+    /// many pages or tables.
     fn table(&mut self, frame: u64, level: u32, first: u64) -> bool {
         let mut bytes = [0; PAGE as usize];
         if !(self.read)(frame, &mut bytes) {
@@ -301,7 +306,7 @@ impl Walk<'_> {
     }
 }
 
-/// Adds a range; adjacent ones are joined.
+/// Adds a range. Ranges that overlap or touch it are joined with it.
 fn add_range(ranges: &mut Ranges, mut start: u16, mut end: u16) {
     let first = ranges.partition_point(|range| range.1 < start);
     let last = ranges.partition_point(|range| range.0 <= end);
@@ -318,7 +323,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Oracle: a bit per byte.
+        /// Oracle: an array with a flag for each byte.
         #[test]
         fn ranges_are_joined(writes in prop::collection::vec((0u16..200, 1u16..40), 0..40)) {
             let mut ranges = Vec::new();

@@ -78,8 +78,8 @@ pub(crate) fn decompress<'a>(
 
 /// All frames of a zstd file, one after the other.
 struct ZstdFrames<R: BufRead> {
-    /// The input after the last frame that was read; `None` while a frame is being read, and after
-    /// an error.
+    /// The input after the last frame that was read; `None` while a frame is being read, at the end
+    /// of the file, and after an error.
     input: Option<R>,
     decoder: Option<StreamingDecoder<R, FrameDecoder>>,
 }

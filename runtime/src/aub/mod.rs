@@ -84,7 +84,8 @@ pub enum Event<'a> {
     GlobalEntries {
         /// Number of the first entry, which maps the page at address 4096 * `first`.
         first: u64,
-        /// The entries as memory holds them.
+        /// The entries, each as 64 bits. Entries of 4 bytes, in files for GPUs before Gen8, are
+        /// extended with zeros.
         entries: &'a [u64],
     },
     /// A register is written.
@@ -123,11 +124,11 @@ pub enum Event<'a> {
     Comment(&'a str),
     /// A request for a picture of a surface (classic).
     Bitmap(AubDumpBitmap),
-    /// A block with a documented operation and an undocumented number.
+    /// A block whose opcode is documented and whose sub-opcode is not.
     Other {
-        /// Operation of the block: 1 classic, 0x2e memory trace.
+        /// Opcode of the block: 1 in classic files, 0x2e in memory traces.
         opcode: u8,
-        /// Number of the kind of block within the operation.
+        /// Sub-opcode of the block.
         sub_opcode: u8,
         /// All dwords of the block.
         dwords: &'a [u32],
@@ -231,7 +232,7 @@ pub enum AubError {
         block: &'static str,
         /// Bytes that it should have, as far as they are known.
         needed: u64,
-        /// Bytes that the file has.
+        /// Bytes of the block that the file has.
         available: u64,
     },
     /// A dword that does not start a block.
@@ -260,7 +261,7 @@ pub enum AubError {
     },
 }
 
-/// Formats the first bytes of a file.
+/// Formats the first bytes of a file for `AubError::NotAub`.
 struct Start<'a>(&'a [u8]);
 
 impl std::fmt::Display for Start<'_> {

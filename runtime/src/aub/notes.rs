@@ -24,7 +24,8 @@ struct Count {
 }
 
 impl Notes {
-    /// Adds a note about the block at a position of the file.
+    /// Adds a note about the block at a position of the file. Does nothing if a stored note has the
+    /// same text.
     pub fn add(&mut self, position: u64, text: String) {
         if self.notes.iter().any(|note| note.1 == text) {
             return;
@@ -36,7 +37,8 @@ impl Notes {
         }
     }
 
-    /// Adds `count` to the parts that are left out for a reason; does nothing if it is 0.
+    /// Adds `count` to the number of parts that are left out for the reason `why`; does nothing if
+    /// `count` is 0.
     pub fn count(&mut self, position: u64, why: &'static str, count: u64) {
         if count == 0 {
             return;

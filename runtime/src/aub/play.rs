@@ -37,11 +37,11 @@ const QUEUE_CONTROL: u32 = 0x550;
 /// Started work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Started {
-    /// Position in the decompressed file of the block that starts it, in bytes.
+    /// Position in the decompressed file of the block that starts the work, in bytes.
     pub position: u64,
     /// The engine.
     pub engine: EngineId,
-    /// The context: the page of its image in the global space, 0 without one.
+    /// The context: the page number of its image in the global space; 0 for work without an image.
     pub context: u32,
     /// The page tables of the context.
     pub translation: Translation,
@@ -63,8 +63,9 @@ pub(super) enum Commands {
     },
 }
 
-/// Makes a ring from its registers. If head or tail is beyond the size, the size is taken from them
-/// instead, because Mesa's writer puts an address into the register of the size (gen8_facts 1.5).
+/// Makes a ring from its registers. If head or tail is not less than the size, the size follows
+/// from the larger of them, because Mesa's writer puts an address into the register of the size
+/// (gen8_facts 1.5).
 fn ring(start: u32, control: u32, head: u32, tail: u32) -> Ring {
     let size = RingCtl::unpack_lossy(&[control]).ring_nr_pages.get() * PAGE;
     let head = RingHead::unpack_lossy(&[head]).head_addr.get();
@@ -74,7 +75,7 @@ fn ring(start: u32, control: u32, head: u32, tail: u32) -> Ring {
     Ring { start: u64::from(start) & !(PAGE - 1), size, head, tail }
 }
 
-/// Bytes of a ring from its head to its tail.
+/// Number of bytes of a ring from its head to its tail.
 pub(super) fn used(ring: &Ring) -> u64 {
     (ring.tail + ring.size - ring.head) % ring.size
 }
@@ -120,7 +121,7 @@ struct Play<'a, 'b> {
     notes: &'a mut Notes,
     each: &'a mut OnStart<'b>,
     header: Option<Header>,
-    /// Values of engine registers that were written.
+    /// Values of engine registers that were written, by register offset.
     registers: HashMap<u32, u32>,
     /// Dwords written to a submission port so far, by the engine's base: fewer than four.
     ports: BTreeMap<u32, Vec<u32>>,
@@ -245,7 +246,8 @@ impl Play<'_, '_> {
         }
     }
 
-    /// Starts the ring in the registers, if it has commands to run.
+    /// Starts the ring that the registers of the engine at `base` describe, if it is enabled and
+    /// has commands to run. Does nothing if the engine uses execlists.
     fn ring(&mut self, position: u64, base: u32, engine: EngineId) -> io::Result<()> {
         let control = self.read(base + RingCtl::OFFSET);
         let mode = RingModeGen7::unpack_lossy(&[self.read(base + RingModeGen7::OFFSET)]);
@@ -277,7 +279,7 @@ impl Play<'_, '_> {
         })
     }
 
-    /// Starts a submitted context, if it is valid and its ring has commands to run.
+    /// Starts a submitted context, if its descriptor is valid and its ring has commands to run.
     fn context(
         &mut self,
         position: u64,
@@ -331,7 +333,7 @@ impl Play<'_, '_> {
                 Translation::Global
             }
         };
-        // The value that the engine saves when it is done.
+        // The ring head that the engine saves in the context image when it is done.
         let at = page + u64::from(first_bit(ContextImage::INFO, "RING_HEAD") / 8);
         self.image.write_global(at, &packed_head(&ring).to_le_bytes());
         self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
@@ -366,7 +368,7 @@ fn engine_of(offset: u32) -> Option<(u32, EngineId)> {
     Some((engine.base, name.parse().ok()?))
 }
 
-/// The first bit of a field.
+/// The first bit of the field with this name.
 fn first_bit(container: &Container, name: &str) -> u32 {
     container.fields.iter().find(|field| field.name == name).map_or(0, |field| field.start)
 }

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Largest number of bytes of a classic block in one [`Event`].
+/// Largest number of bytes of a classic block in one [`Event`], except for commands.
 pub const CHUNK: usize = 64 << 10;
 
 /// Largest number of bytes of commands that a block may put into a ring: the size of the largest
@@ -28,7 +28,7 @@ const ADDRESS_MASK: u64 = (1 << 48) - 1;
 pub struct Reader<'a> {
     input: Box<dyn Read + 'a>,
     compression: Compression,
-    /// Bytes that were read.
+    /// Bytes of the decompressed file that were read.
     position: u64,
     /// Dwords of the current block, or data of a classic one.
     buffer: Vec<u32>,
@@ -40,7 +40,7 @@ pub struct Reader<'a> {
     done: bool,
 }
 
-/// Data of a classic block.
+/// The unread data of a classic block.
 #[derive(Clone, Copy)]
 struct Rest {
     /// Where the block starts.
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
     /// The next block, or piece of one; `None` at the end, and after an error.
     ///
     /// # Errors
-    /// The problem with its position; everything before it was read completely.
+    /// The problem with its position; everything before that position was read completely.
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, AubError> {
         if self.done {
             return Ok(None);
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Parses a block that writes memory.
+    /// Parses a block of a memory trace that writes memory.
     fn memory_write(&mut self, position: u64, head: &Head) -> Result<Found, AubError> {
         let block = head.name();
         let wrong =
@@ -372,7 +372,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads the next piece of a classic block's data; `None` if there is none.
+    /// Reads the next piece of a classic block's data; `None` if all data of the block were read.
     fn data(&mut self, mut rest: Rest) -> Result<Option<Found>, AubError> {
         let chunk = match rest.what {
             What::Commands(_) => MAX_COMMANDS,

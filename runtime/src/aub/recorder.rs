@@ -29,7 +29,7 @@ const OTHER_PAGES: u64 = 2;
 /// Bytes of a ring.
 const RING: u64 = PAGE;
 
-/// Largest number of frames for objects: physical addresses have 39 bits, as in real machines.
+/// Number of physical pages (frames): physical addresses have 39 bits, as in real machines.
 const MAX_FRAMES: u64 = 1 << (39 - PAGE_SHIFT);
 
 /// Writes submissions with the memory that they need, as
@@ -37,7 +37,7 @@ const MAX_FRAMES: u64 = 1 << (39 - PAGE_SHIFT);
 ///
 /// Each object has physical pages of its own, which are written completely at its first use. A
 /// context has page tables of four levels, which map exactly the objects of its newest submission.
-/// On each engine it has a ring and an image; the engine restores the image from the second
+/// On each engine, a context has a ring and an image; the engine restores the image from the second
 /// submission on. A simulator waits for the end of each submission.
 #[derive(Debug)]
 pub struct Recorder<W> {
@@ -46,7 +46,7 @@ pub struct Recorder<W> {
     frame: u64,
     /// The next page of the global table.
     global: u64,
-    /// The first physical page of each object, and how many there are.
+    /// For each object by name: its first physical page and its number of pages.
     objects: HashMap<String, (u64, u64)>,
     spaces: BTreeMap<u32, Tables>,
     contexts: BTreeMap<(u32, EngineId), Image>,
@@ -102,7 +102,7 @@ impl<W: Write> Recorder<W> {
     /// with exactly these objects mapped in the context.
     ///
     /// # Errors
-    /// If the output cannot be written, or the objects do not fit.
+    /// If the output cannot be written, or the objects do not fit in physical memory.
     pub fn exec(
         &mut self,
         context: u32,
@@ -147,7 +147,8 @@ impl<W: Write> Recorder<W> {
         self.objects.remove(object);
     }
 
-    /// The physical address of the first byte of an object, whose pages are contiguous.
+    /// The physical address of the first byte of an object, whose pages are contiguous. `None` if
+    /// no submission had the object, or it was freed.
     pub fn physical(&self, object: &str) -> Option<u64> {
         self.objects.get(object).map(|frames| frames.0 << PAGE_SHIFT)
     }
@@ -170,7 +171,8 @@ impl<W: Write> Recorder<W> {
         Ok(first)
     }
 
-    /// Maps pages of global memory to new frames.
+    /// Maps `count` pages of global memory to new frames; returns the global address of the first
+    /// page.
     fn global_pages(&mut self, count: u64) -> io::Result<u64> {
         let (first, frame) = (self.global, self.frames(count)?);
         self.global += count;
@@ -236,8 +238,8 @@ impl<W: Write> Recorder<W> {
         result
     }
 
-    /// Writes the entries of `count` pages from `page` on. They map to frames from `frame` on, or
-    /// are not present if it is `None`.
+    /// Writes the entries of `count` pages from `page` on. They map to frames from `frame` on. If
+    /// `frame` is `None`, the entries are not present.
     fn entries(
         &mut self,
         space: &mut Tables,
@@ -260,7 +262,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// The page table that maps a page. Missing tables of all levels are created.
+    /// The frame of the page table that maps a page. Missing tables of all levels are created.
     fn table(&mut self, space: &mut Tables, page: u64) -> io::Result<u64> {
         let mut above = space.root;
         for level in [4, 3, 2] {
@@ -424,7 +426,7 @@ fn image(engine: EngineId, ring: u64, root: u64) -> Vec<u32> {
     dwords
 }
 
-/// An address in the canonical form of commands.
+/// An address in the canonical form of commands: bits 63:48 repeat bit 47.
 fn canonical(address: u64) -> u64 {
     crate::core::bits::sign_extend(address, 48) as u64
 }

@@ -8,7 +8,8 @@ use crate::memory::Memory;
 use crate::submission::Submission;
 use std::collections::BTreeMap;
 
-/// Commands of a ring that have no effect outside it.
+/// Commands of a ring that are not counted as left out: they call batches, control the ring or
+/// notify the driver.
 const SILENT: [&str; 8] = [
     "MI_NOOP",
     "MI_BATCH_BUFFER_START",
@@ -20,12 +21,12 @@ const SILENT: [&str; 8] = [
     "MI_SET_CONTEXT",
 ];
 
-/// The commands of a submission in global memory.
+/// The commands of a submission that are in its ring, or in another range of global memory.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// The 48-bit addresses of the called batches, and whether each is in global memory.
+    /// The called batches: the 48-bit address of each, and whether it is in global memory.
     pub batches: Vec<(u64, bool)>,
-    /// Number of other commands that have an effect, by name.
+    /// Number of commands that are not in `SILENT`, by name.
     pub others: BTreeMap<&'static str, u64>,
     /// The bytes of the commands, in order.
     pub bytes: Vec<u8>,

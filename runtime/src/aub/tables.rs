@@ -1,4 +1,4 @@
-//! Reads and writes entries of page tables.
+//! Reads and writes entries of page tables. A frame is a physical page of 4 KiB.
 
 use crate::core::Shifted;
 use crate::gen8::memory::{
@@ -14,7 +14,7 @@ pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
 pub(super) const ENTRIES: u64 = 512;
 /// Number of address bits that select an entry of a table.
 pub(super) const INDEX_BITS: u32 = 9;
-/// Pages that an entry of a page directory maps with Page Size set: 2 MiB.
+/// Number of pages of 4 KiB that a page directory entry maps if its Page Size bit is set: 2 MiB.
 const LARGE: u64 = ENTRIES;
 
 /// The target of a present entry.
@@ -28,8 +28,8 @@ pub(super) enum Leads {
     Large(u64),
 }
 
-/// The entry of a table of `level` (4 the root of 48 bits, 1 a page table); `None` if it is not
-/// present.
+/// The target of an entry with these bits in a table of `level` (4 is the root for 48-bit
+/// addresses, 1 is a page table); `None` if the entry is not present.
 pub(super) fn entry(level: u32, bits: u64) -> Option<Leads> {
     let dwords = [bits as u32, (bits >> 32) as u32];
     macro_rules! table {

@@ -19,12 +19,12 @@ struct Run {
     page: u64,
     /// Number of pages.
     count: u64,
-    /// Index of the first one in the image; `None` if they were never written.
+    /// Index of the first page in the image; `None` if the pages were never written.
     slot: Option<u32>,
 }
 
 impl Run {
-    /// True if the other run follows this one, in addresses and in the image.
+    /// True if the run `next` follows this one, in addresses and in the image.
     fn leads_to(&self, next: &Run) -> bool {
         let slot = |run: &Run| run.slot.map(u64::from);
         self.page + self.count == next.page
@@ -34,8 +34,9 @@ impl Run {
 
 /// Memory of a context, or global memory, at one point of a file.
 ///
-/// Consecutive mapped pages that were first written in this order are one piece. Pages that are
-/// mapped and were never written read as 0, as in simulators.
+/// Consecutive mapped pages that were first written in this order are contiguous; one look-up
+/// covers at most 64 MiB of them. Pages that are mapped and were never written read as 0, as in
+/// simulators.
 #[derive(Debug)]
 pub struct View<'a> {
     image: &'a Image,
@@ -55,7 +56,7 @@ impl<'a> View<'a> {
         view(translation, global)
     }
 
-    /// The run that holds a page.
+    /// The run that holds a page; `None` if the page is not mapped.
     fn find(&self, page: u64) -> Option<Run> {
         let at = match self.known(page) {
             Ok(run) => return Some(run),
@@ -75,7 +76,8 @@ impl<'a> View<'a> {
         Some(run)
     }
 
-    /// The run that holds a page if it was looked up before, otherwise the index where it belongs.
+    /// The run that holds a page, if it was looked up before; otherwise the index in `runs` at
+    /// which the run belongs.
     fn known(&self, page: u64) -> Result<Run, usize> {
         let runs = self.runs.borrow();
         let at = runs.partition_point(|run| run.page <= page);
@@ -85,7 +87,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The longest run from `page` on, before page `end`.
+    /// The longest run from `page` on that ends before page `end`, at most `MAX_RUN` pages, or
+    /// `ZERO_PAGES` if they were never written. `None` if `page` is not mapped.
     fn look_up(&self, page: u64, end: u64) -> Option<Run> {
         let mut directory = None;
         let slot = self.image.slot(self.frame(page, &mut directory)?);

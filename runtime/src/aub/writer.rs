@@ -10,7 +10,8 @@ use crate::gen8::aub::{
 };
 use std::io::{self, Write};
 
-/// Largest number of bytes of text in the version block: Mesa's writer has a buffer of 33.
+/// Largest number of bytes of text in the version block, with the final zero: Mesa's writer has a
+/// buffer of 33.
 const MAX_TEXT: usize = 32;
 
 /// Largest number of bytes of memory in a block: a page, as in Mesa's writer. (Length has 16 bits
@@ -18,8 +19,8 @@ const MAX_TEXT: usize = 32;
 const MAX_DATA: usize = PAGE as usize;
 
 /// Writes a memory trace, the newer kind of file, block by block. [`Reader`](super::Reader) and
-/// tools for the files of Mesa's intel_dump_gpu can read it. [`Recorder`](super::Recorder) writes
-/// whole submissions with it.
+/// tools for the files of Mesa's intel_dump_gpu can read the file. [`Recorder`](super::Recorder)
+/// writes whole submissions with a `Writer`.
 ///
 /// ```
 /// use genxml::aub::{Event, Reader, Space, Writer};
@@ -44,8 +45,8 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file for the GPU with this PCI device id. The name of the program is cut so that id
-    /// and name have at most 32 bytes, the limit of readers.
+    /// Begins a file for the GPU with this PCI device id. The name of the program is cut so that
+    /// the text with id, name and final zero has at most 32 bytes, the limit of readers.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -77,8 +78,8 @@ impl<W: Write> Writer<W> {
         self.position
     }
 
-    /// Writes memory: physical, or through the global table as written so far. Blocks end at page
-    /// boundaries.
+    /// Writes memory: physical, or through the global table as written so far. No block crosses a
+    /// page boundary.
     ///
     /// # Errors
     /// If the output cannot be written, or the space is one that Broadwell does not have.

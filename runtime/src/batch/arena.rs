@@ -25,8 +25,8 @@ pub trait Allocate {
     /// Returns an unused buffer of at least `bytes` bytes, all zero.
     ///
     /// # Errors
-    /// If there is no such buffer: [`BatchError::Arena`] from an [`Arena`], any other from a
-    /// closure.
+    /// [`BatchError::Arena`] if an [`Arena`] has no room, or an error of `Buffer::new`; any error
+    /// from a closure.
     fn allocate(&mut self, bytes: usize) -> Result<Buffer, BatchError>;
 }
 

@@ -13,16 +13,17 @@ use genxml_core::reflect::Container;
 /// Size of a page of GPU memory in bytes. Buffers start at a page boundary.
 pub const PAGE: u64 = 4096;
 
-/// A structure in a heap, recorded so that offsets can be checked.
+/// A structure, an array of structures or other data in a heap, recorded so that offsets can be
+/// checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Content {
     /// Bytes from the start of the buffer.
     pub offset: u64,
     /// Its size in bytes; 0 for an empty array, at whose offset any structure may follow.
     pub bytes: u64,
-    /// Name of the structure, or the program's name for the data.
+    /// Name of the structure, or a name for the data.
     pub what: &'static str,
-    /// The structure, if it is one.
+    /// The description of the structure; `None` for other data.
     pub container: Option<&'static Container>,
 }
 
@@ -44,9 +45,10 @@ pub struct Buffer {
     pub(super) handle: u32,
     pub(super) low: bool,
     pub(super) relocations: Vec<Relocation>,
-    /// The structures in it if it is a heap; `None` for other buffers.
+    /// The contents of the buffer if it is a heap; `None` for other buffers.
     pub(super) contents: Option<Vec<Content>>,
-    /// Bases that the context has when the batch that starts here begins, given by the program.
+    /// Bases that the context has when the batch that starts in this buffer begins, given by the
+    /// program.
     pub(super) assumed: Vec<(SpaceKind, u64)>,
 }
 
@@ -108,7 +110,8 @@ impl Buffer {
         &mut self.bytes
     }
 
-    /// The addresses of other buffers in this one, in the order in which they were written.
+    /// The addresses in this buffer that were taken with `reads` or `writes`, or that jumps use, in
+    /// the order in which they were written.
     pub fn relocations(&self) -> &[Relocation] {
         &self.relocations
     }

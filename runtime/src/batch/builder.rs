@@ -101,9 +101,9 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A batch for engine `E`, with packets for its pipeline `P`.
 ///
-/// [`Batch::new`] uses one buffer; [`Batch::growing`] adds another buffer when one is full and
-/// jumps there. A batch is [`Neutral`] at first: `select_3d`, `select_media` and `select_gpgpu`
-/// return a batch that takes the commands of that pipeline.
+/// [`Batch::new`] uses one buffer. [`Batch::growing`] adds another buffer when one is full, and a
+/// jump to the new buffer. A batch is [`Neutral`] at first: `select_3d`, `select_media` and
+/// `select_gpgpu` return a batch that takes the commands of that pipeline.
 ///
 /// ```
 /// use genxml::batch::Batch;
@@ -145,7 +145,8 @@ impl<E: Engine> Batch<E> {
         Self::in_buffer(Buffer::new(name, address, size)?)
     }
 
-    /// An empty batch in the driver's buffer, whose contents it replaces.
+    /// An empty batch in the driver's buffer. The packets replace the first bytes of the buffer;
+    /// the bytes after the end of the batch are unchanged.
     ///
     /// # Errors
     /// [`BatchError::Full`] if there is no room for the end of the batch, 8 bytes.
@@ -228,7 +229,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     }
 
     /// As [`emit`](Self::emit), for code that is generic over the pipeline: every pipeline accepts
-    /// neutral packets. The references are object, address and the GPU's access.
+    /// neutral packets. Each reference is the address of an object, the address that the packet
+    /// holds, and the GPU's access.
     #[cfg(all(feature = "std", feature = "registers"))]
     pub(crate) fn emit_neutral<C: Command<E> + InPipeline<Neutral>>(
         &mut self,
@@ -329,8 +331,9 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
     }
 
     /// Checks the packets of this batch against the rules, in the context of the packets before
-    /// them; [`findings`](Self::findings) returns the violations. A packet is checked when the
-    /// next one is emitted or `findings` is called. What packets point to, and later patches, are
+    /// them; [`findings`](Self::findings) returns the violations. A packet is checked when the next
+    /// one is emitted or `findings` is called. If the batch has grown before this call, the packets
+    /// in its earlier buffers are not checked. What packets point to, and later patches, are
     /// checked when the batch is complete, by
     /// [`Submission::findings`](super::Submission::findings).
     ///
@@ -456,8 +459,8 @@ impl Core {
         references.place(container, &dwords[dword..end], 4 * dword as u64)
     }
 
-    /// Makes room for a packet of `dwords`, usually in another buffer. If the batch has rules, this
-    /// first checks the packets emitted since the last check.
+    /// Makes room for a packet of `dwords` dwords. If the batch has rules, this first checks the
+    /// packets emitted since the last check, and continues in the same buffer if the packet fits.
     #[cold]
     fn next_buffer(&mut self, what: &'static str, dwords: usize) -> Result<(), BatchError> {
         #[cfg(feature = "std")]

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use genxml_core::{FieldError, OutOfRange, PackError};
 
-/// Why something cannot be put into a batch, heap or submission. Each message says what is wrong,
-/// where, and what to do.
+/// Why something cannot be put into a batch, heap or submission. The messages say what is wrong and
+/// where, and many also what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -30,7 +30,7 @@ pub enum BatchError {
         buffer: Arc<str>,
         /// What was to be put there.
         what: &'static str,
-        /// Bytes that it needs, with alignment.
+        /// Bytes that are needed, with alignment.
         needed: usize,
         /// Bytes that are left.
         available: usize,
@@ -58,12 +58,12 @@ pub enum BatchError {
     /// A value does not fit its type.
     #[error(transparent)]
     Value(Box<OutOfRange>),
-    /// The offset does not fit its field.
+    /// An offset, an address or a length does not fit its field.
     #[error("{what} at +{offset:#x} of {buffer}: the offset does not fit its field: {source}")]
     Offset {
         /// The buffer's name.
         buffer: Arc<str>,
-        /// What has this offset: a structure, or data by its name.
+        /// What has this offset: a structure or other data, by name.
         what: &'static str,
         /// The offset in the buffer.
         offset: u64,
@@ -306,7 +306,7 @@ impl From<FieldError> for BatchError {
     }
 }
 
-/// `?` in a field of `packet!` returns it unchanged.
+/// `?` in a field of `packet!` returns this error unchanged.
 impl genxml_core::fit::Named for BatchError {
     type Error = BatchError;
     fn named(self, _: &'static genxml_core::At) -> BatchError {

@@ -47,7 +47,7 @@ pub struct RelocationEntry {
     pub presumed_offset: u64,
     /// `I915_GEM_DOMAIN_RENDER`.
     pub read_domains: u32,
-    /// `I915_GEM_DOMAIN_RENDER` if the GPU writes there, else 0.
+    /// `I915_GEM_DOMAIN_RENDER` if the GPU writes the object, else 0.
     pub write_domain: u32,
 }
 
@@ -84,11 +84,13 @@ impl Submission {
     /// The submission in the form of the kernel.
     ///
     /// With [`Placement::Softpin`] every object is pinned to its address. With
-    /// [`Placement::Relocated`] it has relocations, and the addresses are presumed ones.
+    /// [`Placement::Relocated`] the objects have relocations, and their addresses are presumed
+    /// ones.
     ///
     /// An object is marked as written if a packet or state took its address with `writes`. Heaps of
     /// general state and instructions are not marked as supporting addresses above 4 GiB, because
-    /// of Broadwell's errata (Wa32bitGeneralStateOffset, Wa32bitInstructionBaseOffset).
+    /// of Broadwell's errata (Wa32bitGeneralStateOffset, Wa32bitInstructionBaseOffset). An object
+    /// that softpin puts above 4 GiB is always marked.
     ///
     /// ```
     /// use genxml::batch::{Batch, Buffer, Placement, EXEC_OBJECT_WRITE};

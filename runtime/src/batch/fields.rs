@@ -1,4 +1,4 @@
-//! Uses the tables to find the addresses and offsets in packets and structures.
+//! Finds the addresses and offsets in packets and structures, with the generated descriptions.
 
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;

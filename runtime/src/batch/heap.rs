@@ -75,7 +75,7 @@ impl<S: Space> Heap<S> {
         self.buffer.address
     }
 
-    /// Bytes in use, with the 64 that stay free at the start.
+    /// Bytes in use, including the 64 that stay free at the start.
     pub const fn used(&self) -> usize {
         self.used
     }
@@ -111,7 +111,7 @@ impl<S: Space> Heap<S> {
     /// # Errors
     /// [`BatchError::Full`]; [`BatchError::Offset`] if the field cannot hold the offset;
     /// [`BatchError::Unplaced`] if the structure does not hold an address that was taken with
-    /// `reads` or `writes`.
+    /// `reads` or `writes`; `BatchError::Ambiguous` if it holds one more often than it was taken.
     pub fn put<T: Fixed, const A: u64, const N: u32>(
         &mut self,
         value: &T,
@@ -250,7 +250,7 @@ impl Heap<DynamicState> {
         self.place("constants", dwords, 1, padding, None)
     }
 
-    /// Interface descriptors, and the command that loads them.
+    /// Copies interface descriptors into the heap and returns the command that loads them.
     ///
     /// # Errors
     /// As [`put`](Self::put); [`BatchError::Offset`] if there are more than the command can load.
@@ -271,8 +271,8 @@ impl Heap<DynamicState> {
         })
     }
 
-    /// Constants for the kernels of media objects and thread groups, padded to 64 bytes as the
-    /// command requires, and the command that loads them (MEDIA_CURBE_LOAD).
+    /// Copies constants for the kernels of media objects and thread groups into the heap, padded to
+    /// 64 bytes as the command requires. Returns the command that loads them (MEDIA_CURBE_LOAD).
     ///
     /// # Errors
     /// As [`put`](Self::put); [`BatchError::Offset`] if there is more than the command can load.

@@ -98,8 +98,8 @@ impl<E: Engine, P: Pipeline> Batch<E, P> {
         }
     }
 
-    /// Jumps to another batch, without return. Packets after the jump run only if a label leads to
-    /// them.
+    /// Jumps to another batch, without return. Packets after the jump run only if a jump to a label
+    /// leads to them.
     ///
     /// # Errors
     /// As [`emit`](Self::emit).

@@ -28,8 +28,8 @@
 //! # Ok::<(), genxml::batch::BatchError>(())
 //! ```
 //!
-//! Without the feature `std` everything except `Submission::write`, `Submission::findings` and
-//! checked batches is available; it needs only `alloc`.
+//! Without the feature `std` everything except `Submission::write`, `Submission::findings`,
+//! `MiError` and checked batches is available; it needs only `alloc`.
 
 mod arena;
 mod buffer;

@@ -2,8 +2,8 @@
 
 use alloc::sync::Arc;
 
-/// Something with an address in GPU memory that packets can refer to: a [`Buffer`](super::Buffer),
-/// a [`Heap`](super::Heap) or a finished batch.
+/// Something with an address in GPU memory that packets can refer to: a [`Buffer`](super::Buffer)
+/// or a [`Heap`](super::Heap).
 pub trait Object {
     /// Name of the object, for people.
     fn name(&self) -> &Arc<str>;

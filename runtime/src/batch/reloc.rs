@@ -140,9 +140,9 @@ impl References {
         self.waiting.get_mut().clear();
     }
 
-    /// Adds a reference for each waiting address. Searches the fields that hold them in `dwords`:
-    /// consecutive structures `container` at byte `at` of the buffer. Afterwards no address waits;
-    /// if one is not found, no reference is added.
+    /// Adds a reference for each waiting address. Searches `dwords` for the fields that hold the
+    /// addresses. `dwords` are one packet, or consecutive structures, described by `container`, at
+    /// byte `at` of the buffer. Afterwards no address waits. On an error, no reference is added.
     ///
     /// # Errors
     /// [`BatchError::Unplaced`]; [`BatchError::Ambiguous`] if more fields hold an address than the
@@ -199,8 +199,8 @@ impl References {
     }
 }
 
-/// The references for the waiting addresses, in the order in which they were taken. A field in
-/// `placed` keeps its reference if enough other fields are left.
+/// The references for the waiting addresses, in the order in which they were taken. A field that
+/// already has a reference in `placed` keeps it if enough other fields are left.
 fn resolve(
     placed: &[Relocation],
     waiting: &[Waiting],

@@ -12,7 +12,7 @@ use genxml_core::{Instruction, PackError, Packed, bits};
 impl<P: Pipeline> Batch<Render, P> {
     /// Selects the 3D pipeline, with the flushes that the change needs: a PIPE_CONTROL that writes
     /// caches back and stalls, one that invalidates the read-only caches (facts: Mesa's hasvk), and
-    /// PIPELINE_SELECT. Emits nothing if it is selected already.
+    /// PIPELINE_SELECT. Emits nothing if the type of the batch already has the 3D pipeline.
     ///
     /// ```
     /// use genxml::batch::Batch;

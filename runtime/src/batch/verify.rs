@@ -54,10 +54,11 @@ impl<E: Engine> FinishedBatch<E> {
     ///   submission;
     /// * the bases in STATE_BASE_ADDRESS are in buffers of the submission;
     /// * an offset is used after its base was set (or declared by
-    ///   [`assume_base`](super::Batch::assume_base)), and leads to a structure in the heap at that
-    ///   base, of the kind that the field requires. Offset 0 counts as an unused pointer; a heap
-    ///   never returns it. Pointers inside state are checked when a packet points to the state,
-    ///   with the bases at that packet.
+    ///   [`assume_base`](super::Batch::assume_base)), and leads to something in the heap at that
+    ///   base: a structure of the type that the field requires, or data without a type. If the
+    ///   buffer at the base is not a heap, the offset must be inside the buffer. Offset 0 counts as
+    ///   an unused pointer; a heap never returns it. Pointers inside state are checked when a
+    ///   packet points to the state, with the bases at that packet.
     ///
     /// The check reads packets in the order of the command streamer: through jumps, calls and other
     /// batches, as far as they are in the submission. After a predicated jump it reads both
@@ -121,7 +122,8 @@ type State<'a> = (&'a Buffer, &'a Content);
 
 struct Checker<'a> {
     submission: &'a Submission,
-    /// Targets of jumps, and positions after jumps that are not taken: each is checked only once.
+    /// Positions that were added to `open`: the start of the batch, targets of jumps, return
+    /// addresses, and positions after jumps that may not be taken. Each is checked only once.
     seen: BTreeSet<Point>,
     /// State that was checked: address and bases.
     state: BTreeSet<(u64, Bases)>,
@@ -130,7 +132,8 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Adds a position to be checked, if it is in the submission and was not added before.
+    /// Adds a position to be checked, if it is in the submission and was not added before. Bases
+    /// that the position does not have yet are set to those that the buffer assumes.
     fn go(&mut self, mut point: Point) {
         let Some(buffer) = self.submission.find(point.at) else { return };
         for (space, base) in &buffer.assumed {
@@ -143,7 +146,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks consecutive packets, to the end of the batch or a jump.
+    /// Checks consecutive packets, to the end of the batch, a jump, or a position in `seen`.
     fn packets(&mut self, point: Point) -> Result<(), BatchError> {
         let Some(buffer) = self.submission.find(point.at) else { return Ok(()) };
         let Point { at: start, back, mut bases } = point;
@@ -349,7 +352,8 @@ fn fits(target: &str, what: &str) -> bool {
     target.is_empty() || target == what || KINDS.iter().any(also)
 }
 
-/// The offsets that a packet or structure holds and that are not zero, with the slot of their base.
+/// The fields of a packet or structure that hold an offset other than 0 from a base of [`SPACES`],
+/// each with the index of this base in [`SPACES`].
 fn offsets_in(container: &'static Container, dwords: &[u32]) -> Vec<(Found, usize)> {
     let mut all = Vec::new();
     fields::addresses(container, dwords, &mut |found| {

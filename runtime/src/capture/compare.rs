@@ -10,7 +10,8 @@ pub struct Mismatch {
     pub name: String,
     /// Name of the object in the capture.
     pub object: String,
-    /// First differing byte, from the start of the object.
+    /// Offset in the object of the first byte that is missing or differs (for images: differs too
+    /// much).
     pub offset: u64,
     /// GPU address of that byte.
     pub address: u64,
@@ -18,11 +19,13 @@ pub struct Mismatch {
     pub expected: u8,
     /// The byte found.
     pub found: Found,
-    /// Number of bytes that differ; for images, number of pixels that differ too much.
+    /// Number of bytes that differ; for images, number of pixels that differ too much. 0 if the
+    /// memory given is too short.
     pub count: u64,
-    /// Number of bytes or pixels compared.
+    /// Number of bytes or pixels compared. If the memory given is too short, the number of expected
+    /// bytes.
     pub total: u64,
-    /// How it was compared.
+    /// How the memory was compared.
     pub compare: Compare,
 }
 
@@ -74,7 +77,7 @@ impl Expectation {
     ///
     /// # Errors
     /// [`Mismatch`] with the first difference and the number of differences. For images only if too
-    /// many pixels differ.
+    /// many pixels differ. Also if `actual` is shorter than the expected bytes (`Found::End`).
     pub fn compare(&self, actual: &[u8], capture: &Capture) -> Result<(), Mismatch> {
         let expected = self.expected(capture);
         let mismatch = |at: usize, found, count, total| Mismatch {

@@ -335,7 +335,7 @@ impl Loader<'_> {
                 at("batch_length"),
                 length,
                 format!(
-                    "the batch's object ends {} bytes after its start",
+                    "the object with the batch ends {} bytes after the start of the batch",
                     home.address + home.size - batch_address
                 ),
             ),
@@ -408,7 +408,7 @@ impl Loader<'_> {
         let ranges = event.ignore.clone().unwrap_or_default();
         for (number, &(start, length)) in ranges.iter().enumerate() {
             if start.checked_add(length).is_none_or(|end| end > size) {
-                let problem = format!("reaches beyond the {size} bytes that are looked at");
+                let problem = format!("reaches beyond the {size} bytes that are compared");
                 return self.refuse(
                     at(&format!("ignore[{number}]")),
                     format!("[{start}, {length}]"),
@@ -507,7 +507,7 @@ impl Loader<'_> {
                     return self.refuse(
                         field,
                         exec.seq,
-                        format!("must rise; the exec before has {last}"),
+                        format!("must be greater than that of the exec before, {last}"),
                     );
                 }
                 last = Some(exec.seq);

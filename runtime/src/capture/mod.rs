@@ -2,9 +2,9 @@
 //!
 //! A capture is a directory of format `genx-capture-1`: `manifest.json` lists events in order,
 //! `data.bin.zst` holds the bytes. [`Capture::open`] checks everything that can be checked without
-//! a GPU, so that users of a [`Capture`] need not check again: every offset lies inside its object
-//! and its data, objects of a submission do not overlap, the batch starts inside an object, and
-//! expectations name objects that exist at that point.
+//! a GPU, so that users of a [`Capture`] need not check again: every write lies inside its object
+//! and takes its bytes from inside the data file, objects of a submission do not overlap, the batch
+//! starts inside an object, and expectations name objects that exist at that point.
 //!
 //! * [`Capture`], [`Event`]: what was recorded
 //! * [`Playback`]: the bytes of every object at each submission
@@ -40,8 +40,8 @@ pub const MAX_MANIFEST: u64 = 256 << 20;
 /// Size of a GPU page in bytes. Objects start at a page boundary.
 pub const PAGE: u64 = 4096;
 
-/// Why a capture cannot be used. Every variant names the file; those about the manifest also name
-/// the line and field.
+/// Why a capture cannot be used. Every variant names the file; those about contents of the manifest
+/// also name the line, and the field or column.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// A file cannot be read or written.
@@ -75,7 +75,7 @@ pub enum CaptureError {
         field: String,
         /// Value of the field.
         value: String,
-        /// What is wrong with it and what to do.
+        /// What is wrong with the value, or which values are valid.
         problem: String,
     },
     /// The data file cannot be decompressed or has another size than the manifest says.
@@ -83,7 +83,7 @@ pub enum CaptureError {
     Data {
         /// The data file.
         path: PathBuf,
-        /// What is wrong with it and what to do.
+        /// What is wrong with the file.
         problem: String,
     },
 }
@@ -100,7 +100,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// The directory that it was loaded from.
+    /// The directory that the capture was loaded from.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -110,7 +110,7 @@ impl Capture {
         &self.name
     }
 
-    /// The device that it is for.
+    /// The device that the capture is for.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -161,7 +161,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Number of distinct objects; [`ObjectId`]s count below it.
+    /// Number of distinct objects. The number in an [`ObjectId`] is less than this.
     pub fn object_count(&self) -> usize {
         self.objects.len()
     }
@@ -244,7 +244,7 @@ pub struct ExecObject {
     pub address: u64,
     /// Size of the object in bytes.
     pub size: u64,
-    /// Tiling; information only, commands and surface states decide.
+    /// Tiling, for information only: commands and surface states define the tiling of each access.
     pub tiling: Tiling,
     /// Bytes from one row to the next if tiled; information only.
     pub stride: u32,

@@ -74,7 +74,7 @@ impl<'a> Playback<'a> {
     }
 }
 
-/// Objects by address.
+/// The objects of a submission, by address.
 #[derive(Debug, Clone, Default)]
 pub struct ExecMemory<'a> {
     ranges: Vec<(u64, &'a [u8])>,

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 const DATA_FILE: &str = "data.bin.zst";
 
-/// Collects events and writes them as a capture directory. Equal bytes are stored once.
+/// Collects events and writes them as a capture directory. The bytes of equal writes are stored
+/// once.
 ///
 /// The writer does not check its input; [`Capture::open`](super::Capture::open) does.
 #[derive(Debug)]
@@ -47,8 +48,8 @@ pub struct WriteObject<'a> {
 }
 
 impl<'a> WriteObject<'a> {
-    /// A linear object with these contents at its start. Lines of 64 zero bytes are not written,
-    /// so the object must be new.
+    /// A linear object with these contents at its start. Lines of zeros (see `nonzero_ranges`)
+    /// are not written, so the object must be new.
     pub fn new(object: &'a str, address: u64, size: u64, contents: &'a [u8]) -> Self {
         let writes = nonzero_ranges(contents);
         WriteObject { object, address, size, tiling: Tiling::Linear, stride: 0, writes }
@@ -56,7 +57,7 @@ impl<'a> WriteObject<'a> {
 }
 
 /// The parts of `bytes` that are not zero, as offset and bytes. Only whole lines are left out: 64
-/// zero bytes at a multiple of 64.
+/// zero bytes at a multiple of 64. The last line may be shorter.
 pub fn nonzero_ranges(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     const LINE: usize = 64;
     let mut ranges = Vec::new();

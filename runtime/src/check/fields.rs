@@ -1,7 +1,7 @@
 //! Rules about single fields: values out of range, reserved bits, values without a name.
 //!
 //! The decoder reports these as [`Issue`]s. Each kind of issue has a rule here, so that findings,
-//! levels and explanations work as for the rules of the specification.
+//! severities and explanations work as for the rules of the specification.
 
 use super::operand::Operand;
 use crate::decode::{Issue, Item};
@@ -63,8 +63,8 @@ pub(super) fn index(issue: Issue) -> usize {
     }
 }
 
-/// Removes two issues from a field of a message: reserved bits that are set, because encoders
-/// differ in them, and binding table indices without a name.
+/// Removes the issue of a field of a message if it is one of two: reserved bits are set (encoders
+/// differ in them), or a binding table index has no name.
 pub(super) fn of_message(item: &mut Item) {
     match item.issue {
         Some(Issue::ReservedSet) => item.issue = None,
@@ -73,8 +73,8 @@ pub(super) fn of_message(item: &mut Item) {
     }
 }
 
-/// The field that has an issue, with its value, named as conditions name fields. `inside` names the
-/// fields that hold all items.
+/// The field `items[at]`, which has an issue, as an operand: its name as conditions write it, and
+/// its value. `inside` names the fields that hold all items, outermost first.
 pub(super) fn operand(items: &[Item], at: usize, inside: &[&'static str]) -> Operand {
     let item = &items[at];
     let mut path: Vec<String> = Vec::new();

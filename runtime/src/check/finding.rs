@@ -27,7 +27,7 @@ pub struct Finding {
     /// GPU address of the violation. For a register, the register's offset; for a part of an
     /// instruction, the instruction's address.
     pub address: u64,
-    /// Index in the array, if it is an element of one.
+    /// Index of the container in its array, if it is an element of an array.
     pub index: Option<u32>,
     /// Start address of the batch.
     pub batch: u64,
@@ -41,9 +41,9 @@ pub struct Finding {
     pub issue: Option<Issue>,
     /// The instruction, if the violation is in one.
     pub instruction: Option<InKernel>,
-    /// For the validator of instructions: the values in words, and a hint.
+    /// For a finding of the validator of instructions: the values in words, and a hint.
     pub validated: Option<Validated>,
-    /// The packets around it; `None` outside a batch.
+    /// The packets around the violation; `None` outside a batch.
     pub quote: Option<Arc<Quote>>,
 }
 
@@ -79,7 +79,7 @@ impl Finding {
 pub struct InKernel {
     /// GPU address of the kernel.
     pub kernel: u64,
-    /// Bytes from there to the instruction.
+    /// Bytes from the start of the kernel to the instruction.
     pub offset: u64,
     /// The disassembled instruction, or why it cannot be disassembled.
     pub text: String,
@@ -128,7 +128,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The position of the checker.
+/// The position of the checker in the dump.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Position {
     pub submission: Option<u64>,

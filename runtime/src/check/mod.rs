@@ -28,8 +28,8 @@
 //!
 //! * [`Rules`]: the rules of a generation, with the severity of each
 //! * [`dump()`], [`memory`], [`only_batch`], [`raw`], [`kernel`]: a complete check in one call
-//! * [`Finding`]: a violation with its position, the values that cause it, and the packets around
-//!   it
+//! * [`Finding`]: a violation: its position, the values that cause it, and the packets around the
+//!   position
 
 mod fields;
 mod finding;
@@ -143,7 +143,7 @@ pub fn only_batch(
     checker.end()
 }
 
-/// Checks dwords at `address`, without other memory and earlier state.
+/// Checks dwords at `address`, without other memory or earlier state.
 pub fn raw(
     engine: EngineId,
     address: u64,
@@ -173,7 +173,7 @@ pub fn kernel(
 type Reported = (usize, u64, u32);
 
 /// Checks the records of a decoder. Findings at a packet are reported when the next packet comes,
-/// so that it can be quoted; [`Sink::finish`] reports the rest.
+/// so that the next packet can be quoted; [`Sink::finish`] reports the rest.
 pub struct Checker<'a> {
     rules: &'a Rules,
     each: &'a mut dyn FnMut(&Finding),
@@ -247,7 +247,7 @@ impl<'a> Checker<'a> {
         seen.last.clear();
     }
 
-    /// Reports the findings at the current packet; `after` is the next packet.
+    /// Reports the findings at the current packet; `after` is the next packet, if there is one.
     fn report(&mut self, after: Option<&Record>) {
         if self.seen.found.is_empty() {
             return;
@@ -271,7 +271,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks a submission; `contexts` is the state after earlier ones. Findings at its last packet
-    /// are reported with the next submission.
+    /// are reported when the next submission begins, or by `Sink::finish`.
     pub fn submission(&mut self, contexts: &mut Contexts, submission: &Submission<'_>) {
         let Submission { number, context, engine, address, .. } = *submission;
         self.begin(Some(number), context, engine, address);
@@ -303,8 +303,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks every instruction, in its 16-byte form, and its message if the descriptor is in it;
-    /// then adds the findings of the validator.
+    /// Checks every instruction, in its 16-byte form, and its message if the instruction holds the
+    /// descriptor. Adds the findings of the validator, in order of the instructions.
     fn kernel(&mut self, address: u64, bytes: &[u8]) {
         self.seen.summary.kernels += 1;
         let found =
@@ -361,8 +361,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Adds a finding of the validator, unless a rule of the specification with the same id was
-    /// violated. The finding that an instruction cannot be decoded is dropped if a violated rule
-    /// explains it.
+    /// violated. The finding that an instruction cannot be decoded is dropped if the instruction
+    /// violates any rule of the specification.
     fn validated(
         &mut self,
         kernel: u64,
@@ -441,8 +441,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks the contents of a record, then stores them as state. `sound` means that the fields of
-    /// a packet have no issue and that the last packet of its kind had no finding. Only the
-    /// differences to that packet are then checked.
+    /// a packet have no issue and that the last packet with the same container had no finding. Then
+    /// only rules that read values changed since that packet are checked.
     fn contents(&mut self, record: &Record, plan: PlanId, packet: bool, sound: bool) {
         let index = plan.index();
         let plan = self.rules.plan(plan);
@@ -540,7 +540,7 @@ impl Sink for Checker<'_> {
     }
 }
 
-/// A violation before its position is known.
+/// A violation inside a record, before the record's address and packet are added.
 struct Found {
     rule: &'static Rule,
     severity: Severity,
@@ -570,7 +570,7 @@ struct Pass<'a> {
     inside: Vec<&'static str>,
     position: &'a Position,
     facts: Now<'a>,
-    /// For a packet: the packet that it is compared with.
+    /// For a packet of which only the changes are checked: the last packet with the same container.
     before: Option<Before<'a>>,
     /// True if the same violation is reported only once in a submission.
     once: bool,
@@ -602,7 +602,8 @@ impl Pass<'_> {
         self.parts(plan.container, &plan.inside, base);
     }
 
-    /// True if the result of a rule over these values may differ from the last packet of the kind.
+    /// True if the result of a rule that reads these values may differ from its result for the last
+    /// packet with the same container.
     #[inline]
     fn touched(&self, reads: &Reads, base: u32) -> bool {
         match (&self.before, self.facts.tracker) {

@@ -31,7 +31,7 @@ impl Operands<'_> {
         }
     }
 
-    /// `path` names the enclosing elements, outermost first.
+    /// Adds the values that `cond` reads. `path` names the enclosing elements, outermost first.
     fn collect(&mut self, cond: &Cond, frame: &Frame<'_>, path: &[String]) {
         match cond {
             Cond::Number(_) | Cond::Index => {}

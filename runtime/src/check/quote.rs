@@ -1,5 +1,5 @@
-//! The packets around a violation: those before it, the offending one with its dwords, and the one
-//! after it.
+//! The packets around a violation: the offending packet with its dwords, the packets before it, and
+//! the next packet.
 
 use crate::decode::Record;
 use genxml_core::members::Level;
@@ -12,15 +12,15 @@ const BEFORE: usize = 3;
 /// The packets around a violation.
 #[derive(Debug, Clone)]
 pub struct Quote {
-    /// Up to three packets before, in order.
+    /// Up to three packets before `packet`, in order.
     pub before: Vec<Line>,
     /// The packet that violates the rule, or that points to the violating structure.
     pub packet: Line,
-    /// Its dwords, as far as they are in memory.
+    /// The dwords of `packet`, as far as they are in memory.
     pub dwords: Vec<u32>,
-    /// Its container; `None` if it is not in the tables.
+    /// The container of `packet`; `None` if the packet is not in the tables.
     pub container: Option<&'static Container>,
-    /// The packet after it, if there is one.
+    /// The packet after `packet`, if there is one.
     pub after: Option<Line>,
 }
 
@@ -80,8 +80,8 @@ impl Last {
         self.container = container;
     }
 
-    /// The newest packet with those around it; `after` is the next packet. `None` before the first
-    /// packet.
+    /// The newest packet, the packets before it, and `after`, the next packet. `None` before the
+    /// first packet.
     pub fn quote(&self, after: Option<&Record>) -> Option<Arc<Quote>> {
         let newest = self.count.checked_sub(1)?;
         let line = |at: usize| self.lines[at % (BEFORE + 1)];

@@ -33,7 +33,8 @@ pub struct Rules {
     plans: Vec<Plan>,
     containers: &'static [&'static Container],
     pub(super) lasts: &'static [Last],
-    /// For every container, the slot that records it; `None` if no rule reads it.
+    /// For every container, its slot: the index under which a tracker records the container's last
+    /// contents. `None` if no rule reads the container.
     slots: Vec<Option<u16>>,
     pub(super) slot_count: usize,
     /// The containers that describe instructions of kernels and their messages.
@@ -56,13 +57,13 @@ pub(super) struct Plan {
     pub container: &'static Container,
     /// Rules of the container.
     pub rules: Vec<RuleReads>,
-    /// Entries of `LASTS` that it may match.
+    /// Indices in `Rules::lasts` of the searches that its packets may match.
     pub lasts: Vec<u16>,
     pub slot: Option<u16>,
     pub forgets: Forgets,
-    /// Structures inside it that have rules, or contain structures with rules.
+    /// Structures inside the container that have rules, or contain structures with rules.
     pub inside: Vec<Inside>,
-    /// The state for draws that it sets, and that it needs.
+    /// The state for draws that the packet sets, and that it needs.
     pub part: Part,
 }
 
@@ -80,12 +81,12 @@ pub(super) struct RuleReads {
 pub(super) struct Reads {
     /// Dwords of the container itself: the index, and a mask of the bits that are read.
     pub own: Vec<(u32, u32)>,
-    /// True if it reads elements of groups in the container.
+    /// True if the condition reads elements of groups in the container.
     pub groups: bool,
-    /// Slots of the other containers that it reads.
+    /// Slots of the other containers that the condition reads.
     pub slots: Vec<u16>,
-    /// True if it reads something that may differ for every packet: the order of packets, or the
-    /// use of a surface by kernels.
+    /// True if the condition reads something that may differ for every packet: the order of
+    /// packets, or the use of a surface by kernels.
     pub order: bool,
 }
 
@@ -135,7 +136,8 @@ impl Reads {
     }
 }
 
-/// A structure inside a container, or a group with such structures in its elements.
+/// A structure inside a container, in a field or a view, or a group with such structures in its
+/// elements.
 #[derive(Debug)]
 pub(super) enum Inside {
     /// The field, and the index of the plan of its type.
@@ -183,9 +185,10 @@ impl Rules {
         Rules { of_instructions, ..rules }
     }
 
-    /// The rules of `containers`, from which `tables` were made, with their `LASTS`, and the rules
-    /// of `kernels`, which describe instructions and messages. The rules of the validator of
-    /// instructions are not included, because it supports only Broadwell.
+    /// The rules of `containers`, from which `tables` were made, and the rules of `kernels`, which
+    /// describe instructions and messages. `lasts` are the searches for earlier packets in these
+    /// rules. The rules of the validator of instructions are not included, because it supports only
+    /// Broadwell.
     pub fn new(
         tables: &'static Tables,
         containers: &'static [&'static Container],
@@ -282,7 +285,8 @@ impl Rules {
 
     /// Every rule of the specification with its container, in order. Then the rules of the
     /// validator of instructions ([`genxml_eu::validate`]) that the specification does not have,
-    /// with the container that is common to all instructions.
+    /// with the container that is common to all instructions. The rules about single fields and
+    /// undefined state are not included.
     pub fn all(&self) -> impl Iterator<Item = (&'static Container, &'static Rule)> {
         let header = genxml_eu::gen8::eu::EuInstructionHeader::INFO;
         let more = OF_INSTRUCTIONS.iter().take(self.of_instructions.len());
@@ -296,7 +300,7 @@ impl Rules {
         all.flat_map(|container| container.rules.iter().map(|rule| (*container, rule)))
     }
 
-    /// The rule with this id, and its container.
+    /// The rule of `all` with this id, and its container.
     pub fn find(&self, id: &str) -> Option<(&'static Container, &'static Rule)> {
         self.all().find(|(_, rule)| rule.id == id)
     }
@@ -345,7 +349,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Number of packets and structures: one more than the largest [`PlanId::index`].
+    /// Number of plans, except those of the containers that describe kernels. It is one more than
+    /// the largest [`PlanId::index`].
     pub(super) fn plan_count(&self) -> usize {
         self.plans.len() - self.kernels.len()
     }
@@ -401,7 +406,7 @@ impl Rules {
         self.tables.register_plan(offset).and_then(|(_, plan)| self.plan(plan).slot)
     }
 
-    /// The name of the packet that an entry of `LASTS` looks for.
+    /// The name of the packet that the search `lasts[index]` looks for; `?` if there is none.
     pub(super) fn last_name(&self, index: u16) -> &'static str {
         let last = self.lasts.get(usize::from(index));
         last.and_then(|last| self.containers.get(usize::from(last.packet)))

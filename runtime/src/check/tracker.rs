@@ -9,18 +9,19 @@ use genxml_core::rule::{Facts, Frame, Role};
 /// The recorded state.
 #[derive(Debug)]
 pub(super) struct Tracker {
-    /// By plan of [`Rules`].
+    /// For each plan of [`Rules`] (one for each container): the last packet.
     checked: Vec<Checked>,
     /// Number of changes of the recorded state.
     changes: u64,
     /// Number of packets so far, including the current one.
     place: u64,
-    /// By slot of [`Rules`].
+    /// For each slot of [`Rules`] (one for each container that rules read): the last contents.
     seen: Vec<Seen>,
-    /// By entry of `LASTS`.
+    /// For each entry of `lasts` in [`Rules`]: the value of `place` at the last packet that
+    /// matched; 0 if none has.
     lasts: Vec<u64>,
-    /// Entries of `LASTS` that the current packet matches. They take effect at the next packet,
-    /// because structures that it points to belong to it.
+    /// Indices of the entries of `lasts` that the current packet matches. They take effect at the
+    /// next packet, after the structures that the current packet points to were checked.
     pending: Vec<u16>,
     /// State for draws that was set (`defined`) or reported as missing (`missed`): bits of
     /// [`Part`](super::undefined::Part).
@@ -28,8 +29,8 @@ pub(super) struct Tracker {
     pub missed: u64,
 }
 
-/// The last packet of a kind. If it had no finding (`right`), values that did not change since then
-/// need not be checked again.
+/// The last packet of a type. If this packet had no finding (`right`), values that did not change
+/// since then need not be checked again.
 #[derive(Debug, Default, Clone)]
 struct Checked {
     right: bool,
@@ -38,19 +39,20 @@ struct Checked {
     changes: u64,
 }
 
-/// The packet to compare with: the last one of the same kind and length, without findings.
+/// The last packet of the same type, if it had no finding and has the same length as the current
+/// packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Before<'a> {
     pub dwords: &'a [u32],
     changes: u64,
-    /// The current packet differs from it.
+    /// True if the current packet differs from that packet.
     differs: bool,
 }
 
-/// The last container of a kind.
+/// The last contents of a container that rules read.
 #[derive(Debug, Default, Clone)]
 struct Seen {
-    /// Value of the tracker's `changes` when it was recorded.
+    /// Value of the tracker's `changes` when the contents last changed.
     changed: u64,
     dwords: Vec<u32>,
     known: Known,
@@ -89,7 +91,7 @@ impl Tracker {
         self.place += 1;
     }
 
-    /// The last packet of this kind, if it had no finding and the same length.
+    /// The last packet of this type, if it had no finding and has as many dwords as `dwords`.
     pub fn before(&self, plan: usize, dwords: &[u32]) -> Option<Before<'_>> {
         let last = self
             .checked
@@ -99,7 +101,7 @@ impl Tracker {
         Some(Before { dwords: &last.dwords, changes: last.changes, differs })
     }
 
-    /// Records that a packet of this kind was checked, before it takes effect.
+    /// Records that a packet of this type was checked, before it takes effect.
     pub fn checked(&mut self, plan: usize, dwords: &[u32], right: bool) {
         let Some(last) = self.checked.get_mut(plan) else { return };
         last.right = right;
@@ -115,7 +117,7 @@ impl Tracker {
         Now { rules, tracker: Some(self), uses }
     }
 
-    /// Records a container.
+    /// Records the contents of a packet, structure or register as state.
     pub fn latch(&mut self, rules: &Rules, plan: &Plan, record: &Record) {
         for &last in &plan.lasts {
             let condition = rules.lasts[usize::from(last)].condition;
@@ -174,7 +176,7 @@ impl Seen {
 
 impl Reads {
     /// True if the value of the condition, for the container that starts at bit `base` of the
-    /// packet, may differ from before.
+    /// packet, may differ from its value for the packet `before`.
     pub fn touched(
         &self,
         before: &Before<'_>,
@@ -233,7 +235,7 @@ impl Facts for Now<'_> {
 
     fn role(&self, role: Role) -> Option<bool> {
         let uses = self.uses?;
-        // If a message is unknown, it may use the surface in this way.
+        // If not all messages are known, an unknown message may use the surface in this role.
         match uses.roles.contains(role) {
             true => Some(true),
             false => uses.complete.then_some(false),

@@ -54,7 +54,7 @@ const THREE_D: &[&str] = &[
     "3DSTATE_BLEND_STATE_POINTERS",
 ];
 
-/// Packets that every thread of the media pipeline needs.
+/// Packets that every command that starts threads of the media or GPGPU pipeline needs.
 const MEDIA: &[&str] =
     &["STATE_BASE_ADDRESS", "MEDIA_VFE_STATE", "MEDIA_INTERFACE_DESCRIPTOR_LOAD"];
 

@@ -1,8 +1,8 @@
 //! Buffered output, and a memo of text that was written before.
 //!
 //! Without this module, most of the time of decoding goes to the formatting code of the standard
-//! library and to calls that copy a few bytes. Pieces are copied in blocks of constant size; the
-//! next piece overwrites the excess bytes.
+//! library and to calls that copy a few bytes. Pieces of text are copied in blocks of constant
+//! size; the next piece overwrites the excess bytes.
 
 use genxml_core::reflect::RegisterAt;
 use std::io::{self, Write};
@@ -35,12 +35,12 @@ impl Buffer {
         result
     }
 
-    /// Number of bytes so far.
+    /// Number of bytes in the buffer.
     pub fn len(&self) -> usize {
         self.at
     }
 
-    /// The bytes from `start` on.
+    /// The contents from offset `start` on; empty if `start` is beyond their end.
     pub fn since(&self, start: usize) -> &[u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
@@ -51,7 +51,8 @@ impl Buffer {
         self.bytes.resize(2 * self.bytes.len() + room, 0);
     }
 
-    /// The next `N` bytes, of which `length` are added to the contents.
+    /// Returns the next `N` bytes for the caller to fill, and adds the first `length` of them, at
+    /// most `N`, to the contents.
     #[inline(always)]
     pub fn room<const N: usize>(&mut self, length: usize) -> &mut [u8; N] {
         let (start, end) = (self.at, self.at + N);
@@ -62,7 +63,7 @@ impl Buffer {
         self.bytes[start..end].first_chunk_mut().expect("the range has N bytes")
     }
 
-    /// Adds the first `length` bytes of a block.
+    /// Adds the first `length` bytes of a block, which has at least as many.
     #[inline(always)]
     pub fn block<const N: usize>(&mut self, block: &[u8; N], length: usize) {
         *self.room(length) = *block;
@@ -83,8 +84,8 @@ impl Buffer {
         }
     }
 
-    /// Copies a piece of `N` to 2 `N` bytes, at most 32, as two blocks of `N` bytes: its start and
-    /// its end, which may overlap.
+    /// Adds `N` to 2 `N` bytes, at most 32, as two blocks of `N` bytes: their start and their end,
+    /// which may overlap. Returns false, and adds nothing, if `bytes` has fewer than `N`.
     #[inline(always)]
     fn ends<const N: usize>(&mut self, bytes: &[u8]) -> bool {
         let length = bytes.len();
@@ -99,7 +100,7 @@ impl Buffer {
         true
     }
 
-    /// Adds the first `length` bytes of these blocks. Copies all blocks completely.
+    /// Copies all these blocks completely, but adds only their first `length` bytes.
     #[inline(always)]
     fn blocks(&mut self, blocks: &[Block], length: usize) {
         let room = size_of_val(blocks);
@@ -149,7 +150,7 @@ impl Buffer {
         }
     }
 
-    /// Decimal digits.
+    /// Appends `value` in decimal.
     #[inline]
     pub fn decimal(&mut self, value: u64) {
         if value < 100 {
@@ -179,7 +180,7 @@ impl Buffer {
         self.bytes(&digits[at..]);
     }
 
-    /// Hexadecimal digits, at least `width` of them and at least one; no more than 16.
+    /// Appends `value` in hexadecimal, with leading zeros up to `width` digits; 1 to 16 digits.
     #[inline]
     pub fn hex(&mut self, value: u64, width: usize) {
         let digits = (64 - value.leading_zeros() as usize).div_ceil(4).max(width).clamp(1, 16);
@@ -187,14 +188,14 @@ impl Buffer {
         hex_digits::<16>(self.room(digits), aligned);
     }
 
-    /// `0x` and hexadecimal digits.
+    /// Appends `0x` and the digits that `hex` appends.
     #[inline]
     pub fn hex0x(&mut self, value: u64, width: usize) {
         self.block(b"0x", 2);
         self.hex(value, width);
     }
 
-    /// A register, as its `Display` writes it.
+    /// Appends a register as its `Display` writes it.
     pub fn register(&mut self, at: &RegisterAt) {
         self.text(at.register.name);
         if let Some(index) = at.index {
@@ -229,7 +230,7 @@ impl Write for Buffer {
     }
 }
 
-/// 00 to 99.
+/// The two decimal digits of each number from 0 to 99.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut value = 0;
@@ -240,7 +241,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// 00 to ff.
+/// The two hexadecimal digits of each byte.
 const HEX: [[u8; 2]; 256] = {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut pairs = [[0; 2]; 256];
@@ -252,8 +253,9 @@ const HEX: [[u8; 2]; 256] = {
     pairs
 };
 
-/// Writes the last `N` of the sixteen digits of `value` directly to the output. To collect them
-/// elsewhere and copy them is slow, because the load has to wait for the short stores before it.
+/// Writes the last `N` (an even number) of the sixteen hexadecimal digits of `value` directly to
+/// the output. To collect them elsewhere and copy them is slow, because the load has to wait for
+/// the short stores before it.
 #[inline(always)]
 pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
     let bytes = value.to_be_bytes();
@@ -265,12 +267,14 @@ pub(super) fn hex_digits<const N: usize>(out: &mut [u8; N], value: u64) {
 /// The inputs of a piece of text: the same key always means the same text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
-    /// Address of the static input: the field, or the name.
+    /// Address of the static input: the field or the name. For a step, its number.
     pub what: usize,
     pub value: u64,
-    /// The position: first bit, and index in an array (`record::place`).
+    /// The position: first bit, and index in an array (`record::place`). For a header line, the
+    /// length of the packet.
     pub place: u64,
-    /// The kind of piece.
+    /// The kind of text, and what else it depends on: nesting depth, indentation and the version
+    /// of the base addresses.
     pub kind: u64,
 }
 
@@ -281,7 +285,7 @@ impl Key {
         what | self.value ^ other.value | self.place ^ other.place | self.kind ^ other.kind == 0
     }
 
-    /// The chain of the key: Fibonacci hashing, with multipliers whose bits have no pattern.
+    /// Number of the key's chain: Fibonacci hashing, with multipliers whose bits have no pattern.
     fn chain(&self) -> usize {
         let mixed = (self.what as u64)
             .wrapping_add(self.value.wrapping_mul(0xd6e8_feb8_6659_fd93))
@@ -295,9 +299,9 @@ type Block = [u8; 32];
 
 /// A cache of written pieces of text, by key.
 ///
-/// Packets of a kind repeat with most of their fields unchanged. So a piece is usually followed by
-/// the same piece as the last time. The memo tries that piece first, and stores pieces in the order
-/// in which they were first needed.
+/// Packets of one type repeat with most of their fields unchanged. So a piece is usually followed
+/// by the same piece as the last time. The memo tries that piece first, and stores pieces in the
+/// order in which they were first needed.
 #[derive(Debug)]
 pub(super) struct Memo {
     pieces: Vec<Piece>,
@@ -305,7 +309,7 @@ pub(super) struct Memo {
     text: Vec<Block>,
     /// Number of the first piece of each chain, plus one; 0 if the chain is empty.
     chains: Vec<u16>,
-    /// The piece that was written last.
+    /// Numbers of the piece that was written last, and of the one that is tried next.
     last: u16,
     next: u16,
 }
@@ -319,13 +323,14 @@ struct Piece {
     length: u32,
     /// Number of problems in the text.
     problems: u32,
-    /// The piece that followed this one the last time.
+    /// Number of the piece that followed this one the last time.
     next: u16,
     /// Number of the next piece in the chain, plus one; 0 at the end.
     chained: u16,
 }
 
-/// Largest number of stored pieces, and of blocks. When it is reached, all are dropped.
+/// Limits of the stored pieces and of their blocks. All pieces are dropped before one is stored
+/// when there are `PIECES` pieces or more than `BLOCKS` blocks.
 const PIECES: usize = 4096;
 const BLOCKS: usize = (1 << 20) / size_of::<Block>();
 
@@ -346,8 +351,8 @@ impl Memo {
         }
     }
 
-    /// Writes the stored piece again and returns its number of problems; `None` if it is not
-    /// stored.
+    /// Writes the stored piece with this key again and returns its number of problems; `None` if
+    /// there is no such piece.
     #[inline(always)]
     pub fn again(&mut self, key: &Key, buffer: &mut Buffer) -> Option<u32> {
         let mut number = self.next;
@@ -383,7 +388,7 @@ impl Memo {
         self.last = number;
     }
 
-    /// Stores a new piece, if it is short enough.
+    /// Stores a new piece, unless it is longer than `LONGEST`.
     #[inline(never)]
     pub fn keep(&mut self, key: &Key, text: &[u8], problems: u32) {
         if text.len() > LONGEST {
@@ -452,7 +457,7 @@ mod tests {
         }
     }
 
-    /// Pieces of every length, one after the other, beyond the first allocation.
+    /// Texts of 0 to 199 bytes and spaces, one after the other, beyond the first allocation.
     #[test]
     fn pieces() {
         let long: String = ('!'..='~').cycle().take(200).collect();
@@ -486,7 +491,7 @@ mod tests {
             memo.keep(&other, &[b' '; LONGEST + 1], 0);
             assert_eq!(again(&mut memo, &other), "");
         }
-        // In any order, and with more pieces than are stored.
+        // Keys in mixed order, and more of them than the memo stores.
         let key = |value: u64| Key { what: 8, value: value * value % 7919, ..Key::default() };
         for value in (0..3 * PIECES as u64).flat_map(|value| [value, value / 2, value / 3]) {
             let (key, text) = (key(value), (value * value % 7919).to_string());

@@ -12,7 +12,7 @@ const SMALL: u32 = 6;
 pub(super) enum Exists {
     Always,
     If(Test),
-    /// It exists unless one of these conditions holds.
+    /// The field exists unless one of these conditions holds.
     Unless(Box<[Test]>),
 }
 

@@ -3,14 +3,14 @@
 use crate::memory::{Memory, VA_MASK};
 use std::collections::HashSet;
 
-/// The read position in one level of a batch, which follows its jumps.
+/// The read position in one batch. It follows jumps that do not return.
 pub(super) struct Cursor<'a> {
     code: &'a dyn Memory,
     at: u64,
     /// The end of the batch, if its length is given.
     end: Option<u64>,
-    /// The piece of memory that was looked up last, and its address. The next packet is usually in
-    /// this piece.
+    /// The contiguous bytes that were looked up last, and their address. They usually contain the
+    /// next packet.
     piece: &'a [u8],
     piece_at: u64,
     /// Targets of jumps, and the start.
@@ -34,13 +34,13 @@ impl<'a> Cursor<'a> {
         self.code
     }
 
-    /// Dwords up to the end of the batch.
+    /// Dwords up to the end of the batch; 2^62 - 1 if its length is not given.
     pub fn room(&self) -> u64 {
         self.end.map_or(u64::MAX, |end| end.saturating_sub(self.at)) / 4
     }
 
-    /// The bytes from here to the end of the piece of memory; `None` if not even a dword is mapped.
-    /// Fewer than 4 bytes if a dword straddles two pieces.
+    /// The bytes from here that are contiguous in the dump; `None` if not even a dword is mapped.
+    /// Fewer than 4 bytes if the dword here is in two pieces of the dump.
     #[inline]
     pub fn tail(&mut self) -> Option<&'a [u8]> {
         let offset = self.at.checked_sub(self.piece_at).and_then(|at| usize::try_from(at).ok());
@@ -60,8 +60,8 @@ impl<'a> Cursor<'a> {
         self.at = (self.at + 4 * dwords) & VA_MASK;
     }
 
-    /// Moves to `target` in `code`. Returns false without moving if this level has already visited
-    /// `target`.
+    /// Moves to `target` in `code`; the given end of the batch then no longer applies. Returns
+    /// false without moving if the batch starts at `target` or has already jumped to it.
     pub fn jump(&mut self, target: u64, code: &'a dyn Memory) -> bool {
         if !self.visited.insert(target) {
             return false;

@@ -14,8 +14,8 @@ use genxml_core::reflect::Container;
 use std::io;
 
 impl Follower<'_> {
-    /// Emits the state that the stages of a draw use. A table is emitted again only if the stage's
-    /// state differs.
+    /// Emits the state that the stages of a draw use. Tables that an earlier draw of the batch used
+    /// with the same state of the stage are emitted again only with option `every_draw`.
     pub fn draw(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         if self.options.data {
             self.vertices(record, container, depth)?;

@@ -29,7 +29,7 @@ pub(super) struct VertexBuffer {
 /// A vertex element with data from a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Element {
-    /// Number of the element.
+    /// Index of the element in 3DSTATE_VERTEX_ELEMENTS.
     pub number: u32,
     pub buffer: u32,
     /// Bytes from the start of the vertex.
@@ -55,7 +55,7 @@ pub(super) struct IndexBuffer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Instancing {
     pub enable: bool,
-    /// Number of instances with the same data; 0 means all.
+    /// Number of consecutive instances that get the same data; 0 means all instances.
     pub step: u64,
 }
 
@@ -193,7 +193,7 @@ impl DrawState {
     }
 }
 
-/// The element, if it uses a buffer.
+/// The vertex element in `part`; `None` if it is not valid, or takes no component from a buffer.
 fn element(number: u32, part: &Part<'_>) -> Option<Element> {
     const CONTROLS: [&str; 4] = [
         "Component 0 Control",
@@ -221,7 +221,7 @@ fn element(number: u32, part: &Part<'_>) -> Option<Element> {
     })
 }
 
-/// The stored value of an enumeration field that has this name.
+/// The stored value that `name` stands for in the enumeration field `field` of `container`.
 pub(super) fn named(tables: &Tables, container: &str, field: &str, name: &str) -> Option<u64> {
     let container = tables.container(container)?;
     let field = container.fields.iter().find(|other| other.name == field)?;

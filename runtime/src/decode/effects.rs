@@ -128,7 +128,8 @@ pub(super) const ARRAYS: [(&str, &str); 3] = [
 ];
 
 impl Sets {
-    /// The part of this state that the packet of this name sets.
+    /// The part of the state for draws that the packet `name` sets; `None` if it sets no such
+    /// state.
     pub fn of(name: &str) -> Option<Sets> {
         Some(match name {
             "3DSTATE_VERTEX_BUFFERS" => Sets::VertexBuffers,
@@ -157,7 +158,7 @@ pub(super) enum SurfaceUse {
 }
 
 impl SurfaceUse {
-    /// The surfaces that the packet of this name uses.
+    /// The surfaces that the packet `name` uses; `None` if it uses no surfaces of these kinds.
     pub fn of(name: &str) -> Option<SurfaceUse> {
         Some(match name {
             "3DSTATE_DEPTH_BUFFER" => SurfaceUse::Depth,

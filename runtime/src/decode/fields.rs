@@ -1,4 +1,4 @@
-//! Decodes dwords to items by a plan.
+//! Decodes the dwords of a container into items, with the prepared description of the container.
 
 use super::bases::Bases;
 use super::effects::Follow;
@@ -33,9 +33,9 @@ impl Unread<'_> {
         record.problems = record.items.iter().filter(|item| item.issue.is_some()).count() as u64;
     }
 
-    /// True if the fields of the packet have no issue, given that the last packet of its kind, with
-    /// the dwords `before`, had none. Also false if that packet had another length. The record gets
-    /// no items.
+    /// True if the fields of the packet have no issue, given that an earlier packet of the same
+    /// type, with the dwords `before`, had none. Also false if the earlier packet had another
+    /// length. The record gets no items.
     pub(crate) fn sound(&self, record: &mut Record, before: &[u32]) -> bool {
         let Record { dwords, items, .. } = record;
         if before.len() != dwords.len() {
@@ -89,8 +89,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Adds an item for dword number `dword` of `plan`, not 0; its value is the first of `dwords`.
-    /// The item has the name of the field that contains all of the dword, or an empty name.
+    /// Adds an item for dword `dword` of a register with several dwords; `dwords` holds only this
+    /// dword. The item has the name of the field that contains all of the dword, or an empty name.
     pub fn raw(&mut self, plan: &Plan, dword: u32) {
         let (start, end) = (32 * dword, 32 * dword + 31);
         let whole =
@@ -100,8 +100,8 @@ impl Fields<'_> {
         self.raw_item(name, None, (start, end), stored);
     }
 
-    /// True if the fields of `plan` have no issue. Checks only the parts that differ from `before`,
-    /// dwords of the same length without an issue. Overwrites the list of items.
+    /// True if the fields of `plan` have no issue. `before` are dwords of the same length whose
+    /// fields have no issue; only what differs from them is checked. Overwrites the list of items.
     fn sound(&mut self, plan: &Plan, before: &[u32]) -> bool {
         before == self.dwords || self.steps_sound(&plan.parts, &plan.steps, 0, before)
     }
@@ -137,7 +137,7 @@ impl Fields<'_> {
         })
     }
 
-    /// Adds bits that no field describes.
+    /// Adds an item for bits without a decoded value.
     fn raw_item(
         &mut self,
         name: &'static str,

@@ -5,11 +5,11 @@
 //! of structures is stored elsewhere, this module has code for it.
 //!
 //! The counts in interface descriptors are hints for prefetching on Gen8: a kernel may use more
-//! surfaces, and a count of zero is common. So the decoder emits the entries of binding tables and
-//! sampler tables that the kernel's messages use. It also emits further binding table entries up to
-//! the hint that are not zero. If the messages are unknown (the kernel computes its descriptors, or
-//! is not in the dump), it emits all entries up to the hint, or without a hint as long as they look
-//! valid.
+//! surfaces, and a count of zero is common. So the decoder emits the binding table entries and the
+//! samplers that the kernel's messages use. It also emits the other binding table entries that are
+//! not zero, up to the hint or the last used entry. If some messages are unknown (the kernel
+//! computes descriptors, or is not in the dump), it emits all entries and samplers up to the hint.
+//! If then the hint is zero, it emits binding table entries up to the first that looks invalid.
 
 use super::effects::{Follow, Sets, is_target};
 use super::fields::Fields;
@@ -56,9 +56,10 @@ pub(super) struct Follower<'a> {
     pub state: &'a mut State,
     pub out: Output<'a>,
     pub seen: Seen,
-    /// The binding table entry that is being emitted, and how kernels use it.
+    /// Index of the binding table entry whose target is being emitted, and how kernels use that
+    /// target. For a sampler: the entry of the surface that a message uses together with it.
     entry: Option<(u32, Uses)>,
-    /// The binding table entry that led to the last surface.
+    /// The same two values for the surface that was emitted last.
     surface_entry: Option<(u32, Uses)>,
 }
 
@@ -162,7 +163,8 @@ impl Follower<'_> {
         }
     }
 
-    /// The GPU address in a field, if its base is known.
+    /// The GPU address in the field `name`; `None` if there is no such address field or its base is
+    /// unknown.
     fn resolve(&self, record: &Record, container: &reflect::Container, name: &str) -> Option<u64> {
         let field = container.fields.iter().find(|field| field.name == name)?;
         let Type::Address { space, .. } = field.ty else { return None };
@@ -246,7 +248,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Follows every address field with a target, except those in nested structures and groups.
+    /// Follows the address fields that have a target and are in use, except those in nested
+    /// structures and groups.
     fn targets(
         &mut self,
         plan: &Plan,
@@ -342,8 +345,9 @@ impl Follower<'_> {
         self.sampler_table(at, samplers, &used, depth, nesting)
     }
 
-    /// Emits the samplers that are set in `samplers`. A sampler is checked together with the last
-    /// surface if a message uses both.
+    /// Emits sampler `n` of the table at `at` if bit `n` of `samplers` is set. If a message uses
+    /// both the sampler and the last surface, the record of the sampler has the uses of that
+    /// surface.
     pub fn sampler_table(
         &mut self,
         at: Option<u64>,
@@ -406,7 +410,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// True if the entry has no reserved bit set and its target is in memory.
+    /// True if the entry is not zero, has no reserved bit set, and its target is in memory.
     fn looks_like_entry(&self, container: &reflect::Container, entry: &[u32]) -> bool {
         let clean = container.fields.iter().all(|field| {
             !matches!(field.ty, Type::MustBeZero | Type::Reserved)
@@ -421,7 +425,8 @@ impl Follower<'_> {
         self.surface_entry = None;
     }
 
-    /// Emits the kernel at `at`; a repeated kernel only as a remark.
+    /// Emits the kernel at `at`, or only a remark if it was emitted before. Returns the surfaces
+    /// and samplers that it uses.
     fn kernel(&mut self, at: u64, depth: u32) -> io::Result<Rc<Used>> {
         if let Some(used) = self.seen.kernel(at) {
             self.note(depth, at, format_args!("kernel at {at:#x}: shown before"))?;
@@ -459,7 +464,8 @@ impl Follower<'_> {
         }
     }
 
-    /// Emits memory without structure.
+    /// Emits `length` bytes at `at` as plain dwords, at most `max_data` bytes. Emits
+    /// nothing if option `data` is not set or `length` is 0 or `None`.
     pub fn data(
         &mut self,
         name: &'static str,

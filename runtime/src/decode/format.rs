@@ -48,7 +48,7 @@ pub(super) fn components(format: &str) -> Option<Vec<Component>> {
             "FLOAT" => Number::Float,
             "SFIXED" => Number::Sfixed,
             "PASSTHRU" | "TYPELESS" => Number::Bits,
-            // Vertices are not converted.
+            // Vertex fetch does not convert from sRGB.
             "SRGB" => continue,
             channels => {
                 channel_bits(channels, &mut found)?;

@@ -9,13 +9,14 @@ use std::io;
 /// Bytes of the status page, which comes first (2d p.305).
 const STATUS_PAGE: u64 = 4096;
 
-/// Bytes decoded if the length of the image is not given: the page of registers (facts:
-/// context_image).
+/// Bytes decoded after the status page if the length of the image is not given: the page of
+/// registers (facts: context_image).
 const REGISTER_PAGE: u64 = 4096;
 
 impl Walker<'_> {
     /// Decodes the image at `address`, of `length` bytes with the status page; 0 if the length is
-    /// unknown. Ends at a dword that is not a command.
+    /// unknown. Stops at a dword that is not a command, and after a command that ends or starts a
+    /// batch.
     pub fn image(&mut self, address: u64, length: u64) -> io::Result<()> {
         if let Some(id) = self.follower.tables.named("PPHWSP_LAYOUT") {
             self.follower.structure(id, address, None, 0, 0)?;

@@ -1,7 +1,7 @@
 //! Records as JSON: one object per line.
 //!
-//! A line is a `submission` object, which starts a batch, or a packet of the first level with
-//! everything that it points to inside it.
+//! A line is a `submission` object, which starts a batch, or a record of depth 0 (a packet or a
+//! remark) with everything that it points to inside it.
 //!
 //! The keys of a submission: `name`, `number` (the sequence number that the dump gives it,
 //! otherwise its position), `context`, `engine`, `address` of its first dword as text, `length` in
@@ -17,8 +17,8 @@
 //! | `name` | name of the packet, structure, register or data |
 //! | `index` | position in a table, if it is an element of one |
 //! | `register` | of a register: name, position in an array, engine as text, `"CS_GPR[3] of RCS"` |
-//! | `length` | length in dwords from the header |
-//! | `dwords` | all dwords as numbers; not for kernels |
+//! | `length` | length in dwords, of a packet from its header; missing if 0 |
+//! | `dwords` | all dwords as numbers; missing for disassembled kernels and in an overview |
 //! | `fields` | array of fields, below |
 //! | `instructions` | of a kernel: array of `{"offset": bytes, "text": ...}`, of a send with its `message` |
 //! | `note` | a remark as text |
@@ -28,8 +28,8 @@
 //! into the next dword), `stored` bits, `value`, `unit`, `issue`, or `fields` if it holds others.
 //! `value` is a number, a boolean, the name of an enumeration's value, or for addresses text; then
 //! `space` is the address space, `absolute` the GPU address if it is known, and `register` the
-//! register as text. Integers above 2^53 are text in hexadecimal, since many readers cannot hold
-//! them.
+//! register as text. Integers with a magnitude of 2^53 or more are text, since many readers cannot
+//! hold them: unsigned ones in hexadecimal, signed ones in decimal. Infinities and NaN are text.
 
 use super::buffer::{Buffer, Key, Memo};
 use super::options::Options;
@@ -39,7 +39,8 @@ use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Largest width in bits of a field whose text is memoised. Wider fields have too many values.
+/// Largest width in bits of an integer field whose whole text is memoised. Of wider integers, and
+/// of addresses, only the start of the text is: they have too many values.
 const NARROW: u32 = 16;
 
 /// Writes records as lines of JSON.
@@ -47,7 +48,7 @@ const NARROW: u32 = 16;
 pub struct JsonWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Text of fields with few values, and the start of the text of other fields.
+    /// Memoised text: of some fields the whole text, of others the start.
     memo: Memo,
     /// For each open record, outermost first: true if its `children` have begun.
     open: Vec<bool>,

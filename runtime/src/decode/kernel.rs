@@ -9,7 +9,7 @@ use genxml_eu::{Opcode, instructions, natives, surface};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Samplers that a message can address without a pointer of its own (4 bits).
+/// Number of samplers that a message can address without a pointer in its header (4 bits).
 pub(super) const MAX_SAMPLERS: u32 = 16;
 
 /// Largest size in bytes of a kernel.
@@ -26,7 +26,7 @@ const MAX_NONSENSE: u32 = 8;
 pub(super) struct Used {
     /// The roles of each binding table index that a message uses.
     pub surfaces: Vec<Option<Roles>>,
-    /// One bit per sampler.
+    /// The samplers that messages use: one bit for each index.
     pub samplers: u16,
     /// Pairs of binding table index and sampler that one message uses.
     pub meetings: BTreeSet<(u8, u8)>,
@@ -72,8 +72,8 @@ impl Used {
             .map(|(index, _)| index as u32)
     }
 
-    /// The samplers that messages use. If some messages are unknown, also those within the count
-    /// for prefetching.
+    /// The samplers that messages use, one bit each. If some messages are unknown, also the first
+    /// `count` samplers, which hardware prefetches.
     pub fn samplers_or(&self, count: u32) -> u16 {
         match self.complete {
             true => self.samplers,

@@ -51,7 +51,7 @@ impl Expr {
 /// written after its value was read is printed as `old`.
 struct Shown<'a>(&'a Expr, &'a [u32; REGISTERS]);
 
-/// General registers of a command streamer (facts: CS_GPR).
+/// Number of general registers of a command streamer (facts: CS_GPR).
 const REGISTERS: usize = 16;
 
 impl fmt::Display for Shown<'_> {
@@ -121,7 +121,8 @@ impl Alu {
         }
     }
 
-    /// Executes one step; returns what it stores, as text.
+    /// Executes one step. Returns a text for a store (`R2 = R0 + R1`), and for a load to a register
+    /// that cannot be loaded.
     fn step(
         &mut self,
         op: &'static str,
@@ -197,7 +198,7 @@ fn name_of(step: &Container, field: &str, dwords: &[u32], base: u32) -> Option<&
     }
 }
 
-/// One text for each result that an MI_MATH packet stores, in order.
+/// The texts of the steps of an MI_MATH packet, in order: one for each store and each invalid load.
 pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
     let Some(group) = packet.groups.first().filter(|group| group.bits == 32) else {
         return Vec::new();
@@ -219,8 +220,8 @@ pub(super) fn statements(packet: &Container, dwords: &[u32]) -> Vec<String> {
 }
 
 impl Follower<'_> {
-    /// Emits the expressions that the packet computes. The values of the registers that it writes
-    /// are unknown afterwards.
+    /// Emits the expressions that the packet stores. The values of all general registers are
+    /// unknown afterwards.
     pub fn math(&mut self, record: &Record, container: &Container, depth: u32) -> io::Result<()> {
         self.state.registers.forget_named(self.tables, "CS_GPR");
         for statement in statements(container, &record.dwords) {
@@ -234,8 +235,8 @@ impl Follower<'_> {
 mod tests {
     use super::*;
 
-    /// Opcodes and operands as numbers, after the table of facts (Mesa gen8.xml, MI_MATH): opcode
-    /// in bits 31:20, operands in 19:10 and 9:0.
+    /// Opcodes and operands as numbers (Mesa gen8.xml, MI_MATH): opcode in bits 31:20, operands in
+    /// bits 19:10 and 9:0.
     const fn step(opcode: u32, first: u32, second: u32) -> u32 {
         opcode << 20 | first << 10 | second
     }

@@ -23,7 +23,7 @@
 //! * [`Decoder::dump`], [`dump()`], [`raw`]: complete decoding in one call, to any [`Write`]
 //! * [`Decoder`]: batches one by one, into a [`Sink`]; [`Decoder::context_image`] for the image of
 //!   a context
-//! * [`Record`]: the unit that a sink gets
+//! * [`Record`]: one packet, structure, kernel or remark, as a sink receives it
 //! * [`TextWriter`], [`JsonWriter`], [`HtmlWriter`](crate::html::HtmlWriter): sinks that write
 
 mod bases;

@@ -67,7 +67,8 @@ pub enum Format {
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Color {
-    /// Only if the output is a terminal and the environment variable `NO_COLOR` is not set.
+    /// Only if the output is a terminal and the environment variable `NO_COLOR` is empty or not
+    /// set.
     #[default]
     Auto,
     /// Use colours.

@@ -27,8 +27,8 @@ pub(super) struct Plan {
     pub parts: Vec<Part>,
     pub steps: Vec<Step>,
     pub follow: Follow,
-    /// Number of dwords that the parts describe; `None` if they describe the whole packet, whatever
-    /// its length.
+    /// Number of dwords that the fields and groups describe; `None` if a group without a fixed
+    /// number of elements goes to the end of the packet.
     pub described: Option<u32>,
     pub length: Length,
 }
@@ -100,7 +100,7 @@ pub(super) struct BitPosition {
     pub unused: u8,
     /// True if the field continues in the next dword.
     pub two: bool,
-    /// True if the field goes beyond the next dword. The other numbers then do not describe it.
+    /// True if the field goes beyond the next dword. The other members then do not describe it.
     pub far: bool,
 }
 
@@ -113,7 +113,8 @@ impl BitPosition {
     }
 
     /// Reads the bits in a container that starts at bit `base`. `None` if the first bit is missing,
-    /// or if these numbers do not describe the position. Other missing bits are zero.
+    /// if `base` is not a multiple of 32, or if the field is `far`. Other missing bits
+    /// are zero.
     #[inline(always)]
     pub fn bits(self, dwords: &[u32], base: u32) -> Option<u64> {
         if !base.is_multiple_of(32) || self.far {
@@ -134,7 +135,7 @@ impl BitPosition {
 pub(super) enum Shape {
     /// A structure.
     Nested(PlanId),
-    /// More than 64 bits, and the issue if any of them is set.
+    /// More than 64 bits, and the issue to report if any of them is set.
     Wide(Option<Issue>),
     /// Bits that must be zero. Zeros are hidden; other values have this issue.
     Zeros(Issue),
@@ -185,7 +186,7 @@ impl GroupPlan {
     }
 }
 
-/// Adjacent parts that share no dword with other parts of the container.
+/// Adjacent parts (fields and groups) that share no dword with other parts of the container.
 #[derive(Debug)]
 pub(super) struct Step {
     /// Index of its first part, and index after its last part.
@@ -195,7 +196,7 @@ pub(super) struct Step {
     pub dwords: (u32, u32),
     /// The key of the memo, if the text depends on at most 64 bits.
     pub key: Option<MemoKey>,
-    /// True if its conditions read only these dwords.
+    /// True if the conditions of its fields read only these dwords.
     pub alone: bool,
     /// True if no value of its fields can have an issue.
     pub sound: bool,
@@ -215,11 +216,11 @@ impl Step {
     }
 }
 
-/// The position of the bits, at most 64, on which the text of parts depends. If `based`, the text
-/// also depends on the base addresses.
+/// The position of the bits, at most 64, on which the text of a step or of a group's element
+/// depends. If `based`, the text also depends on the base addresses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MemoKey {
-    /// Unique number of the step; not zero.
+    /// Unique number of the key; not zero.
     pub number: usize,
     pub start: u32,
     pub end: u32,
@@ -244,7 +245,7 @@ impl MemoKey {
         (value & self.wide == 0).then_some(value)
     }
 
-    /// The version of the base addresses, if the text depends on them.
+    /// The version of the base addresses if the text depends on them, otherwise 0.
     #[inline(always)]
     pub fn version(&self, bases: &Bases) -> u32 {
         if self.based { bases.version() } else { 0 }

@@ -28,14 +28,15 @@ pub struct Record {
     pub register: Option<RegisterAt>,
     /// Length in dwords; for a packet, the length in its header.
     pub length: u32,
-    /// The dwords: fewer than `length` if memory ends before; only the header in an overview.
+    /// The dwords: fewer than `length` if memory ends before; in an overview only the header,
+    /// except for a jump to a batch.
     pub dwords: Vec<u32>,
     /// The fields; nested ones follow the one that holds them, with a larger [`Item::depth`].
     pub items: Vec<Item>,
     /// Disassembly: byte offset in the kernel and text. A send is followed by its message, with the
     /// same offset.
     pub lines: Vec<(u32, String)>,
-    /// The remark, or a remark on the packet; empty if there is none.
+    /// The text of a record of kind `Note`, or a remark on another record; empty if there is none.
     pub note: String,
     /// For the target of a binding table entry: how kernels use it, if known.
     pub uses: Option<Uses>,
@@ -52,7 +53,7 @@ pub struct Record {
 /// How kernels use a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uses {
-    /// The roles of the surface in their messages.
+    /// The roles of the surface in the messages of the kernels.
     pub roles: Roles,
     /// True if all messages are known: the kernels were read to their ends, and every descriptor is
     /// in the instruction.
@@ -67,7 +68,7 @@ pub enum Kind {
     Packet,
     /// A command for which the tables describe only the header.
     Partial,
-    /// A command that is not in the tables. Its length follows from the rules for its kind.
+    /// A command that is not in the tables. Its length follows from the rules for its command type.
     Unknown,
     /// A structure in memory.
     Struct,
@@ -157,7 +158,7 @@ impl Origin {
 /// What the bits of a field mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// An unsigned number after decoding: for example one more than stored, or shifted back.
+    /// An unsigned number after decoding: for example one more than stored, or shifted left.
     Uint(u64),
     /// A signed number.
     Int(i64),
@@ -228,8 +229,8 @@ impl Record {
     }
 }
 
-/// A number that identifies a position: the first bit, combined with the index in an array plus
-/// one, or with 0 without an index.
+/// A number that identifies a position: the first bit in bits 31:0; above them the index in an
+/// array plus one, or 0 without an index.
 #[inline]
 pub(super) fn place(index: Option<u32>, start: u32) -> u64 {
     u64::from(index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(start)

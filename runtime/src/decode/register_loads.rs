@@ -36,8 +36,9 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Emits the register of MI_LOAD_REGISTER_MEM, MI_LOAD_REGISTER_REG or MI_STORE_REGISTER_MEM
-    /// with its fields, if its value is known.
+    /// Records the value that MI_LOAD_REGISTER_MEM or MI_LOAD_REGISTER_REG loads. Emits the loaded
+    /// register, or the one that MI_STORE_REGISTER_MEM stores, with its fields, if its value is
+    /// known and option `data` is set.
     pub fn move_register(
         &mut self,
         packet: &Record,

@@ -8,8 +8,8 @@ use genxml_core::opcodes::unknown_length;
 use std::io;
 
 impl<'a> Walker<'a> {
-    /// Decodes `length` bytes of a ring from `start` on. A batch that the ring starts returns to
-    /// the ring.
+    /// Decodes `length` bytes of a ring from address `start` on, at most one round. A batch that
+    /// the ring starts returns to the ring.
     pub fn ring(
         &mut self,
         ring: Ring,

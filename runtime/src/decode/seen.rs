@@ -5,7 +5,7 @@ use super::stage::Stage;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Largest number of recorded stages of draws. When it is reached, all are forgotten, so their
+/// Largest number of recorded states of stages. When it is reached, all are forgotten, so their
 /// tables are emitted again.
 const MAX_DRAWS: usize = 1 << 16;
 
@@ -16,7 +16,7 @@ pub(super) struct Seen {
     every_draw: bool,
     /// Kernels by address, and what they use.
     kernels: HashMap<u64, Rc<Used>>,
-    /// Stages of draws by index, with GPU addresses.
+    /// Index and state of each stage of a draw, with GPU addresses instead of offsets.
     stages: HashSet<(usize, Stage)>,
     /// Arrays of state: address and number of elements.
     arrays: HashSet<(u64, u32)>,
@@ -42,24 +42,26 @@ impl Seen {
         self.kernels.insert(at, used);
     }
 
-    /// True if the tables of this stage must be emitted: they are new.
+    /// True if the tables of this stage must be emitted: its state is new, or `every_draw` is set.
     pub fn new_stage(&mut self, index: usize, stage: &Stage) -> bool {
         self.stages.insert((index, stage.clone())) || self.every_draw
     }
 
-    /// Forgets all stages if there are too many.
+    /// Forgets all stages if there are `MAX_DRAWS`.
     pub fn limit_stages(&mut self) {
         if self.stages.len() == MAX_DRAWS {
             self.stages.clear();
         }
     }
 
-    /// True if the array at this address, with this number of elements, must be emitted.
+    /// True if the array at this address, with this number of elements, must be emitted: it is
+    /// new, or `every_draw` is set.
     pub fn new_array(&mut self, at: u64, elements: u32) -> bool {
         self.arrays.insert((at, elements)) || self.every_draw
     }
 
-    /// True if the vertices of a draw with this fingerprint must be emitted.
+    /// True if the vertices of a draw with this fingerprint must be emitted: the fingerprint is
+    /// new, or `every_draw` is set.
     pub fn new_vertices(&mut self, fingerprint: u64) -> bool {
         self.vertices.insert(fingerprint) || self.every_draw
     }

@@ -68,8 +68,8 @@ pub struct Summary {
     pub packets: u64,
     /// Packets that are not in the tables.
     pub unknown: u64,
-    /// Fields with reserved bits set, values out of range and so on, and packets that are cut
-    /// short.
+    /// Fields with an issue (reserved bits set, a value out of range and so on), and packets,
+    /// structures and data that are cut short.
     pub problems: u64,
     /// True if the limit of dwords was reached, so that a part was not decoded.
     pub limited: bool,

@@ -17,7 +17,7 @@ const KERNELS: [[&str; 2]; 3] = [
 pub(super) struct Stage {
     /// Offsets from the instruction base; `None` where the stage has no kernel.
     pub kernels: [Option<u64>; 3],
-    /// Counts for prefetching, in entries.
+    /// Numbers of binding table entries and of samplers that hardware prefetches.
     pub surfaces: u32,
     pub samplers: u32,
     /// Offset from the surface state base.
@@ -82,7 +82,7 @@ impl Stage {
     }
 }
 
-/// The only address in a packet.
+/// The first address in a packet; these packets have only one.
 pub(super) fn pointer(record: &Record, container: &Container) -> Option<u64> {
     let field = container.fields.iter().find(|field| matches!(field.ty, Type::Address { .. }))?;
     record.address_of(container, field.name)

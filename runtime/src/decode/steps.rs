@@ -1,8 +1,8 @@
 //! Memoisation units: runs of fields whose text depends on at most 64 bits.
 //!
-//! Programs set the same state again and again, with few changes. The text of a part of a packet
-//! depends only on its bits, its position and the base addresses, unless it has a condition on
-//! other bits. So the parts of a container are grouped into steps, usually one per dword. If the
+//! Programs set the same state again and again, with few changes. The text of a part (a field or a
+//! group) depends only on its bits, its position and the base addresses, unless it has a condition
+//! on other bits. So the parts of a container are grouped into steps, usually one per dword. If the
 //! memo has the text for a step's bits, its fields need not be decoded again.
 
 use super::plan::{BitPosition, FieldPlan, GroupPlan, MemoKey, Part, Plan, Shape, Step};
@@ -10,13 +10,14 @@ use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Largest width in bits of a number whose text is memoised. Wider numbers have too many values.
+/// Largest width in bits of a number whose text is memoised for every value. Wider numbers have too
+/// many values; only their zero is memoised.
 const NARROW: u32 = 16;
 
-/// The number of the next step, unique over all tables.
+/// The number of the next `MemoKey`, unique over all tables.
 static NUMBERS: AtomicUsize = AtomicUsize::new(1);
 
-/// The bits that parts read.
+/// The bits on which the text of parts depends.
 struct Reach {
     start: u32,
     end: u32,
@@ -46,7 +47,7 @@ pub(super) fn steps(parts: &[Part], plans: &[Plan]) -> Vec<Step> {
     steps
 }
 
-/// The key for an element of a group as a whole, if there is one.
+/// The key for an element of a group as a whole, if its text depends on at most 64 bits.
 pub(super) fn whole(parts: &[Part], plans: &[Plan]) -> Option<MemoKey> {
     let bits =
         parts.iter().map(range).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
@@ -75,7 +76,7 @@ fn step(
     Step { first, end, dwords, key, alone: reach.alone, sound: reach.sound }
 }
 
-/// First and last bit of a part; the last is the largest number if it has no end.
+/// First and last bit of a part; the last is `u32::MAX` for a group without a fixed count.
 fn range(part: &Part) -> (u32, u32) {
     match part {
         Part::Field(field) => (field.start, field.end),
@@ -92,8 +93,8 @@ fn range(part: &Part) -> (u32, u32) {
 }
 
 impl Reach {
-    /// Adds parts of a container that starts at bit `base`. `dwords` are the first and last dword
-    /// of the step.
+    /// Adds what the text of these parts depends on. Their container starts at bit `base`. A
+    /// condition that reads outside `dwords`, the first and last dword, clears `alone`.
     fn parts(&mut self, parts: &[Part], base: u32, dwords: (u32, u32), plans: &[Plan]) {
         for part in parts {
             match part {

@@ -12,8 +12,8 @@ use genxml_core::reflect::{Container, Type};
 use std::fmt;
 use std::io;
 
-/// Addresses of pictures, their names, and the index of the picture that an earlier packet
-/// describes.
+/// For each picture: the field with its address, its name in the output, and its index in the
+/// layouts that earlier packets have set.
 const CODEC: [(&str, &str, usize); 3] = [
     ("Pre Deblocking Destination - Address", "picture before deblocking", DECODED),
     ("Post Deblocking Destination - Address", "picture after deblocking", DECODED),

@@ -19,11 +19,12 @@ use crate::engine::EngineId;
 pub struct Tables {
     plans: Vec<Plan>,
     by_name: HashMap<&'static str, PlanId>,
-    /// By the address of the container.
+    /// Plan IDs by the address of the `Container` in this process.
     by_container: HashMap<usize, PlanId>,
     /// The dwords of all registers by byte offset, in order, each once.
     registers: Vec<(u32, RegisterAt, PlanId)>,
-    /// Start index in `registers` for each [`PAGE`] bytes of registers, up to [`PAGES`].
+    /// For each page of [`PAGE`] bytes: the index in `registers` of the first register at or after
+    /// the start of the page. One more entry ends the last page; at most `PAGES` + 1 entries.
     pages: Vec<u32>,
     enums: Vec<EnumPlan>,
     engines: [HeaderIndex; 4],
@@ -32,13 +33,14 @@ pub struct Tables {
 /// Size in bytes of a page of the register space.
 const PAGE: u32 = 256;
 
-/// Number of pages with an index: 8 MiB of registers. Registers beyond are searched.
+/// Largest number of indexed pages: 8 MiB of registers. A register at a higher offset is searched
+/// for in the whole list.
 const PAGES: usize = (8 << 20) / PAGE as usize;
 
-/// Values of enumerations below this number are looked up by index, others by search.
+/// Names of enumeration values below this number are looked up by index, other names by search.
 const DENSE: u64 = 1024;
 
-/// An enumeration with the names of small values by value.
+/// An enumeration, and a table of the names of its values below `DENSE`, indexed by value.
 #[derive(Debug)]
 struct EnumPlan {
     list: &'static Enumeration,
@@ -65,15 +67,15 @@ impl EnumPlan {
 /// Instructions of one engine by the upper half of their header.
 #[derive(Debug)]
 struct HeaderIndex {
-    /// For header bits 31:16 the first candidate plus one, 0 for none.
+    /// For each value of header bits 31:16: the index of the first candidate plus one, or 0.
     first: Vec<u32>,
-    /// Candidates: mask, opcode, plan, next candidate plus one.
+    /// Opcode mask, opcode, plan, and the index of the next candidate plus one, or 0.
     candidates: Vec<(u32, u32, PlanId, u32)>,
 }
 
 impl Tables {
     /// Prepares the tables of `containers`, and of the registers that each of `engines` has. If
-    /// names repeat, the first is used.
+    /// several containers have the same name, lookups by name find the first.
     pub fn new(
         containers: &'static [&'static Container],
         engines: &'static [EngineBase],
@@ -89,8 +91,8 @@ impl Tables {
             let id = builder.plan(container);
             by_name.entry(container.name).or_insert(id);
         }
-        // Of two descriptions of a register, the one for this offset alone is more precise than
-        // the one for every engine, so it goes first.
+        // Of two registers at an offset, the description of the register of a single engine is more
+        // precise than that of a register of every engine. It is sorted first, and kept.
         let mut registers: Vec<_> = registers(containers, engines)
             .map(|(at, found)| (at, found, builder.plan(found.register)))
             .collect();
@@ -134,7 +136,7 @@ impl Tables {
         self.named(name).map(|id| self.plan(id).container)
     }
 
-    /// The register at this offset.
+    /// The register that has a dword at this byte offset, and which of its dwords that is.
     pub fn register(&self, offset: u32) -> Option<RegisterAt> {
         self.register_plan(offset).map(|(at, _)| at)
     }
@@ -230,7 +232,7 @@ impl Builder {
         }
         let parts = self.parts(container, container.fields, container.groups, true);
         let id = PlanId(self.plans.len() as u32);
-        // Partial containers describe only what their fields cover, whatever their length.
+        // A partial container describes the dwords up to its last field, whatever its length.
         let covered = container.fields.iter().map(|field| field.end + 1);
         let described = if container.partial { covered.max().unwrap_or(0) } else { container.bits };
         let open = container.groups.iter().any(|group| group.count == 0);
@@ -247,7 +249,9 @@ impl Builder {
         id
     }
 
-    /// The parts of the container itself (`own`), or of the elements of a group in it.
+    /// Prepares fields and groups, in order of their first bits: those of `container` itself if
+    /// `own`, otherwise those of one element of a group in it. Leaves out an instruction's opcode
+    /// and length.
     fn parts(
         &mut self,
         container: &'static Container,
@@ -290,7 +294,8 @@ impl Builder {
         let exists = match field.exists_if {
             Some(condition) => Exists::If(Test::new(condition)),
             None => {
-                // If alternatives share the bits, this field exists unless one of them does.
+                // If fields with a condition share bits with this one, it exists only while no such
+                // condition holds.
                 let shared = |other: &&Field| other.start <= field.end && other.end >= field.start;
                 let others = all.iter().filter(shared).filter_map(|other| other.exists_if);
                 let others: Box<[Test]> = others.map(Test::new).collect();
@@ -345,7 +350,7 @@ impl Builder {
     }
 }
 
-/// True if another enumeration without condition has the same bits.
+/// True if `field` is an enumeration without condition, and another such field has the same bits.
 fn shares_bits(field: &Field, all: &[Field]) -> bool {
     let free = |field: &Field| matches!(field.ty, Type::Enum(_)) && field.exists_if.is_none();
     let same = |other: &&Field| (other.start, other.end) == (field.start, field.end);

@@ -22,7 +22,8 @@ use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Largest width in bits of a field whose text is memoised. Wider fields have too many values.
+/// Largest width in bits of an integer field whose whole line is memoised. Of wider integers, and
+/// of addresses, only the start of the line is: they have too many values.
 const NARROW: u32 = 16;
 
 /// Writes records as text.
@@ -30,8 +31,8 @@ const NARROW: u32 = 16;
 pub struct TextWriter<W: Write> {
     out: W,
     buffer: Buffer,
-    /// Text of steps and of fields with few values, starts of other lines, and ends of header
-    /// lines.
+    /// Memoised text: steps, whole lines of fields, starts of lines of fields, and name and length
+    /// in header lines.
     memo: Memo,
     color: bool,
     headers: bool,
@@ -88,7 +89,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// The header line of a packet without a remark.
+    /// Writes the header line of a packet that has no remark and no index.
     fn plain_header(&mut self, record: &Record) {
         self.buffer.spaces(2 * record.depth as usize);
         if self.offsets {
@@ -174,7 +175,8 @@ impl<W: Write> TextWriter<W> {
         self.buffer.byte(b'\n');
     }
 
-    /// Writes the fields of a packet; `depth` is the depth of their items.
+    /// Writes the fields and groups of `steps`. Their container starts at bit `base`; `depth` is
+    /// the depth of their items.
     fn steps(&mut self, at: &mut At<'_>, parts: &[Part], steps: &[Step], base: u32, depth: u8) {
         for step in steps {
             let parts = &parts[step.first..step.end];
@@ -266,7 +268,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Writes the items that `read` adds.
+    /// Writes a line for each item that `read` adds.
     #[inline(always)]
     fn shown(&mut self, at: &mut At<'_>, read: impl FnOnce(&mut Fields<'_>)) {
         let mut items = std::mem::take(&mut self.items);
@@ -313,7 +315,7 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Writes the start of a field's line: bits and name.
+    /// Writes the start of a field's line: the bits, if option `offsets` is set, and the name.
     fn start_of_line(&mut self, item: &Item, indent: usize) {
         self.buffer.spaces(indent);
         if self.offsets {
@@ -377,7 +379,7 @@ impl<W: Write> TextWriter<W> {
             }
             Value::Bool(value) => self.buffer.text(if value { "true" } else { "false" }),
             Value::Float(value) => {
-                // The shorter of the two texts for this value.
+                // A value that an `f32` holds exactly is printed as `f32`, which is shorter.
                 let single = value as f32;
                 _ = if f64::from(single) == value {
                     write!(self.buffer, "{single:?}")
@@ -423,7 +425,7 @@ impl<W: Write> TextWriter<W> {
         if item.unit.is_empty() {
             return;
         }
-        // The text after a semicolon explains the unit in other cases.
+        // Only the text before a semicolon is printed; the rest describes other cases.
         let unit = item.unit.split(';').next().unwrap_or_default();
         if unit.starts_with("log2") || unit.starts_with(|first: char| first.is_ascii_digit()) {
             self.buffer.text(" (");
@@ -435,7 +437,8 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Writes a row of a table in one line; the components of a vertex element have parentheses.
+    /// Writes a row of a table in one line. The components of each vertex element are in
+    /// parentheses.
     fn row(&mut self, record: &Record) {
         let mut open = false;
         let mut first = false;
@@ -457,8 +460,8 @@ impl<W: Write> TextWriter<W> {
         }
     }
 
-    /// Writes rows of dwords in hexadecimal. A row is also written as floats if all its dwords look
-    /// like floats and one is not zero.
+    /// Writes the dwords in hexadecimal, eight in a row. A row is also written as floats if each of
+    /// its dwords looks like a float and at least one is not zero.
     fn data(&mut self, record: &Record, indent: usize) {
         for (number, row) in record.dwords.chunks(8).enumerate() {
             self.buffer.spaces(indent);
@@ -504,7 +507,7 @@ struct At<'a> {
     problems: u64,
 }
 
-/// Kinds of memoised pieces.
+/// Kinds of memoised text: the low byte of `Key::kind`.
 const LINE_OF_FIELD: u64 = 0;
 const START_OF_LINE: u64 = 1;
 const HEADER: u64 = 2;
@@ -519,7 +522,7 @@ fn packet_color(name: &str) -> &'static [u8] {
     }
 }
 
-/// True for zero, and for a float of usual magnitude.
+/// True for a dword of zero, and for a float whose magnitude is at least 1e-6 and below 1e9.
 fn looks_like_float(dword: u32) -> bool {
     dword == 0 || (1e-6..1e9).contains(&f32::from_bits(dword).abs())
 }
@@ -552,7 +555,7 @@ impl<W: Write> Sink for TextWriter<W> {
     }
 
     fn packet(&mut self, record: &mut Record, unread: &Unread<'_>) -> io::Result<()> {
-        // The unit of a pitch depends on another field.
+        // The fields of a blit are decoded together: the unit of a pitch depends on another field.
         if self.headers || unread.plan.follow == Follow::Blit {
             unread.items(record);
             return self.record(record);
@@ -579,7 +582,8 @@ impl<W: Write> Sink for TextWriter<W> {
                     let mut before = None;
                     for (offset, line) in &record.lines {
                         self.buffer.spaces(indent);
-                        // The message of the previous instruction.
+                        // Two lines with the same offset: this one is the message of the
+                        // instruction in the line before.
                         if before == Some(offset) {
                             self.buffer.spaces(11);
                         } else {

@@ -267,8 +267,8 @@ impl Follower<'_> {
         Ok(Some(Rows::Some(vertices.filter_map(|vertex| u64::try_from(vertex).ok()).collect())))
     }
 
-    /// Emits how many of the `wanted` rows are left out, and why. `there` rows are in the buffer,
-    /// and `shown` rows were emitted.
+    /// Emits how many of the `wanted` rows are left out, and why. `there` of them are in the
+    /// buffer, and `shown` were emitted or already reported.
     fn left_out(
         &mut self,
         depth: u32,

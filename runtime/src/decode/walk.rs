@@ -1,8 +1,8 @@
 //! Walks a batch: packet after packet, through jumps and second-level batches.
 //!
-//! The walk always ends: a chain of jumps never visits an address twice, levels nest up to
-//! [`MAX_DEPTH`], and a batch has a budget of dwords. The walk reads only addresses that memory
-//! has.
+//! The walk always ends: a batch never jumps to the same address twice, batches nest up to
+//! [`MAX_DEPTH`], and a submission has a budget of dwords. The walk reads only memory that is
+//! mapped.
 
 use super::cursor::Cursor;
 use super::effects::Follow;
@@ -22,7 +22,8 @@ use genxml_core::reflect;
 use std::fmt;
 use std::io;
 
-/// Largest depth of nested second-level and conditional batches. Hardware has two levels.
+/// Largest nesting depth of second-level batches and of batches after a predicated jump. Hardware
+/// has two levels.
 const MAX_DEPTH: u32 = 8;
 
 /// A walk over batches, packet after packet.
@@ -36,7 +37,7 @@ pub(super) struct Walker<'a> {
 pub(super) enum Next<'a> {
     /// At the next packet in memory.
     On,
-    /// At the level that called this one.
+    /// In the batch that called this one; without a caller, the walk ends.
     Return,
     /// At this address in this memory, without return.
     Jump(u64, &'a dyn Memory),
@@ -60,8 +61,8 @@ impl<'a> Walker<'a> {
         self.follower.out.summary()
     }
 
-    /// Decodes a batch, which is one level of nesting, from `start` in `code` until it returns, at
-    /// most up to `end`. `depth` is the depth of its records.
+    /// Decodes one batch, from `start` in `code` to the packet that ends it, or to `end`. The batch
+    /// is one nesting level; `depth` is the depth of its records.
     pub fn level(
         &mut self,
         start: u64,
@@ -112,8 +113,9 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Decodes the packet at `at` for the overview and returns its length; `None` if more than its
-    /// header is needed. `record` is the record of the level's previous packet, for reuse.
+    /// Decodes the packet at `at` for the overview (option `headers`) from its header alone.
+    /// Returns its length in dwords, or `None` if this is not possible: the packet is unknown, goes
+    /// beyond `room` dwords, or starts or ends a batch. Reuses the `record` of the previous packet.
     #[inline]
     fn overview(
         &mut self,
@@ -149,8 +151,9 @@ impl<'a> Walker<'a> {
         Ok(Some(length))
     }
 
-    /// Decodes the packet at `at` in `code`, which starts with `tail`, and what it points to.
-    /// Returns its length in dwords, and where the walk continues.
+    /// Decodes the packet at `at` in `code`, and what it points to. `tail` are the contiguous bytes
+    /// at `at`; the batch ends after `room` dwords. Returns the length of the packet in dwords, and
+    /// where the walk continues.
     pub fn packet(
         &mut self,
         record: &mut Record,
@@ -385,7 +388,7 @@ fn latch_bases(state: &mut State, record: &Record, container: &reflect::Containe
     }
 }
 
-/// True if the manual allows a shorter packet than described, because its length field has a range.
+/// True if the manual gives a range for the length field, and the length in `header` is in it.
 fn may_be_shorter(container: &reflect::Container, header: u32) -> bool {
     let reflect::Kind::Instruction { length_field: Some((start, end)), .. } = container.kind else {
         return false;

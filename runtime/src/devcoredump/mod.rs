@@ -1,9 +1,9 @@
 //! Device coredumps: the text with which the kernel's driver xe describes a GPU that hung.
 //!
-//! `/sys/class/drm/card0/device/devcoredump/data` holds the state of the execution queue, of the
-//! engines and the memory of the address space, in sections under titles (`**** VM state ****`).
-//! The parts that error states have too are in an [`ErrorState`], with registers under their i915
-//! names.
+//! `/sys/class/drm/card0/device/devcoredump/data` is a text of sections under titles (`**** VM
+//! state ****`). They hold the state of the execution queue, the state of the engines, and the
+//! memory of the address space. The parts that error states have too are in an [`ErrorState`], with
+//! registers under their i915 names.
 //!
 //! ```no_run
 //! use genxml::devcoredump::Devcoredump;
@@ -14,7 +14,8 @@
 //! ```
 //!
 //! xe drives GPUs from Gen12 on and has never supported Broadwell. Commands are still decoded with
-//! the tables of Broadwell, or with tables that the user loads. A note reports this.
+//! the tables of Broadwell, or with tables that the user loads. If the file names the GPU, a note
+//! reports this.
 //!
 //! Sources: `drivers/gpu/drm/xe` of Linux 6.8 to 6.17 (`xe_devcoredump.c`, `xe_guc_submit.c`,
 //! `xe_lrc.c`, `xe_vm.c`, `xe_hw_engine.c`, `xe_sched_job.c`); Mesa's `error_decode_xe_lib.c` for
@@ -57,9 +58,9 @@ pub struct Queue {
 /// A piece of the address space without its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// GPU address.
+    /// GPU address; 0 if the file names no address.
     pub address: u64,
-    /// Size in bytes.
+    /// Size in bytes; 0 if the file does not give it.
     pub size: u64,
     /// The kernel's error: a negative number.
     pub error: String,

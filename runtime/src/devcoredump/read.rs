@@ -23,7 +23,7 @@ enum Current {
     Other(usize),
 }
 
-/// Names of registers in xe, and in i915.
+/// Registers that have different names in xe and in i915: the name in xe, the name in i915.
 const REGISTERS: &[(&str, &str)] = &[
     ("RING_START", "START"),
     ("RING_HEAD", "HEAD"),
@@ -45,7 +45,8 @@ struct Reader {
     engine: Option<usize>,
     line: u64,
     room: usize,
-    /// The piece of memory whose length was printed last: name or address, size, and line number.
+    /// Name or address, size and line number of the piece of memory whose length was read last,
+    /// until its bytes are read.
     announced: Option<(String, u64, u64)>,
 }
 
@@ -164,7 +165,8 @@ impl Reader {
         }
     }
 
-    /// Global address of the queue's context, from its descriptor, whose lower bits are flags.
+    /// Global address of the context of the first queue that has a context descriptor; the lower
+    /// bits of the descriptor are flags. 0 if no queue has one.
     fn context_page(&self) -> u64 {
         const KEY: &str = "HW Context Desc: ";
         let mut lines = self.dump.queues.iter().flat_map(|queue| queue.lines.iter().rev());
@@ -202,7 +204,7 @@ impl Reader {
             Current::Job => self.job(text),
             Current::Engines => self.engine(text),
             Current::Memory => {
-                self.note(format_args!("no line of memory: stored unchanged"));
+                self.note(format_args!("not a line about memory: stored unchanged"));
                 self.keep(text);
             }
             Current::Other(at) => {
@@ -236,7 +238,7 @@ impl Reader {
     }
 
     /// Reads a line about a piece of memory: `[NAME].length: 0x1000`, `[ADDRESS].error: -14` or
-    /// `[ADDRESS].properties: ...`. Returns false if the line has another form.
+    /// `[ADDRESS].properties: ...`. Returns false without an effect if the line has another form.
     fn piece(&mut self, line: &str) -> bool {
         let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]."))
         else {
@@ -246,7 +248,7 @@ impl Reader {
             self.leave_piece();
             match parse::hex_prefixed(length) {
                 Some((size, _)) => self.announced = Some((name.to_owned(), size, self.line)),
-                None => self.note(format_args!("[{name}] has no length")),
+                None => self.note(format_args!("the length of [{name}] is not a number")),
             }
             return true;
         }
@@ -298,7 +300,7 @@ impl Reader {
         match batch.and_then(|(_, address)| parse::hex_prefixed(address)) {
             Some((address, _)) => self.dump.batches.push(address),
             None => {
-                self.note(format_args!("no address of a batch: stored unchanged"));
+                self.note(format_args!("not the address of a batch: stored unchanged"));
                 self.keep(text);
             }
         }

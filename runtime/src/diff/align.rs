@@ -11,7 +11,8 @@ const MOST: usize = 2000;
 /// Largest recursion depth for cutting lists into parts, at elements that occur once in each list.
 const MAX_CUTS: u32 = 32;
 
-/// An element of both lists, or of one.
+/// Index of an element in the first list and in the second list. For an element of only one list,
+/// the other index is `None`.
 pub type Pair = (Option<usize>, Option<usize>);
 
 /// Pairs the elements of two lists: first those with the same number in `contents`, then between
@@ -57,8 +58,9 @@ fn cut(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Cuts the lists at elements that occur once in each (the longest sequence in the same order), and
-/// returns the common elements of the parts.
+/// Cuts the lists at elements that occur exactly once in each (their longest sequence in the same
+/// order). Returns these elements and the common elements of the parts between them. Returns
+/// nothing if there are no such elements or `cuts` is 0.
 fn parts(a: &[u32], b: &[u32], cuts: u32) -> Vec<(usize, usize)> {
     let Some(cuts) = cuts.checked_sub(1) else { return Vec::new() };
     // By element: its count and its last position, for each of the two lists.
@@ -114,7 +116,8 @@ fn rising(list: &[(usize, usize)]) -> Vec<(usize, usize)> {
     run
 }
 
-/// As [`common`], without a common start or end; `None` if there are too many differences.
+/// As [`common`], for lists without a common start or end. `None` if they have more than [`MOST`]
+/// differences.
 fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
     if a.is_empty() || b.is_empty() {
         return Some(Vec::new());
@@ -146,7 +149,8 @@ fn inner(a: &[u32], b: &[u32]) -> Option<Vec<(usize, usize)>> {
     None
 }
 
-/// Traces the path back from the end, with the positions reached before each difference.
+/// Traces the path back from the end of both lists, with the positions reached before each
+/// difference. Returns the common elements on the path.
 fn back(kept: &[Vec<usize>], a: usize, b: usize) -> Vec<(usize, usize)> {
     let (mut x, mut y) = (a as isize, b as isize);
     let mut pairs = Vec::new();
@@ -173,7 +177,7 @@ mod tests {
     use super::{common, pairs};
     use genxml_testkit::Random;
 
-    /// Oracle: the table of all prefixes.
+    /// The length of the longest common subsequence. Oracle: dynamic programming over all prefixes.
     fn longest(a: &[u32], b: &[u32]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {
@@ -222,7 +226,7 @@ mod tests {
 
     #[test]
     fn elements_of_a_kind_between_the_same_ones() {
-        // Contents 1 and 9 are in both; between them kinds.
+        // Contents 1 and 9 are in both lists. Between them, the elements of kind 5 are paired.
         let found = pairs((&[1, 2, 9], &[1, 3, 4, 9]), (&[0, 5, 0], &[0, 6, 5, 0]));
         let both = |x, y| (Some(x), Some(y));
         assert_eq!(found, [both(0, 0), (None, Some(1)), both(1, 2), both(2, 3)]);

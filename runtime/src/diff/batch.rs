@@ -21,7 +21,8 @@ pub struct BatchDiff<'a> {
 pub enum Step<'a> {
     /// The same packet in both batches.
     Same(Place<'a>, Place<'a>),
-    /// One packet of the first batch became one of the same kind in the second.
+    /// A packet of the first batch, and the packet of the same type in the second batch that
+    /// replaces it.
     Changed(Place<'a>, Place<'a>, PacketDiff),
     /// A packet that only the first batch has.
     Removed(Place<'a>),
@@ -32,11 +33,11 @@ pub enum Step<'a> {
 /// A packet of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
-    /// Its first dword, counted from the start of the batch.
+    /// Number of dwords from the start of the batch to the packet.
     pub at: usize,
     /// Dwords of the packet.
     pub dwords: &'a [u32],
-    /// Its kind; `None` for dwords that are not a packet.
+    /// Description of the packet's type; `None` for dwords that are not a packet.
     pub container: Option<&'static Container>,
 }
 
@@ -72,7 +73,7 @@ impl fmt::Display for BatchDiff<'_> {
 }
 
 /// Compares two batches of `engine` packet by packet. Equal packets are paired first, as many as
-/// possible in order; between them packets of the same kind. The others were removed or added.
+/// possible in order; between them, packets of the same type. The others were removed or added.
 /// Jumps are not followed.
 ///
 /// ```
@@ -102,7 +103,7 @@ pub fn batches<'a>(engine: EngineId, a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a
 
 fn of<'a, P: EnginePacket<'a>>(a: &'a [u32], b: &'a [u32]) -> BatchDiff<'a> {
     let (old, new) = (places::<P>(a), places::<P>(b));
-    // Equal packets get equal numbers in `contents`, packets of the same kind in `kinds`.
+    // Equal packets get equal numbers in `contents`, packets of the same type in `kinds`.
     let (mut contents, mut kinds) = (HashMap::new(), HashMap::new());
     let mut numbers = |places: &[Place<'a>]| -> (Vec<u32>, Vec<u32>) {
         let numbers = places.iter().map(|place| {

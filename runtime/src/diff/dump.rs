@@ -35,24 +35,25 @@ pub(super) struct Changed {
     /// If no field differs: lines or dwords that are only in the first dump (false) or only in the
     /// second (true).
     pub lines: Vec<(bool, String)>,
-    /// Differences in what it points to.
+    /// Differences in what the entry points to.
     pub inner: Vec<TreeStep>,
 }
 
 /// Counts of packets, structures and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Number in both dumps whose own contents differ.
+    /// Number that both dumps have, with different contents. What they point to counts by itself.
     pub changed: u64,
-    /// Number only in the first dump. What they point to is not counted.
+    /// Number that only the first dump has. What they point to is not counted.
     pub removed: u64,
-    /// Number only in the second dump. What they point to is not counted.
+    /// Number that only the second dump has. What they point to is not counted.
     pub added: u64,
 }
 
-/// Compares two dumps: submissions, then packets, then what packets point to. Equal ones are paired
-/// first, as many as possible in order; between them those with the same name. The others were
-/// removed or added. Both trees must be complete ([`Sink::finish`](crate::decode::Sink::finish)).
+/// Compares two dumps: submissions, then packets, then what packets point to. Equal entries are
+/// paired first, as many as possible in order; between them, entries with the same name. The others
+/// were removed or added. Both trees must be complete
+/// ([`Sink::finish`](crate::decode::Sink::finish)).
 pub fn dumps<'a>(old: &'a Tree, new: &'a Tree) -> DumpDiff<'a> {
     let mut walk = Walk { old, new, contents: HashMap::new(), kinds: HashMap::new() };
     let steps = walk.level(None, None, 0);
@@ -62,7 +63,7 @@ pub fn dumps<'a>(old: &'a Tree, new: &'a Tree) -> DumpDiff<'a> {
 /// Largest depth that is compared; no record is nested as deep.
 const MAX_DEPTH: u32 = 64;
 
-/// Largest number of different lines or dwords that are listed.
+/// Largest number of lines that list the differences of one entry.
 const MAX_LINES: usize = 400;
 
 impl DumpDiff<'_> {
@@ -106,7 +107,8 @@ struct Walk<'a> {
     kinds: HashMap<Name, u32>,
 }
 
-/// The properties that a pair must share.
+/// The properties that the entries of a pair must share: kind, name, index, and the address of a
+/// register or the header of an unknown packet.
 type Name = (Option<u8>, &'static str, Option<u32>, Option<u32>);
 
 fn name(node: &Node, dwords: &[u32]) -> Name {
@@ -179,13 +181,14 @@ impl Walk<'_> {
             _ => changed.lines = dwords(old, new),
         }
         if changed.fields.is_empty() && changed.lines.is_empty() {
-            // A truncated packet is compared by its existing dwords.
+            // No field differs: one of the packets may be truncated. List the dwords that differ.
             changed.lines = dwords(old, new);
         }
     }
 }
 
-/// True if the bits differ; missing bits are zero.
+/// True if the bits differ; missing bits are zero. Also true if the lists have different lengths
+/// and the bits go beyond the shorter one.
 fn differs(old: &[u32], new: &[u32], (start, end): (u32, u32)) -> bool {
     let parts = (start..=end).step_by(64).map(|first| (first, end.min(first + 63)));
     let mut parts = parts

@@ -39,7 +39,7 @@ use genxml_core::read::Codec;
 
 /// Comparison of two values of a generated type, field by field.
 pub trait Diff {
-    /// The differences in `other`.
+    /// The differences from `self` to `other`.
     fn diff(&self, other: &Self) -> PacketDiff;
 }
 

@@ -1,4 +1,4 @@
-//! The differences of two packets of one kind.
+//! The differences of two packets of one type.
 
 use genxml_core::bits;
 use genxml_core::members::{Element, Level, Member, Value};
@@ -6,17 +6,17 @@ use genxml_core::reflect::{Container, Field};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The differences of two packets of one kind.
+/// The differences of two packets of one type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PacketDiff {
-    /// Kind of both packets.
+    /// Description of the type of both packets.
     pub container: &'static Container,
     /// The changes, in order of the bits.
     pub changes: Vec<Change>,
 }
 
 impl PacketDiff {
-    /// True if the packets are the same, bit by bit.
+    /// True if no bit differs. Missing dwords of the fixed part count as zero.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -36,13 +36,13 @@ pub struct Change {
     /// The field's name, after the names of the structures and arrays that hold it: `Entry[3].Color
     /// Clamp Range`. For bits that no field describes, a text that says so.
     pub path: String,
-    /// The structure that the field belongs to, which may be nested in the packet.
+    /// Name of the packet, or of the structure nested in it, that the field belongs to.
     pub container: &'static str,
     /// First and last bit, counted from the start of the packet.
     pub bits: (u32, u32),
     /// The value in the first packet; `None` if the field does not exist there.
     pub old: Option<Side>,
-    /// The value in the second packet.
+    /// The value in the second packet; `None` if the field does not exist there.
     pub new: Option<Side>,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// Compares two packets of the kind `info` field by field. In the fixed part, missing dwords count
+/// Compares two packets of the type `info` field by field. In the fixed part, missing dwords count
 /// as zero. Missing elements of an array count as absent.
 pub fn packets(info: &'static Container, a: &[u32], b: &[u32]) -> PacketDiff {
     let mut changes = Vec::new();

@@ -4,17 +4,17 @@
 //! first dump, `+` only in the second, `~` in both with different contents, and a blank for equal
 //! context. The differences inside an entry are indented below it.
 //!
-//! JSON has a line for each difference:
+//! JSON has a line for each entry that differs:
 //!
 //! | key | value |
 //! |---|---|
 //! | `change` | `changed`, `removed` or `added` |
-//! | `kind` | `submission`, or as the decoder says: `packet`, `struct`, `register`, `data`, `kernel`, `note` |
+//! | `kind` | `submission`, or the kind of the record: `packet`, `struct`, `note` and so on |
 //! | `name`, `index` | of the packet, structure and so on |
 //! | `inside` | the entries that hold it, outermost first: objects with `kind`, `name`, `index` |
 //! | `old`, `new` | its position `{"address": "0x1000"}`; missing if only the other dump has it |
-//! | `fields` | of what changed: `field`, `dword`, `bits`, `old` and `new` as text (null: the field does not exist there) |
-//! | `lines` | of kernels and data: `change` (`removed` or `added`) and `text` |
+//! | `fields` | what changed: `field`, `dword`, `bits`, `old` and `new` as text (null: the field does not exist there) |
+//! | `lines` | if no field changed: `change` (`removed` or `added`) and `text` |
 //!
 //! The last line is `{"kind": "summary", "same": false, "changed": 1, "removed": 0, "added": 2}`.
 
@@ -30,7 +30,7 @@ use std::io::{self, Write};
 pub struct Show {
     /// ANSI colours.
     pub color: bool,
-    /// Number of equal entries that are named before and after each difference.
+    /// Largest number of equal entries that are named before and after each difference.
     pub context: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for Show {
     }
 }
 
-/// The dump that has an entry.
+/// How an entry differs: equal or changed in both dumps, or only in the first or the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Same,
@@ -117,8 +117,8 @@ impl Text<'_, '_> {
         Ok(())
     }
 
-    /// Equal entries between two differences: the names of the nearest, and the number of the
-    /// others.
+    /// Writes equal entries before, between or after differences: the names of the nearest, and the
+    /// number of the others.
     fn same(
         &mut self,
         run: &[TreeStep],
@@ -147,7 +147,7 @@ impl Text<'_, '_> {
         old.or(step.new.map(|at| (self.diff.new, at)))
     }
 
-    /// The name and the position.
+    /// Writes the line with the name of an entry and its addresses in both dumps.
     fn title(&mut self, step: &TreeStep, mark: Mark, depth: usize) -> io::Result<()> {
         let Some((tree, at)) = self.node(step) else { return Ok(()) };
         let mut text = name(&tree.nodes[at]);
@@ -208,7 +208,7 @@ fn place(node: &Node) -> Option<String> {
     }
 }
 
-/// The fields that are not zero, and the instructions of kernels.
+/// The lines below an entry: a kernel's instructions, otherwise the fields that are not zero.
 fn details(tree: &Tree, node: &Node) -> Vec<String> {
     let dwords = tree.dwords(node);
     match (node.kind, node.container) {
@@ -263,7 +263,7 @@ pub(crate) fn values(level: Level<'_>, path: &mut String, out: &mut Vec<(String,
     }
 }
 
-/// What a node points to, by name and depth below it.
+/// The nodes that a node points to, directly or not: depth below it, name and address of each.
 fn inside(tree: &Tree, of: usize) -> Vec<(usize, String)> {
     let mut out = Vec::new();
     let mut open = vec![tree.nodes[of].end];

@@ -45,7 +45,8 @@ pub struct Tree {
     compared: Vec<u32>,
     /// Nodes to which later nodes may still belong.
     open: Vec<Open>,
-    /// Hashes of the kernels so far, by address, because a repeated kernel is only a remark.
+    /// Hashes of the submission's kernels so far, by address, because a repeated kernel is only a
+    /// remark.
     kernels: HashMap<u64, u64>,
     /// Depth of the last packet.
     packet: u32,
@@ -73,8 +74,7 @@ pub(super) struct Node {
     pub text: Box<str>,
     depth: u32,
     dwords: Range<usize>,
-    /// Hash of its own contents (`own`), and of its contents with everything that it points to
-    /// (`all`).
+    /// Hash of the node itself (`own`), and of the node with everything that it points to (`all`).
     pub own: u64,
     pub all: u64,
     /// The index after the last node that it points to.
@@ -109,7 +109,7 @@ impl Tree {
         }
     }
 
-    /// The nodes directly below one, or the submissions.
+    /// Indices of the nodes directly below the node `of`; without `of`, of the submissions.
     pub(super) fn children(&self, of: Option<usize>) -> Vec<usize> {
         let (mut at, end) = match of {
             Some(node) => (node + 1, self.nodes[node].end),
@@ -167,7 +167,7 @@ impl Tree {
         }
     }
 
-    /// A remark without the addresses in it, if they are ignored.
+    /// The text of a remark; if addresses are ignored, without its hexadecimal numbers.
     fn remark(&self, text: &str) -> String {
         if !self.ignore.addresses {
             return text.to_owned();

@@ -125,7 +125,7 @@ impl Dump {
         }
     }
 
-    /// The name of the capture or file.
+    /// The name of the capture, file or built batch; `dwords` for plain dwords without a file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -168,8 +168,8 @@ impl Dump {
         }
     }
 
-    /// Notes about the parts of the file that were left out so far, in order. Problems of the
-    /// batches are not included.
+    /// Notes about the file so far, in order: parts that were left out, and a GPU other than
+    /// Broadwell. Problems of the batches are not included.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }

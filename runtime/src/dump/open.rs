@@ -21,7 +21,7 @@ pub struct How {
 /// Why a dump cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
-    /// It cannot be read or decompressed.
+    /// The file cannot be read or decompressed.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
@@ -53,8 +53,8 @@ impl Dump {
     /// Opens a capture directory, a file, or standard input (`-`), compressed or not.
     ///
     /// # Errors
-    /// [`DumpError`]. A damaged file is not an error: [`Dump::notes`] lists the parts that were
-    /// left out.
+    /// [`DumpError`]. Damage inside a file is not an error: [`Dump::notes`] lists the parts that
+    /// were left out. A damaged capture directory is an error.
     pub fn open(input: &Path, how: &How) -> Result<Dump, DumpError> {
         let failed = |source| DumpError::Io { path: input.to_owned(), source };
         let name = match input.file_name() {

@@ -44,7 +44,7 @@ pub struct Crash<'a> {
     pub pci_id: u32,
     /// The engine.
     pub engine: EngineId,
-    /// The number of the engine in its class.
+    /// The number of the engine among those of its class, from 0.
     pub instance: u32,
     /// The program: its command and process id.
     pub process: Option<(&'a str, i64)>,
@@ -61,8 +61,8 @@ pub struct Crash<'a> {
     pub ipehr: Option<u32>,
     /// The page fault.
     pub fault: Option<PageFault>,
-    /// Further registers, by the kernel's names: `INSTDONE`, `SC_INSTDONE`, `GFX_MODE`, `PDP0`.
-    /// They replace the values that are derived.
+    /// Further registers, by the kernel's names: `INSTDONE`, `SC_INSTDONE`, `GFX_MODE`, `PDP0`. A
+    /// value given here replaces the derived value of the register with the same name.
     pub registers: Vec<(&'a str, u64)>,
 }
 
@@ -276,7 +276,8 @@ impl Crash<'_> {
     }
 }
 
-/// Mask of the address bits that GEN8_FAULT_TLB_DATA0 holds; DATA1 holds the bits above.
+/// Mask of address bits 43:0. GEN8_FAULT_TLB_DATA0 holds the page number in these bits, DATA1 holds
+/// the bits above.
 pub(crate) const FAULT_LOW: u64 = (1 << 44) - 1;
 
 /// Packs a register from names and values of its fields. The values are plain: this function
@@ -306,9 +307,9 @@ fn pack(register: &str, fields: &[(&str, u64)]) -> u64 {
 }
 
 impl ErrorState {
-    /// Makes an error state of a captured submission at the time when its batch starts: the
-    /// memory that the submission sees, and a ring that calls the batch. Registers that describe a
-    /// hang are left out.
+    /// Makes an error state of a captured submission at the time when its batch starts: the memory
+    /// that the submission sees, and a ring that calls the batch. Registers that describe a hang
+    /// are left out, except ACTHD: it has the address of the batch.
     pub fn of_exec(capture: &Capture, exec: &Exec, memory: &ExecMemory<'_>) -> ErrorState {
         let buffers = memory.ranges().iter().map(|(address, data)| CrashBuffer {
             kind: BufferKind::User,

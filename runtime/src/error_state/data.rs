@@ -7,7 +7,8 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::io::{self, Write};
 
-/// Size in bytes of a piece: of base-85 data before it is inflated, of text before it is written.
+/// Number of decoded bytes that are collected before they are stored or inflated, and of characters
+/// that are collected before they are written.
 const CHUNK: usize = 4096;
 
 /// Decodes base-85 characters to bytes, and inflates the bytes if they are compressed.
@@ -16,7 +17,7 @@ pub(crate) struct Decoder {
     /// Largest size of `out`.
     limit: usize,
     inflate: Option<Decompress>,
-    /// True if the zlib stream is at its end.
+    /// True if the zlib stream is at its end or is damaged.
     ended: bool,
     chunk: Vec<u8>,
     value: u64,

@@ -17,7 +17,7 @@ pub(crate) struct Lines<'a> {
     pub number: u64,
     /// The line without its line end; at most [`MAX_LINE`] bytes.
     pub text: Vec<u8>,
-    /// True if the rest of the line is still unread.
+    /// True if the rest of the line, or only its line end, is still unread.
     more: bool,
     /// True if the last line ended with a line end.
     ended: bool,
@@ -84,7 +84,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// True if a part of the line is still unread.
+    /// True if a part of the line, or only its line end, is still unread.
     pub fn has_more(&self) -> bool {
         self.more
     }
@@ -93,7 +93,7 @@ impl<'a> Lines<'a> {
         self.rest(|_| true);
     }
 
-    /// Adds notes about the end of the file, after the last line.
+    /// Adds a note if the file could not be read to its end, or ends without a line end.
     pub fn finish(&mut self, notes: &mut Notes) {
         if let Some(error) = self.failed.take() {
             notes.add(self.number, format_args!("the file cannot be read further: {error}"));

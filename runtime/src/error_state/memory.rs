@@ -64,10 +64,11 @@ impl Memory for View<'_> {
 }
 
 impl ErrorState {
-    /// Memory as this engine sees it. Buffers of other engines are included if both engines have
-    /// the same page tables, or if the file does not report page tables. If the file reports no
-    /// page tables of the engine and is not from the driver xe, context addresses and global
-    /// addresses reach the same memory.
+    /// Memory as this engine sees it. Global buffers of all engines are included. Other buffers of
+    /// another engine are included if both engines have the same page tables, or if the file
+    /// reports page tables of neither. Other buffers that belong to no engine in the file are
+    /// included. If the file reports no page tables of this engine and is not from the driver xe,
+    /// context addresses and global addresses reach the same memory.
     pub fn memory<'a>(&'a self, engine: &str) -> View<'a> {
         let own = self.engine(engine);
         let mut context = Pieces::default();

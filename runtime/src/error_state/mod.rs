@@ -163,7 +163,7 @@ pub struct Request {
 pub struct List {
     /// Its name: `Active (rcs0)`, `Pinned (global)`.
     pub name: String,
-    /// Number of its address space, if the file numbers them.
+    /// Number of its address space, if the file numbers the address spaces.
     pub vm: Option<u32>,
     /// The buffers in the list.
     pub rows: Vec<Listed>,
@@ -246,7 +246,7 @@ impl Engine {
         self.register(name).map(|register| register.value)
     }
 
-    /// The line of this key.
+    /// The value of the first line with this key.
     pub fn entry(&self, key: &str) -> Option<&str> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
     }
@@ -266,7 +266,7 @@ impl Engine {
 
 impl ErrorState {
     /// True if a file that starts with these bytes is probably an error state: one of its first 12
-    /// lines looks like a header or the first line of a section.
+    /// lines, within the first 4096 bytes, looks like a header or the first line of a section.
     pub fn starts_like(start: &[u8]) -> bool {
         let start = &start[..start.len().min(4096)];
         start.split(|&byte| byte == b'\n').take(12).any(|line| {
@@ -290,7 +290,7 @@ impl ErrorState {
         self.engines.iter().find(|engine| engine.name == name)
     }
 
-    /// The header's line of this key.
+    /// The value of the first line of the header with this key.
     pub fn entry(&self, key: &str) -> Option<&str> {
         self.header.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
     }

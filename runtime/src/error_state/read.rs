@@ -339,7 +339,7 @@ impl Reader {
         }
     }
 
-    /// Starts a buffer. `rest` is its first line from the address on.
+    /// Starts a buffer. `rest` is the buffer's first line from the address on.
     fn buffer(&mut self, engine: Option<String>, kind: BufferKind, rest: &str) {
         self.leave();
         if !self.text_fits(rest.len()) {
@@ -524,12 +524,13 @@ impl Reader {
 
     /// Renames INSTDONE_0 to INSTDONE_3 to their present names, and moves those of the device to
     /// the render engine. For other engines, only INSTDONE_0 is renamed, and zero values of the
-    /// rest are dropped. Does nothing before Gen7, where they are other registers.
+    /// rest are dropped. Does nothing before Gen7, where these names mean other registers.
     fn instdone(&mut self) {
         if self.state.platform().is_some_and(|platform| platform.generation < 70) {
             return;
         }
-        // Until Linux 3.12 they are printed for each engine, from 3.13 to 4.8 once for the device.
+        // These registers are printed for each engine until Linux 3.12, and once for the device
+        // from 3.13 to 4.8.
         for engine in &mut self.state.engines {
             let render = engine.id() == Some(crate::engine::EngineId::Render);
             let known: Vec<String> =

@@ -172,13 +172,13 @@ const BUFFERS: &[(BufferKind, &str, Spelling, Spelling)] = {
         (Is::Status, "HW Status", L::Linux3_10, L::Linux6_1Plain),
         (Is::WorkaroundContext, "WA ctx batch buffer", L::Linux3_10, L::Linux4_4),
         (Is::WorkaroundContext, "WA context", L::Linux4_10, L::Linux6_1Plain),
-        // Until Linux 4.8 it has the name of a batch, after `(w/a)`.
+        // Until Linux 4.8 a workaround batch has the name of a batch, after `(w/a)`.
         (Is::WorkaroundBatch, "gtt_offset", L::Linux3_10, L::Linux4_4),
         (Is::WorkaroundBatch, "WA batchbuffer", L::Linux4_10, L::Linux5_4),
         (Is::WorkaroundBatch, "WA batch", L::Linux6_1, L::Linux6_1Plain),
         (Is::NullContext, "NULL context", L::Linux3_10, L::Linux6_1Plain),
         (Is::User, "user", L::Linux3_10, L::Linux6_1Plain),
-        // Until Linux 4.8 it is a line of its own: `Semaphore page = `.
+        // Until Linux 4.8 semaphores begin with a line of their own: `Semaphore page = `.
         (Is::Semaphores, "Semaphores", L::Linux3_10, L::Linux6_1Plain),
     ]
 };
@@ -233,7 +233,8 @@ pub(super) type Row = (&'static str, Form, Spelling, Spelling);
 const FIRST: Spelling = Spelling::Linux3_10;
 const LAST: Spelling = Spelling::Linux6_1Plain;
 
-/// The header, in order. Lines that are not in this table go to its end.
+/// The keys of the header's lines, in order, each with the first and last spelling that has the
+/// line. Lines that are not in this table go to the end of the header.
 pub(super) const HEADER: &[(&str, Spelling, Spelling)] = {
     use Spelling as L;
     &[

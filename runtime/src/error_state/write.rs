@@ -338,8 +338,9 @@ impl<W: Write> Writer<'_, W> {
         self.out.write_all(b"\n")
     }
 
-    /// Writes memory as lines of numbers: four in a line for status pages, workarounds of the
-    /// context and semaphores, and in the oldest spelling for contexts; otherwise one.
+    /// Writes memory as lines of hexadecimal dwords. Status pages, workarounds of the context,
+    /// semaphores, and in the oldest spelling contexts, have four dwords in a line, other memory
+    /// has one.
     fn rows(&mut self, kind: &BufferKind, data: &[u8]) -> io::Result<()> {
         let rows_of_four = match kind {
             BufferKind::Status | BufferKind::WorkaroundContext | BufferKind::Semaphores => true,

@@ -17,7 +17,7 @@ pub struct Fault {
     pub engine: Option<&'static str>,
     /// Number of the unit that made the access.
     pub source: Option<u64>,
-    /// The buffer that holds the address, or the nearest one on each side.
+    /// The buffer that holds the address; if none does, the nearest one below and above it.
     pub near: Vec<Near>,
 }
 
@@ -30,12 +30,13 @@ pub struct Near {
     pub address: u64,
     /// The address after its last byte.
     pub end: u64,
-    /// True if the file has its bytes; otherwise it is only in a list.
+    /// True if the file has the bytes of the memory; otherwise only a list of buffers names it.
     pub has_bytes: bool,
 }
 
 impl Near {
-    /// Distance in bytes to an address; 0 if the memory holds it.
+    /// Distance in bytes to an address: 0 if the memory holds it, 1 for the first byte after the
+    /// end.
     pub fn distance(&self, address: u64) -> u64 {
         if address < self.address {
             self.address - address
@@ -54,7 +55,7 @@ impl Near {
 }
 
 /// The page fault that an engine's register reports, with the address from the device's
-/// registers.
+/// registers. `None` if the valid bit is not set.
 pub(super) fn of_engine(tables: &Tables, state: &ErrorState, engine: &Engine) -> Option<Fault> {
     let value = engine.value("FAULT_REG")?;
     if field(tables, "FAULT_REG", "Valid Bit", value)? == 0 {
@@ -71,7 +72,8 @@ pub(super) fn of_engine(tables: &Tables, state: &ErrorState, engine: &Engine) ->
     Some(fault)
 }
 
-/// The address of the last page fault, from the device's registers.
+/// The last page fault, with the address from the device's registers. `None` if they are missing
+/// or zero.
 pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
     let data = state.register("FAULT_TLB_DATA")?;
     let (high, low) = (data.value, *data.more.first()?);
@@ -91,7 +93,7 @@ pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Option<Fault> {
     })
 }
 
-/// The memory that holds an address, or the nearest on each side.
+/// The memory that holds an address; if none does, the nearest below and above it.
 pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> {
     let buffers = state
         .buffers

@@ -40,7 +40,7 @@ pub struct Summary {
     pub kernel: String,
     /// The engines that hung or were busy; those that hung come first.
     pub engines: Vec<Hang>,
-    /// The engines that had nothing to do.
+    /// Names of the engines without unfinished work.
     pub idle: Vec<String>,
     /// The page fault in the device's registers.
     pub fault: Option<Fault>,
@@ -60,7 +60,7 @@ pub struct Hang {
     /// The address that the engine was executing (ACTHD), 48 bits. While it executes the ring,
     /// ACTHD is not an address but the value of the head register.
     pub acthd: Option<u64>,
-    /// The buffer that holds that address.
+    /// The buffer that holds the address in `acthd`.
     pub location: Location,
     /// The last commands before `command`, the nearest last.
     pub before: Vec<Quoted>,
@@ -70,9 +70,9 @@ pub struct Hang {
     pub after: Vec<Quoted>,
     /// The header of the command that ran (IPEHR).
     pub ipehr: Option<Header>,
-    /// The next command of the ring, from the head register.
+    /// The head register: where the engine reads its next command from the ring.
     pub head: Option<RingPosition>,
-    /// The end of software's last command, from the tail register.
+    /// The tail register: the end of the last command that software wrote.
     pub tail: Option<RingPosition>,
     /// Units that are busy.
     pub units: Vec<Units>,
@@ -82,7 +82,8 @@ pub struct Hang {
     pub semaphore: Option<Semaphore>,
     /// The page fault in the engine's register.
     pub fault: Option<Fault>,
-    /// The first violation of a rule of severity error, up to the command that was executing.
+    /// The first violation of a rule of severity error, up to the command that was executing. If
+    /// the file has no ACTHD, up to the end of the work.
     pub violation: Option<Violation>,
 }
 
@@ -156,7 +157,7 @@ pub struct Semaphore {
 pub struct Violation {
     /// Id of the rule.
     pub rule: &'static str,
-    /// The command that violates it, and its address.
+    /// Name and address of the command that violates the rule.
     pub packet: (&'static str, u64),
     /// The violation in words, with values.
     pub text: String,

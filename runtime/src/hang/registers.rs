@@ -56,8 +56,8 @@ fn table_name(engine: EngineId, instance: u32) -> &'static str {
     }
 }
 
-/// The description of a register. If each engine has a register of this name, the description for
-/// `engine`, or for the first engine if it is unknown.
+/// The description of a register. If each engine has a register of this name: the description for
+/// `engine`, or for the first engine of the tables if `engine` is `None` or unknown.
 fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'static Container> {
     let container = tables.container(name)?;
     let Kind::Register { offset, per_engine: true, .. } = container.kind else {
@@ -73,7 +73,7 @@ fn describe(tables: &Tables, engine: Option<&Engine>, name: &str) -> Option<&'st
     Some(tables.register(base.wrapping_add(offset)).map_or(container, |at| at.register))
 }
 
-/// The busy units of an engine.
+/// The registers of `DONE` that the file has for an engine, each with its busy units.
 pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
     let mut units = Vec::new();
     for register in &engine.registers {
@@ -95,7 +95,7 @@ pub(super) fn units(tables: &Tables, engine: &Engine) -> Vec<Units> {
     units
 }
 
-/// The bits that are set in an engine's registers.
+/// The bits that are set in an engine's `FLAGS`, without registers that are zero.
 pub(super) fn flags(tables: &Tables, engine: &Engine) -> Vec<Flags> {
     let flags = FLAGS.iter().filter_map(|(kernel, described)| {
         let value = engine.value(kernel)?;
@@ -104,7 +104,7 @@ pub(super) fn flags(tables: &Tables, engine: &Engine) -> Vec<Flags> {
     flags.collect()
 }
 
-/// The bits that are set in the device's registers.
+/// The bits that are set in the device's registers `OF_DEVICE`, without those that are zero.
 pub(super) fn of_device(tables: &Tables, state: &ErrorState) -> Vec<Flags> {
     let flags = OF_DEVICE.iter().filter_map(|(kernel, described)| {
         let value = state.register(kernel)?.value;

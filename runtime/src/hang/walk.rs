@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::OnceLock;
 
-/// A function that passes on the submissions of a file, one by one.
+/// A function that calls its argument with each submission of a file, one by one.
 pub(super) type Submissions<'a> = dyn FnMut(&mut Each<'_>) -> io::Result<()> + 'a;
 
 /// Number of commands quoted before the one that the engine was executing, and after it.
 const BEFORE: usize = 5;
 const AFTER: usize = 3;
 
-/// Fills in the positions of head and tail.
+/// Fills in the positions of head and tail in the ring.
 pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &mut Hang) {
     let (Some(at), Some(id)) = (state.ring(engine), engine.id()) else { return };
     let view = state.memory(&engine.name);
@@ -49,7 +49,8 @@ pub(super) fn ring(tables: &Tables, state: &ErrorState, engine: &Engine, hang: &
     hang.tail = engine.value("TAIL").map(|_| RingPosition { offset: at.ring.tail, command: last });
 }
 
-/// Walks up to the command that the engine was executing, and fills in what was found.
+/// Decodes the engine's submissions up to the command that ACTHD points into. Fills in that command
+/// and its neighbours, the first violation, and the semaphore.
 pub(super) fn batches(
     tables: &Tables,
     state: &ErrorState,

@@ -13,7 +13,7 @@ const EXACT: u64 = 1 << 53;
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     strings: Strings,
-    /// Items by their text.
+    /// Numbers of the items by their text.
     known: HashMap<Vec<u8>, u32>,
     items: Vec<u8>,
     records: Vec<u8>,
@@ -29,7 +29,7 @@ struct Strings {
 }
 
 impl Strings {
-    /// The number of a text; 0 is the empty one.
+    /// The number of a text; 0 for the empty text. Adds the text if it is new.
     fn number(&mut self, text: &str) -> u32 {
         if text.is_empty() {
             return 0;
@@ -178,7 +178,7 @@ impl Piece {
     }
 }
 
-/// The number of an item; a new item is written.
+/// The number of an item. Adds the item to `items` if it is new.
 fn number_of(
     item: &Item,
     strings: &mut Strings,
@@ -248,7 +248,7 @@ fn comma(list: &mut Vec<u8>) {
     }
 }
 
-/// A number, or hexadecimal text if a double would lose bits.
+/// Writes a number, or from 2^53 on hexadecimal text: a double would lose bits.
 fn integer(out: &mut Vec<u8>, value: u64) {
     _ = if value < EXACT { write!(out, "{value}") } else { write!(out, "\"{value:#x}\"") };
 }
@@ -259,7 +259,8 @@ fn hex8(out: &mut Vec<u8>, value: u32) {
     }
 }
 
-/// Text as JSON, without characters that have a meaning in HTML, such as the end of the element.
+/// Adds text as a JSON string. Escapes characters that have a meaning in HTML, so that the text
+/// cannot end the script element.
 pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     for byte in text.bytes() {

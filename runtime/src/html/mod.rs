@@ -38,15 +38,16 @@
 //! holds the items that follow with a greater depth), 1 an unsigned integer, 2 a signed integer, 3
 //! true or false, 4 a float, 5 the index of a string or -1 (enumeration), 6 `[value, space,
 //! absolute, register]` (address; `absolute` is -1 if unknown), 7 nothing (reserved bits), 8
-//! nothing (bits that the tables do not describe). Integers that a double cannot hold are text,
-//! unsigned ones in hexadecimal; infinities and NaN are text.
+//! nothing (bits that the tables do not describe). Integers of magnitude 2^53 or more are text,
+//! unsigned ones in hexadecimal; infinities and NaN are text. Empty units and issues at the end of
+//! a field are left out.
 //!
 //! A record is `[kind, depth, address, name, index, length, dwords, items, note, register, lines,
 //! picture]`, without empty values at the end: kind, name, note and register are indices of
 //! strings, `dwords` is text of eight hexadecimal digits per dword, `items` are indices of items of
 //! the same piece, `lines` alternates offsets and strings, `picture` is an index into all pictures
-//! of the page. The start of a submission is `[-1, {...}]` with the object that
-//! [`JsonWriter`](crate::decode::JsonWriter) writes for it.
+//! of the page. The start of a submission is `[-1, {...}]` with the keys that
+//! [`JsonWriter`](crate::decode::JsonWriter) writes for it, except `kind`.
 //!
 //! The last element of class `end` has an object: `input`, `hang`, `remarks`, `counts`. A page
 //! without it is incomplete.
@@ -93,7 +94,8 @@ const MAX_REMARKS: usize = 256 << 10;
 pub struct Page {
     /// The name of what was decoded, for example a file.
     pub input: String,
-    /// For an error state: the summary of the hang as lines of text; empty if there is none.
+    /// For an error state or a device coredump: the summary of the hang as lines of text. Empty for
+    /// other dumps.
     pub hang: String,
 }
 
@@ -125,10 +127,11 @@ pub struct HtmlWriter<'a, W: Write> {
     remarks: Vec<String>,
     remarks_bytes: usize,
     counts: Counts,
-    /// Indices of pictures by content.
+    /// Indices of pictures by the contents of their PNG files.
     seen: HashMap<Vec<u8>, usize>,
     seen_bytes: usize,
-    /// Indices of pictures by surface state, for this submission.
+    /// Indices of pictures by the dwords of the surface state, for this submission. `None` for a
+    /// surface without a picture.
     looked: HashMap<Vec<u32>, Option<usize>>,
     looks: usize,
 }
@@ -162,7 +165,8 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         }
     }
 
-    /// Adds pictures of the surfaces whose memory is in the dump: at most 200, and 16 MiB of files.
+    /// Adds pictures of the surfaces whose memory is in the dump: at most 200 pictures, 16 MiB of
+    /// PNG files, and 2000 attempts to make one.
     pub fn with_pictures(self, pictures: Pictures<'a>) -> Self {
         HtmlWriter { pictures: Some(pictures), ..self }
     }
@@ -236,7 +240,8 @@ impl<'a, W: Write> HtmlWriter<'a, W> {
         if self.piece.len() >= PIECE { self.flush_piece() } else { Ok(()) }
     }
 
-    /// The index of the picture of a surface, if there is one.
+    /// The index of the picture of a surface. Adds the picture if it is new. `None` if there is no
+    /// picture, or if a limit is reached.
     fn look(&mut self, record: &Record, memory: &dyn Memory) -> Option<usize> {
         let pictures = self.pictures?;
         if let Some(known) = self.looked.get(&record.dwords) {

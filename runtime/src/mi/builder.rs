@@ -71,7 +71,8 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     /// The register with this index in an array of registers.
     ///
     /// # Errors
-    /// [`MiError::NoSuchRegister`] if there is no register with this index.
+    /// [`MiError::NoSuchRegister`] if there is no register with this index; otherwise as
+    /// `register`.
     pub fn register_of<R: Fixed<Dwords: RegisterDwords>>(
         &self,
         index: u32,
@@ -105,7 +106,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     }
 
     /// Evaluates a value now into a general register, which stays in use until the result and all
-    /// expressions made from it are dropped.
+    /// expressions made from it are dropped. A constant is returned unchanged and uses no register.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -160,7 +161,7 @@ impl<'b, E: MiEngine, B: Emit<E>> Builder<'b, E, B> {
     /// value.
     ///
     /// # Errors
-    /// [`MiError::Range`] if the address is not a multiple of 8.
+    /// [`MiError::Range`] if the address is not a multiple of 8; [`MiError::Batch`].
     pub fn write_after_work(&mut self, to: Mem<Qword>, what: PostSync) -> Result<(), MiError> {
         let address =
             Address::new(to.address().get()).map_err(MiError::range("the address of a qword"))?;
@@ -184,8 +185,8 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
         lower.store_predicated(to.location, W::WIDE, &value.node)
     }
 
-    /// Stores a value in memory if a condition holds. Sets the predicate. Common parts of condition
-    /// and value are evaluated once.
+    /// Stores a value in memory if a condition holds. Sets the predicate, unless the condition is a
+    /// constant. Common parts of condition and value are evaluated once.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -209,10 +210,11 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
     }
 
     /// Emits packets that run only if a condition holds; otherwise the streamer jumps over them.
-    /// Sets the predicate.
+    /// Sets the predicate to the opposite of the condition, unless the condition is a constant.
     ///
-    /// If the condition is a constant false, nothing is emitted. Registers that `body` sets are
-    /// undefined after the packets if the condition did not hold.
+    /// If the condition is a constant false, nothing is emitted. If the condition did not hold,
+    /// values that `body` keeps are undefined after the packets, and variables that `body` stores
+    /// have their old values.
     ///
     /// # Errors
     /// Those returned by `body`, and as [`store`](Self::store).
@@ -233,7 +235,7 @@ impl<E: Predication, B: Emit<E>> Builder<'_, E, B> {
     }
 
     /// Emits packets that run once, and again while the condition that `body` returns holds. Sets
-    /// the predicate.
+    /// the predicate, unless the condition is a constant false.
     ///
     /// # Errors
     /// Those returned by `body`, and as [`store`](Self::store).

@@ -21,7 +21,7 @@ pub struct Reference {
 }
 
 /// A sink for consecutive packets of engine `E`: a [`Batch`] in any pipeline, or a wrapper around
-/// one. Every pipeline accepts the packets.
+/// one. It gets only packets that every pipeline accepts.
 pub trait Emit<E: Engine> {
     /// A target of jumps.
     type Label: Copy;
@@ -42,10 +42,11 @@ pub trait Emit<E: Engine> {
     /// Binds the label to the next packet.
     ///
     /// # Errors
-    /// If it is bound already.
+    /// If the label is bound already, or belongs to another batch.
     fn bind(&mut self, label: Self::Label) -> Result<(), BatchError>;
 
-    /// Jumps to the label if the predicate is set, at the level of the batch.
+    /// Jumps to the label if the predicate is set. The jump stays at the level of the batch (first
+    /// or second level).
     ///
     /// # Errors
     /// As [`emit`](Self::emit).
@@ -94,7 +95,8 @@ macro_rules! packets {
             $(#[doc = concat!("[`", stringify!($type), "`].")] $name($type),)*
         }
 
-        /// An engine whose command streamer has general registers and MI_MATH: all of them.
+        /// An engine whose command streamer has general registers and MI_MATH. All engines have
+        /// both.
         pub trait MiEngine: Engine {
             /// Base of the engine's registers.
             const BASE: EngineBase;

@@ -41,7 +41,8 @@ impl Gprs {
         self.used.get().count_zeros()
     }
 
-    /// Takes the highest free register (atomics use the lowest), outside `others` if possible.
+    /// Takes the highest free register that is not in the mask `others`; if there is none, the
+    /// highest free one. (Atomics use the lowest registers.)
     pub(super) fn any(&self, others: u16) -> Result<Gpr, MiError> {
         let free = !self.used.get();
         let best = if free & !others != 0 { free & !others } else { free };

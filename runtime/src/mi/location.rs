@@ -105,7 +105,7 @@ impl<W: Width> Mem<W> {
     ///
     /// # Errors
     /// [`MiError::Range`] if `bytes` is not a multiple of 4, or the result is beyond 48 bits;
-    /// [`MiError::Batch`] if the result is not inside the object.
+    /// [`MiError::Batch`] if the first dword of the result is not inside the object.
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
         Ok(Mem { location: self.location.after(bytes)?, ..self })
     }
@@ -170,8 +170,9 @@ impl Location {
     }
 }
 
-/// A register of 32 bits, or a pair of 64. [`Builder::register`](super::Builder::register) finds
-/// those that the specification describes.
+/// A register of 32 bits, or two registers that form one of 64 bits.
+/// [`Builder::register`](super::Builder::register) finds the registers that the specification
+/// describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reg<W: Width> {
     offset: Offset,
@@ -210,7 +211,8 @@ impl Mem<Qword> {
     /// Bits 63:32 as a dword.
     ///
     /// # Errors
-    /// [`MiError::Range`] if they are beyond 48 bits.
+    /// [`MiError::Range`] if the address of the dword is beyond 48 bits; [`MiError::Batch`] if the
+    /// dword is not inside the object.
     pub fn high_half(self) -> Result<Mem<Dword>, MiError> {
         self.low_half().offset(4)
     }
@@ -231,7 +233,7 @@ impl Reg<Qword> {
     }
 }
 
-/// The offset of the dword after a register, its upper half.
+/// The offset of the upper half of a 64-bit register, which is the dword after the lower half.
 pub(super) fn upper(offset: Offset) -> Result<Offset, MiError> {
     Address::new(offset.get() + 4).map_err(MiError::range("the upper half of a register"))
 }

@@ -24,7 +24,7 @@ use std::marker::PhantomData;
 /// it has at least 6 bits.
 const MAX_STEPS: usize = 64;
 
-/// One operation of a builder.
+/// The state of one operation of a builder while it is converted to packets.
 pub(super) struct Lower<'x, E: MiEngine, B: Emit<E>> {
     batch: &'x mut B,
     gprs: &'x Gprs,
@@ -148,8 +148,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.flush()
     }
 
-    /// Sets the predicate to a condition, a mask of all ones or zero. The uses of its nodes must be
-    /// counted.
+    /// Sets the predicate to a condition, a mask of all ones or zero. `want` must have counted the
+    /// uses of the mask's nodes.
     pub fn predicate(&mut self, mask: &Link) -> Result<(), MiError> {
         let (below, inverted) = peel(mask);
         let compare_operation = match &below.kind {
@@ -195,8 +195,8 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         self.emit(&MiPacket::Predicate(packet), None)
     }
 
-    /// Stores an expression in memory if the predicate is set. The uses of its nodes must be
-    /// counted.
+    /// Stores an expression in memory if the predicate is set. `want` must have counted the uses of
+    /// its nodes.
     pub fn store_predicated(
         &mut self,
         to: Location,
@@ -259,7 +259,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         }
     }
 
-    /// The destinations of the halves of a value.
+    /// The destinations of the halves of a value; `None` if the upper half is not stored.
     fn to(&self, destination: &Destination, wide: bool) -> Result<(To, Option<To>), MiError> {
         Ok(match destination {
             Destination::Memory(location) => {
@@ -286,7 +286,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
         Address::new(offset.into()).map_err(MiError::range("a general register's offset"))
     }
 
-    /// The general register that holds the dword at an offset.
+    /// Number of the general register that contains the register dword at this offset.
     fn index(offset: Offset) -> Option<u32> {
         let holds = |index: &u32| {
             let low = CsGpr::offset(E::BASE, *index).map(u64::from);
@@ -441,7 +441,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 
     fn operands(&mut self, a: &Link, b: &Link) -> Result<(Operand, Operand), MiError> {
-        // The operand that needs more registers goes first, while they are free.
+        // The operand that needs more registers is evaluated first, while more registers are free.
         if a.need >= b.need {
             let a = self.operand(a)?;
             Ok((a, self.operand(b)?))
@@ -657,7 +657,7 @@ impl<'x, E: MiEngine, B: Emit<E>> Lower<'x, E, B> {
     }
 }
 
-/// The node below an inversion, and whether there is one.
+/// The node below all inversions, and whether the number of inversions is odd.
 fn peel(node: &Link) -> (&Link, bool) {
     match &node.kind {
         Kind::Not(below) => {

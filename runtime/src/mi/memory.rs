@@ -17,7 +17,7 @@ use crate::gen8::mi::{
 use genxml_core::address::Graphics;
 use genxml_core::{Address, U};
 
-/// Number of dwords that one MI_STORE_DATA_IMM of [`Builder::fill`] stores.
+/// Largest number of dwords that one MI_STORE_DATA_IMM of [`Builder::fill`] stores.
 const FILL: u64 = 64;
 
 /// The condition under which a semaphore lets the engine continue: an unsigned comparison of memory
@@ -170,8 +170,8 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
         self.emit(&MiPacket::SemaphoreWait(packet), semaphore.location.reference(Access::Read))
     }
 
-    /// Signals a context that waits on another engine to test its semaphore.
-    /// [`Video`](EngineId::Video) is the first video engine.
+    /// Signals the context `context_id`, which waits for a semaphore on `engine`, to test the
+    /// semaphore again. [`Video`](EngineId::Video) is the first video engine.
     ///
     /// # Errors
     /// [`MiError::Batch`].
@@ -195,7 +195,7 @@ impl<E: MiEngine, B: Emit<E>> Builder<'_, E, B> {
     /// # Errors
     /// [`MiError::Range`] if the address is not a multiple of 8.
     pub fn end_unless_greater(&mut self, memory: Mem<Dword>, data: u32) -> Result<(), MiError> {
-        let what = MiError::range("the address that a conditional end compares");
+        let what = MiError::range("the address of the dword that a conditional end compares");
         let packet = MiConditionalBatchBufferEnd {
             compare_semaphore: U::MAX,
             compare_data_dword: U::from_bits(data.into()),

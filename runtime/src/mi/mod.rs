@@ -61,9 +61,9 @@
 //!
 //! # Time of evaluation
 //!
-//! An expression is only a description. It is evaluated each time that the batch stores it, with
-//! the values of memory and registers at that point. [`keep`](Builder::keep) evaluates it once, at
-//! the current point of the batch:
+//! An expression is only a description. It is evaluated each time that a [`Builder`] stores it,
+//! with the values of memory and registers at that point of the batch. [`keep`](Builder::keep)
+//! evaluates it once, at the current point of the batch:
 //!
 //! ```
 //! # use genxml::{batch::Batch, core::Address, engine::Blitter, mi::{Builder, Operand, mem32, mem64}};
@@ -78,11 +78,11 @@
 //!
 //! # Costs
 //!
-//! The costs, in dwords of the batch: an operation of the ALU takes 4. A load of 64 bits takes 8
-//! from memory, 6 from registers and 5 for a constant. The constants 0 and -1 cost nothing. A load
-//! of 32 bits costs less: `mem64(a).low()` loads 32 bits only. There is no shifter and no
-//! multiplier; [`Operand`] documents the replacements and their costs. Constant parts of
-//! expressions are evaluated when the expression is built.
+//! The costs, in dwords of the batch: an operation of the ALU takes 4, and each MI_MATH packet 1
+//! more. A load of 64 bits takes 8 from memory, 6 from registers and 5 for a constant. The
+//! constants 0 and -1 cost nothing. A load of 32 bits costs less: `mem64(a).low()` loads 32 bits
+//! only. There is no shifter and no multiplier; [`Operand`] documents the replacements and their
+//! costs. Constant parts of expressions are evaluated when the expression is built.
 //!
 //! # Errors
 //!

@@ -9,7 +9,8 @@ use super::gpr::Gpr;
 use super::location::{Location, Offset};
 use std::rc::Rc;
 
-/// Deepest nesting: walking it must not overflow the stack of a thread.
+/// Largest nesting depth of an expression. Walking a deeper one could overflow the stack of a
+/// thread.
 const MAX_DEPTH: u32 = 1000;
 
 /// A part of an expression.
@@ -102,7 +103,7 @@ impl Node {
         }
     }
 
-    /// True if MI_MATH computes it, false if it only moves dwords.
+    /// True if MI_MATH computes the node, false if packets only move its dwords.
     pub fn calculated(&self) -> bool {
         matches!(self.kind, Kind::Not(_) | Kind::Binary(..) | Kind::Shift(..) | Kind::Flag(..))
     }

@@ -83,14 +83,15 @@ pub trait Operand {
     }
 
     /// Shifted to the left; a shift by 64 or more gives 0. A constant shift takes one addition for
-    /// each bit, except that 32 bits are free. Any other shift takes 500 dwords of the batch.
+    /// each bit; of a shift by 32 or more, the first 32 bits are free. Any other shift takes about
+    /// 500 dwords of the batch.
     fn shift_left(&self, by: impl Operand) -> Value {
         Value::new(node::shift_left_by(&self.value().node, &by.value().node))
     }
 
     /// Shifted to the right with zeros from above; a shift by 64 or more gives 0. A constant shift
     /// takes up to 62 additions, few if the constant is a little below 32 or 64. Any other shift
-    /// takes 1500 dwords of the batch.
+    /// takes about 1500 dwords of the batch.
     fn shift_right(&self, by: impl Operand) -> Value {
         Value::new(node::shift_right_by(&self.value().node, &by.value().node))
     }

@@ -11,8 +11,8 @@ use std::io;
 const DRAWS: [&str; 5] =
     ["3DPRIMITIVE", "GPGPU_WALKER", "MEDIA_OBJECT", "MEDIA_OBJECT_PRT", "MEDIA_OBJECT_WALKER"];
 
-/// True if a packet of this name is a draw or dispatch. They are numbered from 1, in the order of
-/// the dump.
+/// True if a packet of this name is a draw or dispatch. Queries number draws and dispatches
+/// together, from 1, in the order of the dump.
 pub fn is_draw(name: &str) -> bool {
     DRAWS.contains(&name)
 }
@@ -55,7 +55,8 @@ pub struct Draw {
     pub topology: Option<&'static str>,
     /// Counts and sizes in the packet, by the names of their fields.
     pub sizes: Vec<(&'static str, u64)>,
-    /// Stage and GPU address of every kernel that the draw runs, as far as they are in the dump.
+    /// Stage and GPU address of every kernel that the draw runs, as far as the address is known.
+    /// For a dispatch, the stage is `thread`.
     pub kernels: Vec<(&'static str, u64)>,
 }
 

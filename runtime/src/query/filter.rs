@@ -163,7 +163,7 @@ fn lies_in(record: &Record, range: &Range<u64>) -> bool {
     in_memory && record.address < range.end && record.address.saturating_add(bytes) > range.start
 }
 
-/// The path of an item: the positions of the items that hold it.
+/// The path of an item: the positions of the items that hold it, outermost first, and its own.
 #[derive(Default)]
 struct Paths {
     around: Vec<usize>,
@@ -290,7 +290,7 @@ impl<'a> Filtered<'a> {
         }
         // A packet of a called batch does not belong to the packet that calls it.
         if packet || self.whole.is_some_and(|depth| record.depth <= depth) {
-            // A remark on the packet itself has the same depth.
+            // A remark that follows the record at the same depth belongs to it.
             if record.kind == Kind::Note && self.whole == Some(record.depth) {
                 return true;
             }

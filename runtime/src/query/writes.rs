@@ -11,7 +11,7 @@ use std::io;
 /// The state that a query is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// Packets or structures of this name.
+    /// Packets, structures or registers whose name matches.
     Named(Glob),
     /// The register at this byte offset.
     Register(u32),
@@ -56,7 +56,8 @@ pub struct Write {
     pub engine: EngineId,
     /// Number of the next draw; after the last draw, the number of draws plus one.
     pub before_draw: u64,
-    /// Name and address of the packet, or of the packet that points to the structure.
+    /// Name and address of the packet that sets the state, writes the register or points to the
+    /// structure.
     pub packet: (&'static str, u64),
     /// The record with the fields.
     pub record: Record,
@@ -157,7 +158,8 @@ fn key(record: &Record) -> Key {
     (record.name, number)
 }
 
-/// True if the packet only sets state for later packets.
+/// True for a register, and for a packet that only sets state for later packets or loads a
+/// register.
 fn is_state(record: &Record) -> bool {
     let does = |name: &str| {
         is_draw(name)
@@ -172,8 +174,8 @@ fn is_state(record: &Record) -> bool {
     }
 }
 
-/// A sink that collects the last writes of state before a draw, in the context of that draw. It
-/// ignores records after the draw.
+/// A sink that collects the last write of each state before a draw, in the context and on the
+/// engine of that draw. It ignores records after the draw.
 pub struct InEffect<'a> {
     what: Option<&'a What>,
     draw: u64,
@@ -195,7 +197,7 @@ impl InEffect<'_> {
         self.found
     }
 
-    /// Draws so far.
+    /// Number of draws so far.
     pub fn draws(&self) -> u64 {
         self.place.counter.draws()
     }

@@ -393,8 +393,8 @@ fn files_of_mesa() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The reader comes to an end for a file with changed bytes, compressed or not. If the
-    /// compressed data were not changed too, every block position is inside the uncompressed file.
+    /// A file with changed bytes, compressed or not, is read up to an end or an error. If no byte
+    /// was changed after the compression, every block position is inside the uncompressed file.
     #[test]
     fn changed_bytes(
         which in 0..2,

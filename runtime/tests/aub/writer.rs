@@ -48,16 +48,17 @@ fn blocks() {
     );
 }
 
-/// A context's engine, the batch address, and every mapped page.
+/// A submission: its engine, the address of its batch, and the pages of its objects by address.
 type Seen = (EngineId, u64, BTreeMap<u64, Vec<u8>>);
 
-/// The pages of memory for known objects.
+/// The pages of the objects (address and size) in `memory`. Checks that no byte directly before an
+/// object is mapped, unless another object ends there.
 fn pages(memory: &dyn Memory, objects: &[(u64, u64)]) -> BTreeMap<u64, Vec<u8>> {
     let mut pages = BTreeMap::new();
     for &(address, size) in objects {
         for page in (address..address + size).step_by(4096) {
             let mut bytes = vec![0; 4096];
-            // The bytes after the end of an object are mapped too, and 0.
+            // An object may end inside its last page. The rest of that page is 0.
             let there = memory.bytes(page, &mut bytes);
             assert!(there as u64 >= (address + size - page).min(4096), "{page:#x}");
             pages.insert(page, bytes);

@@ -128,7 +128,7 @@ fn jumps_to_other_batches_are_followed() {
     assert!(matches!(submit(lit!(0x800), true), Err(BatchError::Dangling { .. })));
 }
 
-/// Two heaps used alternately, each with its own table.
+/// Two heaps, one after the other, are the surface state base. Each has its own binding table.
 #[test]
 fn state_is_checked_with_the_bases_of_its_packet() {
     let mut heaps: Vec<Heap<SurfaceState>> = (1..3u64)
@@ -184,7 +184,7 @@ fn offsets_into_an_empty_heap_are_found() {
     assert!(matches!(error, BatchError::Dangling { .. }), "{error}");
 }
 
-/// Different kinds of state for the same pointer.
+/// A sampler state pointer may refer to SAMPLER_STATE and to each SAMPLER_STATE_8X8 structure.
 #[test]
 fn all_kinds_of_samplers_go_behind_a_sampler_pointer() {
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 16384).unwrap();
@@ -207,7 +207,8 @@ fn all_kinds_of_samplers_go_behind_a_sampler_pointer() {
     batch.finish().unwrap().submit([dynamic.finish()]).unwrap();
 }
 
-/// An empty table needs no state.
+/// A pointer to an empty binding table and a load of an empty CURBE are valid, even if nothing
+/// follows in the heap.
 #[test]
 fn empty_arrays_may_be_pointed_to() {
     for filler in [false, true] {

@@ -21,7 +21,8 @@ impl Sink for Plain<'_> {
     }
 }
 
-/// Runs with the sink itself and with [`Plain`] around it, and compares the results.
+/// Calls `run` with false (the sink itself) and with true ([`Plain`] around the sink), and checks
+/// that both results are equal. Returns the result.
 fn both<T: PartialEq>(what: &str, run: impl Fn(bool) -> T) -> T {
     let (quick, plain) = (run(false), run(true));
     assert!(quick == plain, "{what} differs from what reading every field gives");

@@ -75,7 +75,8 @@ fn packets_around_are_quoted() {
     assert!(!all.is_empty() && all.iter().all(|finding| finding.quote.is_none()));
 }
 
-/// The state that is missing in a capture of these batches, which have one context.
+/// Runs the checker on a capture of these batches, which have one context. Returns a list for each
+/// STATE-UNDEFINED finding: the names of the packets that are missing.
 fn lacking(batches: &[&[Vec<u32>]]) -> Vec<Vec<String>> {
     let mut writer = CaptureWriter::new("lacking");
     for packets in batches {

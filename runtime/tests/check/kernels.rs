@@ -104,8 +104,9 @@ fn plain() -> Vec<(&'static Container, [u32; 4])> {
     all
 }
 
-/// A rule at a place where it applies. `needs` are the conditions of the views that lead to its
-/// structure, each with the start of the view's container.
+/// A rule that applies to instruction `root`, for its structure at bit `base`. `needs` are the
+/// conditions of the views that lead to this structure, each with the first bit of the view's
+/// container.
 struct Applied {
     root: &'static Container,
     needs: Vec<(&'static Cond, u32)>,
@@ -138,7 +139,7 @@ fn collect(
     }
 }
 
-/// Every rule at all places where it applies.
+/// Every rule of every instruction, once for each position of the structure that has the rule.
 fn applied() -> Vec<Applied> {
     let roots: BTreeMap<&str, &'static Container> =
         OPS.iter().map(|op| native::container(op.opcode)).map(|root| (root.name, root)).collect();
@@ -332,7 +333,7 @@ fn packets_lead_to_kernels_which_are_checked_once() {
         ["[Header.Opcode] = 16 (cmp)", "[Header.Control.CondModifier] = 0 (None)"]
     );
 
-    // Without an end of the thread, the data may be anything.
+    // Without an end of the thread, the data need not be a kernel: it counts as unfinished.
     dwords.truncate(dwords.len() - 4);
     let summary = check::raw(EngineId::Render, 0x10000, &dwords, &Rules::gen8(), &mut |_| ());
     assert_eq!((summary.kernels, summary.unfinished), (0, 1));

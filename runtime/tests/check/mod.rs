@@ -175,7 +175,8 @@ fn rules_mean_what_they_say() {
         let (_, rule) = rules.find(id).unwrap_or_else(|| panic!("no rule {id}"));
         let (mut kept, mut broken) = (0, 0);
         for _ in 0..4000 {
-            // Few bits set, all bits, or none: rules compare with zeros and with small numbers.
+            // Each dword is 0, has few bits set, or is random: rules compare with zeros and with
+            // small numbers.
             let mask = [
                 0,
                 0x0101_0101 << random.below(8),

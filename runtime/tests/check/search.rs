@@ -43,7 +43,7 @@ const ROLES: [Role; 10] = [
     Role::Written,
 ];
 
-/// A container and the state before it. Nothing is unknown.
+/// The dwords of a container, and the tracked state before it. No value of the state is unknown.
 #[derive(Clone)]
 pub struct World {
     own: Vec<u32>,
@@ -178,7 +178,8 @@ fn dwords(container: &Container, most: u32) -> usize {
     (container.dwords() + tail as usize).max(most as usize)
 }
 
-/// Values for which the rule holds, and values for which it does not hold.
+/// Values for which the rule holds, and values for which it does not hold. Each is `None` if the
+/// search finds no such values.
 pub fn both_ways(container: &Container, rule: &Rule) -> (Option<World>, Option<World>) {
     let (mut places, mut numbers) = (Vec::new(), vec![0, 1, u64::MAX]);
     collect(&rule.require, &[(None, 0)], &mut places, &mut numbers);

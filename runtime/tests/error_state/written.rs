@@ -46,12 +46,19 @@ fn comes_back(state: &ErrorState, spelling: Spelling) {
     }
 }
 
-/// An error state with every kind of information.
-fn full() -> ErrorState {
-    let register =
-        |name: &str, value, more: &[u64]| Register { name: name.into(), value, more: more.into() };
-    let entry = |key: &str, value: &str| Entry { key: key.into(), value: value.into() };
-    let request = |port, seqno| Request {
+/// A register with a value and the further values of its line.
+fn register(name: &str, value: u64, more: &[u64]) -> Register {
+    Register { name: name.into(), value, more: more.into() }
+}
+
+/// A line with a key and a text.
+fn entry(key: &str, value: &str) -> Entry {
+    Entry { key: key.into(), value: value.into() }
+}
+
+/// A request with all fields set.
+fn request(port: Option<u32>, seqno: u32) -> Request {
+    Request {
         port,
         pid: Some(9),
         context: Some(4),
@@ -60,8 +67,12 @@ fn full() -> ErrorState {
         tail: Some(0x80),
         priority: Some(-3),
         more: vec![entry("flags", "!+"), entry("ban score", "1"), entry("emitted", "5ms ago")],
-    };
-    let engine = |name: &str| Engine {
+    }
+}
+
+/// An engine with every kind of register and line, and with two requests, one of them in a port.
+fn engine(name: &str) -> Engine {
+    Engine {
         name: name.into(),
         process: Some(Process {
             name: "a (b) [c]".into(),
@@ -96,7 +107,11 @@ fn full() -> ErrorState {
         ],
         requests: vec![request(None, 8), request(Some(1), 9)],
         other: Vec::new(),
-    };
+    }
+}
+
+/// Buffers of each kind for each engine, and two buffers that belong to no engine.
+fn buffers() -> Vec<genxml::error_state::Buffer> {
     let mut buffers = Vec::new();
     use BufferKind as Is;
     let kinds = [
@@ -133,6 +148,11 @@ fn full() -> ErrorState {
             ..Default::default()
         });
     }
+    buffers
+}
+
+/// An error state with every kind of information.
+fn full() -> ErrorState {
     ErrorState {
         header: vec![
             entry("GPU HANG", "ecode 8:1:0, in a [1]"),
@@ -162,7 +182,7 @@ fn full() -> ErrorState {
             },
             List { name: "Pinned (global)".into(), vm: Some(1), rows: Vec::new() },
         ],
-        buffers,
+        buffers: buffers(),
         other: vec![genxml::error_state::Line { number: 0, text: "i915.modeset=-1".into() }],
         notes: Vec::new(),
     }
@@ -279,15 +299,16 @@ fn captures_come_back_from_every_spelling() {
         while let Some(event) = playback.step() {
             let Event::Exec(exec) = event else { continue };
             let bytes: u64 = exec.objects.iter().map(|object| object.size).sum();
-            // Large memory takes long as text, so only the first and small submissions are written.
+            // Large memory takes long as text. So only two submissions of each capture are written,
+            // the first ones of at most 3 MiB.
             if execs >= 2 || bytes > 3 << 20 {
                 continue;
             }
             execs += 1;
             let memory = playback.memory(exec);
             let state = ErrorState::of_exec(&capture, exec, &memory);
-            // Formats with one number per line are long, so only the first submission of a capture
-            // is written.
+            // The first three formats print one dword per line, which is long. So only the first
+            // of the two submissions is written in them.
             let first = if execs == 1 { 0 } else { 3 };
             for spelling in &Spelling::ALL[first..] {
                 comes_back(&state, *spelling);

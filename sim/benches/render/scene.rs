@@ -53,7 +53,7 @@ const TARGET: u64 = 0x1000_0000;
 const DEPTH: u64 = 0x2000_0000;
 const TEXTURE: u64 = 0x3000_0000;
 
-/// Offset of the binding table from [`STATE`]. The constants below are offsets from it too.
+/// Offset of the binding table from [`STATE`]. The constants below are offsets from [`STATE`] too.
 const TABLE: u64 = 0;
 const SURFACES: u64 = 0x100;
 const SAMPLER: u64 = 0x200;
@@ -241,8 +241,8 @@ impl Scene {
         self.gpu.context(self.context).state.speculation
     }
 
-    /// Compares every pixel with `expected`, red to alpha from 0 to 255. The difference may be up
-    /// to `within`.
+    /// Compares every pixel for which `expected` returns a colour (red to alpha, 0 to 255). Each
+    /// channel may differ by up to `within`.
     fn check(&mut self, within: f64, expected: impl Fn(usize, usize) -> Option<[f64; 4]>) {
         let [width, height] = self.size;
         let mut bytes = vec![0; 4 * buffer(self.size)];
@@ -325,8 +325,46 @@ fn state(parts: &Parts<'_>) -> Vec<u8> {
     state
 }
 
+/// Appends a packet to a batch.
+fn push(batch: &mut Vec<u32>, packet: &impl Instruction) {
+    let end = batch.len();
+    batch.resize(end + packet.dwords(), 0);
+    packet.pack_into(&mut batch[end..]).unwrap();
+}
+
+/// The dwords of packets, one after the other.
+macro_rules! packets {
+    ($($packet:expr),* $(,)?) => {{
+        let mut batch = Vec::new();
+        $(push(&mut batch, &$packet);)*
+        batch
+    }};
+}
+
+/// The batch of a scene: its state and its draw.
 fn batch(parts: &Parts<'_>) -> Vec<u32> {
-    let [width, height] = parts.size;
+    [base(), vertices(parts), objects(), tests(parts), pixels(parts), draw(parts)].concat()
+}
+
+/// Pipeline and base addresses.
+fn base() -> Vec<u32> {
+    packets![
+        PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::_3D },
+        StateBaseAddress {
+            general_state_base_address_modify_enable: true,
+            surface_state_base_address_modify_enable: true,
+            surface_state_base_address: at(STATE),
+            dynamic_state_base_address_modify_enable: true,
+            dynamic_state_base_address: at(STATE),
+            instruction_base_address_modify_enable: true,
+            instruction_base_address: at(KERNELS),
+            ..StateBaseAddress::new()
+        },
+    ]
+}
+
+/// Vertex buffers, indices and the vertex shader.
+fn vertices(parts: &Parts<'_>) -> Vec<u32> {
     let element = |offset| VertexElementState {
         valid: true,
         source_element_format: SurfaceFormat::R32G32B32A32_FLOAT,
@@ -345,25 +383,7 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
         buffer_size: u(32 * parts.vertices.len() as u64),
         ..VertexBufferState::new()
     }];
-    let depth_type =
-        if parts.depth { SurfaceType::SURFTYPE_2D } else { SurfaceType::SURFTYPE_NULL };
-    let mut batch = vec![0u32; 1024];
-    let mut end = 0;
-    macro_rules! push {
-        ($($packet:expr),* $(,)?) => { $(end += $packet.pack_into(&mut batch[end..]).unwrap();)* };
-    }
-    push![
-        PipelineSelect { pipeline_selection: PipelineSelectPipelineSelection::_3D },
-        StateBaseAddress {
-            general_state_base_address_modify_enable: true,
-            surface_state_base_address_modify_enable: true,
-            surface_state_base_address: at(STATE),
-            dynamic_state_base_address_modify_enable: true,
-            dynamic_state_base_address: at(STATE),
-            instruction_base_address_modify_enable: true,
-            instruction_base_address: at(KERNELS),
-            ..StateBaseAddress::new()
-        },
+    packets![
         ThreeDStateUrbVs {
             vs_urb_starting_address: u(4),
             vs_urb_entry_allocation_size: minus_one(1),
@@ -396,6 +416,12 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
             ..ThreeDStateIndexBuffer::new()
         },
         ThreeDStateVfTopology { primitive_topology_type: parts.topology },
+    ]
+}
+
+/// Clip, setup and rasterisation of triangles.
+fn objects() -> Vec<u32> {
+    packets![
         ThreeDStateClip {
             clip_enable: true,
             clipper_statistics_enable: true,
@@ -411,6 +437,15 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
         ThreeDStateRaster { cull_mode: CullMode::CULLMODE_NONE, ..ThreeDStateRaster::new() },
         ThreeDStateViewportStatePointersSfClip { sf_clip_viewport_pointer: at(VIEWPORT) },
         ThreeDStateViewportStatePointersCc { cc_viewport_pointer: at(RANGE) },
+    ]
+}
+
+/// Blending, sample mask and depth test.
+fn tests(parts: &Parts<'_>) -> Vec<u32> {
+    let [width, height] = parts.size;
+    let depth_type =
+        if parts.depth { SurfaceType::SURFTYPE_2D } else { SurfaceType::SURFTYPE_NULL };
+    packets![
         ThreeDStateBlendStatePointers {
             blend_state_pointer_valid: true,
             blend_state_pointer: at(BLEND)
@@ -434,6 +469,13 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
             render_target_view_extent: minus_one(1),
             ..ThreeDStateDepthBuffer::new()
         },
+    ]
+}
+
+/// The pixel shader, its inputs, and the rectangle to draw in.
+fn pixels(parts: &Parts<'_>) -> Vec<u32> {
+    let [width, height] = parts.size;
+    packets![
         ThreeDStateSbe {
             force_vertex_urb_entry_read_offset: true,
             vertex_urb_entry_read_offset: u(1),
@@ -467,6 +509,12 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
             clipped_drawing_rectangle_y_max: u(height - 1),
             ..ThreeDStateDrawingRectangle::new()
         },
+    ]
+}
+
+/// The draw, and the end of the batch.
+fn draw(parts: &Parts<'_>) -> Vec<u32> {
+    packets![
         ThreeDPrimitive {
             vertex_access_type: Access::RANDOM,
             vertex_count_per_instance: u(parts.indices.len() as u64),
@@ -474,9 +522,7 @@ fn batch(parts: &Parts<'_>) -> Vec<u32> {
             ..ThreeDPrimitive::new()
         },
         MiBatchBufferEnd::new(),
-    ];
-    batch.truncate(end);
-    batch
+    ]
 }
 
 /// An address, or an offset from a base.

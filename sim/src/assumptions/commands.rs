@@ -6,8 +6,9 @@ assumptions! {
     const GLOBAL_ACCESS_NEEDS_PRIVILEGE: bool = true;
         question "Which commands and registers need a privileged batch?";
         choice "Accesses through the global table, and writes to registers of the GPU itself: \
-            rings, submission ports, page table roots. Each register counts on its own. MI_ATOMIC \
-            and MI_SEMAPHORE_WAIT need no privilege: without it their Memory Type is ignored.";
+            rings, submission ports, page table roots. Each register is checked separately. \
+            MI_ATOMIC and MI_SEMAPHORE_WAIT need no privilege: without it their Memory Type is \
+            ignored.";
         reason "2d p.198 says that such a command becomes a no-op, sets an error bit and execution \
             continues. No source lists the commands and registers of this generation. The \
             treatment of MI_ATOMIC and MI_SEMAPHORE_WAIT is from Intel's media-driver \

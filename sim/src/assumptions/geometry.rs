@@ -47,8 +47,8 @@ assumptions! {
         choice "Each register holds four handles of each object, one object in each half, as the \
             data of two objects do. The alternative has the handles of the second object after \
             those of the first.";
-        reason "2a p.118 gives the number of registers, which leaves both. Drivers have the data \
-            pushed.";
+        reason "2a p.118 gives the number of registers, which fits both. Drivers have the data \
+            pushed and do not read the handles.";
 
     const STREAM_OUTPUT_OVERFLOWS_BY_ITS_DATA: bool = true;
         question "When is a stream output buffer full?";

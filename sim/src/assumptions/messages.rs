@@ -34,8 +34,9 @@ assumptions! {
 
     documentation BOUNDS_HOLD_FOR_WHOLE_ELEMENTS;
         question "Is a dword or qword inside the buffer when the buffer ends within it?";
-        choice "No. It reads 0 and is not written, dword by dword. Byte scattered messages count \
-            bytes.";
+        choice "No. A dword that is not wholly inside reads 0 and is not written. The two dwords \
+            of a qword are checked separately, except in atomic operations. Byte scattered \
+            messages check each byte.";
         reason "G45 counts in owords. Drivers rely on dwords (gen8_facts 4.6).";
 
     documentation SLOT_ADDRESSES_HAVE_48_BITS;

@@ -7,7 +7,7 @@ assumptions! {
         question "Do pixel shaders without Vector Mask Enable start with the uncovered pixels of \
             covered subspans?";
         choice "Yes, but messages of uncovered pixels do not write memory.";
-        reason "By the letter the threads start with the dispatch mask, which has covered pixels \
+        reason "By the text the threads start with the dispatch mask, which has covered pixels \
             only (004:3075, 3261). But the kernel of intel-gpu-tools' rendercopy, which copies \
             rectangles of any size exactly, works on its upper eight pixels with the enables of \
             the lower eight. With covered pixels only it would leave holes beside edges.";

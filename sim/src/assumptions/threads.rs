@@ -77,7 +77,7 @@ assumptions! {
             the loop does not advance?";
         choice "With one position, or one block, the loop runs once. Other loops that do not \
             advance are refused.";
-        reason "Such a loop runs until it leaves the block or the whole, which never happens. The \
+        reason "Such a loop runs until it leaves the block or the walk, which never happens. The \
             manual allows 0 like any other number (2a p.500-506), and with one position nothing is \
             left to loop over.";
 
@@ -89,7 +89,7 @@ assumptions! {
             thread cannot wait for positions outside.";
 
     const ROUNDS_OF_A_PACKET: u64 = 256;
-        question "How many turns do all media threads get before the next packet is executed?";
+        question "How many turns does each media thread get before the next packet is executed?";
         choice "At most this number.";
         reason "Hardware continues at once, and a thread may wait for a later packet. This number \
             lets threads that only take long finish, so only programs with a race depend on it.";

@@ -18,7 +18,7 @@ pub struct Plane {
     pub base: u64,
     /// Distance between rows in bytes; may be zero or negative if linear.
     pub pitch: i64,
-    /// Order of bytes.
+    /// Order of the bytes: linear or tiled.
     pub tile_mode: TileMode,
 }
 
@@ -80,8 +80,8 @@ impl Plane {
         self.base.wrapping_add(self.tile_mode.offset(x, y, self.pitch) as u64) & ADDRESS_MASK
     }
 
-    /// A range of addresses that contains all bytes of a rectangle. If tiled, it also contains
-    /// other bytes.
+    /// A range of addresses that contains all bytes of a rectangle. It may also contain other
+    /// bytes, for example between rows.
     pub(super) fn extent(&self, x: i64, y: i64, width: i64, height: i64) -> RangeInclusive<u64> {
         let (w, h) = match self.tile_mode {
             TileMode::Linear => (1, 1),
@@ -99,8 +99,8 @@ impl Plane {
         if last > ADDRESS_MASK { 0..=ADDRESS_MASK } else { first..=last }
     }
 
-    /// True if rows do not overlap: no byte in `columns` (counted in bytes) of one row belongs to
-    /// another row.
+    /// True if the parts of rows in `columns` (counted in bytes) do not overlap: no byte belongs to
+    /// two rows.
     pub(super) fn rows_are_apart(&self, columns: Range<i64>) -> bool {
         match self.tile_mode {
             TileMode::Linear => columns.end - columns.start <= self.pitch.abs(),

@@ -12,7 +12,7 @@ pub struct Rop {
 }
 
 impl Rop {
-    /// The operation of a code.
+    /// The operation with this code.
     pub const fn new(code: u8) -> Self {
         let mut rows = [0; 8];
         let mut bit = 0;
@@ -26,7 +26,7 @@ impl Rop {
     /// The result is the source.
     pub const SOURCE_COPY: Rop = Rop::new(0xcc);
 
-    /// The code.
+    /// The code of the operation.
     pub const fn code(self) -> u8 {
         self.code
     }

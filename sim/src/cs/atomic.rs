@@ -12,9 +12,10 @@ use genxml::gen8::mi::{
 };
 use genxml_eu::gen8::eu_messages::MdcAop;
 
-/// The general registers of operands 1 and 2. The upper half of 16 bytes is in the next register.
+/// The general registers of operands 1 and 2. The upper half of a 16-byte operand is in the next
+/// register.
 const OPERANDS: [u32; 2] = [0, 2];
-/// The general register of the result. The upper half of 16 bytes is in the next register.
+/// The general register of the result. The upper half of a 16-byte result is in the next register.
 const RESULT: u32 = 4;
 
 /// The field that page faults and address faults name.
@@ -104,8 +105,8 @@ fn gpr(exec: &Exec<'_>, index: u32) -> u32 {
 }
 
 /// Operands 1 and 2, of `bytes` bytes each. Inline data of the packet alternate between dwords of
-/// operand 1 and operand 2. Without inline data, the operands come from general registers; they may
-/// then contain more than `bytes` bytes, of which callers ignore the rest.
+/// operand 1 and operand 2. Without inline data, the operands are 16 bytes from general registers;
+/// callers use only the lower `bytes` bytes of them.
 fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128; 2], Fault> {
     if packet.inline_data.get() == 0 {
         let read = |index| u128::from(exec.state.registers.read_u64(gpr(exec, index)));
@@ -114,7 +115,7 @@ fn operands(exec: &Exec<'_>, packet: &MiAtomic<'_>, bytes: u64) -> Result<[u128;
     let wanted = bytes as usize / 4;
     if packet.operand.len() < wanted {
         let length = packet.dwords() as u64 - 2;
-        let why = format!("inline data of {bytes} bytes are {} dwords", 2 * wanted);
+        let why = format!("two inline operands of {bytes} bytes take {} dwords", 2 * wanted);
         return Err(exec.bad_field("DWord Length", length, why));
     }
     let mut operands = [0; 2];

@@ -13,10 +13,11 @@ pub enum Flow {
         address: u64,
         /// True if the address goes through the global table.
         global: bool,
-        /// True for a batch of the second level: its end returns to the packet after the start.
+        /// True if the packet asks for a second-level batch, whose end returns to the first-level
+        /// batch. Ignored in a ring.
         second: bool,
     },
-    /// The batch or ring that started this batch, at the packet after the start.
+    /// The first-level batch after a second-level batch, else the ring, at the next packet there.
     Return,
     /// The ring, if there is one: this batch ends, and so does the batch that called it.
     End,

@@ -1,4 +1,4 @@
-//! Latched state: packets are stored unchanged until a draw reads them.
+//! Latched state: packets are stored until a draw reads them.
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;

@@ -126,7 +126,7 @@ pub fn store_register_mem(exec: &mut Exec<'_>, packet: &MiStoreRegisterMem) -> R
 }
 
 /// MI_LOAD_REGISTER_REG. If the destination is a masked register, bits 31:16 of the source's value
-/// are its write enables.
+/// enable the writes of the destination's bits 15:0.
 pub fn load_register_reg(exec: &mut Exec<'_>, packet: &MiLoadRegisterReg) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
     exec.write_register(packet.destination_register_address.get() as u32, value, !0)
@@ -170,9 +170,9 @@ pub fn copy_mem_mem(exec: &mut Exec<'_>, packet: &MiCopyMemMem) -> Result<(), Fa
     Ok(())
 }
 
-/// MI_FLUSH_DW: records the flush and the invalidations, does the post-sync operation, and
-/// interrupts, as the packet asks. Earlier commands are complete already. Immediate data are a
-/// qword if the packet is long enough, else a dword (gen8_facts 2.6).
+/// MI_FLUSH_DW: records a flush. As the packet asks, it also invalidates the TLB, records
+/// invalidations, does the post-sync operation and interrupts. Earlier commands are complete
+/// already. Immediate data are a qword if the packet is long enough, else a dword (gen8_facts 2.6).
 pub fn flush_dw(exec: &mut Exec<'_>, packet: &MiFlushDw<'_>) -> Result<(), Fault> {
     flushed(exec, Cache::Pipeline);
     if packet.video_pipeline_cache_invalidate.get() != 0 {
@@ -246,8 +246,9 @@ pub fn invalidated(exec: &mut Exec<'_>, cache: Cache) {
 }
 
 /// MI_CONDITIONAL_BATCH_BUFFER_END: with Compare Semaphore, ends the batch and the batch that
-/// called it, unless memory is greater than the packet's data. Without Compare Semaphore, nothing
-/// is compared (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
+/// called it, unless the dword at Compare Address is greater than the packet's data. Without
+/// Compare Semaphore, nothing is compared and nothing ends
+/// (assumptions::CONDITIONAL_END_WITHOUT_COMPARISON_ENDS).
 pub fn conditional_batch_buffer_end(
     exec: &mut Exec<'_>,
     packet: &MiConditionalBatchBufferEnd,

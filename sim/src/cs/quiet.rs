@@ -24,7 +24,7 @@ pub fn without_effect(exec: &mut Exec<'_>) {
 }
 
 /// MI_DISPLAY_FLIP: emits [`Event::Flip`] with the buffer. There is no display; the flip is
-/// complete at once.
+/// complete immediately.
 pub fn display_flip(exec: &mut Exec<'_>, packet: &MiDisplayFlip) -> Result<(), Fault> {
     exec.stats.without_effect += 1;
     exec.emit(&Event::Flip {

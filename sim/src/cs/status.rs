@@ -62,14 +62,13 @@ fn offset(structure: &Container, name: &str) -> u64 {
     let start = field.or_else(|| {
         structure.groups.iter().find(|group| group.name == name).map(|group| group.start)
     });
-    u64::from(start.expect("the structure lacks a field or array with a name used here") / 8)
+    u64::from(start.expect("the structure has no field or array of the requested name") / 8)
 }
 
 /// The global address of a status page: the context's if `of_context`, else the engine's.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] if there is no page: nothing was written to RING_HWS_PGA, or the context
-/// has no image.
+/// [`Fault::BadPacket`] if there is no page: RING_HWS_PGA is 0, or the context has no image.
 pub fn page(exec: &Exec<'_>, of_context: bool) -> Result<u64, Fault> {
     let page = match of_context {
         true => exec.mode.image.unwrap_or(0),

@@ -2,10 +2,11 @@
 //!
 //! Commands come from a ring or from a batch. Batches have two levels (gen8_facts 2.1).
 //! MI_BATCH_BUFFER_START enters the first level from the ring. In a first-level batch it replaces
-//! that batch or calls a second-level batch. There is no third level: in a second-level batch,
-//! MI_BATCH_BUFFER_START is a jump, and the end of its target still returns to the first level.
-//! MI_BATCH_BUFFER_END goes back one level. A submission without a ring ends when its first-level
-//! batch ends.
+//! that batch or calls a second-level batch. There is no third level: if a second-level batch
+//! starts a second-level batch, that is a jump, and the end of its target still returns to the
+//! first level. If a second-level batch starts a first-level batch, the new batch replaces both
+//! levels. MI_BATCH_BUFFER_END goes back one level. A submission without a ring ends when its
+//! first-level batch ends.
 
 use super::execute;
 use super::flow::Flow;
@@ -212,8 +213,8 @@ impl Streamer {
     }
 
     /// The streamer at the position where it was switched out, with the current state `ring` of its
-    /// ring. `None` if the head of the ring has changed since then. A semaphore that the streamer
-    /// waited for is compared again.
+    /// ring. `None` if the head of the ring has changed since then, or if the streamer has no ring.
+    /// A semaphore that the streamer waited for is compared again.
     pub fn resume(mut self, ring: Ring) -> Option<Self> {
         if self.ring.is_none_or(|old| old.head != ring.head) {
             return None;
@@ -276,7 +277,8 @@ impl Streamer {
         self.second.or(self.first).or_else(ring)
     }
 
-    /// Executes the next packet, or checks again whether the current wait has ended.
+    /// Executes the next packet, leaves a batch at its end, or checks again whether the current
+    /// wait has ended.
     ///
     /// # Errors
     /// The [`Fault`] of the packet, of its fetch, or of a media thread.

@@ -68,7 +68,7 @@ fn store_data() {
     );
 }
 
-/// Canonical addresses: bits 63:48 of the command repeat bit 47 and are ignored.
+/// Canonical addresses: bits 63:48 of an address in a command repeat bit 47 and are ignored.
 #[test]
 fn high_addresses() {
     let mut bench = Bench::new();
@@ -127,8 +127,8 @@ fn levels_of_batches() {
     assert_eq!(stats.batches, 4);
 
     bench.put(second, &batch![start(chained, false)]);
-    // A second-level batch that starts a first-level batch replaces its caller: the packet after
-    // the call is not executed.
+    // If a second-level batch starts a first-level batch, the new batch replaces the caller too:
+    // the packet after the call is not executed.
     let stats = bench.render(&batch![start(second, true), store(DATA + 24, &[u(98)])]).unwrap();
     assert_eq!(stats.batches, 3);
     assert_eq!(bench.get(DATA), [1, 2, 0, 3, 4, 5, 0]);
@@ -406,7 +406,7 @@ fn flush_writes_what_it_has() {
     assert_eq!(bench.get(DATA), [2, 3]);
 }
 
-/// A step of MI_MATH.
+/// An ALU instruction of MI_MATH.
 fn step(opcode: MiMathAluOpcode, one: MiMathOperand, two: MiMathOperand) -> MiMathAluInstruction {
     MiMathAluInstruction { alu_opcode: opcode, operand_1: one, operand_2: two }
 }
@@ -512,7 +512,7 @@ fn batches_of_an_engine_run_in_order() {
 }
 
 /// The fault names each engine that waits, the packet, and the semaphore. Batches that did not wait
-/// are executed, and later batches run.
+/// are executed, and a batch that is queued after a waiting one runs at the next call.
 #[test]
 fn deadlock() {
     let mut bench = Bench::new();

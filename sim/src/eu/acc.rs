@@ -74,8 +74,8 @@ impl Accumulators {
         (0..size).fold(0, |bits, n| bits | u64::from(bytes[(offset + n) % ACC_FILE]) << (8 * n))
     }
 
-    /// Replaces the element of `size` bytes at byte `offset` by an integer. Bits beyond the
-    /// element's are lost.
+    /// Replaces the element of `size` bytes at byte `offset` by an integer. Bits of `value` that
+    /// the element cannot hold are lost.
     pub fn set_integer(&mut self, offset: usize, size: usize, value: i128) {
         let unused = if size.max(2) == 2 { 64 - ACCUMULATOR_WORD_BITS } else { 0 };
         self.set(offset, size, true, (value as i64) << unused >> unused);

@@ -60,8 +60,8 @@ impl Thread {
             }
             Opcode::Endif => flow.proceed(u.next, jip),
             Opcode::Join => {
-                // Channels inside the size that are not enabled wait at this `join`. Channels
-                // outside the size continue.
+                // Active channels inside the execution size that are not enabled wait at this
+                // `join`. Active channels outside the execution size continue.
                 if JOIN_KEEPS_CHANNELS_WITHOUT_PREDICATE {
                     let size = u.lanes.checked_shl(u32::from(u.first)).unwrap_or(0);
                     flow.leave(others & size, flow.ip);

@@ -22,7 +22,8 @@ impl UnitState for KernelCache {
     }
 }
 
-/// Maximum number of kernels in the cache. The one that was added or extended first is dropped.
+/// Maximum number of kernels in the cache. A full cache drops the kernel whose last addition or
+/// extension is the oldest.
 const CAPACITY: usize = 64;
 
 #[derive(Clone, Debug)]

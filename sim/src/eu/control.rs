@@ -24,7 +24,7 @@ use genxml_eu::gen8::eu_registers::{
 };
 
 impl Thread {
-    /// `cr0`.
+    /// The value of `cr0`.
     pub fn control(&self) -> ControlRegister {
         ControlRegister::unpack_lossy(&self.regs.dwords(CR0))
     }
@@ -34,7 +34,8 @@ impl Thread {
         self.modes = Modes::from_control(self.regs.u32(CR0));
     }
 
-    /// Raises the external halt exception before the next instruction.
+    /// Requests the external halt exception. It is raised before the next instruction outside the
+    /// system routine.
     pub fn halt(&mut self) {
         self.set_control(&ControlRegister { external_halt_status: true, ..self.control() });
         self.pending.watch = true;
@@ -63,12 +64,12 @@ impl Thread {
         }
     }
 
-    /// `tdr0.n`, `n` up to 7.
+    /// The value of `tdr0.n`; `n` must be 0 to 7.
     fn dependency(&self, n: usize) -> ThreadDependencyRegister {
         ThreadDependencyRegister::unpack_lossy(&[self.regs.u16(TDR0 + 2 * n).into()])
     }
 
-    /// Replaces `tdr0.n`, `n` up to 7.
+    /// Replaces `tdr0.n`; only the low 3 bits of `n` are used.
     pub fn set_dependency(&mut self, n: usize, dependency: ThreadDependencyRegister) {
         let [bits] = dependency.pack();
         self.regs.set_u16(TDR0 + 2 * (n & 7), bits as u16);
@@ -116,7 +117,8 @@ impl Thread {
                 self.regs.set_dwords(SR0, state.pack());
             }
             TDR0 => {
-                // A write only clears the valid bits of the entries that it touches (004:3690).
+                // A write to `tdr0` only clears the valid bits of the entries that it touches
+                // (004:3690).
                 let written: Vec<usize> = (0..usize::from(u.size))
                     .filter(|c| mask >> c & 1 == 1)
                     .map(|c| offset + c * usize::from(stride) - TDR0)

@@ -4,7 +4,7 @@ use super::soft::{Exact, Format, Packed, Rounding};
 use super::uop::Type;
 pub use crate::surface::format::half::{half_to_single, single_to_half};
 
-/// The format of a float type. Integers give single.
+/// The format of a float type; `SINGLE` for integer types.
 pub const fn format(ty: Type) -> Format {
     match ty {
         Type::Hf => Format::HALF,

@@ -81,7 +81,7 @@ impl<F: FnMut(&Executed<'_>)> Watch for F {
 /// An instruction that was executed.
 #[derive(Clone, Copy, Debug)]
 pub struct Executed<'a> {
-    /// Byte offset from the kernel's first instruction.
+    /// Byte offset of the instruction from the kernel's first instruction.
     pub offset: u32,
     /// The instruction.
     pub uop: &'a Uop,
@@ -91,7 +91,7 @@ pub struct Executed<'a> {
     /// Elements it wrote: results in the order of the channels, then the response of a message,
     /// flags and accumulators.
     pub writes: &'a [Write],
-    /// The message it sent.
+    /// The message it sent, if it is a send.
     pub message: Option<&'a Message>,
 }
 
@@ -111,9 +111,9 @@ pub struct Write {
 /// A location in the registers of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Location {
-    /// A byte of the register file (see [`super::regions`]).
+    /// A byte offset in the register file (see [`super::regions`]).
     File(u16),
-    /// A byte of the accumulators.
+    /// A byte offset in the accumulators.
     Accumulator(u16),
 }
 
@@ -384,7 +384,8 @@ fn collect(
             Opcode::If | Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Wait,
         ) => {}
         _ => {
-            // Quotients; for the function with both results also the remainders, one register on.
+            // The function with both results also writes remainders. With at most 8 channels and
+            // adjacent elements, these are one register after the quotients.
             let both = u.function == Some(MathFunction::IntQuotientRemainder);
             for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
                 for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {

@@ -4,7 +4,7 @@
 //! Compilers compute correctly rounded quotients and square roots with macros. `math.invm` or
 //! `math.rsqtm` gives an approximation of a reciprocal; for special operands it gives the final
 //! value and sets the flag. A sequence of `madm` refines the approximation. Intermediate results
-//! need exponents that their type does not have, and a few more bits. The part that does not fit
+//! need exponents outside the range of their type, and a few more bits. The part that does not fit
 //! the register is stored in an accumulator (`mme0` to `mme7`), for each channel.
 
 use super::convert::{format, reformat};
@@ -23,7 +23,8 @@ use crate::assumptions::MATH_KEEPS_SUBNORMALS_BY_MODE;
 /// Runs a `math` instruction.
 ///
 /// # Errors
-/// [`Refusal::Illegal`](crate::machine::fault::Refusal) for what 2a (math) forbids.
+/// [`Refusal::Illegal`](crate::machine::fault::Refusal) for operands and modes that 2a (math)
+/// forbids.
 pub fn math(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let n = usize::from(u.size);
     let Some(function) = u.function else { return Err(illegal(u, "without a function")) };
@@ -147,7 +148,8 @@ enum Begun {
     Approximation(Exact),
 }
 
-/// The quotient if one of the operands is special, else the reciprocal of the second.
+/// The quotient if one of the operands is special (zero, infinite or NaN), else the reciprocal of
+/// the second operand.
 fn begin_quotient(format: Format, a: u64, b: u64) -> Begun {
     let early = |exact: Exact| Begun::Early(exact.pack(format, Rounding::Nearest).bits);
     let (a, b) = (Exact::unpack(format, a), Exact::unpack(format, b));
@@ -174,8 +176,8 @@ fn begin_quotient(format: Format, a: u64, b: u64) -> Begun {
             Exact::Finite { negative: second, significand: 0, .. },
         ) => early(Exact::Infinite { negative: negative != second }),
         (_, Exact::Finite { negative, exponent, significand }) => {
-            // The divisor is scaled to [1, 2), so that the quotient of doubles is exact to its last
-            // bit.
+            // The divisor is scaled to [1, 2), so that the reciprocal neither overflows nor becomes
+            // subnormal.
             let top = significand.ilog2() as i32;
             let reciprocal =
                 1.0 / (significand as f64 / f64::from_bits(((1023 + top) as u64) << 52));
@@ -186,7 +188,8 @@ fn begin_quotient(format: Format, a: u64, b: u64) -> Begun {
     }
 }
 
-/// The square root if the operand is special, else the reciprocal of the root.
+/// The square root if the operand is special (zero, negative, infinite or NaN), else the reciprocal
+/// of the root.
 fn begin_root(format: Format, a: u64) -> Begun {
     let early = |exact: Exact| Begun::Early(exact.pack(format, Rounding::Nearest).bits);
     match Exact::unpack(format, a) {

@@ -18,8 +18,8 @@ pub struct Flow {
     pub(super) waiting: u32,
     /// For each waiting channel, the index of the uop where it waits.
     pub(super) places: [u32; 32],
-    /// Bit n is set if a channel may wait at an index that is n modulo 64. With it, nearly all
-    /// instructions skip the search for waiting channels.
+    /// Bit n is set if a channel may wait at an index whose remainder modulo 64 is n. With it,
+    /// nearly all instructions skip the search for waiting channels.
     pub(super) awaited: u64,
     /// Waiting channels that left a loop by `break`. They leave the loop at the `while` where they
     /// wait.

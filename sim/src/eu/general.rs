@@ -39,7 +39,7 @@ pub struct Ints<'a, T> {
     pub u: &'a Uop,
     /// The channels that are written.
     pub mask: u32,
-    /// The negation of a source is the complement of its bits.
+    /// True if the negation of a source is the complement of its bits.
     pub logic: bool,
     lanes: std::marker::PhantomData<T>,
 }
@@ -51,7 +51,7 @@ impl<'a, T: Int> Ints<'a, T> {
         Ints { thread, u, mask, logic, lanes: std::marker::PhantomData }
     }
 
-    /// Number of channels.
+    /// Number of channels of the instruction.
     #[inline(always)]
     pub fn size(&self) -> usize {
         usize::from(self.u.size)
@@ -78,7 +78,7 @@ impl<'a, T: Int> Ints<'a, T> {
         Ok(())
     }
 
-    /// A function of one source.
+    /// Executes a function of one source.
     #[inline(always)]
     pub fn one(self, f: impl Fn(T) -> T) -> Done {
         let a = self.load(0);
@@ -86,7 +86,7 @@ impl<'a, T: Int> Ints<'a, T> {
         self.finish(&results)
     }
 
-    /// A function of two sources.
+    /// Executes a function of two sources.
     #[inline(always)]
     pub fn two(self, f: impl Fn(T, T) -> T) -> Done {
         let (a, b) = (self.load(0), self.load(1));
@@ -94,7 +94,7 @@ impl<'a, T: Int> Ints<'a, T> {
         self.finish(&results)
     }
 
-    /// A function of three sources.
+    /// Executes a function of three sources.
     #[inline(always)]
     pub fn three(self, f: impl Fn(T, T, T) -> T) -> Done {
         let (a, b, c2) = (self.load(0), self.load(1), self.load(2));
@@ -102,7 +102,7 @@ impl<'a, T: Int> Ints<'a, T> {
         self.finish(&results)
     }
 
-    /// Source 0 where the predicate holds, else source 1.
+    /// Selects source 0 where the predicate holds, else source 1.
     pub fn choose(self) -> Done {
         let (a, b, chosen) = (self.load(0), self.load(1), self.thread.predicate(self.u));
         let results = map(self.size(), |c| if chosen >> c & 1 == 1 { a[c] } else { b[c] });
@@ -136,9 +136,9 @@ pub struct Floats<'a, T, A> {
     pub u: &'a Uop,
     /// The channels that are written.
     pub mask: u32,
-    /// How sums and products are rounded.
+    /// The arithmetic, which says how sums and products are rounded.
     pub m: &'a A,
-    /// Results are unchanged sources.
+    /// True if the results are unchanged sources.
     selects: bool,
     lanes: std::marker::PhantomData<T>,
 }
@@ -156,7 +156,7 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
         Floats { selects: true, ..self }
     }
 
-    /// Number of channels.
+    /// Number of channels of the instruction.
     #[inline(always)]
     pub fn size(&self) -> usize {
         usize::from(self.u.size)
@@ -206,28 +206,28 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
         Ok(())
     }
 
-    /// A function of one source.
+    /// Executes a function of one source.
     #[inline(always)]
     pub fn one(self, f: impl Fn(T) -> T) -> Done {
         let a = self.load(0);
         self.each(|_, c| f(a[c]))
     }
 
-    /// A function of two sources.
+    /// Executes a function of two sources.
     #[inline(always)]
     pub fn two(self, f: impl Fn(&A, T, T) -> T) -> Done {
         let (a, b) = (self.load(0), self.load(1));
         self.each(|m, c| f(m, a[c], b[c]))
     }
 
-    /// A function of three sources.
+    /// Executes a function of three sources.
     #[inline(always)]
     pub fn three(self, f: impl Fn(&A, T, T, T) -> T) -> Done {
         let (a, b, c2) = (self.load(0), self.load(1), self.load(2));
         self.each(|m, c| f(m, a[c], b[c], c2[c]))
     }
 
-    /// Source 0 where the predicate holds, else source 1.
+    /// Selects source 0 where the predicate holds, else source 1.
     pub fn choose(self) -> Done {
         let this = self.selecting();
         let (a, b, chosen) = (this.load(0), this.load(1), this.thread.predicate(this.u));

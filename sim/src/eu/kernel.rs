@@ -16,7 +16,8 @@ pub struct Kernel {
     pub address: u64,
     /// Value of `ip` at the first instruction: its offset from Instruction Base Address.
     pub ip_base: u32,
-    /// Instructions. Their offsets are signed: a branch may go to before the first instruction.
+    /// Instructions. Their offsets are signed numbers, although `Uop::offset` is a `u32`: a branch
+    /// may go to an address before the first instruction.
     pub uops: Vec<Uop>,
     /// Offsets in order, with the index of the uop.
     offsets: Vec<(i32, u32)>,
@@ -30,14 +31,14 @@ impl Kernel {
         Kernel { address, ip_base, ..Kernel::default() }
     }
 
-    /// Index of the uop at byte `offset` from the first instruction; none if nothing is decoded
+    /// Index of the uop at byte `offset` from the first instruction; `None` if nothing is decoded
     /// there.
     pub fn index(&self, offset: u32) -> Option<u32> {
         let at = self.offsets.binary_search_by_key(&(offset as i32), |(offset, _)| *offset).ok()?;
         Some(self.offsets[at].1)
     }
 
-    /// The instruction that a breakpoint replaces.
+    /// The instruction that the breakpoint at `index` replaces; `None` if there is no breakpoint.
     pub fn behind_breakpoint(&self, index: u32) -> Option<&Uop> {
         self.breakpoints.iter().find(|(at, _)| *at == index).map(|(_, uop)| uop)
     }
@@ -50,7 +51,7 @@ impl Kernel {
         }
     }
 
-    /// Appends new instructions, in the order of their offsets.
+    /// Appends instructions that the kernel does not have yet.
     pub(super) fn append(&mut self, uops: impl IntoIterator<Item = Uop>) {
         for uop in uops {
             self.offsets.push((uop.offset as i32, self.uops.len() as u32));

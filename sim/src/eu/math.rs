@@ -2,15 +2,15 @@
 //!
 //! Hardware approximates within stated errors. The model computes a double with an error of less
 //! than one unit in its last place and rounds it to single. The result is the nearest single,
-//! except where the exact result is within 2^-29 units of the middle between two singles. The
-//! doubles come from `libm`, which computes the same on every platform.
+//! except where the exact result is closer to the middle between two singles than 2^-29 of their
+//! distance. The doubles come from `libm`, which computes the same on every platform.
 
 use super::uop::MathFunction;
 use crate::assumptions::POWER_OF_MINUS_INFINITY_IS_NAN;
 
-/// A function of single floats. `alternative` is the ALT mode: log, sqrt and rsq take the magnitude
-/// (004:1575); the caller replaces infinities. Special values: G45 vol 4 section 6.3
-/// (003:6017-6183).
+/// Computes a function of single floats; only Divide and Power use `b`. `alternative` is the ALT
+/// mode: log, sqrt and rsq take the magnitude (004:1575); the caller replaces infinities. Special
+/// values: G45 vol 4 section 6.3 (003:6017-6183).
 #[inline(always)]
 pub fn float(function: MathFunction, a: f32, b: f32, alternative: bool) -> f32 {
     let root = if alternative { a.abs() } else { a };

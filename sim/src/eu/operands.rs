@@ -117,9 +117,9 @@ pub fn ints<T: Int>(thread: &Thread, src: &Src, n: usize, logic: bool) -> Lanes<
 
 /// Conversions that the two float types need beyond [`Float`].
 pub trait Operand: Float {
-    /// The value of a pattern of any type.
+    /// Converts the pattern `bits` of type `ty` to this float type.
     fn load(ty: Type, bits: u64, rounding: Rounding) -> Self;
-    /// The pattern in any type.
+    /// Converts the float to a pattern of type `ty`.
     fn store(self, ty: Type, rounding: Rounding) -> u64;
 }
 
@@ -205,7 +205,8 @@ fn result_rounding(modes: &Modes, exec: Type, ty: Type) -> Rounding {
 
 // ---- results ----
 
-/// Writes bit patterns of the destination type under the mask.
+/// Writes bit patterns of the destination type under the mask. Does nothing for accumulators: the
+/// callers write them.
 pub fn write(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>) {
     let size = u.dst.ty.size();
     let regs = &mut thread.regs;
@@ -425,7 +426,7 @@ pub fn finish_floats<T: Operand>(
     });
 }
 
-/// Compares a result with zero.
+/// True if the result with the pattern `bits` meets `condition` in a comparison with zero.
 fn compare_with_zero(modes: Modes, condition: Condition, ty: Type, bits: u64) -> bool {
     match ty {
         _ if !ty.is_float() => compare(condition, integer(ty, bits), 0),
@@ -463,7 +464,8 @@ pub fn finish_copy(thread: &mut Thread, u: &Uop, mask: u32, values: &Lanes<u64>)
     });
 }
 
-/// True if a value is outside the range of the type.
+/// True if a value, rounded to a float type or truncated to an integer type, is outside the range
+/// of the type. False for a NaN.
 fn leaves<T: Float>(ty: Type, value: T, rounding: Rounding) -> bool {
     if ty.is_float() {
         return reformat(T::FORMAT, format(ty), value.pattern(), rounding).overflow;

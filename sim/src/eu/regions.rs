@@ -34,7 +34,7 @@ pub const TDR0: usize = CE0 + REGISTER;
 pub const SP: usize = TDR0 + REGISTER;
 /// `dbg0`: 8 bytes without a meaning to hardware.
 pub const DBG0: usize = SP + REGISTER;
-/// All bytes of the file.
+/// Bytes of the whole register file.
 pub const FILE_BYTES: usize = DBG0 + REGISTER;
 /// Bytes of accumulator storage: `acc0` and `acc1`.
 pub const ACC_FILE: usize = 2 * REGISTER;
@@ -42,7 +42,7 @@ pub const ACC_FILE: usize = 2 * REGISTER;
 /// A register-indirect region.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Indirect {
-    /// First subregister of `a0`.
+    /// Index of the first subregister of `a0`, a word, that gives an address.
     pub address: u8,
     /// Added to every address, in bytes.
     pub immediate: i16,
@@ -118,13 +118,13 @@ impl Registers {
         }
     }
 
-    /// All of the file, as bytes.
+    /// The whole register file, as bytes.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8; FILE_BYTES] {
         &self.0
     }
 
-    /// All of the file, as bytes.
+    /// The whole register file, as bytes.
     #[inline(always)]
     pub fn bytes_mut(&mut self) -> &mut [u8; FILE_BYTES] {
         &mut self.0
@@ -153,8 +153,8 @@ impl Registers {
         self.set_u64(FLAGS, old & !mask | bits & mask);
     }
 
-    /// Resolves a register-indirect region of `channels` elements of `size` bytes: the byte offset
-    /// of each channel. Addresses beyond the general registers wrap.
+    /// Resolves a register-indirect region: returns the byte offset of the element of each of the
+    /// first `channels` channels. Addresses beyond the general registers wrap.
     pub fn indirect(&self, region: &Indirect, channels: usize) -> [u16; MAX_CHANNELS] {
         let mut offsets = [0; MAX_CHANNELS];
         for (n, offset) in offsets.iter_mut().enumerate().take(channels) {

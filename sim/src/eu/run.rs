@@ -80,7 +80,8 @@ impl Thread {
         }
     }
 
-    /// Executes one instruction. Returns `None` if the thread can continue with the next one.
+    /// Executes one instruction, unless the thread must stop before it. Returns `None` if the
+    /// thread can continue with the next instruction, otherwise the reason to stop.
     ///
     /// # Errors
     /// Any [`Fault`] that `world` returns or that the instruction causes.
@@ -309,7 +310,7 @@ impl Thread {
             },
             ip: u.offset,
         };
-        // The end of a thread is always sent (gen8_facts 14).
+        // The message that ends a thread is sent even without an enabled channel (gen8_facts 14).
         if mask != 0 || eot || !MESSAGES_NEED_A_CHANNEL {
             world.send(&mut self.regs, &message)?;
         }
@@ -323,5 +324,5 @@ impl Thread {
 
 #[cold]
 fn nowhere() -> Trap {
-    Refusal::illegal("jump to where there is no instruction").into()
+    Refusal::illegal("the thread continues at an offset where no instruction is decoded").into()
 }

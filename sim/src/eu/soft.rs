@@ -1,9 +1,9 @@
 //! Floats as exact numbers, for every format and every rounding mode, with exponents beyond those
 //! of the formats.
 //!
-//! Used for the rounding modes that need a mode switch of the processor, for half floats where
+//! Used for the rounding modes that need a mode switch of the host processor, for half floats where
 //! singles would round twice, and for the division macros. Singles and doubles that are rounded to
-//! nearest even are computed by the processor instead.
+//! nearest even are computed by the host processor instead.
 
 /// How a result that lies between two floats is rounded (`cr0.0` bits 5:4, 004:3251).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,7 +20,7 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// From the two bits of `cr0.0`.
+    /// The rounding mode of bits 5:4 of `cr0.0`, given in the low bits of `bits`.
     pub const fn from_control(bits: u8) -> Rounding {
         match bits & 3 {
             0 => Rounding::Nearest,
@@ -95,7 +95,7 @@ pub enum Exact {
     Finite {
         /// Below zero, or minus zero.
         negative: bool,
-        /// Power of two.
+        /// The exponent of 2.
         exponent: i32,
         /// Less than 2^126.
         significand: u128,
@@ -137,7 +137,7 @@ impl Exact {
         Finite { negative, exponent, significand: (fraction | implied) as u128 }
     }
 
-    /// An integer.
+    /// The value of an integer.
     pub const fn integer(value: i128) -> Exact {
         let magnitude = value.unsigned_abs();
         // The significand is wider than that of any format. For its lowest bits, only whether one

@@ -21,18 +21,18 @@ pub struct Launch {
     pub vector_mask: u32,
     /// `cr0.0`.
     pub control: u32,
-    /// `cr0.1`: which exceptions are enabled.
+    /// `cr0.1`: the enables of exceptions.
     pub exceptions: u32,
     /// The value of `ip` at the first instruction of the system routine (STATE_SIP). Without one,
     /// exceptions become faults.
     pub system_routine: Option<u32>,
     /// `sr0.0` and `sr0.1`.
     pub state: [u32; 2],
-    /// Register contents from `r0` on.
+    /// Contents of the general registers from `r0` on, in bytes. The other registers are zero.
     pub payload: Vec<u8>,
 }
 
-/// A message to a shared function.
+/// A message that a `send` instruction sends to a shared function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
     /// The receiver.
@@ -69,7 +69,8 @@ pub trait Environment {
     /// Any [`Fault`] of the shared function.
     fn send(&mut self, registers: &mut Registers, message: &Message) -> Result<(), Fault>;
 
-    /// The clock of `tm0`.
+    /// The time that a read of `tm0` returns, in ticks of TIMESTAMP (in the debugger: instructions
+    /// executed).
     fn timestamp(&self) -> u64;
 
     /// The fault for a trap at byte `offset` of the kernel.
@@ -170,7 +171,7 @@ impl Thread {
         self.pending.goto.unwrap_or_else(here)
     }
 
-    /// Channels that are active at the next instruction.
+    /// Mask of the channels that are active at the next instruction; bit n is channel n.
     pub fn active(&self) -> u32 {
         self.flow.active
     }
@@ -209,7 +210,7 @@ impl Thread {
     }
 }
 
-/// Predicates that combine flag bits.
+/// The predicate of an instruction whose predicate control combines flag bits.
 #[cold]
 fn combined(flags: u64, u: &Uop, control: PredicateControl) -> u32 {
     // Groups are aligned blocks of the flag register, which has 32 bits.

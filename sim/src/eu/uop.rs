@@ -64,7 +64,7 @@ impl Src {
         Src { ty, shape: Shape::Immediate(bits), negate: false, abs: false }
     }
 
-    /// True when bits pass through unchanged.
+    /// True if the source has no modifier, so that its bits are not changed.
     pub const fn plain(&self) -> bool {
         !self.negate && !self.abs
     }
@@ -136,7 +136,7 @@ pub enum Response {
     None,
     /// A byte offset.
     Register(u16),
-    /// The register that `a0` names.
+    /// The register at the byte address in `a0`.
     Indirect {
         /// Subregister of `a0`.
         address: u8,
@@ -163,7 +163,7 @@ pub const NOWHERE: u32 = u32::MAX;
 /// One decoded instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Uop {
-    /// What to do.
+    /// The operation.
     pub op: Op,
     /// The function of `math`.
     pub function: Option<MathFunction>,
@@ -178,7 +178,7 @@ pub struct Uop {
     /// Channels that this instruction can write, by its size, its Align16 channel enables, and the
     /// mask of a `smov`.
     pub lanes: u32,
-    /// Ignore the execution mask.
+    /// True if the instruction ignores the execution mask.
     pub no_mask: bool,
     /// How the flag enables channels.
     pub predicate: Option<PredicateControl>,
@@ -222,7 +222,7 @@ pub struct Uop {
 }
 
 impl Uop {
-    /// A `nop` at `offset`, the base of every other uop.
+    /// A `nop` at `offset`, from which all other uops are made by changing fields.
     pub fn nop(offset: u32) -> Uop {
         Uop {
             op: Op::Isa(Opcode::Nop),
@@ -303,7 +303,7 @@ pub fn shape(table: [u16; MAX_CHANNELS], channels: usize, size: usize) -> Shape 
     }
 }
 
-/// True when a table of accumulator offsets stays inside the two accumulators.
+/// True if elements of `size` bytes at the byte offsets `table` lie inside the two accumulators.
 pub fn in_accumulators(table: &[u16], size: usize) -> bool {
     table.iter().all(|&o| usize::from(o) + size <= ACC_FILE)
 }

@@ -1,10 +1,11 @@
 //! Submission by execution lists (2d p.107-111; gen8_facts 1.3; Linux i915 gvt/execlist.c for the
 //! order of events).
 //!
-//! A list has two elements, each a context. The host writes both descriptors to the submission
-//! port. The contexts run one after the other, each until the head of its ring is at the tail. The
-//! context status buffer reports every switch. A second list waits until the first has ended, or
-//! preempts it at MI_ARB_CHECK or at a semaphore that does not pass.
+//! A list has two elements, each the descriptor of a context; the second may be invalid. The host
+//! writes both descriptors to the submission port. The contexts run one after the other, each until
+//! the head of its ring is at the tail. The context status buffer reports every switch. A second
+//! list waits until the first has ended, or preempts it at MI_ARB_CHECK or at a semaphore that does
+//! not pass.
 
 use crate::cs::status::PLACES;
 use crate::cs::streamer::{Batch, Ring, Streamer, tail};

@@ -16,13 +16,13 @@ impl Gpu {
     /// [`run`](Self::run).
     ///
     /// A register that belongs to contexts is written in the context that runs, or ran last, on an
-    /// engine; if none ran yet, in the context of the engine's ring. This is the engine whose
-    /// register space contains the offset, or else the render engine.
+    /// engine; if no context ran yet, in the context of the engine's ring. The engine is the one
+    /// whose register space contains the offset, or else the render engine.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for an invalid submission, [`Fault::Page`] if a status page is not
-    /// mapped, [`Fault::Unimplemented`] for a submission to the second video engine, which the
-    /// model does not have.
+    /// [`Fault::BadPacket`] for an invalid submission, [`Fault::Page`] if a status page or context
+    /// image is not mapped, [`Fault::Unimplemented`] for a submission to the second video engine,
+    /// which the model does not have.
     pub fn mmio_write(&mut self, offset: u32, value: u32) -> Result<(), Fault> {
         self.second_video_engine(offset)?;
         let owner = engine_at(offset);

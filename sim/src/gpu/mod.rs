@@ -69,7 +69,8 @@ impl Gpu {
         }
     }
 
-    /// Sets the units of work (see [`crate::machine::watchdog`]) after which a submission hangs.
+    /// Sets the units of work (see [`crate::machine::watchdog`]) after which a submission counts as
+    /// a hang.
     pub fn set_work_limit(&mut self, units: u64) {
         self.work_limit = units;
     }
@@ -168,7 +169,7 @@ impl Gpu {
         self.device.threads = threads.clamp(1, 256);
     }
 
-    /// Counts of the last submission, even if it ended with a fault.
+    /// Counts of the last call that ran work, for example [`run`](Self::run), even if it failed.
     pub fn last_stats(&self) -> Stats {
         self.stats
     }

@@ -26,7 +26,8 @@ use genxml::gen8::engine_registers::{
 use genxml::gen8::mi::MiSetContext;
 use genxml::gen8::structures::ContextStatus;
 
-/// Maximum number of contexts of an engine for MI_SET_CONTEXT. Drivers use some dozens.
+/// MI_SET_CONTEXT creates no new context on an engine that has this many contexts with images.
+/// Drivers use some dozens.
 pub const IMAGES: usize = 4096;
 
 /// Where [`Gpu::advance`] stopped.

@@ -48,10 +48,10 @@ impl Grid {
 }
 
 impl Drawing<'_> {
-    /// A render target: its level and first slice, sample 0 of each pixel, without alpha.
-    /// Fast-cleared blocks have the clear colour; pixels that are not in memory are transparent.
-    /// Floats are clamped to 0..=1. If an integer is above 255, all are scaled so that the greatest
-    /// becomes 255.
+    /// The picture of a render target: the first slice of its level, sample 0 of each pixel, with
+    /// alpha 255. Fast-cleared blocks have the clear colour; pixels that are not in memory are
+    /// transparent. Floats are clamped to 0..=1, negative integers become 0. If an integer is above
+    /// 255, all are scaled so that the greatest becomes 255.
     ///
     /// `None` if the target is not an image with channels.
     pub fn color(&self, target: &Target) -> Option<Image> {
@@ -80,8 +80,8 @@ impl Drawing<'_> {
         Some(grid.image(texels.iter().flat_map(pixel).collect()))
     }
 
-    /// A depth buffer: 1 is white, other depths are grey, from black for the least to light grey
-    /// for the greatest; sample 0 of the first slice.
+    /// The picture of a depth buffer: 1 is white, other depths are grey, from black for the least
+    /// to light grey for the greatest; sample 0 of the first slice.
     pub fn depth(&self, buffer: &DepthBuffer) -> Image {
         let depths = self.plane(&buffer.plane, |bytes| {
             let word = u32::from_le_bytes(bytes);
@@ -101,7 +101,7 @@ impl Drawing<'_> {
         self.greys(&buffer.plane, depths.into_iter().map(|depth| depth.map(grey)))
     }
 
-    /// A stencil buffer: values as greys; sample 0 of the first slice.
+    /// The picture of a stencil buffer: values as greys; sample 0 of the first slice.
     pub fn stencil(&self, plane: &Plane) -> Image {
         let values = self.plane(plane, |[value, ..]| value);
         self.greys(plane, values.into_iter())

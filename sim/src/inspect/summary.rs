@@ -64,7 +64,7 @@ pub struct Summary {
     /// True if there may be more targets: a message has its descriptor in a register, or a part of
     /// the kernel cannot be read.
     pub more_targets: bool,
-    /// The meaning of writes to the targets.
+    /// What writes to the targets do: draw, clear or resolve.
     pub purpose: Purpose,
     /// BLEND_STATE, if there is one.
     pub blend: Option<BlendState>,
@@ -81,7 +81,7 @@ pub struct Summary {
     pub raster: ThreeDStateRaster,
     /// Number of samples of a pixel.
     pub samples: u32,
-    /// Mask of the samples that may be covered.
+    /// Mask of the samples of a pixel that primitives may cover (3DSTATE_SAMPLE_MASK).
     pub sample_mask: u32,
     /// True if a viewport transforms positions; otherwise they are in pixels already.
     pub transforms: bool,
@@ -363,8 +363,8 @@ fn targets(
     (targets, more)
 }
 
-/// Adds the binding table indices that a kernel writes as render targets; false if there may be
-/// others.
+/// Adds the binding table indices that a kernel writes as render targets; returns false if there
+/// may be others.
 fn written(draw: &Drawing<'_>, address: u64, bindings: &mut BTreeSet<u8>) -> bool {
     let mut all = true;
     let mut look = |instruction: &Instruction| {

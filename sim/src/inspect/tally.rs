@@ -26,13 +26,13 @@ pub struct EngineCounts {
     pub batches: u64,
     /// Packets.
     pub packets: u64,
-    /// Packets that started threads.
+    /// Media and GPGPU packets that started threads.
     pub dispatches: u64,
     /// Units of the model's clock that its packets took.
     pub clock: u64,
 }
 
-/// Counts of a kind of packets on an engine.
+/// Counts of the packets of one name on an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketCounts {
     /// Number of packets.
@@ -44,9 +44,9 @@ pub struct PacketCounts {
 /// Counts of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KernelCounts {
-    /// Packets that started threads with the kernel.
+    /// Media and GPGPU packets that started threads with the kernel.
     pub dispatches: u64,
-    /// Threads.
+    /// Threads that started with the kernel.
     pub threads: u64,
     /// Instructions of threads that ended.
     pub instructions: u64,
@@ -101,12 +101,12 @@ impl Tally {
         }
     }
 
-    /// The engines that had events.
+    /// The engines that had counted events, with their counts.
     pub fn engines(&self) -> impl Iterator<Item = (EngineId, EngineCounts)> + '_ {
         self.engines.iter().map(|(&engine, &counts)| (engine, counts))
     }
 
-    /// Kinds of packets, sorted by the time that they took; the longest time comes first.
+    /// Packets by engine and name, sorted by the time that they took; the longest time comes first.
     pub fn packets(&self) -> Vec<(EngineId, &'static str, PacketCounts)> {
         let mut rows: Vec<_> =
             self.packets.iter().map(|(&(engine, name), &counts)| (engine, name, counts)).collect();
@@ -122,8 +122,8 @@ impl Tally {
         rows
     }
 
-    /// Kinds of messages: receiver, description (`?` if there is none) and count; the most frequent
-    /// are first.
+    /// Messages by receiver and description (`?` if there is none), with their count; the most
+    /// frequent come first.
     pub fn messages(&self) -> Vec<(&'static str, String, u64)> {
         let mut rows: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
         // Messages that differ only in details, such as the surface, have the same description.

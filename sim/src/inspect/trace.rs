@@ -4,7 +4,9 @@
 //! Each engine is a track. A track has nested slices (submission, batches of both levels, packets,
 //! thread groups) and instants (flushes and invalidations of caches). Times are the model's clock;
 //! one unit is written as one nanosecond. The clock measures the work done, not the time that
-//! hardware would take, and is the same in each run. A counter shows the EU instructions executed.
+//! hardware would take, and is the same in each run. A counter shows the EU instructions of the
+//! threads that have ended; a point is added after each media or GPGPU packet whose threads have
+//! ended.
 //!
 //! Format: Google's "Trace Event Format": an array of objects with `ph` (B begins a slice, E ends
 //! the newest one of its track, i is an instant, C a counter, M names a track), `ts` in
@@ -64,8 +66,8 @@ impl<W: Write> Trace<W> {
         }
     }
 
-    /// Adds an instant with `text`, such as a fault, to the track of an engine at the current time.
-    /// Without an engine, uses the render engine's track.
+    /// Adds an instant with `text`, such as a fault, to the track of an engine at the time of the
+    /// newest event. Without an engine, uses the render engine's track.
     pub fn mark(&mut self, engine: Option<EngineId>, text: &str) {
         if self.result.is_ok() {
             let now = Now { engine: engine.unwrap_or(EngineId::Render), clock: self.clock };

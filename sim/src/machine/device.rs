@@ -50,7 +50,7 @@ pub struct Signal {
     pub context: u32,
 }
 
-/// The GPU's own state.
+/// The state of the GPU that belongs to no context.
 #[derive(Clone, Debug)]
 pub struct Device {
     /// Registers whose home is [`Home::Device`].
@@ -69,8 +69,8 @@ impl Default for Device {
     fn default() -> Self {
         let mut registers = Registers::default();
         for engine in EngineId::ALL {
-            // After reset the write pointer of the status buffer is 7, before the first entry
-            // (Linux i915 gvt/execlist.c).
+            // After reset the write pointer of the context status buffer is 7: entry 0 is written
+            // next (Linux i915 gvt/execlist.c).
             let [pointer] =
                 RingContextStatusPtr { write_pointer: U::MAX, ..RingContextStatusPtr::new() }
                     .pack();
@@ -141,8 +141,9 @@ impl Device {
         self.set_engine(engine, RingSbbaddrUdw::OFFSET, (second >> 32) as u32);
     }
 
-    /// Sets the bit of an interrupt in the identity register of its group, unless the engine or the
-    /// group masks it (2d p.24-32; Linux i915 gt/intel_gt_irq.c).
+    /// Sets the bit of an interrupt in the GT interrupt identity register (IIR) of the engine,
+    /// unless RING_IMR of the engine or the GT interrupt mask register (IMR) masks it (2d p.24-32;
+    /// Linux i915 gt/intel_gt_irq.c).
     pub fn interrupt(&mut self, engine: EngineId, interrupt: Interrupt) {
         let is = |other| interrupt == other;
         let (user, notify, switch) =
@@ -212,7 +213,9 @@ impl Device {
         }
     }
 
-    /// Records a fault in the registers that drivers read.
+    /// Records a fault in the registers that drivers read: a page fault in the fault registers, an
+    /// unknown or malformed packet as an instruction error of its engine. Other faults change no
+    /// register.
     pub fn fault(&mut self, fault: &Fault) {
         let Some(engine) = fault.place().map(|place| place.engine) else { return };
         match fault {

@@ -3,9 +3,9 @@
 //!
 //! An observer gets a [`Drawing`] before the draw ([`Event::Draw`](super::events::Event::Draw)) and
 //! after it ([`Event::DrawEnd`](super::events::Event::DrawEnd)). A drawing computes nothing until
-//! it is asked: [`Drawing::summary`] follows the packets, [`Drawing::color`] and similar functions
-//! make pictures of memory. To get the counts of one draw, subtract the [`Drawing::counters`]
-//! before it from those after it ([`Counters::since`]).
+//! one of its functions is called: [`Drawing::summary`] follows the packets, [`Drawing::color`] and
+//! similar functions make pictures of memory. To get the counts of one draw, subtract the
+//! [`Drawing::counters`] before it from those after it ([`Counters::since`]).
 //!
 //! ```
 //! use genxml_sim::machine::drawing::Counters;
@@ -65,7 +65,8 @@ impl fmt::Debug for Drawing<'_> {
 }
 
 impl Drawing<'_> {
-    /// The newest packet of type `T`; all zero if there was none.
+    /// The newest packet of type `T`; of types with several entries, that of entry 0. All zero if
+    /// there was none.
     pub fn latched<T: Latch + Fixed>(&self) -> T {
         self.state.latched.read(0)
     }
@@ -115,7 +116,7 @@ impl Drawing<'_> {
 pub struct Counters {
     /// Vertices fetched.
     pub vertices: u64,
-    /// Objects (points, lines, triangles, patches) that were assembled from them.
+    /// Objects (points, lines, triangles, patches) that were assembled from the fetched vertices.
     pub primitives: u64,
     /// Vertices shaded.
     pub vs_invocations: u64,
@@ -135,11 +136,11 @@ pub struct Counters {
     pub ps_invocations: u64,
     /// Samples that passed the depth and stencil tests.
     pub depth_passed: u64,
-    /// Threads of all shader stages.
+    /// EU threads that ran to their end, of shader stages and of media and GPGPU packets.
     pub threads: u64,
-    /// EU instructions of these threads.
+    /// EU instructions that these threads executed.
     pub instructions: u64,
-    /// Pixels written to render targets; each target counts.
+    /// Pixels written to render targets, where each target counts, and pixels written by blits.
     pub pixels: u64,
 }
 

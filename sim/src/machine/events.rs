@@ -22,7 +22,8 @@ pub enum Event<'a> {
         /// All of its dwords.
         dwords: &'a [u32],
     },
-    /// The packet needs privilege that its batch does not have. It is not executed.
+    /// The packet needs privilege that its batch does not have. The packet, or the access that
+    /// needs the privilege, is not executed.
     Violation {
         /// The packet.
         at: Place,
@@ -86,13 +87,14 @@ pub enum Event<'a> {
         /// Level of the batch.
         level: u8,
     },
-    /// The packet of the latest [`Event::Packet`] starts threads.
+    /// The packet of the latest [`Event::Packet`], a media or GPGPU packet, starts threads. Draws
+    /// emit [`Event::Draw`] instead.
     Dispatch {
         /// Address of the kernel's first instruction.
         kernel: u64,
     },
-    /// All threads of the packet have ended. Media threads may outlive their packet: their later
-    /// work emits no events.
+    /// All threads of the packet have ended. If media threads outlive their packet, this event is
+    /// not emitted for the packet, and events of the threads follow between those of later packets.
     DispatchEnd {
         /// Address of the kernel's first instruction.
         kernel: u64,

@@ -1,5 +1,5 @@
-//! The access to the machine that a unit gets to execute a packet: memory, state, budget, and the
-//! packet that is being executed.
+//! `Exec`: the parts of the machine that a unit uses while it executes a packet, such as memory,
+//! state and budget.
 
 use super::device::Device;
 use super::drawing::Drawing;
@@ -33,7 +33,8 @@ pub struct Mode {
     pub preempt: bool,
 }
 
-/// Everything that a unit gets to execute a packet.
+/// The parts of the machine that a unit uses while it executes a packet. Functions that execute
+/// packets take it as a parameter.
 pub struct Exec<'a> {
     /// The engine.
     pub engine: EngineId,
@@ -151,9 +152,9 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// True if the command may be executed: it needs no privilege, or its batch has it. Otherwise
-    /// records a violation. Hardware treats a command without the needed privilege as a no-op and
-    /// continues (2d p.198, Command Privilege Violation Error).
+    /// True if the command, or one of its accesses, may be executed: it needs no privilege, or its
+    /// batch has the privilege. Otherwise records a violation. Hardware treats a command without
+    /// the needed privilege as a no-op and continues (2d p.198, Command Privilege Violation Error).
     pub fn allowed(&mut self, needs_privilege: bool) -> bool {
         let allowed = self.mode.privileged || !(needs_privilege && GLOBAL_ACCESS_NEEDS_PRIVILEGE);
         if !allowed {

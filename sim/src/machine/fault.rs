@@ -1,5 +1,5 @@
-//! Faults: everything that ends a submission early. A fault says where it happened, what is wrong,
-//! and what to do about it.
+//! Faults: everything that ends a submission early. A fault says where it happened and what is
+//! wrong.
 
 use super::wait::Wait;
 use crate::mem::{Nearby, PageFault, Va};
@@ -11,7 +11,7 @@ pub use super::place::{InKernel, Place};
 /// A thread that waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// Its number within its thread group; without a group, the number of its slot.
+    /// Its number within its thread group; without a group, the number of its hardware thread slot.
     pub thread: u32,
     /// The instruction that waits.
     pub eu: InKernel,
@@ -23,7 +23,9 @@ pub struct Waiting {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An address where no memory is mapped, or a write to read-only memory.
+    /// An address that cannot be accessed: no memory is mapped there, its page table entry points
+    /// outside physical memory, the address is beyond the end of the address space, or the access
+    /// is a write to read-only memory.
     #[error("{at}: {fault} ({what}){}", near.as_ref().map(|near| format!("; {near}")).unwrap_or_default())]
     Page {
         /// The address and why it could not be used.
@@ -97,7 +99,7 @@ pub enum Fault {
     /// Every engine that has work waits for a semaphore, and no engine can change one.
     #[error("deadlock: {}", waits.iter().map(Wait::to_string).collect::<Vec<_>>().join("; "))]
     Deadlock {
-        /// The semaphore wait of each engine.
+        /// The semaphore wait of each engine that has work.
         waits: Vec<Wait>,
     },
     /// The packet's dwords cannot be parsed.
@@ -224,9 +226,10 @@ pub enum Exception {
     /// An instruction with DebugCtrl, or any instruction while the status bit of an earlier
     /// breakpoint is still set.
     Breakpoint,
-    /// A request from outside ([`Thread::halt`](crate::eu::Thread::halt)), or a write of `cr0.1`.
+    /// A request from outside ([`Thread::halt`](crate::eu::Thread::halt)), or the program set the
+    /// bit of this exception in `cr0.1`.
     ExternalHalt,
-    /// The program set the bit of `cr0.1`.
+    /// The program set the bit of this exception in `cr0.1`.
     Software,
     /// `illegal`, or an operation that does not exist.
     IllegalOpcode,

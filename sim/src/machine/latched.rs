@@ -1,16 +1,17 @@
-//! Latched state: the newest packet of each kind, unchanged. The attribute `latch` of the
-//! specification says which packets and structures are kept, and which field selects the entry of a
-//! table.
+//! Latched state: the newest packet of each type, unchanged. Some types have several entries, such
+//! as one 3DSTATE_SO_BUFFER for each buffer; then the newest packet of each entry is kept. The
+//! attribute `latch` of the specification says which packets and structures are kept, and which
+//! field selects the entry.
 
 use genxml::gen8::{LATCH_DWORDS, LATCH_SLOTS};
 use genxml_core::Fixed;
 use genxml_core::latch::{Latch, Slots};
 
-/// The newest packet of each kind and entry.
+/// The newest packet of each latched type; of types with several entries, of each entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Latched(Box<Store>);
 
-/// Storage for all kinds and entries. Dwords after the end of a packet are zero.
+/// Storage for all types and their entries. Dwords after the end of a packet are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Store {
     dwords: [u32; LATCH_DWORDS],
@@ -25,8 +26,8 @@ impl Default for Latched {
 }
 
 impl Latched {
-    /// Replaces the packet of the same kind and entry. The parser has checked that the packet is
-    /// not longer than the longest of its kind.
+    /// Replaces the packet of the same type and entry. The parser has checked that the packet is
+    /// not longer than the longest of its type. `slots` describes the storage of the type.
     pub fn keep(&mut self, slots: Slots, packet: &[u32]) {
         let entry = slots.entry(packet);
         let (start, room) = place(slots, entry);
@@ -37,8 +38,8 @@ impl Latched {
         self.0.lengths[usize::from(slots.first) + entry] = length as u16;
     }
 
-    /// The newest packet of type `T` for an entry (0 if the type has a single one), if there was
-    /// one.
+    /// The newest packet of type `T` for an entry (0 if the type has a single entry). `None` if
+    /// there was none, or if the type has no such entry.
     pub fn get<T: Latch>(&self, entry: usize) -> Option<&[u32]> {
         if entry >= usize::from(T::SLOTS.entries) {
             return None;
@@ -54,7 +55,7 @@ impl Latched {
     }
 }
 
-/// First dword and number of dwords of an entry.
+/// First dword and number of dwords of an entry in `Store::dwords`.
 fn place(slots: Slots, entry: usize) -> (usize, usize) {
     let room = usize::from(slots.dwords);
     (usize::from(slots.offset) + entry * room, room)

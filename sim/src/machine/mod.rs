@@ -1,9 +1,9 @@
 //! The machine that units work on: registers, latched packets, the device, events and faults. It
 //! depends on no unit.
 //!
-//! * [`exec`]: the access to the machine that a unit gets to execute a packet;
+//! * [`exec`]: the parts of the machine that a unit uses while it executes a packet;
 //! * [`state`]: the state of a context that packets set; [`latched`]: the newest packet of each
-//!   kind; [`slots`]: state that units own;
+//!   type; [`slots`]: state that units own;
 //! * [`registers`]: which registers exist and how they are written; [`device`]: registers of the
 //!   GPU, interrupts, errors;
 //! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in

@@ -3,7 +3,8 @@
 use crate::mem::AddressSpace;
 use crate::mem::overlay::Overlay;
 
-/// Overlays and forks of address spaces that later parts reuse. A clone is empty.
+/// Overlays and forks of address spaces that later parts of parallel work reuse. A clone of the
+/// pool is empty.
 #[derive(Debug, Default)]
 pub(crate) struct OverlayPool(Vec<(Overlay, AddressSpace)>);
 

@@ -44,7 +44,7 @@ pub trait Work: Sync {
     /// Number of items.
     fn items(&self) -> u64;
 
-    /// Runs items.
+    /// Runs the items of a range, in order.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread.
@@ -71,7 +71,7 @@ pub trait Work: Sync {
 /// Work of the first items, in units of [`crate::machine::watchdog`]. They run in order, to measure
 /// the work of an item.
 const SAMPLE: u64 = 20_000;
-/// Work of a part: a millisecond or more. So a part costs much more than its overlay.
+/// Work of a part of full size: about a millisecond. So a part costs much more than its overlay.
 const PART: u64 = 1_000_000;
 /// Work of a part at the start of a walker or draw, and after an abort. It is small, so that little
 /// is lost if items have to run in order. It doubles with every wave without an abort.
@@ -85,7 +85,7 @@ const WHOLE_PARTS: u64 = 14;
 /// Largest factor by which a wave grows once its parts have full size. In long waves host threads
 /// wait for each other less often.
 const MAX_WAVE_LENGTH: u64 = 4;
-/// Minimum work for which host threads are started.
+/// Minimum remaining work for which host threads are started.
 const MIN_PARALLEL_WORK: u64 = 1_000_000;
 /// A part is aborted if its work is more than this many times the expected work.
 const MAX_WORK_RATIO: u64 = 32;
@@ -97,7 +97,7 @@ const COMMITS_PER_ABORT: u64 = 16;
 /// Runs all items.
 ///
 /// # Errors
-/// Any [`Fault`] of a thread, the first one in order.
+/// The [`Fault`] of the first item, in order, that has one. The items after it have no effect.
 pub fn run<W: Work>(exec: &mut Exec<'_>, work: &W, worker: &mut W::Worker) -> Result<(), Fault> {
     let items = work.items();
     let serial = exec.listener.is_some() || exec.device.threads < 2 || exec.mode.global_only;
@@ -166,7 +166,7 @@ fn cut(items: Range<u64>, size: u64, width: u64) -> Vec<Range<u64>> {
 /// A range of items that runs speculatively.
 struct Part<W: Work> {
     items: Range<u64>,
-    /// The report that its worker returned.
+    /// The report that its worker returned; `None` before the part has run.
     report: Option<W::Report>,
     space: AddressSpace,
     overlay: Overlay,
@@ -196,7 +196,8 @@ struct Shared<'a, W: Work> {
 struct HostThread<W: Work> {
     worker: W::Worker,
     state: State,
-    /// Stands for the device: EU threads access neither its registers nor the global table.
+    /// A placeholder, as is `ggtt`: EU threads access neither registers of the GPU nor the global
+    /// table.
     device: Device,
     ggtt: AddressSpace,
 }

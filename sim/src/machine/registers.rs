@@ -66,7 +66,7 @@ impl Registers {
         }
     }
 
-    /// All registers that are not 0, in order, by byte offset.
+    /// The byte offset and value of each register that is not 0, in the order of the offsets.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.0.iter().enumerate().flat_map(|(index, page)| {
             let values = page.iter().flat_map(|page| page.iter().enumerate());
@@ -143,8 +143,8 @@ const OF_THE_CONTEXT: [&str; 12] = [
     "CS_GPR",
 ];
 
-/// Registers that are not at the base of an engine and that belong to the GPU. All registers from
-/// [`DISPLAY`] on belong to the GPU too.
+/// Registers that are not at the base of an engine and that belong to the GPU. All registers of the
+/// specification from [`DISPLAY`] on belong to the GPU too.
 const OF_THE_DEVICE: [&str; 14] = [
     "PGETBL_CTL",
     "FAULT_REG",

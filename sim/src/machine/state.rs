@@ -1,5 +1,5 @@
 //! The state that packets set for later packets: registers, base addresses, latched packets, and
-//! one slot for each unit's own state.
+//! the state that units own.
 
 use super::latched::Latched;
 use super::registers::Registers;
@@ -26,7 +26,7 @@ pub struct State {
     pub interface_descriptors: InterfaceDescriptors,
     /// Registers that were written; all others read 0.
     pub registers: Registers,
-    /// The newest packet of each kind of latched state, for draws.
+    /// The newest packet of each latched type, for draws.
     pub latched: Latched,
     /// True while MI_SET_PREDICATE makes the streamer skip packets.
     pub skips: bool,

@@ -5,7 +5,7 @@ use genxml::engine::EngineId;
 /// Counts of one submission, or the sum of several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Batches entered: the submitted one and each MI_BATCH_BUFFER_START.
+    /// Batches entered: those of submissions, and those that MI_BATCH_BUFFER_START starts.
     pub batches: u64,
     /// Packets executed.
     pub packets: u64,
@@ -25,7 +25,8 @@ pub struct Stats {
     pub bytes_read: u64,
     /// Bytes that commands and shared functions wrote.
     pub bytes_written: u64,
-    /// Commands that were not executed because they need privilege that their batch does not have.
+    /// Accesses of commands that were not executed because they need privilege that the batch does
+    /// not have.
     pub violations: u64,
     /// Commands for hardware that the model does not have. They change nothing.
     pub without_effect: u64,
@@ -57,7 +58,7 @@ impl std::ops::AddAssign for Stats {
 }
 
 /// Counts of speculative parts. Unlike all other results, these counts depend on the number of host
-/// threads. They do not depend on time.
+/// threads. They do not depend on the timing of the host threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Speculation {
     /// Parts whose result was used.

@@ -27,7 +27,7 @@ pub fn ticks(clock: u64) -> u64 {
     (clock / UNITS_PER_TICK) & ((1 << 36) - 1)
 }
 
-/// The budget is used up.
+/// The turn of a thread, or the budget, is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exhausted;
 
@@ -68,7 +68,8 @@ impl Budget {
         }
     }
 
-    /// Spends units beyond the turn, because only an instruction can end a turn.
+    /// Spends units that the turn does not have: ends the turn, and takes the units from the rest
+    /// of the budget. Fails if there is no turn.
     #[cold]
     fn more(&mut self, units: u64) -> Result<(), Exhausted> {
         if self.beyond == 0 {

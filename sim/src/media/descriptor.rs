@@ -118,7 +118,9 @@ impl Dispatch {
     }
 
     /// Appends the constants of thread `thread` of a group to `payload`: the registers that all
-    /// threads share, and the thread's own registers. In memory, the shared registers come first.
+    /// threads share, and the thread's own registers. In memory, the shared registers come first;
+    /// in the payload too, except for indirect data
+    /// (assumptions::INDIRECT_DATA_OF_A_THREAD_COMES_FIRST).
     pub fn push_shares(&self, payload: &mut Vec<u8>, thread: usize) {
         let shared = self.descriptor.cross_thread_constant_data_read_length.get() as usize;
         let own = self.descriptor.constant_indirect_urb_entry_read_length.get() as usize;
@@ -144,7 +146,7 @@ impl Dispatch {
         payload.resize(length, 0);
     }
 
-    /// Refuses a payload of more `registers` than the register file has.
+    /// Refuses a payload of `registers` registers if the register file has fewer.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the payload is too long.
@@ -159,14 +161,13 @@ impl Dispatch {
         Ok(())
     }
 
-    /// Number of scratch slots: the largest number of running threads that have scratch space of
-    /// their own.
+    /// Number of scratch slots: the areas of scratch space of which each running thread gets one.
     pub fn scratch_slots(&self) -> u64 {
         self.vfe.maximum_number_of_threads.get().min(MAX_FFTID)
     }
 
-    /// Scratch space of a slot, as an offset from General State Base Address. The slots are
-    /// contiguous.
+    /// Address of the scratch space of scratch slot `slot`, as an offset from General State Base
+    /// Address. The scratch spaces of all slots are contiguous.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the address of a slot does not fit the thread's header.
@@ -179,14 +180,15 @@ impl Dispatch {
         let at = base.wrapping_add(slot << (10 + self.vfe.per_thread_scratch_space.get()));
         Address::new(at).map_err(|_| {
             let why = format!(
-                "the address of slot {slot} is {at:#x}, which does not fit the 32 bits of r0.5 (2d)"
+                "the address of scratch slot {slot} is {at:#x}, which does not fit the 32 bits \
+                of r0.5 (2d)"
             );
             exec.bad_field("Scratch Space Base Pointer", base, why)
         })
     }
 
     /// Sets all fields of `launch`, the state that a thread starts with, except the payload.
-    /// `number` is the number of the thread's slot, `fftid` the number of its scratch slot.
+    /// `number` is the number of the hardware thread, `fftid` the number of its scratch slot.
     pub fn launch(&self, launch: &mut Launch, mask: u32, number: u32, fftid: u64) {
         // The vector mask enables all four channels of each group of four with a live channel
         // (004:3000ff).

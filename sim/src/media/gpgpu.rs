@@ -109,7 +109,7 @@ pub struct Worker {
     slots: Slots,
     launch: Launch,
     /// Scratch slot of each thread of the group, by thread number. Used only if there are fewer
-    /// slots than threads.
+    /// scratch slots than threads.
     taken: Vec<u64>,
 }
 

@@ -25,7 +25,7 @@ use pool::{Pool, URB_ROWS};
 
 pub use pool::is_idle;
 
-/// URB registers that hold interface descriptors (2a p.512).
+/// Number of URB registers that hold interface descriptors (2a p.512).
 const DESCRIPTOR_ROWS: u64 = 64;
 
 /// Runs all threads of a GPGPU_WALKER to their end.
@@ -76,7 +76,8 @@ pub fn dispatch_object_walker(
 /// and latches the packet.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] for sizes that do not fit the URB; any [`Fault`] of the threads.
+/// [`Fault::BadPacket`] for sizes that do not fit the URB, or a stack that does not fit the
+/// scratch space of a thread; any [`Fault`] of the threads.
 pub fn vfe_state(exec: &mut Exec<'_>, packet: &MediaVfeState) -> Result<(), Fault> {
     drain(exec)?;
     let (entries, size) =
@@ -121,8 +122,8 @@ pub fn clear(exec: &mut Exec<'_>) {
     exec.state.slots.get_mut::<Pool>().reset();
 }
 
-/// Gives each media thread that does not wait one turn; called while the command streamer waits.
-/// True if a thread started or made progress.
+/// Starts the media threads that can start, and gives each thread that does not wait one turn;
+/// called while the command streamer waits. True if a thread started or made progress.
 ///
 /// # Errors
 /// Any [`Fault`] of the threads.

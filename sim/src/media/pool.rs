@@ -3,10 +3,11 @@
 //! something that a later packet brings.
 //!
 //! Root threads start in the order of their packets. A root thread that cannot start yet delays all
-//! root threads after it. It cannot start if no slot, URB entry or barrier is free, if a scoreboard
-//! dependency has not ended, if the fence of a persistent root thread is still up, or if it waits
-//! for the message of another thread. Each thread gets its first turn as soon as it starts.
-//! Therefore threads that neither wait nor need a second turn run one after the other.
+//! root threads after it. It cannot start if the maximum number of threads is running, if no URB
+//! entry or barrier is free, if a dependency on a stalling scoreboard has not ended, if the fence
+//! of a persistent root thread is still up, or if it waits for the message of another thread. Each
+//! thread gets its first turn as soon as it starts. Therefore threads that neither wait nor need a
+//! second turn run one after the other.
 
 use super::descriptor::{Dispatch, REGISTER};
 use super::scoreboard::{Position, Scoreboard};
@@ -48,8 +49,8 @@ pub struct Root {
     pub fence: bool,
     /// The thread group to which the thread belongs, if any.
     pub group: Option<GroupKey>,
-    /// True if the constants are divided among its group: registers for all threads, then registers
-    /// for each thread.
+    /// True if the constants are divided among the threads of its group: registers for all threads,
+    /// then registers for each thread.
     pub split: bool,
     /// True if the thread is the last one of its group.
     pub last: bool,
@@ -102,9 +103,9 @@ struct Child {
 }
 
 /// Maximum number of root threads that wait for their start. If a packet adds more, running threads
-/// continue until fewer wait. The fixed functions of hardware also have a queue of limited length.
-/// The order of starts does not change: threads of a later packet never start before those of an
-/// earlier one.
+/// continue until at most this number wait. The fixed functions of hardware also have a queue of
+/// limited length. The order of starts does not change: threads of a later packet never start
+/// before those of an earlier one.
 const QUEUE: usize = 256;
 
 /// Registers of the URB that media and GPGPU threads use: 64 KiB (2a p.512).
@@ -226,7 +227,7 @@ impl Pool {
     }
 
     /// Appends a root thread, then starts all threads that can start. If more than `QUEUE` root
-    /// threads wait for their start, running threads continue until fewer wait.
+    /// threads wait for their start, running threads continue until at most `QUEUE` wait.
     ///
     /// # Errors
     /// Any [`Fault`] of a thread; [`Fault::Stuck`] if too many root threads wait and no thread

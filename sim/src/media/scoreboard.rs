@@ -23,7 +23,7 @@ pub struct Position {
 /// The distances at which a thread depends on others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scoreboard {
-    /// True if threads start at once and wait for their dependencies when they execute `sendc`.
+    /// True if threads start regardless of their dependencies and wait for them at `sendc`.
     /// False if a thread starts only after its dependencies have ended.
     pub non_stalling: bool,
     mask: u8,

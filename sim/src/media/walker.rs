@@ -47,17 +47,17 @@ pub struct Walk {
     pub global_outer: Vector,
     /// Distance from block to block.
     pub global_inner: Vector,
-    /// Iterations of the global outer loop, minus one.
+    /// Maximum number of iterations of the global outer loop, minus one.
     pub global_count: u32,
     /// First position in a block.
     pub local_start: Vector,
     /// Distance from one start of the middle loop to the next.
     pub local_outer: Vector,
-    /// Iterations of the local outer loop, minus one.
+    /// Maximum number of iterations of the local outer loop, minus one.
     pub local_count: u32,
     /// Distance from one start of the local inner loop to the next.
     pub middle: Vector,
-    /// Iterations of the middle loop, minus one.
+    /// Maximum number of iterations of the middle loop, minus one.
     pub extra_steps: u32,
     /// Distance from position to position.
     pub local_inner: Vector,
@@ -188,8 +188,9 @@ impl Walk {
             && corner.y + self.block.y > 0
     }
 
-    /// The first block of a global inner loop that starts at `corner`. If `corner` lies outside the
-    /// whole walk and the loop's steps lead towards the walk, skips the steps outside.
+    /// The first block of a global inner loop that starts at `corner`. Skips a block while, in X or
+    /// in Y, it lies outside the whole walk and the loop's step leads towards the walk. A block
+    /// that ends exactly at the start of the walk is not skipped.
     fn block_in_reach(&self, mut corner: Vector) -> Vector {
         let step = self.global_inner;
         while (corner.x >= self.resolution.x && step.x < 0)
@@ -202,9 +203,9 @@ impl Walk {
         corner
     }
 
-    /// The first position of a local inner loop that starts at `position` in a block of `size`. If
-    /// `position` lies outside the block and the loop's steps lead towards the block, skips the
-    /// steps outside.
+    /// The first position of a local inner loop that starts at `position` in a block of `size`.
+    /// Skips a position while, in X or in Y, it lies outside the block and the loop's step leads
+    /// towards the block.
     fn position_in_reach(&self, mut position: Vector, size: Vector) -> Vector {
         let step = self.local_inner;
         while (position.x >= size.x && step.x < 0)
@@ -227,7 +228,7 @@ impl Walk {
             x: self.block.x.min(self.resolution.x),
             y: self.block.y.min(self.resolution.y),
         };
-        // True if each block has one position, and if the walk has one block.
+        // `one_position`: each block has at most one position. `one_block`: the walk has one block.
         let one_position = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part.x <= 1 && part.y <= 1;
         let one_block = LOOPS_OF_ONE_POSITION_NEED_NO_WAY && part == self.resolution;
         match () {

@@ -3,8 +3,8 @@
 //! The model has no caches: every unit sees every write at once. Hardware does not promise that, so
 //! a batch that relies on it works in the model but may fail on hardware. To detect such a batch,
 //! command streamers record what PIPE_CONTROL, MI_FLUSH_DW and similar commands flush. Each
-//! recorded call is an [`Epoch`]. A write from before an epoch is visible to other units if its
-//! cache was flushed in that epoch or later.
+//! recorded call is an [`Epoch`]. A write from before an epoch is visible to other units if the
+//! cache that held it was flushed in that epoch or later.
 //!
 //! ```
 //! use genxml_sim::EngineId;

@@ -7,7 +7,7 @@ use genxml::gen8::memory::{
     PageTableEntry,
 };
 
-/// The fields of an entry that the model uses.
+/// The fields of a page table entry that the model uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) present: bool,
@@ -91,8 +91,8 @@ impl Entry {
     }
 
     /// Splits entry `bits` of a page directory, which maps one page of 2 MiB, into the 512 entries
-    /// of a page table that map the same memory. Fields that both kinds of entry have keep their
-    /// values.
+    /// of a page table that map the same memory. Other fields that both kinds of entry have keep
+    /// their values.
     pub(super) fn split(bits: u64) -> impl Iterator<Item = u64> {
         let large = PageDirectoryEntry::unpack_lossy(&halves(bits));
         let base = large.address.get() & !((1 << 21) - 1);

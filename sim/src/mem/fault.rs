@@ -32,8 +32,9 @@ pub enum Tables {
 pub enum Cause {
     /// The entry of this level (4 = root ... 1 = page table) is not present.
     NotPresent(u8),
-    /// The entry of this level points outside physical memory. One level above the highest stands
-    /// for a register: PDP0, or the PDP register for the GiB of the address.
+    /// The entry of this level points outside physical memory. Level 5 of a space with four levels
+    /// stands for register PDP0; level 3 of a space with three levels stands for the PDP register
+    /// for the GiB of the address.
     BadFrame(u8),
     /// The entry of this level forbids writing.
     ReadOnly(u8),

@@ -1,5 +1,5 @@
-//! A map from frame numbers to slots: a tree of four levels with 512 entries per node, like the
-//! page tables themselves.
+//! A map from frame numbers to the slots where the frames are stored: a tree of four levels with
+//! 512 entries per node, like the page tables themselves.
 
 /// The storage of a frame: a block and a page of that block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

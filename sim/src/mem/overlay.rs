@@ -54,7 +54,7 @@ type FrameSet = HashSet<u64, BuildHasherDefault<FrameHasher>>;
 #[derive(Debug, Default)]
 pub struct Overlay {
     records: RefCell<Vec<Record>>,
-    /// Records by frame number.
+    /// Indices into `records`, by frame number.
     index: RefCell<FrameMap<u32>>,
     /// Copies of the pages that were written, by record number.
     copies: Vec<Option<Box<Copied>>>,
@@ -96,7 +96,7 @@ fn mark(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     mark_words(bits, hidden, at, length);
 }
 
-/// Does what [`mark`] does, for bits in more than one word.
+/// Does what [`mark`] does, for bits in any number of words.
 #[inline(never)]
 fn mark_words(bits: &mut Bits, hidden: Option<&Bits>, at: usize, length: usize) {
     let end = at.saturating_add(length).min(PAGE as usize);
@@ -131,7 +131,8 @@ impl Overlay {
         self.ordered.get()
     }
 
-    /// The page of `address`; records a read of `length` bytes.
+    /// The page of `address`, with the part's own writes. Records a read of `length` bytes, up to
+    /// the end of the page.
     #[inline(always)]
     pub(super) fn read<'m>(
         &'m self,
@@ -156,7 +157,8 @@ impl Overlay {
         Ok(copied.map_or_else(|| mem.page(cached.slot), |copied| &copied.bytes))
     }
 
-    /// The part's copy of the page of `address`; records a write of `length` bytes.
+    /// The part's copy of the page of `address`. Records a write of `length` bytes, up to the end
+    /// of the page.
     #[inline(always)]
     pub(super) fn write(
         &mut self,
@@ -219,8 +221,8 @@ impl Overlay {
         }
     }
 
-    /// Reads an entry of a page table from memory. The part's own writes to tables are not seen
-    /// here; a part that writes a table is not valid anyway.
+    /// Reads an entry of a page table from memory, without the part's own writes: a part that
+    /// writes a table that it walks is not valid anyway.
     fn entry(&self, mem: &Memory, at: u64) -> Option<u64> {
         let bits = mem.read_u64(at)?;
         let index = self.record(at / PAGE) as usize;
@@ -250,8 +252,9 @@ impl Overlay {
             .filter_map(|(record, copied)| Some((record, copied.as_deref()?)))
     }
 
-    /// Copies the part's writes into memory, and its translations from `own` into `space`. Call
-    /// this only if `written` admits the part.
+    /// Copies the part's writes to memory, and the translations in its TLB `own` to `space`. Adds
+    /// its writes and the tables that it walked to `written`. Call this only if `written` admits
+    /// the part.
     pub fn commit(
         &self,
         mem: &mut Memory,
@@ -350,8 +353,9 @@ impl Written {
     }
 
     /// True if the part's result is the same as if it had run after all committed parts. This holds
-    /// if the part read nothing that the committed parts wrote, wrote to no page table, depends on
-    /// nothing but memory, and if memory has room for the frames that it newly writes.
+    /// if the part read nothing that the committed parts wrote, wrote to no page table that it or
+    /// the TLB used, depends on nothing but memory, and if memory has room for the frames that it
+    /// is the first to write.
     pub fn admits(&self, mem: &Memory, part: &Overlay) -> bool {
         let records = part.records.borrow();
         let stale = |record: &Record| {

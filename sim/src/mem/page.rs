@@ -203,7 +203,8 @@ unsafe fn gather(from: *mut u8, out: &mut [u8]) {
     out.copy_from_slice(&value.to_le_bytes()[..out.len()]);
 }
 
-/// Copies bytes one by one up to a multiple of 8, then eight at once.
+/// Copies one byte at a time up to the first address that is a multiple of 8, then eight bytes at a
+/// time, then the remaining bytes (fewer than 8) one at a time.
 ///
 /// # Safety
 /// As for [`load`].
@@ -257,7 +258,8 @@ unsafe fn store(bytes: &[u8], to: *mut u8) {
     }
 }
 
-/// Writes bytes one by one up to a multiple of 8, then eight at once.
+/// Writes one byte at a time up to the first address that is a multiple of 8, then eight bytes at a
+/// time, then the remaining bytes (fewer than 8) one at a time.
 ///
 /// # Safety
 /// As for [`store`].
@@ -285,8 +287,8 @@ unsafe fn store_unaligned(bytes: &[u8], to: *mut u8) {
 mod tests {
     use super::*;
 
-    /// Oracle: a slice of bytes. At every offset and length in a window, reads and writes do what
-    /// they do to the slice, and other bytes do not change.
+    /// Oracle: a slice of bytes. Near both ends of a page, for lengths up to 36, reads and writes
+    /// do what they do to the slice, and other bytes do not change.
     #[test]
     fn ranges() {
         let bytes: [u8; SIZE] = std::array::from_fn(|n| (n % 251) as u8);

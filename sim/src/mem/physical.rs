@@ -53,7 +53,7 @@ impl Frames {
     }
 
     /// `count` of these frames, after the first `skip`: a buffer that is part of a larger one.
-    /// `None` if there are fewer frames.
+    /// `None` if there are fewer than `skip + count` frames.
     pub const fn part(self, skip: u64, count: u64) -> Option<Frames> {
         match skip.checked_add(count) {
             Some(end) if end <= self.count => Some(Frames { first: self.first + skip, count }),
@@ -62,7 +62,8 @@ impl Frames {
     }
 }
 
-/// The error of an allocation that needs more frames than are left.
+/// The error of an allocation for which the limit leaves too few frames, the host has no memory, or
+/// there are no frame numbers left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{asked} more pages of 4 KiB do not fit: {used} of {limit} are in use")]
 pub struct OutOfMemory {
@@ -121,7 +122,8 @@ impl Block {
         }
     }
 
-    /// The page at `index`, to be accessed at once; `None` if the block has fewer pages.
+    /// The page at `index`, for an access during the current call; `None` if the block has no such
+    /// page.
     #[inline(always)]
     fn page(&self, index: u32) -> Option<&Page> {
         match self {
@@ -202,9 +204,10 @@ impl Memory {
         }
     }
 
-    /// Makes all physical addresses below `bytes` memory, as in a machine. A frame that was never
-    /// written reads as zeros and is allocated on the first write, within the limit. Without this
-    /// call, page tables can lead only to frames that were written, allocated or adopted before.
+    /// Makes all physical addresses below `bytes` memory, as in a machine, but at most 512 GiB. A
+    /// frame that was never written reads as zeros and is allocated on the first write, within the
+    /// limit. Without this call, page tables can lead only to frames that were written, allocated
+    /// or adopted before.
     pub fn install(&mut self, bytes: u64) {
         self.installed = (bytes / PAGE).min(FIRST_OWN_FRAME);
     }
@@ -212,7 +215,8 @@ impl Memory {
     /// Allocates `count` zeroed frames with consecutive numbers.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if the limit is exceeded or the host's allocation fails.
+    /// [`OutOfMemory`] if the limit is exceeded, the host's allocation fails, or there are no frame
+    /// numbers left.
     pub fn alloc(&mut self, count: u64) -> Result<Frames, OutOfMemory> {
         if count == 0 {
             return Ok(Frames { first: self.next, count });
@@ -406,7 +410,8 @@ impl Memory {
         OutOfMemory { asked, used: self.used, limit: self.limit }
     }
 
-    /// Consecutive free numbers: the first hole that is large enough, or new ones.
+    /// Takes `count` consecutive free frame numbers from the first hole that is large enough, or
+    /// new ones.
     fn numbers(&mut self, count: u64) -> Result<Frames, OutOfMemory> {
         if let Some(index) = self.holes.iter().position(|hole| hole.count >= count) {
             let hole = &mut self.holes[index];
@@ -470,8 +475,8 @@ fn not_own() -> ! {
     panic!("frames of memory that the host supplies have no slice: read them by physical address")
 }
 
-/// Splits `length` bytes from `address` on at page boundaries. Yields the address of each piece and
-/// its range in the bytes.
+/// Splits `length` bytes from `address` on at page boundaries. Yields, for the bytes in each page,
+/// the address of the first one and their range within the `length` bytes.
 fn runs(address: u64, length: usize) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

@@ -20,7 +20,7 @@ use std::cell::{Cell, OnceCell};
 /// Number of translations that the TLB of a space holds.
 const TLB_ENTRIES: usize = 512;
 
-/// Entries of the global table: they map 4 GiB and take 8 MiB (gen8_facts 1.1).
+/// Number of entries of the global table: they map 4 GiB and take 8 MiB (gen8_facts 1.1).
 pub const GLOBAL_ENTRIES: u64 = 1 << 20;
 
 /// Memory within this distance, in bytes, is near an address.
@@ -45,7 +45,7 @@ const NOTHING: Cached = Cached { page: u64::MAX, slot: Slot::NOWHERE, record: 0,
 enum Root {
     Four(u64),
     Three([u64; 4]),
-    /// The entries, up to the last one that was written.
+    /// The entries, up to the highest one that was written.
     Global(Vec<u64>),
 }
 
@@ -54,7 +54,7 @@ enum Root {
 pub struct Mapping {
     /// Physical address of the byte.
     pub physical: u64,
-    /// Bytes of the page that the entry maps: 4 KiB, 64 KiB or 2 MiB.
+    /// Size of the mapped page in bytes: 4 KiB, 64 KiB or 2 MiB.
     pub page: u64,
     /// The level whose entry forbids writing, the highest such level; `None` if writing is allowed.
     pub read_only: Option<u8>,
@@ -64,13 +64,13 @@ pub struct Mapping {
 
 /// An entry that the global table does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the global table has no entry {0:#x}: it has {GLOBAL_ENTRIES:#x}")]
+#[error("the global table has no entry {0:#x}: it has {GLOBAL_ENTRIES:#x} entries")]
 pub struct NoGlobalEntry(pub u64);
 
 /// An address space.
 ///
-/// A space remembers 512 translations, as a TLB does. A write to a page table in memory does not
-/// change remembered translations: the new entry takes effect if its page is not remembered, or
+/// A space remembers up to 512 translations, as a TLB does. A write to a page table in memory does
+/// not change remembered translations: the new entry takes effect if its page is not remembered, or
 /// after [`forget`](Self::forget), which is what a TLB invalidation does. [`map`](Self::map),
 /// [`unmap`](Self::unmap) and [`write_global_entry`](Self::write_global_entry) drop the
 /// translations that they change.
@@ -417,7 +417,7 @@ impl AddressSpace {
         }
     }
 
-    /// The table where the walk to `address` begins, and its level.
+    /// Physical address and level of the table where the walk to `address` begins.
     fn start(&self, address: u64) -> Result<(u64, u8), Cause> {
         match self.root {
             Root::Four(root) => Ok((root, 4)),
@@ -427,7 +427,8 @@ impl AddressSpace {
         }
     }
 
-    /// Walks the tables for `address` (48 bits). `read` returns the entry at a physical address.
+    /// Walks the tables for `address` (48 bits). `read` returns the entry at a physical address, or
+    /// `None` if no memory is there.
     #[inline]
     pub(super) fn walk(
         &self,
@@ -477,8 +478,8 @@ impl AddressSpace {
         Some((last, level_of(mapping.ok()?.page)))
     }
 
-    /// Physical address of the page table for `address`. Allocates missing tables and splits large
-    /// pages.
+    /// Physical address of the page table for `address`. Allocates missing tables and splits a
+    /// large page that contains `address`.
     fn make_table(&mut self, mem: &mut Memory, address: u64) -> Result<u64, OutOfMemory> {
         let Ok((mut table, top)) = self.start(address) else { return Ok(0) };
         for level in (2..=top).rev() {

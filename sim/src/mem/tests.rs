@@ -20,7 +20,7 @@ fn setup() -> (Memory, AddressSpace) {
     (mem, space)
 }
 
-/// Addresses near the borders of every level, so that tables are shared and split.
+/// Addresses near the borders between tables of every level, so that some ranges lie in two tables.
 fn addresses() -> impl Strategy<Value = u64> {
     let border = prop_oneof![
         Just(0u64),
@@ -67,7 +67,7 @@ proptest! {
         let (mut mem, mut space) = setup();
         let base = (1 << 47) - PAGE;
         for page in 0..3 {
-            // Frames in reverse order: neighbours in the space are not neighbours in memory.
+            // Frames in reverse order: bytes that cross a page are not consecutive in memory.
             let frames = mem.alloc(1).unwrap();
             space.map(&mut mem, base + (2 - page) * PAGE, frames, true).unwrap();
         }
@@ -165,8 +165,9 @@ fn memory_is_limited_and_reused() {
     assert!(mem.alloc(u64::MAX).is_err());
 }
 
-/// The host allocates pages of a buffer when they are touched: the resident memory of the process,
-/// as Linux reports it, does not grow by a buffer that was never written.
+/// The host allocates pages of a buffer only when they are touched: after one byte of a 6 GiB
+/// buffer was written, the resident memory of the process, as Linux reports it, grew by less than 3
+/// GiB.
 #[cfg(target_os = "linux")]
 #[test]
 fn untouched_memory_costs_nothing() {
@@ -330,7 +331,7 @@ fn global_table() {
 }
 
 /// Mapping a small page into a page of 2 MiB does not change the rest of the large page. Unmapping
-/// one of its small pages unmaps the whole large page. Oracle: addresses counted by hand.
+/// 4 KiB of a large page unmaps the whole large page. Oracle: addresses counted by hand.
 #[test]
 fn large_pages_are_taken_apart() {
     let (mut mem, mut space) = setup();

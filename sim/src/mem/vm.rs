@@ -196,8 +196,8 @@ impl<'a> Vm<'a> {
         self.page_to_write(start, PAGE as usize).map_err(of_address)
     }
 
-    /// The memory mapped near the address of a fault; `None` if the address itself is mapped or
-    /// nothing is mapped near it.
+    /// The memory mapped near the address of a fault; `None` if nothing is mapped near it, or if
+    /// the cause of the fault is not a missing mapping.
     #[cold]
     pub fn nearby(&self, fault: &PageFault) -> Option<Nearby> {
         let mem = match &self.target {

@@ -60,7 +60,7 @@ impl Rect {
     /// All possible pixels: surfaces have at most 16384 columns and rows.
     pub const SCREEN: Rect = Rect { x0: 0, y0: 0, x1: 16384, y1: 16384 };
 
-    /// The rectangle whose last column and row are `x1` and `y1`, as in state. It is empty if the
+    /// The rectangle whose last column and row are `x1` and `y1`, as in packets. It is empty if the
     /// last column or row is before the first.
     #[must_use]
     pub const fn inclusive(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
@@ -90,7 +90,8 @@ impl Rect {
         }
     }
 
-    /// Number of blocks of 8x8 pixels that the rectangle touches; valid only if it is not empty.
+    /// Number of aligned blocks of 8x8 pixels that the rectangle touches. The rectangle must not be
+    /// empty.
     #[must_use]
     pub fn blocks(self) -> u64 {
         let along = |from: i32, to: i32| (((to + 7) >> 3) - (from >> 3)).max(0) as u64;

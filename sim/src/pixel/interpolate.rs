@@ -35,9 +35,9 @@ impl Position {
 struct Plane {
     /// Value at the origin of the planes.
     at: f64,
-    /// Change by 1/16 pixel to the right.
+    /// Change of the value from one position to the next, 1/16 pixel to the right.
     dx: f64,
-    /// Change by 1/16 pixel down.
+    /// Change of the value from one position to the next, 1/16 pixel down.
     dy: f64,
 }
 
@@ -57,9 +57,9 @@ impl Plane {
 pub struct Corner {
     /// Position, depth and 1/w.
     pub screen: ScreenVertex,
-    /// Weights with perspective.
+    /// Weights of the original vertices, for values that are interpolated with perspective.
     pub weights: [f32; 3],
-    /// Weights for values that are linear on the screen.
+    /// Weights of the original vertices, for values that are linear on the screen.
     pub linear: [f32; 3],
 }
 
@@ -105,7 +105,8 @@ fn sixteenths(p: Point) -> [f64; 2] {
 impl Planes {
     /// Planes with the slopes that `gradient` computes from the values at the corners.
     fn new(corners: &[Corner], gradient: impl Fn([f64; 3]) -> [f64; 2]) -> Planes {
-        // With two corners, a line, the third repeats the second, and `gradient` ignores it.
+        // With fewer than three corners, the last one is repeated, and `gradient` ignores the
+        // repeated ones.
         let corner = |i: usize| &corners[i.min(corners.len() - 1)];
         let plane = |f: &dyn Fn(&Corner) -> f64| {
             let values = [f(corner(0)), f(corner(1)), f(corner(2))];
@@ -133,7 +134,7 @@ impl Planes {
             return None;
         }
         let ([x0, y0], [x1, y1], [x2, y2]) = (sixteenths(a), sixteenths(b), sixteenths(c));
-        // Twice the area in square sixteenths, exact.
+        // Twice the area in squares of 1/16 pixel, exact.
         let area = area as f64 / f64::from(1 << (2 * (SUBPIXEL_BITS - 4)));
         Some(Planes::new(corners, |[a, b, c]| {
             let (b, c) = (b - a, c - a);
@@ -153,9 +154,9 @@ impl Planes {
         })
     }
 
-    /// Planes over a point: the vertex's values everywhere. b1 and b2 are the distances from its
-    /// upper-left corner to the right and down, in units of its width; sprite coordinates use them.
-    /// `width` is in 1/256 pixels and not 0.
+    /// Planes over a point: the vertex's values everywhere. b1 and b2 are the distances from the
+    /// upper-left corner of the point to the right and down, in units of its width; sprite
+    /// coordinates use them. `width` is in 1/256 pixels and not 0.
     #[must_use]
     pub fn point(vertex: &ScreenVertex, upper_left: Point, width: i32) -> Planes {
         let step = 16.0 / f64::from(width.max(1));
@@ -171,8 +172,9 @@ impl Planes {
         }
     }
 
-    /// Planes over a point that is drawn for a corner made by clipping (fill mode POINT): the
-    /// corner's values everywhere.
+    /// Planes over a point whose values are those of `corner` everywhere. In fill mode POINT, each
+    /// corner of a triangle is drawn as a point. A corner that clipping made is not a vertex, so
+    /// [`Planes::point`] does not apply to it.
     #[must_use]
     pub fn corner(corner: &Corner) -> Planes {
         Planes::new(&[*corner], |_| [0.0; 2])
@@ -191,7 +193,8 @@ impl Planes {
         self.z.value(x, y) as f32
     }
 
-    /// w of clip space at a position: 1 / (linear 1/w), the payload's source W.
+    /// w of clip space at a position: the reciprocal of 1/w, which is linear on the screen. The
+    /// payload has it as source W.
     #[inline]
     #[must_use]
     pub fn w(&self, at: Position) -> f32 {

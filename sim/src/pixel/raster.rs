@@ -10,7 +10,7 @@ use crate::pixel::coordinates::{Point, Rect, SUBPIXEL_BITS, doubled_area};
 use crate::pixel::multisample::{MAX_SAMPLES, Samples};
 use std::ops::{Add, BitOr, Mul};
 
-/// Width of a sample position's unit, 1/16 pixel, in 1/256 pixels, as a shift.
+/// Left shift that converts sample positions, in 1/16 pixels, to 1/256 pixels.
 const SAMPLE_SHIFT: u32 = SUBPIXEL_BITS - 4;
 
 /// Pixels along the side of the blocks that can be accepted or rejected as a whole.
@@ -19,7 +19,8 @@ const BLOCK: i32 = 8;
 /// Selects which samples that lie exactly on an edge belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillRule {
-    /// Samples on left and on upper edges: for surfaces, in all APIs (RASTRULE_UPPER_LEFT).
+    /// Samples on left and on upper edges: for all shapes except points in OpenGL
+    /// (RASTRULE_UPPER_LEFT).
     #[default]
     UpperLeft,
     /// Samples on right and on upper edges: for points in OpenGL (RASTRULE_UPPER_RIGHT, 2a p.280).
@@ -136,7 +137,7 @@ impl Convex {
     }
 }
 
-/// Left, upper, right and lower end of the sample positions in a pixel, in 1/256 pixels.
+/// Least x, least y, greatest x and greatest y of the sample positions in a pixel, in 1/256 pixels.
 fn extent(samples: &Samples) -> [i32; 4] {
     let mut ends = [i32::MAX, i32::MAX, i32::MIN, i32::MIN];
     for &[x, y] in samples.positions() {
@@ -177,9 +178,9 @@ impl Lane for i64 {
 /// sign.
 #[derive(Clone, Copy, Default)]
 struct Walked<T> {
-    /// Step to the next pixel right.
+    /// Change of the value from a pixel to the next one on the right.
     dx: i64,
-    /// Step to the next pixel down.
+    /// Change of the value from a pixel to the next one below.
     dy: i64,
     /// Value at the upper-left corner of pixel (0, 0).
     origin: i64,
@@ -187,7 +188,7 @@ struct Walked<T> {
     largest: i64,
     /// Smallest value over all samples of a block, minus the value at the block's corner.
     smallest: i64,
-    /// Steps from the pixel's corner to its samples.
+    /// For each sample, its value minus the value at the pixel's upper-left corner.
     samples: [T; MAX_SAMPLES],
 }
 

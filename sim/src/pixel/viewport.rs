@@ -80,8 +80,8 @@ pub struct ScreenVertex {
 
 impl Transform {
     /// Transforms a position to the screen, in f32: 1 / w, then each coordinate times that, times
-    /// the scale, plus the translation, rounded after each step. `None` if x or y of the result is
-    /// NaN: such primitives are not drawn.
+    /// the scale, plus the translation, rounded after each step. Leaves out the steps that the
+    /// state disables. `None` if x or y of the result is NaN: such primitives are not drawn.
     #[must_use]
     pub fn apply(&self, viewport: &Viewport, [x, y, z, w]: [f32; 4]) -> Option<ScreenVertex> {
         let inv_w = if self.divide { 1.0 / w } else { w };
@@ -108,7 +108,8 @@ impl Transform {
 }
 
 /// Converts a coordinate in pixels to 1/256 pixels. Rounds it to the nearest multiple of 1 /
-/// 2^`precision` pixels (8 or 4). Coordinates that are too large are clamped; NaN becomes 0.
+/// 2^`precision` pixels, where `precision` is 8 or 4. Coordinates beyond [`MAX_COORDINATE`] are
+/// clamped; NaN becomes 0.
 #[must_use]
 pub fn snap(coordinate: f32, precision: u32) -> i32 {
     let precision = precision.min(SUBPIXEL_BITS);

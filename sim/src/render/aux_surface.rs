@@ -141,7 +141,7 @@ impl Mcs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ccs {
     base: u64,
-    /// Tiles of the control surface in a row of tiles.
+    /// Number of tiles side by side in the control surface.
     tiles: i64,
     /// Layout of levels and slices, in blocks instead of pixels.
     layout: Layout,

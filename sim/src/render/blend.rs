@@ -16,10 +16,10 @@ use genxml::gen8::render3d_pixel::{
     BlendState, BlendStateEntry, BlendStateEntryColorClampRange as ClampRange, ColorCalcState,
 };
 
-/// One channel of all slots.
+/// One channel of all sixteen slots: each slot is a pixel of a message.
 pub type Lanes = [f32; SLOTS];
 
-/// Red, green, blue and alpha of all slots.
+/// Red, green, blue and alpha of all sixteen slots.
 pub type Colors = [Lanes; 4];
 
 /// How source and destination are combined, for colour or for alpha.
@@ -34,7 +34,7 @@ pub struct Equation {
 }
 
 impl Equation {
-    /// True if the result depends on the destination.
+    /// True if the result can depend on the destination.
     pub fn reads_destination(&self) -> bool {
         let looks = |factor| {
             matches!(
@@ -73,7 +73,7 @@ pub struct Range {
     pub least: f32,
     /// The greatest value.
     pub greatest: f32,
-    /// NaN becomes 0.
+    /// True if NaN becomes 0.
     pub numbers: bool,
 }
 
@@ -294,7 +294,7 @@ fn equations(state: &BlendState, entry: &BlendStateEntry) -> [Equation; 2] {
     [color, if state.independent_alpha_blend_enable { alpha } else { color }]
 }
 
-/// Minimum and maximum ignore the factors (gen8_facts 9.1).
+/// True for minimum and maximum, which ignore the factors (gen8_facts 9.1).
 fn ignores_factors(function: Function) -> bool {
     matches!(function, Function::BLENDFUNCTION_MIN | Function::BLENDFUNCTION_MAX)
 }

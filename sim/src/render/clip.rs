@@ -116,13 +116,13 @@ impl Remains {
 /// A plane, given by its distance function, which is not negative on the inner side.
 #[derive(Clone, Copy)]
 enum Plane {
-    /// w minus the smallest w that may divide.
+    /// w minus the smallest w by which positions may be divided.
     W,
     /// sign * coordinate `axis` + bound * w.
     Side { axis: usize, sign: f64, bound: f64 },
-    /// z.
+    /// z, for the plane z = 0.
     Zero,
-    /// A user distance.
+    /// The user clip distance with this number.
     User(usize),
 }
 
@@ -216,7 +216,7 @@ impl Planes {
     }
 }
 
-/// The bounds of the viewport, as those of a guard band.
+/// The bounds of the viewport, in the units of a guard band.
 const VIEWPORT: [f32; 4] = [-1.0, 1.0, -1.0, 1.0];
 
 /// Clips a primitive of 1, 2 or 3 vertices: a point, a line, a triangle. `remains` is changed only

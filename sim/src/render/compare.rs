@@ -26,7 +26,7 @@ impl Compare {
         Compare { less, equal, greater, unordered }
     }
 
-    /// The comparison of a field; all eight values of its three bits are defined.
+    /// The comparison that a field selects; all eight values of its three bits are defined.
     pub fn of(function: ThreeDCompareFunction) -> Compare {
         use ThreeDCompareFunction as F;
         match function {

@@ -66,8 +66,8 @@ impl Coverage {
     /// the render target, or that of source 0 if the message has it (2d p.36, p.357). The bits of
     /// integers count as floats (2d p.77).
     ///
-    /// `subspans` are the column and row of the upper left pixel of each quad. A quad has four
-    /// slots.
+    /// `subspans` are the column and row of the upper left pixel of each quad. Each quad has four
+    /// slots, one for each pixel.
     pub fn apply(&self, subspans: &[[u32; 2]; 4], alpha: &[u32; SLOTS], samples: &mut [u8; SLOTS]) {
         if !self.removes() {
             return;

@@ -103,7 +103,7 @@ pub struct Quad {
     pub y: u32,
     /// Render target array index.
     pub slice: u32,
-    /// Viewport. Depths are clamped to its range.
+    /// Index of the viewport. Depths are clamped to its depth range.
     pub viewport: u8,
     /// The primitive faces backward.
     pub back: bool,

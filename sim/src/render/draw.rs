@@ -46,7 +46,7 @@ pub struct Draw {
     counted: bool,
 }
 
-/// The stages after the geometry stages.
+/// The stages from the clipper on.
 #[derive(Debug)]
 pub struct Pipeline {
     raster: RasterState,
@@ -109,7 +109,7 @@ impl<'a> ClipInput<'a> {
 /// Vertices, and the primitives made of them, that go through the pipeline together.
 #[derive(Debug)]
 struct Batch {
-    /// Numbers of the vertices.
+    /// The vertices, as the numbers that [`Fetch::index`] returned.
     vertices: Vec<u32>,
     /// Primitives; their vertices are indices into `vertices`.
     primitives: Vec<Primitive>,

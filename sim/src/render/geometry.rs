@@ -152,7 +152,8 @@ pub fn is_filtered(exec: &Exec<'_>) -> bool {
 pub struct Last {
     /// The user distances that clip and cull.
     pub distances: Distances,
-    /// Offset of the attributes, in units of two slots (Vertex URB Entry Output Read Offset).
+    /// Offset of the attributes in a vertex, in units of 32 bytes (Vertex URB Entry Output Read
+    /// Offset).
     pub read_offset: u64,
 }
 

@@ -23,7 +23,7 @@ use genxml_core::U;
 
 /// Dwords of a register.
 const REGISTER: usize = 8;
-/// Dwords of a slot of a vertex.
+/// Dwords of a slot, which is 16 bytes of a vertex.
 const SLOT: usize = 4;
 /// Slots in a unit of URB read lengths and offsets.
 const SLOTS: usize = 2;
@@ -132,7 +132,7 @@ pub struct GeometryShader {
     identifiers: bool,
     /// The range of each vertex's slots that the thread payload contains.
     slots: std::ops::Range<usize>,
-    /// Vertices of the primitives that the shader expects.
+    /// Number of vertices of each primitive that the shader expects.
     expected: usize,
     /// Order of vertices in triangles of strips.
     pub reorder: Reorder,
@@ -478,7 +478,7 @@ impl GeometryShader {
 }
 
 impl Mode {
-    /// Lanes of a thread.
+    /// Number of lanes of a thread: each lane shades one instance of one primitive.
     pub fn width(self) -> usize {
         match self {
             Mode::Single => 1,

@@ -165,7 +165,7 @@ impl HullShader {
     }
 }
 
-/// Appends the dwords `dwords` of an entry in their order; those after its end are 0.
+/// Appends the dwords `dwords` of an entry in their order; dwords after the end of the entry are 0.
 pub fn push_raw(payload: &mut Vec<u8>, entry: &[u32], dwords: std::ops::Range<usize>) {
     for n in dwords {
         payload.extend_from_slice(&super::vue::dword(entry, n).to_le_bytes());

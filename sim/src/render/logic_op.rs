@@ -2,13 +2,13 @@
 
 use genxml::gen8::enums::ThreeDLogicOpFunction;
 
-/// One of the sixteen functions. Bit 2s + d of its code is the result for source bit s and
+/// One of the sixteen logic operations. Bit 2s + d of its code is the result for source bit s and
 /// destination bit d.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogicOp(u8);
 
 impl LogicOp {
-    /// The function of a field.
+    /// The logic operation that a field selects.
     pub fn of(function: ThreeDLogicOpFunction) -> LogicOp {
         LogicOp(function.bits() as u8)
     }

@@ -60,7 +60,7 @@ impl Output {
     }
 }
 
-/// The state of sixteen slots of a thread, from its dispatch to its last message.
+/// The state of sixteen slots (pixels) of a thread, from its dispatch to its last message.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Slots {
     /// Samples of each slot that the primitive covers and that passed early tests; at most one for
@@ -68,8 +68,8 @@ pub struct Slots {
     pub live: [u8; SLOTS],
     /// Depths of the quads.
     pub depths: [Depths; 4],
-    /// Samples that oMask and alpha did not remove in at least one message so far. The last message
-    /// tests them.
+    /// Samples of `live` that oMask and alpha did not remove in at least one message so far. The
+    /// last message tests them.
     waiting: [u8; SLOTS],
 }
 

@@ -21,7 +21,7 @@ use crate::pixel::viewport::ScreenVertex;
 pub struct LineState {
     /// Line Width in pixels, U3.7; 0 for the thinnest line (3DSTATE_SF, 2a p.213).
     pub width: f32,
-    /// Lines are rectangles, and sampled like surfaces: multisample modes ON (2a p.177).
+    /// Lines are rectangles, and sampled like triangles: multisample modes ON (2a p.177).
     pub rectangle: bool,
     /// Antialiasing Enable (3DSTATE_RASTER): lines with a width have soft borders.
     pub antialias: bool,

@@ -17,10 +17,10 @@ pub enum Shape {
     Thin(ThinLine),
 }
 
-/// The kind of primitive. Polygon stipple is for surfaces, line stipple for lines.
+/// The kind of primitive. Polygon stipple applies to filled primitives, line stipple to lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A triangle, or a part of one, or a rectangle, drawn as a surface.
+    /// A filled triangle, a part of one, or a rectangle.
     Surface,
     /// A line.
     Line,
@@ -31,7 +31,7 @@ pub enum Kind {
 /// A primitive after setup, which can be rasterised.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SetupPrimitive {
-    /// Surface, line or point.
+    /// Filled surface, line or point.
     pub kind: Kind,
     /// Which samples it covers.
     pub shape: Shape,

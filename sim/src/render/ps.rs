@@ -140,7 +140,7 @@ pub struct PixelShader {
     multisample: Multisample,
     /// Index of the variant that ran last.
     newest: usize,
-    /// Number of enabled channels of the last thread.
+    /// Number of enabled channels of the thread that ran last.
     invocations: u64,
 }
 
@@ -245,12 +245,12 @@ impl PixelShader {
         }
     }
 
-    /// Enabled channels of the last thread.
+    /// Number of enabled channels of the thread that ran last.
     pub(super) fn invocations(&self) -> u64 {
         self.invocations
     }
 
-    /// Subspans that fill the widest thread.
+    /// Number of subspans that fill the widest thread.
     pub fn wanted(&self) -> usize {
         self.variants[0].spans
     }
@@ -306,7 +306,8 @@ impl PixelShader {
         Ok(taken)
     }
 
-    /// The render target writes of the last thread, in order. The caller must leave the list empty.
+    /// The render target writes of the thread that ran last, in order. The caller must leave the
+    /// list empty.
     pub fn writes(&mut self) -> &mut Vec<Write> {
         &mut self.variants[self.newest].threads.slots.local.writes
     }

@@ -62,7 +62,7 @@ pub struct RasterState {
     pub transform: Transform,
     /// The samples that are rasterised.
     pub multisample: Multisample,
-    /// Samples of the buffers that may be covered.
+    /// Mask of the samples of a pixel in the buffers that primitives may cover.
     pub sample_mask: u8,
     /// Samples of a pixel in the buffers.
     pub samples: u32,
@@ -70,15 +70,15 @@ pub struct RasterState {
     pub forced: bool,
     /// Viewports, up to the highest index that vertices may have.
     pub viewports: Vec<Viewport>,
-    /// Depth ranges by viewport.
+    /// The depth range of each viewport; empty if no depth buffer is tested or written.
     pub ranges: Vec<CcViewport>,
-    /// Scissor rectangles by viewport, if they are enabled.
+    /// The scissor rectangle of each viewport, if scissor rectangles are enabled.
     pub scissors: Option<Vec<Rect>>,
     /// The bounds of drawing, without those of viewport, scissor rectangle and targets.
     pub bounds: Bounds,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
-    /// The selects of the vertex that flat attributes come from.
+    /// The selects of the provoking vertex, from which flat attributes come.
     pub provoking: ProvokingSelects,
     /// The line stipple, with the position in it at the start of the draw.
     pub line_stipple: Option<(LineStipple, u32)>,
@@ -209,7 +209,7 @@ impl Lists {
         }
     }
 
-    /// Reads the list at `offset`; none if there is no offset. `read` reads the structure at an
+    /// Reads the list at `offset`; `None` if there is no offset. `read` reads the structure at an
     /// offset.
     ///
     /// # Errors
@@ -441,7 +441,7 @@ fn positions(pattern: &ThreeDStateSamplePattern, count: usize) -> Samples {
 
 type Patterns = ([[u8; 2]; 1], [[u8; 2]; 2], [[u8; 2]; 4], [[u8; 2]; 8]);
 
-/// The lists for one, two, four and eight samples, in 1/16 pixels.
+/// The sample positions of the pattern for one, two, four and eight samples, in 1/16 pixels.
 fn pattern_lists(p: &ThreeDStateSamplePattern) -> Patterns {
     (
         [at(p._1x_sample0_x_offset, p._1x_sample0_y_offset)],

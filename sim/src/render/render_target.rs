@@ -87,7 +87,7 @@ pub struct RenderTarget {
     packed: Option<Packed>,
 }
 
-/// An element of four normalized bytes.
+/// The layout of an element of four normalized bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Packed {
     /// Positions of the lowest bits of red, green and blue. Alpha has bits 31:24.
@@ -262,7 +262,8 @@ impl RenderTarget {
     }
 
     /// As [`write`](Self::write), but takes only the memory. Returns the number of pixels and of
-    /// samples that were written; 0 for fast clears and resolves.
+    /// samples that were written; 0 for fast clears and resolves, without a surface, and if no
+    /// channel is written.
     pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,
@@ -606,7 +607,7 @@ impl Work<'_> {
         }
     }
 
-    /// Encodes floats or integers by the codec of the format.
+    /// Encodes colours, given as bits of floats or integers, to elements of the surface's format.
     fn encode_bits(&self, color: &Source, elements: &mut Elements) {
         let order = self.target.swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
         let mut values: [Value; SLOTS] = [[0; 4]; SLOTS];
@@ -621,7 +622,7 @@ impl Work<'_> {
         self.codec.encode(&values, ALL, &mut elements[..bytes]);
     }
 
-    /// Decodes floats by the codec of the format.
+    /// Decodes elements of the surface's format to float colours.
     fn decode(&self, elements: &Elements, colors: &mut Colors) {
         let order = self.target.swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
         let mut values: [Value; SLOTS] = [[0; 4]; SLOTS];

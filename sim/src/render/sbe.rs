@@ -13,7 +13,7 @@ use genxml::gen8::render3d_raster::{
     ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin, ThreeDStateSbeSwiz,
 };
 
-/// Dwords of a slot.
+/// Dwords of a slot, the unit in which vertices store attributes.
 const SLOT: usize = 4;
 /// Slots of a unit of URB read offsets.
 const SLOTS: usize = 2;
@@ -25,7 +25,7 @@ const SWIZZLED: usize = 16;
 /// The source of an attribute.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// Slot of the vertex.
+    /// The slot of the vertex that has the attribute.
     slot: usize,
     swizzle: Swizzle,
     constant: Constant,

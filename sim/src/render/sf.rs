@@ -34,7 +34,7 @@ pub enum CullMode {
 /// How triangles are drawn (Front and Back Face Fill Mode, 2a p.178).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillMode {
-    /// Triangles are drawn as surfaces.
+    /// Triangles are filled.
     #[default]
     Solid,
     /// Triangles are drawn as lines along their edges.
@@ -58,7 +58,7 @@ pub enum DepthFormat {
 /// Global Depth Offset (3DSTATE_RASTER, 2a p.177-179).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct DepthBias {
-    /// Enables for triangles drawn as surfaces, lines and points.
+    /// Enables for filled triangles, triangles drawn as lines, and triangles drawn as points.
     pub enable: [bool; 3],
     /// Global Depth Offset Constant, multiplied by the smallest step of the format.
     pub constant: f32,
@@ -98,7 +98,7 @@ impl DepthBias {
     }
 }
 
-/// 2 to the power of `n`, from -1000 to 1000.
+/// 2 to the power of `n`, which must be from -1000 to 1000.
 fn exp2(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }
@@ -325,7 +325,8 @@ impl Setup<'_> {
 
     /// Sets up a line. `stipple` is the position in the stipple pattern at the start of the line.
     /// `last` is true for the last line of a strip; only this line covers its last pixel with Last
-    /// Pixel Enable. Returns the number of pixels by which the pattern advances.
+    /// Pixel Enable. Returns the number of pixels by which the pattern advances; 0 for a line that
+    /// is rejected.
     pub fn line(
         &self,
         vertices: &[ClipVertex; 2],

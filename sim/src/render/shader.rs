@@ -39,13 +39,13 @@ pub struct Shader {
 pub struct Header {
     /// Per-Thread Scratch Space, encoded as in the packet.
     pub scratch_code: U<4>,
-    /// Sampler states.
+    /// Offset of the sampler states from Dynamic State Base Address.
     pub samplers: Address<DynamicState, 32, 32>,
-    /// Binding table.
+    /// Offset of the binding table from Surface State Base Address.
     pub binding_table: Address<SurfaceState, 32, 32>,
-    /// Number of the thread's slot.
+    /// FFTID: the number of the thread among those of the stage that can run at once.
     pub fftid: U<10>,
-    /// Scratch space of the thread.
+    /// Offset of the thread's scratch space from General State Base Address.
     pub scratch: Address<GeneralState, 1024, 32>,
 }
 
@@ -91,7 +91,8 @@ impl Shader {
         })
     }
 
-    /// The fields of r0 for the thread in a slot.
+    /// The fields of r0 for a thread. `slot` numbers the threads that run at once; it is taken
+    /// modulo the number of threads that the stage may have.
     pub fn header(&self, slot: u64) -> Header {
         let slot = slot % self.state.threads.clamp(1, MAX_FFTID);
         let scratch = self.state.scratch.wrapping_add(slot << (10 + self.state.scratch_code));
@@ -110,7 +111,8 @@ impl Shader {
         payload.extend_from_slice(&self.constants);
     }
 
-    /// Sets the start state of a thread, except its payload.
+    /// Sets the start state of a thread, except its payload. The thread's number gives the position
+    /// in the GPU that `sr0` contains.
     pub fn launch(&self, launch: &mut Launch, mask: u32, vector_mask: u32, number: u32) {
         launch.dispatch_mask = mask;
         launch.vector_mask = vector_mask;
@@ -215,7 +217,8 @@ impl Threads {
         self.number = 0;
     }
 
-    /// Starts a thread with the payload in `launch`, and runs it for one turn.
+    /// Starts a thread with the payload in `launch`, and runs it for one turn, a limited number of
+    /// instructions.
     ///
     /// # Errors
     /// [`Fault::BadPacket`] for a payload that is longer than the registers; any [`Fault`] of the

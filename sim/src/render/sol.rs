@@ -22,7 +22,7 @@ use genxml::gen8::render3d_stages::{
 pub const STREAMS: usize = 4;
 /// Number of buffers.
 pub const BUFFERS: usize = 4;
-/// Dwords of a register of a vertex.
+/// Dwords of a register of a vertex, as Register Index counts them.
 const SLOT: usize = 4;
 /// Dwords of a unit of read offsets and lengths.
 const UNIT: usize = 8;
@@ -66,8 +66,8 @@ struct Piece {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Stream {
     pieces: Vec<Piece>,
-    /// Bytes of a vertex in each buffer, up to the end of the last part; none for buffers that the
-    /// stream does not write.
+    /// Bytes of a vertex in each buffer, up to the end of the last part that is not a hole; none
+    /// for buffers that the stream neither writes nor selects.
     extents: [Option<u64>; BUFFERS],
     /// Dwords at the start of a vertex that are skipped.
     first: usize,
@@ -293,9 +293,10 @@ impl StreamOut {
         written.map_err(|fault| exec.page(fault, "stream output"))
     }
 
-    /// Writes the offsets to their registers, and adds the counts to theirs. Writes the offsets
-    /// also to memory if 3DSTATE_SO_BUFFER has an address for them. Call once, after the last
-    /// primitive of a draw.
+    /// Writes the write offsets to the SO_WRITE_OFFSET registers. If statistics are enabled, adds
+    /// the counts of primitives to their registers. Also writes each offset to memory if its
+    /// 3DSTATE_SO_BUFFER has an address for it. Does nothing if stream output is disabled. Call
+    /// once, after the last primitive of a draw.
     ///
     /// # Errors
     /// A page fault.
@@ -361,7 +362,7 @@ pub fn reorder(mode: ReorderMode) -> Reorder {
 }
 
 /// Executes 3DSTATE_SO_BUFFER: if Stream Offset Write Enable is set, sets the write offset, or
-/// loads it from memory.
+/// loads it from memory if the packet has an address for it.
 ///
 /// # Errors
 /// A page fault.

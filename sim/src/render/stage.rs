@@ -75,7 +75,8 @@ pub struct StageState {
     pub scratch: u64,
     /// Number of threads that can run at once.
     pub threads: u64,
-    /// First register of the constants; the other data of the payload come after the constants.
+    /// First register of the constants. The data of vertices, patches or attributes come after the
+    /// constants.
     pub start: u64,
 }
 
@@ -212,8 +213,8 @@ stage_packet!(
         start: gs.dispatch_grf_start_register_for_urb_data.get()
     }
 );
-// A pixel shader has up to three kernels, each with its own first register of constants. The
-// caller sets both.
+// A pixel shader has up to three kernels, each with its own first register of constants. The caller
+// sets `kernel` and `start`.
 stage_packet!(
     ThreeDStatePs: Pixel,
     ThreeDStateBindingTablePointersPs.pointer_to_ps_binding_table,

@@ -10,7 +10,7 @@ pub fn packet<T: Latch + Fixed>(exec: &Exec<'_>) -> T {
     exec.state.latched.read(0)
 }
 
-/// The newest packet of a type for an entry of a table, if there is one.
+/// The newest packet for an entry of a type with several entries, if there is one.
 pub fn entry<T: Latch + Fixed>(exec: &Exec<'_>, entry: usize) -> Option<T> {
     exec.state.latched.get::<T>(entry).map(T::read_lossy)
 }

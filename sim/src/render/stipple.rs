@@ -22,7 +22,7 @@ impl LineStipple {
 
     /// The position in the pattern for the counters of the packet: Current Stipple Index and
     /// Current Repeat Counter. A counter of 1 is the first pixel of the bit, and software must set
-    /// 1 (2a p.139). Larger counters are later pixels here.
+    /// 1 (2a p.139). Here, larger counters are later pixels, up to the last pixel of the bit.
     #[must_use]
     pub fn position(&self, index: u32, counter: u32) -> u32 {
         let repeat = u32::from(self.repeat.max(1));

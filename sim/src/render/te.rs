@@ -296,8 +296,9 @@ fn divide<const EDGES: usize, const AXES: usize>(
     Some((outer, inner, ones && tessellator.partitioning != Partitioning::EvenFractional))
 }
 
-/// The division of a unit of length. It is symmetric. Each half is interpolated between the
-/// divisions by two integer numbers of segments.
+/// The division of an edge of length 1 into segments. It is symmetric. Each half is interpolated
+/// between the lower and the upper division: the divisions by the two numbers of segments of this
+/// parity that enclose the factor.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     parity: Parity,
@@ -420,7 +421,7 @@ fn quad(tessellator: &Tessellator, factors: &Factors, out: &mut Tessellation) {
     if last.degenerate {
         return;
     }
-    // The last ring has two rows of points. Stitch the area between them.
+    // The last ring has two rows of points. Fill the area between them with triangles.
     let around = last.around();
     match nu > nv {
         true => {
@@ -573,7 +574,8 @@ const FORWARD: [[Corner; 3]; 2] = [[I, O, NextO], [I, NextO, NextI]];
 const FORWARD_FROM_OUTSIDE: [[Corner; 3]; 2] = [[O, NextO, I], [I, NextO, NextI]];
 /// A square between both rows, cut from the current outer point to the next inner point.
 const BACKWARD: [[Corner; 3]; 2] = [[O, NextI, I], [O, NextO, NextI]];
-/// The square in the middle of a transition. Its diagonal is that of `BACKWARD`.
+/// The square in the middle of two rows (see `Rows::transition`). Its diagonal is that of
+/// `BACKWARD`.
 const MIDDLE: [[Corner; 3]; 2] = [[I, O, NextI], [NextI, O, NextO]];
 
 /// The diagonals that cut the squares between rows.
@@ -594,7 +596,7 @@ struct Rows {
     inside: (Ring, u32, i32),
 }
 
-/// The positions up to which rows are stitched.
+/// For each of two rows, the number of steps up to which the area between the rows has triangles.
 #[derive(Clone, Copy, Default)]
 struct Cursor {
     outside: u32,
@@ -630,7 +632,8 @@ impl Rows {
         cursor.inside += 1;
     }
 
-    /// Emits the squares between two rows that have the same number of steps.
+    /// Emits the squares, as two triangles each, between two rows that have the same number of
+    /// steps.
     fn stitch(
         &self,
         cursor: &mut Cursor,

@@ -22,7 +22,7 @@ pub enum Kind {
     Points,
     /// Each two vertices make a line.
     Lines,
-    /// Each vertex makes a line with the one before.
+    /// Each vertex from the second on makes a line with the one before it.
     LineStrip,
     /// A line strip with one more line from the last vertex to the first.
     LineLoop,
@@ -32,17 +32,17 @@ pub enum Kind {
     LineStripAdjacent,
     /// Each three vertices make a triangle.
     Triangles,
-    /// Each vertex makes a triangle with the two before.
+    /// Each vertex from the third on makes a triangle with the two before it.
     TriangleStrip,
     /// A triangle strip whose first triangle has the winding of the second one of a usual strip.
     TriangleStripReversed,
-    /// Each vertex makes a triangle with the one before and the first.
+    /// Each vertex from the third on makes a triangle with the one before it and the first vertex.
     TriangleFan,
     /// All vertices are the corners of one polygon.
     Polygon,
     /// Each four vertices make a quad.
     Quads,
-    /// Each two vertices make a quad with the two before.
+    /// Each two vertices from the third on make a quad with the two before them.
     QuadStrip,
     /// Each six vertices make a triangle: vertices 0, 2 and 4 are its corners, vertices 1, 3 and 5
     /// are opposite its edges.
@@ -69,7 +69,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The topology of a code; none for reserved codes (2b p.5).
+    /// The topology of a code; `None` for reserved codes (2b p.5).
     pub fn of(code: Code) -> Option<Topology> {
         let mut topology =
             Topology { kind: Kind::Points, back_facing: false, continued: false, stippled: true };
@@ -112,7 +112,7 @@ impl Topology {
         Some(topology)
     }
 
-    /// The shape of its primitives.
+    /// The shape of the primitives of this topology.
     pub fn shape(&self) -> Shape {
         match self.kind {
             Kind::Points => Shape::Point,
@@ -200,14 +200,14 @@ pub enum Reorder {
 /// Whether primitives keep their adjacent vertices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adjacency {
-    /// Primitives keep adjacent vertices.
+    /// Primitives contain their adjacent vertices, for the geometry shader.
     Keep,
     /// Primitives discard adjacent vertices (Discard Adjacency, and all stages except the geometry
     /// shader).
     Discard,
 }
 
-/// The select that chooses the provoking vertex of a primitive (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP,
+/// The field that selects the provoking vertex of a primitive (3DSTATE_SF, 2a p.214; 3DSTATE_CLIP,
 /// 2a p.42).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Provoking {
@@ -217,11 +217,12 @@ pub enum Provoking {
     Triangle,
     /// Triangle Fan Provoking Vertex Select.
     Fan,
-    /// No select: the first vertex.
+    /// No field: the first vertex is the provoking one.
     First,
 }
 
-/// The selects of 3DSTATE_SF: the number of a vertex in the order of the topology.
+/// The provoking vertex selects of 3DSTATE_SF. Each is the number of a vertex of the primitive, in
+/// the order in which the vertices came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProvokingSelects {
     /// For lines, 0 or 1.
@@ -245,15 +246,15 @@ pub struct Primitive {
     count: u8,
     /// Indices into `vertices` of the vertex that came first, second and third in the topology.
     order: [u8; 3],
-    /// The select of its provoking vertex.
+    /// The field that selects its provoking vertex.
     pub provoking: Provoking,
-    /// Primitive ID: the number of primitives before this one in the draw and instance. All
+    /// Primitive ID: the number of primitives before this one in the same instance of the draw. All
     /// triangles of a quad or polygon have the same ID.
     pub id: u32,
     /// Edges that wireframes draw: all but those inside a polygon.
     pub edges: Edges,
     /// For lines: this is the first line of a strip, where the stipple starts. True for each line
-    /// of a list.
+    /// of a list. False for all lines of a strip that continues an earlier one (`_CONT`).
     pub first: bool,
     /// For lines: this is the last line of a strip, where Last Pixel Enable applies. True for each
     /// line of a list.
@@ -320,11 +321,12 @@ pub struct Assembler {
     topology: Topology,
     reorder: Reorder,
     adjacency: Adjacency,
-    /// The newest vertices, by their count modulo the length.
+    /// The newest vertices. The vertex that was counted as number n, from 0, has index n modulo the
+    /// length.
     ring: [u32; MAX_VERTICES],
-    /// The first vertex since the last cut.
+    /// The first of the vertices that `count` counts.
     hub: u32,
-    /// Vertices since the last cut.
+    /// Number of vertices since the last cut; in lists, since the last complete primitive.
     count: u32,
     /// Number of primitives so far.
     primitives: u32,
@@ -402,7 +404,8 @@ impl Assembler {
             Kind::LinesAdjacent => self.list(4, out),
             Kind::TrianglesAdjacent => self.list(6, out),
             Kind::Patches(points) => self.list(points.into(), out),
-            // A line is emitted with the next one, when it is clear that it is not the last.
+            // A line is emitted when the vertex of the next line comes: then it is not the last
+            // line.
             Kind::LineStrip if n > 2 => self.strip_line(1, false, out),
             Kind::LineStripAdjacent if n > 4 => self.strip_line(1, false, out),
             Kind::LineLoop if n >= 2 => {
@@ -513,7 +516,7 @@ impl Assembler {
         }
     }
 
-    /// The line of a strip that ends `back` vertices before the newest.
+    /// Emits the line of a strip that ends `back` vertices before the newest.
     fn strip_line<E>(
         &mut self,
         back: u32,
@@ -532,7 +535,7 @@ impl Assembler {
         }
     }
 
-    /// The newest triangle of a strip.
+    /// Emits the newest triangle of a strip; `turned` is true if it has the wrong winding.
     fn strip_triangle<E>(
         &mut self,
         turned: bool,
@@ -554,7 +557,7 @@ impl Assembler {
         self.primitive.order
     }
 
-    /// The triangle of a polygon that ends `back` vertices before the newest.
+    /// Emits the triangle of a polygon that ends `back` vertices before the newest.
     fn polygon_triangle<E>(
         &mut self,
         back: u32,
@@ -565,7 +568,7 @@ impl Assembler {
         self.emit(&[self.hub, self.back(1 + back), self.back(back)], out)
     }
 
-    /// The two triangles of a quad with the corners `around` it; `newest` is the index of the
+    /// Emits the two triangles of a quad with the corners `around` it; `newest` is the index of the
     /// corner that came last.
     fn quad<E>(
         &mut self,
@@ -583,8 +586,8 @@ impl Assembler {
         done
     }
 
-    /// Triangle `k` of a strip with adjacency. Vertex `beyond` of the strip is opposite the newest
-    /// edge of the triangle.
+    /// Emits triangle `k` of a strip with adjacency. Vertex `beyond` of the strip is opposite the
+    /// newest edge of the triangle.
     fn adjacent_triangle<E>(
         &mut self,
         k: u32,

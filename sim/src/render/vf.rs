@@ -115,7 +115,7 @@ pub struct Fetch {
     pub range: Range,
     elements: Vec<Element>,
     indices: Option<Indices>,
-    /// The index that ends a strip.
+    /// The cut index, which ends the strip, fan, loop or list that is being drawn.
     cut: Option<u32>,
     /// Dword of the vertex that gets the vertex ID.
     vertex_id: Option<usize>,
@@ -266,7 +266,7 @@ impl Fetch {
     }
 
     /// The vertex number at `position` of an instance: the position itself, or the index there.
-    /// `None` for the cut index, which ends a strip.
+    /// `None` for the cut index.
     ///
     /// # Errors
     /// A page fault.

@@ -30,7 +30,7 @@ pub mod place {
     pub const POINT_WIDTH: usize = 3;
     /// Position in clip space.
     pub const POSITION: usize = 4;
-    /// Clip or cull distances.
+    /// The first of eight clip or cull distances.
     pub const DISTANCES: usize = 8;
 }
 

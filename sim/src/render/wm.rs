@@ -198,7 +198,8 @@ impl PixelPipe {
         PixelPipe::new(self.shader.as_ref().map(PixelShader::fork))
     }
 
-    /// Inherits the cached surfaces and kernels of another pipe. Clears its own targets and counts.
+    /// Inherits the cached surfaces and kernels of another pipe. Clears its own targets, waiting
+    /// subspans and counts.
     pub(super) fn inherit(&mut self, other: &PixelPipe) {
         if let (Some(own), Some(other)) = (&mut self.shader, &other.shader) {
             own.inherit(other);
@@ -234,7 +235,7 @@ impl PixelPipe {
         self.shader.is_none()
     }
 
-    /// Adds the counts to the registers if statistics are enabled, and clears them.
+    /// Clears the counts; first adds them to the statistics registers if statistics are enabled.
     pub(super) fn count(&mut self, exec: &mut Exec<'_>, windower: &Windower) {
         let Counts { invocations, passed } = std::mem::take(&mut self.counts);
         if windower.counted {
@@ -369,8 +370,8 @@ impl PixelPipe {
         Ok(())
     }
 
-    /// Sends the writes of the last thread through the late tests to the targets. `spans` are the
-    /// subspans of this thread.
+    /// Sends the writes of the thread that ran last through the late tests to the targets. `spans`
+    /// are the subspans of this thread.
     fn outputs(
         &mut self,
         exec: &mut Exec<'_>,

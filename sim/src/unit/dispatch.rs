@@ -72,7 +72,8 @@ impl Environment for Port<'_, '_> {
                 return Err(self.illegal("the response continues after r127".into(), message));
             }
             None if back > 0 && !message.eot => {
-                // The destination is null. Hardware drops the response, so the units write none.
+                // The destination is null. Hardware drops the response, so the units write no
+                // response.
             }
             _ => {}
         }

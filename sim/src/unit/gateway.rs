@@ -165,7 +165,7 @@ fn forward(
     let gateway = match open.next() {
         Some(_) if open.next().is_some() => return Err(ambiguous(port, message)),
         Some(gateway) => gateway,
-        // With the bypass, every thread that has a slot can be written to.
+        // With the bypass, every thread that has started and not ended can be written to.
         None if bypass(port) => match present(port, to) {
             [Some(thread), None] => {
                 Gateway { thread, key: payload.key.get() as u16, base: 0, size: 128 }

@@ -15,7 +15,7 @@ pub struct Local {
     pub barrier: Option<Barrier>,
     /// Number of the thread that runs now. It is the sender of the messages.
     pub sender: u32,
-    /// Numbers of all threads that have a slot.
+    /// Numbers of all threads that have started and not ended.
     pub present: Vec<u32>,
     /// Messages that were sent to threads and have not arrived yet.
     pub mail: Vec<Mail>,
@@ -55,7 +55,7 @@ pub struct Mail {
     pub to: u32,
     /// Bytes for the registers of this thread.
     pub data: Option<Segment>,
-    /// Subregister of its `n0` that is incremented.
+    /// Subregister of the receiver's `n0` that is incremented.
     pub notify: Option<u8>,
 }
 

@@ -54,7 +54,7 @@ impl<'m> Payload<'m> {
     }
 
     /// Like `check`, for a message whose size is in its header. The message and a response may have
-    /// more registers than needed. These are neither read nor written
+    /// more registers than needed. The extra registers are neither read nor written
     /// (assumptions::MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE).
     pub fn at_least(&self, port: &Port<'_, '_>, sent: usize, back: usize) -> Result<(), Fault> {
         if !MEDIA_BLOCKS_MAY_HAVE_REGISTERS_TO_SPARE {

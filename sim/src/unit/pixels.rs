@@ -37,8 +37,8 @@ impl Pixels {
         [0, 1].map(|n| i32::from(from[n]) + offset[n])
     }
 
-    /// Position of a sample, in 1/16 pixels from the pixel's upper-left corner. If the sample does
-    /// not exist, the pixel location.
+    /// Position of a sample, in 1/16 pixels from the pixel's upper-left corner; the pixel location
+    /// if the sample does not exist.
     pub(super) fn sample(&self, sample: usize) -> [i32; 2] {
         let positions = self.multisample.samples.positions();
         positions

@@ -19,7 +19,7 @@ pub struct Port<'p, 'a> {
 }
 
 impl Port<'_, '_> {
-    /// Sets the position that the next faults report to the instruction at `ip`.
+    /// Makes the next faults name the instruction at `ip` as their position.
     pub(super) fn arrive(&mut self, ip: u32) {
         self.exec.at = self.exec.at.in_kernel(self.kernel, ip);
     }

@@ -25,17 +25,17 @@ pub struct Dispatched {
     pub slice: u32,
     /// Viewport.
     pub viewport: u8,
-    /// The primitive is back-facing.
+    /// True if the primitive is back-facing.
     pub back: bool,
     /// Column and row of the upper left pixel of each quad. A quad is four consecutive slots.
     pub subspans: [[u32; 2]; 8],
     /// Mask of covered slots.
     pub mask: u32,
-    /// 3DSTATE_PS_EXTRA: the thread runs for one sample of each pixel.
+    /// True if the thread runs for one sample of each pixel (3DSTATE_PS_EXTRA).
     pub per_sample: bool,
-    /// 3DSTATE_PS_EXTRA: messages contain a sample mask.
+    /// True if messages contain a sample mask (3DSTATE_PS_EXTRA).
     pub omask: bool,
-    /// 3DSTATE_PS_EXTRA: messages contain depth.
+    /// True if messages contain depth (3DSTATE_PS_EXTRA).
     pub depth: bool,
 }
 
@@ -46,9 +46,9 @@ pub struct Write {
     pub binding: u8,
     /// Entry of BLEND_STATE.
     pub entry: u8,
-    /// The last message for these pixels.
+    /// True for the last message for these pixels.
     pub last: bool,
-    /// The slots are 31:16 of the thread, not 15:0.
+    /// True if the slots are 31:16 of the thread, false if they are 15:0.
     pub upper: bool,
     /// Mask of the slots that the message subtype addresses. Bit 0 is the first of sixteen slots.
     pub slots: u16,
@@ -60,7 +60,7 @@ pub struct Write {
     pub slice: u32,
     /// Viewport.
     pub viewport: u8,
-    /// The primitive is back-facing.
+    /// True if the primitive is back-facing.
     pub back: bool,
     /// Colours, by slot.
     pub color: Source,
@@ -80,9 +80,9 @@ struct Shape {
     slots: usize,
     /// Number of the message's first slot among the sixteen slots of a `Write`: 0 or 8.
     first: usize,
-    /// All slots have the same colour.
+    /// True if all slots have the same colour.
     replicated: bool,
-    /// Each slot has two colours.
+    /// True if each slot has two colours.
     dual: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::unit::port::Port;
 use crate::unit::program::Program;
 use std::fmt;
 
-/// A thread in its slot.
+/// A thread that has started and not ended.
 #[derive(Clone)]
 pub struct Resident {
     thread: Box<Thread>,
@@ -34,7 +34,7 @@ pub struct Resident {
 /// How a turn ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// The thread ended and left its slot.
+    /// The thread ended and was removed from the slots.
     Ended,
     /// The thread waits for an event.
     Waits,

@@ -199,7 +199,8 @@ pub fn random(combination: &Combination, random: &mut Random) -> Case {
 }
 
 /// The execution type of an instruction (eu.md 3.1, G45 vol 4 section 11.3.9): the widest type of
-/// its sources. Halves with a single destination count as singles.
+/// its sources. Bytes count as words, unsigned integers as signed ones, and halves with a single
+/// destination as singles.
 pub fn execution(types: &[DataType], destination: DataType) -> DataType {
     let any = |wanted: &[DataType]| types.iter().any(|ty| wanted.contains(&ty.element()));
     match () {

@@ -8,8 +8,8 @@ use genxml_sim::eu::{Launch, Thread};
 use genxml_testkit::Random;
 use proptest::prelude::*;
 
-/// Random dwords, most of them with a real opcode and without compaction. Nearly all other dwords
-/// are refused at once.
+/// Random instructions, about half of them with a real opcode and without compaction. Nearly all
+/// others are refused at once.
 fn dwords() -> impl Strategy<Value = Vec<[u32; 4]>> {
     let instruction = (any::<[u32; 4]>(), 0x01u8..0x7f).prop_map(|(mut dwords, code)| {
         if Opcode::from_code(code).is_some() {

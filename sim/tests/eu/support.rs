@@ -85,7 +85,8 @@ pub fn run_with(
 }
 
 /// Runs the instructions in three ways: in one run on the fast path, one instruction at a time on
-/// the fast path, and one instruction at a time on the general path. All must agree in every byte.
+/// the fast path, and one instruction at a time on the general path. All must give the same
+/// registers and accumulators, or the same fault.
 pub fn run_from(body: &[Instruction], start: &Thread) -> Result<Thread, Fault> {
     let mut kernel = decode(body);
     let fast = {

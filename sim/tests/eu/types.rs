@@ -342,13 +342,15 @@ impl<'a> Oracle<'a> {
     }
 
     /// False if the instruction keeps subnormal operands and results in every mode: copies that
-    /// convert or keep all bits do (004:1323-1333).
+    /// convert or keep all bits do (004:1323-1333), and so do selections if
+    /// [`SELECTION_FLUSHES_SUBNORMALS`] is false.
     fn flushes(&self) -> bool {
         let copies = self.is_move() && (self.is_raw() || self.types[0] != self.destination);
         !copies && (!self.is_selection() || SELECTION_FLUSHES_SUBNORMALS)
     }
 
-    /// A source in the execution type, modified.
+    /// A source with its modifiers applied, converted to the execution type. A float that is moved
+    /// keeps its own type.
     fn load(&self, index: usize, c: usize) -> Value {
         let ty = *self.types.get(index).unwrap_or(&self.types[0]);
         let (negate, absolute) = match &self.i.sources[index] {
@@ -744,7 +746,7 @@ impl<'a> Oracle<'a> {
     }
 }
 
-/// Two's complement of 33 bits.
+/// Wraps a value to two's complement of 33 bits.
 fn word(value: i128) -> i128 {
     (value + (1 << 32)).rem_euclid(1 << 33) - (1 << 32)
 }

@@ -152,7 +152,7 @@ impl Machine {
         }
     }
 
-    /// Maps the pages again that damage has unmapped.
+    /// Maps the buffers again of which `damage` has unmapped pages.
     fn repair(&mut self, damage: &[Damage]) {
         for damage in damage {
             let Damage::Unmapped(at) = *damage else { continue };

@@ -109,7 +109,8 @@ impl Target {
             0..4 => damage.push(Damage::Dword(at, read(at) ^ 1 << (bits % 32))),
             4..9 => damage.push(Damage::Dword(at, random.pick(&EXTREMES))),
             9 => damage.push(Damage::Dword(at, bits)),
-            // Random bits from a random bit position on; the lower bits stay.
+            // From a random bit position on, 16 bits are replaced by random bits, and random bits
+            // above them are set. The lower bits stay.
             10 => damage
                 .push(Damage::Dword(at, read(at) & !(0xffff << (bits % 32)) | bits << (bits % 32))),
             // A somewhat greater or smaller value, for offsets, sizes and lengths.

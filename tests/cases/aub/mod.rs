@@ -26,7 +26,8 @@ fn store(address: u64, value: u32) -> [u32; 4] {
     [0x1000_0002, address as u32, (address >> 32) as u32, value]
 }
 
-/// Runs a file. Returns the replay, its steps, and the error that ended it.
+/// Runs a file to its end, or to the first fault, stuck poll or error. Returns the replay, its
+/// steps, and the error if there was one.
 fn run(bytes: &[u8]) -> (AubReplay<'_>, Vec<Step>, Option<ReplayError>) {
     let mut replay = AubReplay::new(Reader::new(bytes).unwrap());
     replay.gpu().set_work_limit(1 << 16);
@@ -49,7 +50,7 @@ fn run(bytes: &[u8]) -> (AubReplay<'_>, Vec<Step>, Option<ReplayError>) {
     }
 }
 
-/// Statistics of the batches that ran, in order.
+/// Statistics of the batches that ran, in order. None of them may have had a fault.
 fn ran(steps: &[Step]) -> Vec<Stats> {
     let stats = |step: &Step| match step {
         Step::Ran { result, .. } => Some(result.clone().unwrap()),
@@ -284,8 +285,8 @@ fn engines_run_before_memory_changes() {
     assert_eq!(physical(replay.gpu(), target(0)), 3);
 }
 
-/// A classic file. Its global table maps 16 MiB. The ring starts a batch. All addresses go through
-/// the global table.
+/// A classic file. Its global table maps 16 MiB. Each of its four ring blocks starts a batch. All
+/// addresses go through the global table.
 fn classic() -> AubFile {
     let mut file = AubFile::classic("PCI-ID=0x1616");
     let entries: Vec<u8> =
@@ -365,7 +366,7 @@ fn what_cannot_be_run_is_named() {
         error(&|file| _ = file.memory(space::GGTT, 0x7000, &[1; 4])),
         &["byte 0x28", "0x0000_0000_7000", "global table"],
     );
-    has(error(&|file| _ = file.dwords(&[0xf705_0000])), &["waits for memory"]);
+    has(error(&|file| _ = file.dwords(&[0xf705_0000])), &["waits for a value in memory"]);
     has(error(&|file| _ = file.dwords(&[0xf733_0000])), &["number 0x33"]);
     has(error(&|file| _ = file.memory_u64(space::GGTT_ENTRY, 1 << 30, &[1])), &["no entry"]);
     has(error(&|file| _ = file.memory(space::PHYSICAL, u64::MAX - 9, &[1; 4])), &["byte 0x28"]);

@@ -358,7 +358,7 @@ fn text(blit: &Blit) -> Vec<u32> {
     batch
 }
 
-/// Address of the first byte of pixel (`x`, `y`) of a surface.
+/// Address of the first byte of pixel (`x`, `y`) of a linear surface.
 fn first_byte(blit: &Blit, side: &Side, x: i64, y: i64) -> u64 {
     address(side.base + y * side.pitch + x * blit.size())
 }

@@ -143,7 +143,8 @@ fn fixed_patterns_are_unknown() {
     assert!(fault.to_string().contains("fixed patterns"), "{fault}");
 }
 
-/// From the page fault: the address, what the access was for, and whether it was a write.
+/// From the page fault: the offset from [`DATA`], what the access was for, and whether it was a
+/// write.
 fn page(name: &str, blit: &Blit) -> (u64, String, bool) {
     match run(name, blit) {
         Err(Fault::Page { fault, what, at, .. }) => {

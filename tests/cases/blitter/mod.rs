@@ -92,12 +92,12 @@ fn colors(random: &mut Random) -> Colors {
     }
 }
 
-/// A rectangle that is usually at most 50 pixels wide, and rarely 60 to 300.
+/// A rectangle that is usually at most 49 pixels wide. One of eight is 60 to 299 pixels wide.
 fn rectangle(random: &mut Random, negative: bool) -> [i64; 4] {
     let low = if negative { -12 } else { 0 };
     let (x, y) = (between(random, low, 24), between(random, low, 16));
     let width = if one_in(random, 8) { between(random, 60, 300) } else { between(random, -1, 50) };
-    // Right and bottom are exclusive. Width and height may be negative.
+    // Right and bottom are exclusive. A width or height of 0 or -1 means an empty rectangle.
     [x, y, x + width, y + between(random, -1, 24)]
 }
 

@@ -14,7 +14,7 @@ pub struct Side {
     pub tiling: Tiling,
     /// Offset of its first byte.
     pub base: i64,
-    /// Bytes.
+    /// Distance between rows in bytes.
     pub pitch: i64,
 }
 

@@ -6,7 +6,7 @@
 
 use crate::dataport::probe::{DATA, Message, Probe, Register, Unit, World, dword, null, set_dword};
 use crate::dataport::untyped::{
-    PLACES, Place, header, lay_out, locate, offset, probe, slots, takes_part,
+    PLACES, Place, addresses, header, locate, offset, probe, registers, slots, takes_part,
 };
 use genxml::eu::gen8::descriptors::{MdcSm2r, MdcSm3};
 use genxml::eu::gen8::eu_messages::{MdcAop, Msd1A64Ai, Msd1A64AiDataWidth, Msd1Tac, Msd1Uai};
@@ -145,6 +145,74 @@ fn on_surfaces_and_local_memory() {
     }
 }
 
+/// Reads a value of `bits` bits.
+fn value(bytes: &[u8], offset: usize, bits: u32) -> u64 {
+    if bits == 64 { qword(bytes, offset) } else { dword(bytes, offset).into() }
+}
+
+/// Replaces a value of `bits` bits.
+fn set_value(bytes: &mut [u8], offset: usize, bits: u32, value: u64) {
+    set_dword(bytes, offset, value as u32);
+    if bits == 64 {
+        set_dword(bytes, offset + 4, (value >> 32) as u32);
+    }
+}
+
+/// Position of a value of `bits` bits, as [`locate`] returns it. `None` if any part of the value is
+/// outside.
+fn find(place: Place, bits: u32, (offset, inner): (u32, u32)) -> Option<(bool, usize)> {
+    match place {
+        Place::Structured if bits == 64 => {
+            locate(place, offset, Some(inner + 4)).and_then(|_| locate(place, offset, Some(inner)))
+        }
+        Place::Structured => locate(place, offset, Some(inner)),
+        _ if bits == 64 => {
+            let last = offset.checked_add(4).and_then(|last| locate(place, last, None));
+            last.and_then(|_| locate(place, offset, None))
+        }
+        _ => locate(place, offset, None),
+    }
+}
+
+/// Offsets of slots, aligned to the size of the value. There are few, so that several slots use the
+/// same one.
+fn offsets(random: &mut Random, place: Place, count: usize, bits: u32) -> Vec<(u32, u32)> {
+    let some: Vec<(u32, u32)> = (0..5).map(|_| offset(random, place, 16)).collect();
+    let mut places: Vec<(u32, u32)> = (0..count).map(|_| some[random.below(5) as usize]).collect();
+    for place_of_slot in &mut places {
+        match place {
+            Place::Structured => place_of_slot.1 &= !(bits / 8 - 1),
+            _ => place_of_slot.0 &= !(bits / 8 - 1),
+        }
+    }
+    places
+}
+
+/// Operands of each slot.
+fn sources(random: &mut Random, op: u64, bits: u32, count: usize) -> Vec<Vec<u64>> {
+    (0..operands(op)).map(|_| (0..count).map(|_| number(random, op, bits)).collect()).collect()
+}
+
+/// Puts the value that slot `n` returns into the response.
+fn respond(answer: &mut [Register], simd: MdcSm3, n: usize, bits: u32, value: u64) {
+    match simd {
+        MdcSm3::SIMD4X2 => {
+            answer[0][4 * n] = value as u32;
+            if bits == 64 {
+                answer[0][4 * n + 1] = (value >> 32) as u32;
+            }
+        }
+        // High halves are in registers of their own (MDP_AOP8_QW1, MDP_AOP16_QW1).
+        _ => {
+            answer[n / 8][n % 8] = value as u32;
+            if bits == 64 {
+                answer[registers(simd) + n / 8][n % 8] = (value >> 32) as u32;
+            }
+        }
+    }
+}
+
+/// Sends one message and checks its result.
 fn one(
     random: &mut Random,
     probe: &mut Probe,
@@ -157,7 +225,7 @@ fn one(
     let mut world = World::random(random);
     let count = slots(simd);
     // The two-dword compare-and-write works on 8 bytes, aligned to 8.
-    let (bits, bytes) = if op == 0 { (64, 8) } else { (32, 4) };
+    let bits = if op == 0 { 64 } else { 32 };
     let with_header =
         place == Place::Stateless || place != Place::StatelessBare && random.below(2) == 0;
     let pixels = with_header.then(|| random.bits() as u32 & 0xffff | 1);
@@ -167,102 +235,45 @@ fn one(
     } else {
         random.bits() as u32 & ((1 << send) - 1) | 1
     };
-    // Few offsets, so that several slots use the same one.
-    let some: Vec<(u32, u32)> = (0..5).map(|_| offset(random, place, 16)).collect();
-    let mut places: Vec<(u32, u32)> = (0..count).map(|_| some[random.below(5) as usize]).collect();
-    for place_of_slot in &mut places {
-        match place {
-            Place::Structured => place_of_slot.1 &= !(bytes - 1),
-            _ => place_of_slot.0 &= !(bytes - 1),
-        }
-    }
-    let find = |(offset, inner): (u32, u32)| match place {
-        Place::Structured if bytes == 8 => {
-            locate(place, offset, Some(inner + 4)).and_then(|_| locate(place, offset, Some(inner)))
-        }
-        Place::Structured => locate(place, offset, Some(inner)),
-        _ if bytes == 8 => {
-            let last = offset.checked_add(4).and_then(|last| locate(place, last, None));
-            last.and_then(|_| locate(place, offset, None))
-        }
-        _ => locate(place, offset, None),
-    };
+    let places = offsets(random, place, count, bits);
     // Memory holds values that may equal operands.
-    let sources: Vec<Vec<u64>> =
-        (0..operands(op)).map(|_| (0..count).map(|_| number(random, op, bits)).collect()).collect();
-    for place in &places {
-        if let Some((local, byte)) = find(*place) {
+    let sources = sources(random, op, bits, count);
+    for slot in &places {
+        if let Some((local, byte)) = find(place, bits, *slot) {
             let value = match sources.first() {
                 Some(first) if random.below(2) == 0 => first[random.below(count as u64) as usize],
                 _ => number(random, op, bits),
             };
             let bytes = if local { &mut world.local } else { &mut world.data };
-            set_dword(bytes, byte, value as u32);
-            if bits == 64 {
-                set_dword(bytes, byte + 4, (value >> 32) as u32);
-            }
+            set_value(bytes, byte, bits, value);
         }
     }
     let mut payload: Vec<Register> = Vec::new();
     if let Some(pixels) = pixels {
         payload.push(header(place, pixels));
     }
-    let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
-    let mut addresses = vec![[0; 8]; registers];
-    lay_out(simd, &places.iter().map(|place| place.0).collect::<Vec<_>>(), &mut addresses, 0);
-    if place == Place::Structured {
-        let inner: Vec<u32> = places.iter().map(|place| place.1).collect();
-        if simd == MdcSm3::SIMD4X2 {
-            lay_out(simd, &inner, &mut addresses, 1);
-        } else {
-            let mut more = vec![[0; 8]; registers];
-            lay_out(simd, &inner, &mut more, 0);
-            addresses.extend(more);
-        }
-    }
-    payload.extend(addresses);
+    payload.extend(addresses(place, simd, &places, vec![[0; 8]; registers(simd)]));
     payload.extend(data(simd, bits, &sources));
 
     let mut expected = world.clone();
-    let mut returned: Vec<Option<u64>> = vec![None; count];
     for n in (0..count).filter(|n| takes_part(simd, *n, mask, pixels)) {
-        returned[n] = Some(0);
-        if let Some((local, byte)) = find(places[n]) {
+        let mut back = 0;
+        if let Some((local, byte)) = find(place, bits, places[n]) {
             let memory = if local { &mut expected.local } else { &mut expected.data };
-            let old = if bits == 64 { qword(memory, byte) } else { dword(memory, byte).into() };
             let source = |k: usize| sources.get(k).map_or(0, |values| values[n]);
-            let (new, back) = operation(op, bits, old, source(0), source(1));
-            set_dword(memory, byte, new as u32);
-            if bits == 64 {
-                set_dword(memory, byte + 4, (new >> 32) as u32);
-            }
-            returned[n] = Some(back);
+            let old = value(memory, byte, bits);
+            let new;
+            (new, back) = operation(op, bits, old, source(0), source(1));
+            set_value(memory, byte, bits, new);
+        }
+        if returns {
+            respond(&mut expected.answer, simd, n, bits, back);
         }
     }
     let answer_registers = match simd {
         MdcSm3::SIMD4X2 => 1,
-        _ => registers * bits as usize / 32,
+        _ => registers(simd) * bits as usize / 32,
     };
-    if returns {
-        for (n, value) in returned.into_iter().enumerate() {
-            let Some(value) = value else { continue };
-            match simd {
-                MdcSm3::SIMD4X2 => {
-                    expected.answer[0][4 * n] = value as u32;
-                    if bits == 64 {
-                        expected.answer[0][4 * n + 1] = (value >> 32) as u32;
-                    }
-                }
-                // High halves are in registers of their own (MDP_AOP8_QW1, MDP_AOP16_QW1).
-                _ => {
-                    expected.answer[n / 8][n % 8] = value as u32;
-                    if bits == 64 {
-                        expected.answer[registers + n / 8][n % 8] = (value >> 32) as u32;
-                    }
-                }
-            }
-        }
-    }
     let descriptor = Msd1Uai {
         binding_table_index: u(index),
         atomic_integer_operation_type: MdcAop::from_bits(op % FLOAT),
@@ -347,17 +358,13 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
     let bits = if wide || op == 0 { 64 } else { 32 };
     let mask = if random.below(2) == 0 { 255 } else { random.bits() as u32 & 255 | 1 };
     let places: Vec<usize> = (0..count).map(|_| 8 * random.below(6) as usize + 1000).collect();
-    let sources: Vec<Vec<u64>> =
-        (0..operands(op)).map(|_| (0..count).map(|_| number(random, op, bits)).collect()).collect();
+    let sources = sources(random, op, bits, count);
     for place in &places {
         let value = match sources.first() {
             Some(first) if random.below(2) == 0 => first[0],
             _ => number(random, op, bits),
         };
-        set_dword(&mut world.data, *place, value as u32);
-        if bits == 64 {
-            set_dword(&mut world.data, place + 4, (value >> 32) as u32);
-        }
+        set_value(&mut world.data, *place, bits, value);
     }
     let mut payload: Vec<Register> = vec![[0; 8]; if simd == MdcSm3::SIMD4X2 { 1 } else { 2 }];
     for (n, place) in places.iter().enumerate() {
@@ -385,17 +392,10 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, wide: bool, op: u6
     let mut expected = world.clone();
     for n in (0..count).filter(|n| takes_part(simd, *n, mask, None)) {
         let byte = places[n];
-        let old = if bits == 64 {
-            qword(&expected.data, byte)
-        } else {
-            dword(&expected.data, byte).into()
-        };
+        let old = value(&expected.data, byte, bits);
         let source = |k: usize| sources.get(k).map_or(0, |values| values[n]);
         let (new, back) = operation(op, bits, old, source(0), source(1));
-        set_dword(&mut expected.data, byte, new as u32);
-        if bits == 64 {
-            set_dword(&mut expected.data, byte + 4, (new >> 32) as u32);
-        }
+        set_value(&mut expected.data, byte, bits, new);
         if returns {
             let (low, high) = match (simd, wide) {
                 (MdcSm3::SIMD4X2, _) => ((0, 4 * n), (0, 4 * n + 1)),
@@ -463,9 +463,7 @@ fn append_counters() {
                 set_dword(&mut world.data, 4096, first);
                 let count = slots(simd);
                 let (mask, pixels) = (random.bits() as u32 & 255 | 1, random.bits() as u32 & 255);
-                let sources: Vec<Vec<u64>> = (0..operands(op))
-                    .map(|_| (0..count).map(|_| number(&mut random, op, 32)).collect())
-                    .collect();
+                let sources = sources(&mut random, op, 32, count);
                 let mut payload = vec![header(Place::Null, pixels)];
                 payload.extend(data(simd, 32, &sources));
                 let mut expected = world.clone();

@@ -354,8 +354,8 @@ fn long(
     probe.check(&message, world, expected, false);
 }
 
-/// A byte offset in the data, and its address. Sometimes an address that is not canonical, which is
-/// out of bounds.
+/// A random byte offset in the data, and its address. Sometimes the address is not canonical, which
+/// is out of bounds; then the offset is `None`.
 fn somewhere(random: &mut Random, align: u64) -> (Option<usize>, U64<64>) {
     let byte = random.below(DATA_BYTES as u64 - 512) / align * align;
     match random.below(6) {
@@ -364,8 +364,9 @@ fn somewhere(random: &mut Random, align: u64) -> (Option<usize>, U64<64>) {
     }
 }
 
+/// Blocks of owords, aligned and unaligned.
 #[test]
-fn at_64_bit_addresses() {
+fn owords_at_64_bit_addresses() {
     let mut random = Random::new(34);
     let mut probe = probe();
     for _ in 0..12 {
@@ -407,6 +408,17 @@ fn at_64_bit_addresses() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// Blocks of registers, in both channel modes.
+#[test]
+fn hwords_at_64_bit_addresses() {
+    let mut random = Random::new(35);
+    let mut probe = probe();
+    for _ in 0..12 {
+        for channels in [8, 16] {
             for (size, count) in [
                 (MdcA64DbHw::HW1, 1),
                 (MdcA64DbHw::HW2, 2),
@@ -449,6 +461,15 @@ fn at_64_bit_addresses() {
                 }
             }
         }
+    }
+}
+
+/// Two blocks side by side.
+#[test]
+fn dual_blocks_at_64_bit_addresses() {
+    let mut random = Random::new(36);
+    let mut probe = probe();
+    for _ in 0..12 {
         for (size, count) in [(MdcA64DbOwd::OWD1, 1), (MdcA64DbOwd::OWD4, 4)] {
             for write in [false, true] {
                 let world = World::random(&mut random);

@@ -74,8 +74,8 @@ const READ: Msd1Us = Msd1Us {
     ..Msd1Us::new()
 };
 
-/// The lengths in the descriptor must be exact: too long is an error, as too short is (G45 vol 4,
-/// 2.6.11).
+/// The lengths in the descriptor must be exact, except that the response length may be 0. Too long
+/// is an error, as too short is (G45 vol 4, 2.6.11).
 #[test]
 fn lengths() {
     let good = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
@@ -85,7 +85,7 @@ fn lengths() {
     }
     let wrong = Msd1Us { header_present: true, ..good };
     illegal(&message(Unit::Port1, wrong.pack(), 1), "needs 2 registers (message length)");
-    // The response length may also be zero.
+    // With response length 0, nothing is returned.
     let dropped = Msd1Us { response_length: u(0), ..good };
     let mut random = Random::new(52);
     let world = World::random(&mut random);
@@ -149,8 +149,9 @@ fn headers() {
     illegal(&message(Unit::Port1, media.pack(), 1), "without a header");
 }
 
+/// Untyped surface reads: SIMD mode, channel mask and binding table index.
 #[test]
-fn reserved_values() {
+fn reserved_values_of_surface_messages() {
     let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
     let read = Msd1Us { response_length: u(1), message_length: u(1), ..READ };
     illegal(&port_1(Msd1Us { simd_mode: MdcSm3::from_bits(3), ..read }.pack(), 1), "SIMD Mode = 3");
@@ -162,7 +163,13 @@ fn reserved_values() {
         let read = Msd1Us { binding_table_index: u(index), ..read };
         illegal(&port_1(read.pack(), 1), &format!("Binding Table Index = {index}"));
     }
-    // Blocks and scattered dwords cannot access shared local memory (MDC_BTS_A32).
+}
+
+/// Blocks of owords: binding table index, size and subtype.
+#[test]
+fn reserved_values_of_blocks() {
+    let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
+    // Blocks cannot access shared local memory (MDC_BTS_A32).
     let block = Msd0rOwb {
         binding_table_index: u(254),
         header_present: true,
@@ -173,6 +180,27 @@ fn reserved_values() {
     illegal(&message(Unit::Port0, block.pack(), 1), "Binding Table Index = 254");
     let block = Msd0rOwb { binding_table_index: u(0), data_blocks: MdcDbOw::from_bits(5), ..block };
     illegal(&message(Unit::Port0, block.pack(), 1), "Data Blocks = 5");
+    // The constant cache has no stateless reads.
+    let block = Msd0rOwb { binding_table_index: u(255), data_blocks: MdcDbOw::OW2, ..block };
+    illegal(&message(Unit::Constant, block.pack(), 1), "Binding Table Index = 255");
+    // Unaligned owords can only be read.
+    let block = Msd1A64B {
+        binding_table_index: u(255),
+        data_blocks: u(2),
+        subtype: A64BlockSubtype::UNALIGNED_OWORD,
+        message_type: MtDp1::MT1W_A64_B,
+        header_present: true,
+        message_length: u(2),
+        ..Msd1A64B::new()
+    };
+    illegal(&port_1(block.pack(), 2), "A64 Block Message Subtype = 1");
+}
+
+/// Scattered messages: binding table index, size and subtype.
+#[test]
+fn reserved_values_of_scattered_messages() {
+    let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
+    // Scattered dwords cannot access shared local memory (MDC_BTS_A32).
     let dwords = Msd0Dws {
         binding_table_index: u(254),
         message_type: MtDp0::MT0R_DWS,
@@ -181,9 +209,6 @@ fn reserved_values() {
         ..Msd0Dws::new()
     };
     illegal(&message(Unit::Port0, dwords.pack(), 1), "Binding Table Index = 254");
-    // The constant cache has no stateless reads.
-    let block = Msd0rOwb { binding_table_index: u(255), data_blocks: MdcDbOw::OW2, ..block };
-    illegal(&message(Unit::Constant, block.pack(), 1), "Binding Table Index = 255");
     let bytes = Msd0Bs {
         data_elements: genxml::eu::gen8::descriptors::MdcDs::from_bits(3),
         message_type: MtDp0::MT0R_BS,
@@ -204,17 +229,12 @@ fn reserved_values() {
     illegal(&port_1(scattered.pack(), 2), "Data Elements = 3");
     let scattered = Msd1A64S { subtype: A64ScatteredSubtype::from_bits(3), ..scattered };
     illegal(&port_1(scattered.pack(), 2), "A64 Scattered Message Subtype = 3");
-    // Unaligned owords can only be read.
-    let block = Msd1A64B {
-        binding_table_index: u(255),
-        data_blocks: u(2),
-        subtype: A64BlockSubtype::UNALIGNED_OWORD,
-        message_type: MtDp1::MT1W_A64_B,
-        header_present: true,
-        message_length: u(2),
-        ..Msd1A64B::new()
-    };
-    illegal(&port_1(block.pack(), 2), "A64 Block Message Subtype = 1");
+}
+
+/// Atomics and append counters: operations and SIMD modes.
+#[test]
+fn reserved_values_of_atomics() {
+    let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
     let atomic = Msd1A64Ai {
         binding_table_index: u(255),
         atomic_integer_operation_type: MdcAop::AOP_CMPWR_2W,
@@ -240,7 +260,12 @@ fn reserved_values() {
     illegal(&port_1(counter.pack(), 3), "SIMD Mode = 0");
     let counter = Msd1Tac { simd_mode: MdcSm2r::SIMD8, message_length: u(1), ..counter };
     illegal(&port_1(counter.pack(), 1), "without an append counter");
-    // Message types without a description.
+}
+
+/// Message types without a description.
+#[test]
+fn reserved_message_types() {
+    let port_1 = |descriptor: [u32; 1], registers| message(Unit::Port1, descriptor, registers);
     let unknown = DataPort1MessageDescriptor {
         message_type: MtDp1::from_bits(0x1f),
         message_length: u(1),

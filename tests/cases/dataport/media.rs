@@ -18,7 +18,8 @@ use genxml::gen8::state::{
 use genxml_cases::{Random, at, raw_buffer, u};
 use genxml_core::{MinusOne, PowerOfTwo, S, Shifted};
 
-/// A surface that is `dwords` wide, as media blocks count, and `rows` high.
+/// A surface for media blocks. `dwords` is the Width of its surface state, which media block
+/// messages count in dwords, whatever the format. `rows` is its Height.
 #[derive(Clone, Copy, Debug)]
 struct Picture {
     dwords: u64,
@@ -143,12 +144,13 @@ fn set_byte(registers: &mut [Register], at: usize, value: u8) {
     *dword = u32::from_le_bytes(bytes);
 }
 
-/// Distance between rows in the registers: the next power of two, at least four bytes.
+/// Distance in bytes between rows of `width` bytes in the registers: the smallest power of two that
+/// is at least `width`, and at least 4.
 fn row_pitch(width: u64) -> usize {
     [4, 8, 16, 32, 64].into_iter().find(|pitch| *pitch >= width).expect("at most 64") as usize
 }
 
-/// Size of a block: at most 64 dwords.
+/// Random size of a block: 1 to `widest` bytes and 1 to 16 rows, together at most 64 dwords.
 fn size(random: &mut Random, widest: u64) -> (u64, u64) {
     let width = 1 + random.below(widest);
     let most = (64 / width.div_ceil(4)).min(16);

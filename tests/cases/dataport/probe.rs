@@ -176,13 +176,13 @@ impl Probe {
         Probe { model, base: KERNELS, surfaces, general: 0 }
     }
 
-    /// The same with another instruction base.
+    /// Sets the instruction base, and maps memory for the kernel there.
     pub fn with_base(mut self, base: u64) -> Probe {
         self.model.map(base, 64 << 10);
         Probe { base, ..self }
     }
 
-    /// The same with a size of General State.
+    /// Sets General State Buffer Size, in pages.
     pub fn with_general_state(self, pages: u64) -> Probe {
         Probe { general: pages, ..self }
     }

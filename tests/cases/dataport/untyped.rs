@@ -127,8 +127,8 @@ pub fn slots(simd: MdcSm3) -> usize {
     }
 }
 
-/// True if slot `n` is enabled: its channel and its pixel are. For SIMD4x2, any of four channels is
-/// enough.
+/// True if slot `n` is enabled: its channel is, and its bit of the pixel mask is set if there is a
+/// header. For SIMD4x2, one of four channels is enough, and the pixel mask is ignored.
 pub fn takes_part(simd: MdcSm3, n: usize, mask: u32, pixels: Option<u32>) -> bool {
     match simd {
         MdcSm3::SIMD4X2 => mask >> (4 * n) & 15 != 0,
@@ -144,6 +144,35 @@ pub fn lay_out(simd: MdcSm3, values: &[u32], registers: &mut [Register], column:
             _ => registers[n / 8][n % 8] = *value,
         }
     }
+}
+
+/// Number of registers that hold a dword of each slot.
+pub fn registers(simd: MdcSm3) -> usize {
+    if simd == MdcSm3::SIMD16 { 2 } else { 1 }
+}
+
+/// Registers of the offsets of slots. For structured buffers, the offsets in the elements follow
+/// them; for SIMD4x2, both are in one register. `unused` is what the registers contain elsewhere.
+pub fn addresses(
+    place: Place,
+    simd: MdcSm3,
+    places: &[(u32, u32)],
+    unused: Vec<Register>,
+) -> Vec<Register> {
+    let mut addresses = unused;
+    let offsets: Vec<u32> = places.iter().map(|place| place.0).collect();
+    lay_out(simd, &offsets, &mut addresses, 0);
+    if place == Place::Structured {
+        let inner: Vec<u32> = places.iter().map(|place| place.1).collect();
+        if simd == MdcSm3::SIMD4X2 {
+            lay_out(simd, &inner, &mut addresses, 1);
+        } else {
+            let mut more = vec![[0; 8]; registers(simd)];
+            lay_out(simd, &inner, &mut more, 0);
+            addresses.extend(more);
+        }
+    }
+    addresses
 }
 
 #[test]
@@ -163,6 +192,85 @@ fn surfaces_and_local_memory() {
     }
 }
 
+/// Offsets of slots, consecutive or random. Writes must not overlap: each has 16 bytes.
+fn offsets(
+    random: &mut Random,
+    place: Place,
+    count: usize,
+    channels: usize,
+    write: bool,
+) -> Vec<(u32, u32)> {
+    let mut places: Vec<(u32, u32)> = Vec::new();
+    let start = offset(random, place, 16);
+    let kind = random.below(3);
+    for n in 0..count as u32 {
+        places.push(match place {
+            Place::Structured if write => (n * 3 % 50, random.below(12) as u32 * 4),
+            Place::Structured => offset(random, place, 16),
+            _ if write || kind == 0 => (start.0.wrapping_add(n * 16), 0),
+            _ if kind == 1 => (start.0.wrapping_add(n * 4 * channels as u32), 0),
+            _ => offset(random, place, 16),
+        });
+        // Stateless memory has no end, so stay inside the mapped part.
+        let last = places.last_mut().expect("pushed");
+        let end = match place {
+            Place::Stateless => (DATA_BYTES - 1024) as u32,
+            Place::StatelessBare => DATA as u32 + DATA_BYTES as u32,
+            _ => u32::MAX,
+        };
+        if last.0 > end - 16 {
+            last.0 = end - 16 * (n + 1);
+        }
+    }
+    places
+}
+
+/// The expected result of a message: enabled slots write the registers in `sent`, or read if `sent`
+/// is `None`.
+fn moves(
+    world: &World,
+    (place, simd): (Place, MdcSm3),
+    channels: &[usize],
+    places: &[(u32, u32)],
+    (mask, pixels): (u32, Option<u32>),
+    sent: Option<&[Register]>,
+) -> World {
+    let mut expected = world.clone();
+    for (n, &(offset, inner)) in places.iter().enumerate() {
+        if !takes_part(simd, n, mask, pixels) {
+            continue;
+        }
+        for (k, &c) in channels.iter().enumerate() {
+            let inside = match place {
+                Place::Structured => locate(place, offset, Some(inner + 4 * c as u32)),
+                _ => {
+                    offset.checked_add(4 * c as u32).and_then(|offset| locate(place, offset, None))
+                }
+            };
+            let (register, column) = match simd {
+                MdcSm3::SIMD4X2 => (0, 4 * n + c),
+                _ => (k * registers(simd) + n / 8, n % 8),
+            };
+            if let Some(sent) = sent {
+                let value = sent[register][column];
+                match inside {
+                    Some((false, byte)) => set_dword(&mut expected.data, byte, value),
+                    Some((true, byte)) => set_dword(&mut expected.local, byte, value),
+                    None => {}
+                }
+            } else {
+                expected.answer[register][column] = match inside {
+                    Some((false, byte)) => dword(&world.data, byte),
+                    Some((true, byte)) => dword(&world.local, byte),
+                    None => 0,
+                };
+            }
+        }
+    }
+    expected
+}
+
+/// Sends one message and checks its result. Bits set in `left_out` disable channels.
 fn one(
     random: &mut Random,
     probe: &mut Probe,
@@ -183,94 +291,20 @@ fn one(
         0 => random.bits() as u32 & ((1 << send) - 1),
         _ => (1 << send) - 1,
     };
-    // Slots at consecutive offsets or at random ones. Writes must not overlap: each has 16 bytes.
-    let mut places: Vec<(u32, u32)> = Vec::new();
-    let start = offset(random, place, 16);
-    let kind = random.below(3);
-    for n in 0..count as u32 {
-        places.push(match place {
-            Place::Structured if write => (n * 3 % 50, random.below(12) as u32 * 4),
-            Place::Structured => offset(random, place, 16),
-            _ if write || kind == 0 => (start.0.wrapping_add(n * 16), 0),
-            _ if kind == 1 => (start.0.wrapping_add(n * 4 * channels.len() as u32), 0),
-            _ => offset(random, place, 16),
-        });
-        // Stateless memory has no end, so stay inside the mapped part.
-        let last = places.last_mut().expect("pushed");
-        let end = match place {
-            Place::Stateless => (DATA_BYTES - 1024) as u32,
-            Place::StatelessBare => DATA as u32 + DATA_BYTES as u32,
-            _ => u32::MAX,
-        };
-        if last.0 > end - 16 {
-            last.0 = end - 16 * (n + 1);
-        }
-    }
+    let places = offsets(random, place, count, channels.len(), write);
     let mut payload: Vec<Register> = Vec::new();
     if let Some(pixels) = pixels {
         payload.push(header(place, pixels));
     }
-    let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
-    let u_values: Vec<u32> = places.iter().map(|place| place.0).collect();
-    let v_values: Vec<u32> = places.iter().map(|place| place.1).collect();
-    let mut addresses = vec![std::array::from_fn(|_| random.bits() as u32); registers];
-    lay_out(simd, &u_values, &mut addresses, 0);
-    if place == Place::Structured {
-        if simd == MdcSm3::SIMD4X2 {
-            lay_out(simd, &v_values, &mut addresses, 1);
-        } else {
-            let mut more = vec![[0; 8]; registers];
-            lay_out(simd, &v_values, &mut more, 0);
-            addresses.extend(more);
-        }
-    }
-    payload.extend(addresses);
-    // Values of channel `c` of slot `n`, and their positions in the registers.
+    let noise = vec![std::array::from_fn(|_| random.bits() as u32); registers(simd)];
+    payload.extend(addresses(place, simd, &places, noise));
     let data = payload.len();
-    let at = |n: usize, c: usize| match simd {
-        MdcSm3::SIMD4X2 => (0, 4 * n + c),
-        _ => {
-            let place = channels
-                .iter()
-                .position(|channel| *channel == c)
-                .expect("a channel of the message");
-            (place * registers + n / 8, n % 8)
-        }
-    };
-    let data_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { registers * channels.len() };
+    let data_registers = if simd == MdcSm3::SIMD4X2 { 1 } else { registers(simd) * channels.len() };
     if write {
         payload.extend((0..data_registers).map(|_| std::array::from_fn(|_| random.bits() as u32)));
     }
-
-    let mut expected = world.clone();
-    for (n, &(offset, inner)) in places.iter().enumerate() {
-        if !takes_part(simd, n, mask, pixels) {
-            continue;
-        }
-        for &c in &channels {
-            let inside = match place {
-                Place::Structured => locate(place, offset, Some(inner + 4 * c as u32)),
-                _ => {
-                    offset.checked_add(4 * c as u32).and_then(|offset| locate(place, offset, None))
-                }
-            };
-            let (register, column) = at(n, c);
-            if write {
-                let value = payload[data + register][column];
-                match inside {
-                    Some((false, byte)) => set_dword(&mut expected.data, byte, value),
-                    Some((true, byte)) => set_dword(&mut expected.local, byte, value),
-                    None => {}
-                }
-            } else {
-                expected.answer[register][column] = match inside {
-                    Some((false, byte)) => dword(&world.data, byte),
-                    Some((true, byte)) => dword(&world.local, byte),
-                    None => 0,
-                };
-            }
-        }
-    }
+    let sent = write.then(|| &payload[data..]);
+    let mut expected = moves(&world, (place, simd), &channels, &places, (mask, pixels), sent);
     let descriptor = Msd1Us {
         binding_table_index: u(index),
         channel_mask: MdcCmask::from_bits(left_out.into()),
@@ -331,7 +365,7 @@ fn long(random: &mut Random, probe: &mut Probe, simd: MdcSm3, left_out: u32, wri
         })
         .map(|offset| if write { offset } else { offset.min(DATA_BYTES as u64 - 16) })
         .collect();
-    let registers = if simd == MdcSm3::SIMD16 { 2 } else { 1 };
+    let registers = registers(simd);
     // 64-bit addresses: four in a register, or one in each half (2d p.422, 432, 437). Bits 63:48
     // are ignored.
     let mut payload: Vec<Register> =

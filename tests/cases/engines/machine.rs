@@ -27,10 +27,13 @@ pub fn base(engine: EngineId) -> u32 {
     }
 }
 
-/// First status page in the global table, 16 KiB per engine. Contexts start at 1 MiB.
+/// Global address of the status page of the first engine. The status pages of two engines are
+/// 16 KiB apart.
 const STATUS: u64 = 0x1_0000;
+/// Global address of the ring of the first context.
 const CONTEXTS: u64 = 0x10_0000;
-/// Bytes per context in the global table: ring (at most 2 pages), status page, registers.
+/// Bytes of global memory per context: ring (2 pages, of which the second may be unused), status
+/// page, page of registers.
 const STRIDE: u64 = 0x4000;
 /// Start of a context's own memory, 64 KiB.
 pub const BATCH: u64 = 0x4000_0000;
@@ -261,7 +264,7 @@ impl Machine {
         self.gpu.global().write_u32(logical.lrca() + 4096 + 28, tail).unwrap();
     }
 
-    /// Writes a batch at `offset` of the context's memory at [`BATCH`].
+    /// Writes a batch and MI_BATCH_BUFFER_END at `offset` of the context's memory at [`BATCH`].
     pub fn batch(&mut self, logical: &Logical, offset: usize, batch: &[u32]) {
         let mut batch = batch.to_vec();
         genxml_cases::push(&mut batch, &MiBatchBufferEnd::new());

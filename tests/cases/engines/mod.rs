@@ -31,7 +31,7 @@ fn wait(dword: u64, value: u64) -> MiSemaphoreWait {
     }
 }
 
-/// MI_BATCH_BUFFER_START into the context's memory.
+/// MI_BATCH_BUFFER_START to `BATCH + offset` of the context.
 fn start(offset: u64) -> MiBatchBufferStart {
     MiBatchBufferStart {
         address_space_indicator: MiBatchBufferStartAddressSpaceIndicator::PPGTT,

@@ -215,7 +215,8 @@ fn budgets_of_rings() {
     }
 }
 
-/// Registers store, mask, ignore or clear bits as the tables say.
+/// Writes by the host: a register stores the value, only the bits that a mask enables, or nothing,
+/// as the specification says.
 #[test]
 fn registers_of_the_host() {
     let mut machine = Machine::new();

@@ -17,8 +17,8 @@ fn set_image(machine: &mut Machine, context: &Logical, dword: u64, value: u32) {
     machine.gpu.global().write_u32(context.lrca() + 4096 + 4 * dword, value).unwrap();
 }
 
-/// With Save Inhibit, engine state is not saved to the image. Engine state follows the registers
-/// that every context has (gen8_facts 1.4); those are saved.
+/// With Save Inhibit, the engine state is not saved to the image. The registers before it in the
+/// image, which every context has (gen8_facts 1.4), are saved.
 #[test]
 fn save_inhibit_leaves_the_image_alone() {
     let mut machine = Machine::new();

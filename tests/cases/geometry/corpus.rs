@@ -18,8 +18,8 @@ fn driver(name: &str) -> Option<Capture> {
     None
 }
 
-/// Dwords of a target of `pixels` pixels after the first batch, and how often each occurs. Commands
-/// after the draws are ignored.
+/// The dwords in the `pixels` pixels of a target after the first batch of a capture, each with the
+/// number of pixels that have it. Later batches do not run.
 fn colours(capture: &Capture, target: u64, pixels: usize) -> BTreeMap<u32, usize> {
     let mut replay = Replay::new(capture);
     let exec = loop {

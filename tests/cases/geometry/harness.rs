@@ -47,10 +47,10 @@ pub struct Draw {
     pub streamout: ThreeDStateStreamout,
     /// Its buffers.
     pub buffers: Vec<ThreeDStateSoBuffer>,
-    /// Declarations of stream 0. Further streams have the same ones, each for the buffer of its
-    /// number.
+    /// Declarations of stream 0, for buffer 0. Every further stream n has the same declarations,
+    /// for buffer n.
     pub slots: Vec<SoDecl>,
-    /// Number of streams that write the same as stream 0, each to the buffer of its number.
+    /// Number of streams that are written, including stream 0. Stream n writes to buffer n.
     pub streams: usize,
     /// Size of a URB entry of vertices and patches, in units of 64 bytes.
     pub entry: u64,

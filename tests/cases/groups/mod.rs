@@ -64,7 +64,7 @@ fn threads_see_what_others_wrote_before_the_barrier() {
     let constants = registers((0..THREADS).map(|n| [n, 100 + n, (n + 1) % THREADS, 0, 0, 0, 0, 0]));
     let mut model = Model::new();
     model.map(DATA, 4096);
-    // 20 groups pass all sixteen barriers, one after the other on the same memory.
+    // 20 groups, more than the sixteen barriers. All of them use the same memory.
     let compute = Compute { groups: [5, 2, 2], ..group(KERNEL, THREADS.into(), constants) };
     let stats = compute.run(&mut model).unwrap();
     assert_eq!(stats.threads, 20 * u64::from(THREADS));

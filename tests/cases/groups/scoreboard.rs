@@ -38,7 +38,7 @@ fn s<const N: u32>(value: i64) -> S<N> {
     S::new(value).expect("a number that fits")
 }
 
-/// Starts and ends of three threads in a row.
+/// Starts and ends of the threads in a row of three positions. Each position has `colors` threads.
 fn row(
     kernel: &[u32],
     vfe: impl Fn(MediaVfeState) -> MediaVfeState,

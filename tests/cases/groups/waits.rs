@@ -40,7 +40,8 @@ fn store(address: u64, data: &[genxml::core::U<32>; 1]) -> MiStoreDataImm<'_> {
     MiStoreDataImm { data_dword: data.into(), ..MiStoreDataImm::new(at(address)) }
 }
 
-/// The thread runs while the streamer waits, however long it takes.
+/// While the streamer waits for a semaphore, the thread that writes it runs to its end, even if it
+/// runs long. The wait deadlocks only if the thread has ended and the value is wrong.
 #[test]
 fn a_semaphore_that_a_long_thread_writes() {
     const KERNEL: &[u32] = &eu! {

@@ -140,6 +140,81 @@ fn atomic(number: u64, bits: u32, memory: u64, one: u64, two: u64) -> (u64, u64)
     (new, if number == 15 { new } else { memory })
 }
 
+/// What a test of an atomic varies.
+#[derive(Clone, Copy, Debug)]
+struct Variant {
+    /// Number of the operation.
+    number: u64,
+    /// Qwords, not dwords.
+    wide_data: bool,
+    /// Operands in the packet, not in registers.
+    inline: bool,
+    /// The old value is returned in registers.
+    returns: bool,
+}
+
+impl Variant {
+    /// The packet with its operands, two dwords of each.
+    fn packet(self, operands: &[MiAtomicOperand]) -> MiAtomic<'_> {
+        MiAtomic {
+            data_size: if self.wide_data {
+                MiAtomicDataSize::QWORD
+            } else {
+                MiAtomicDataSize::DWORD
+            },
+            inline_data: u(self.inline.into()),
+            return_data_control: u(self.returns.into()),
+            atomic_opcode: MiAtomicAtomicOpcode::from_bits(
+                self.number + if self.wide_data { 0x20 } else { 0 },
+            ),
+            memory_address: at(DATA),
+            operand: if self.inline { operands.into() } else { operands[..0].into() },
+            ..MiAtomic::new()
+        }
+    }
+
+    /// Runs the operation on random values and checks memory and the registers of the result.
+    fn check(self, random: &mut Random, model: &mut Model, engine: EngineId) {
+        let Variant { number, wide_data, inline, returns } = self;
+        let bits = if wide_data { 64 } else { 32 };
+        let pick = |random: &mut Random| match random.below(3) {
+            0 => random.below(2),
+            1 => u64::MAX << random.below(64),
+            _ => random.bits(),
+        };
+        let (memory, one, two) = (pick(random), pick(random), pick(random));
+        let one = if random.below(3) == 0 { memory } else { one };
+        let (new, result) = atomic(number, bits, memory, one, two);
+        model.put(DATA, &[memory as u32, (memory >> 32) as u32, 0x77, 0x88]);
+        let operands: Vec<_> = (0..4)
+            .map(|index| {
+                let half =
+                    |value: u64| u(if index < 2 { value >> (32 * index) & 0xffff_ffff } else { 0 });
+                MiAtomicOperand { operand1_data_dword: half(one), operand2_data_dword: half(two) }
+            })
+            .collect();
+        let start = [wide(engine, 0, one), wide(engine, 2, two), wide(engine, 4, 0x55)];
+        let batch = packets![
+            load(&start[0]),
+            load(&start[1]),
+            load(&start[2]),
+            self.packet(&operands),
+            save(gpr(engine, 4), 2),
+            save(gpr(engine, 4) + 4, 3)
+        ];
+        model.submit(engine, &batch).unwrap();
+        let after = if wide_data { new } else { memory >> 32 << 32 | new };
+        let returned = if returns { result } else { 0x55 };
+        let expected =
+            [after as u32, (after >> 32) as u32, returned as u32, (returned >> 32) as u32];
+        assert_eq!(
+            model.get(DATA, 4),
+            expected,
+            "{engine} {number} {bits} inline {inline}: {memory:#x} {one:#x} {two:#x}"
+        );
+    }
+}
+
 /// Every operation in both sizes, with operands in the packet and in registers, with and without a
 /// return value.
 #[test]
@@ -151,85 +226,21 @@ fn atomics() {
             for wide_data in [false, true] {
                 for inline in [false, true] {
                     for returns in [false, true] {
-                        let bits = if wide_data { 64 } else { 32 };
-                        let pick = |random: &mut Random| match random.below(3) {
-                            0 => random.below(2),
-                            1 => u64::MAX << random.below(64),
-                            _ => random.bits(),
-                        };
-                        let (memory, one, two) =
-                            (pick(&mut random), pick(&mut random), pick(&mut random));
-                        let one = if random.below(3) == 0 { memory } else { one };
-                        let (new, result) = atomic(number, bits, memory, one, two);
-                        model.put(DATA, &[memory as u32, (memory >> 32) as u32, 0x77, 0x88]);
-                        let operands: Vec<_> = (0..4)
-                            .map(|index| {
-                                let half = |value: u64| {
-                                    u(if index < 2 {
-                                        value >> (32 * index) & 0xffff_ffff
-                                    } else {
-                                        0
-                                    })
-                                };
-                                MiAtomicOperand {
-                                    operand1_data_dword: half(one),
-                                    operand2_data_dword: half(two),
-                                }
-                            })
-                            .collect();
-                        let none: Vec<MiAtomicOperand> = Vec::new();
-                        let packet = MiAtomic {
-                            data_size: if wide_data {
-                                MiAtomicDataSize::QWORD
-                            } else {
-                                MiAtomicDataSize::DWORD
-                            },
-                            inline_data: u(inline.into()),
-                            return_data_control: u(returns.into()),
-                            atomic_opcode: MiAtomicAtomicOpcode::from_bits(
-                                number + if wide_data { 0x20 } else { 0 },
-                            ),
-                            memory_address: at(DATA),
-                            operand: if inline {
-                                (&operands[..]).into()
-                            } else {
-                                (&none[..]).into()
-                            },
-                            ..MiAtomic::new()
-                        };
-                        let start =
-                            [wide(engine, 0, one), wide(engine, 2, two), wide(engine, 4, 0x55)];
-                        model
-                            .submit(
-                                engine,
-                                &packets![
-                                    load(&start[0]),
-                                    load(&start[1]),
-                                    load(&start[2]),
-                                    packet,
-                                    save(gpr(engine, 4), 2),
-                                    save(gpr(engine, 4) + 4, 3)
-                                ],
-                            )
-                            .unwrap();
-                        let after = if wide_data { new } else { memory >> 32 << 32 | new };
-                        let returned = if returns { result } else { 0x55 };
-                        let expected = [
-                            after as u32,
-                            (after >> 32) as u32,
-                            returned as u32,
-                            (returned >> 32) as u32,
-                        ];
-                        assert_eq!(
-                            model.get(DATA, 4),
-                            expected,
-                            "{engine} {number} {bits} inline {inline}: {memory:#x} {one:#x} {two:#x}"
-                        );
+                        let variant = Variant { number, wide_data, inline, returns };
+                        variant.check(&mut random, &mut model, engine);
                     }
                 }
             }
         }
-        // Sizes and operations that do not fit together, and 16 bytes.
+    }
+}
+
+/// Sizes and operations that do not fit together, operations that 16 bytes do not have, and data
+/// that is not aligned to its size.
+#[test]
+fn atomics_that_are_refused() {
+    for engine in EngineId::ALL {
+        let mut model = model();
         let bad = |size, opcode| MiAtomic {
             data_size: size,
             atomic_opcode: MiAtomicAtomicOpcode::from_bits(opcode),

@@ -35,7 +35,8 @@ fn levels() {
             memory_address: at(DATA),
             ..MiAtomic::new()
         };
-        // First level: 1, call A, 4, chain to C (5). A: 2, call B. B: 3, back to the first level.
+        // The numbers are the order of the stores. First level: store 1, call A, store 4, chain to
+        // C. A: store 2, go to B. B: store 3, return to the first level. C: store 5.
         model.put(
             BATCH + 0x1000,
             &packets![count, step(2), start(0x2000, true), count, step(9), END],
@@ -82,7 +83,7 @@ fn first_level_from_the_second() {
     }
 }
 
-/// Predication Enable, Add Offset Enable.
+/// MI_BATCH_BUFFER_START with Predication Enable, and with Add Offset Enable.
 #[test]
 fn batch_start_options() {
     for engine in EngineId::ALL {
@@ -236,8 +237,8 @@ fn predicated_store() {
     }
 }
 
-/// MI_SET_PREDICATE: the condition decides whether commands up to the next one are skipped. The
-/// model has one slice.
+/// MI_SET_PREDICATE: its condition decides whether the commands up to the next MI_SET_PREDICATE
+/// are skipped. The model has one slice.
 #[test]
 fn set_predicate() {
     for engine in EngineId::ALL {

@@ -52,7 +52,8 @@ fn slots_across_pages() {
     }
 }
 
-/// A machine that allocates frames when they are first written, and has room for `pages` more.
+/// A machine that allocates frames when they are first written, and has room for `pages` more
+/// frames.
 fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     let machine = |limit| {
         let mut memory = Memory::with_limit(limit);
@@ -73,8 +74,8 @@ fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
     move |model| *model = machine((used + pages) * PAGE)
 }
 
-/// Memory is exhausted in the middle: the groups before are complete, and the group that needs the
-/// next page faults.
+/// Memory runs out in the middle of the walk. The group that needs the next page faults; the groups
+/// before it are complete.
 #[test]
 fn memory_that_is_used_up() {
     // A page holds the slots of 128 groups.

@@ -114,8 +114,8 @@ fn initial() -> Vec<[u32; 8]> {
     (0..SLOTS).map(|slot| std::array::from_fn(|n| slot * 8 + n as u32)).collect()
 }
 
-/// Runs the kernel on `threads` host threads. Also returns how many parts were committed, and how
-/// many were aborted and ran again.
+/// Runs `compute` on `threads` host threads. Also returns how many parts of the walk (runs of
+/// consecutive groups) were committed, and how many were aborted and ran again.
 fn run(compute: &Compute<'_>, threads: usize, prepare: impl Fn(&mut Model)) -> (Outcome, u64, u64) {
     let mut model = Model::new();
     model.map(DATA, BYTES);
@@ -161,8 +161,9 @@ const TWENTY: &[usize] = &[2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4,
 /// Numbers of host threads for tests whose result cannot depend on timing.
 const FIVE: &[usize] = &[2, 2, 3, 4, 6];
 
-/// Runs on one host thread and on others, and checks that all results are equal. Also returns the
-/// numbers of parts that two threads committed and aborted.
+/// Runs `compute` on one host thread, then on each number of host threads in `runs`, and checks
+/// that all results are equal. Also returns how many parts of the walk two threads committed and
+/// aborted.
 fn alike(
     compute: &Compute<'_>,
     runs: &[usize],
@@ -189,8 +190,9 @@ fn alike(
     (one, committed, aborted)
 }
 
-/// Runs the case on one thread, compares it with the oracle, and checks that other numbers of
-/// threads give the same. Returns the numbers of parts that two threads committed and aborted.
+/// Runs the case on one host thread, compares memory with the oracle, and checks that other numbers
+/// of threads give the same result. Returns how many parts of the walk two threads committed and
+/// aborted.
 fn check(case: Case) -> (u64, u64) {
     check_with(case, FIVE, |_| {})
 }
@@ -209,7 +211,7 @@ fn groups_with_nothing_in_common() {
     assert!(committed >= 8 && aborted == 0, "{committed} {aborted}");
 }
 
-/// One page has slots of parts that are far from each other.
+/// A page of memory holds the slots of groups whose numbers are far from each other.
 #[test]
 fn groups_that_share_pages() {
     let (committed, aborted) =
@@ -217,7 +219,7 @@ fn groups_that_share_pages() {
     assert!(committed >= 8 && aborted == 0, "{committed} {aborted}");
 }
 
-/// All groups read slot 3, which no group writes: group 3 uses slot 5 instead.
+/// All groups except group 3 read slot 3, which no group writes. Group 3 reads and writes slot 5.
 #[test]
 fn groups_that_read_the_same() {
     let (committed, aborted) =
@@ -233,7 +235,7 @@ fn groups_that_count() {
     assert!(aborted > 0, "{committed} {aborted}");
 }
 
-/// Each group continues what its neighbour wrote.
+/// Each group reads the slot that the group before it writes.
 #[test]
 fn groups_in_a_chain() {
     let (_, aborted) = check(Case { read: [1, SLOTS - 1, SLOTS - 1], ..APART });
@@ -280,7 +282,8 @@ fn a_fault_in_the_middle() {
     }
 }
 
-/// The work limit ends in the middle of a group, of a part, of a wave.
+/// Work limits that are reached while the groups run. The result is the same on one and on two host
+/// threads.
 #[test]
 fn a_budget_that_ends() {
     let compute = compute(APART.constants());

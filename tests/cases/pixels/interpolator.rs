@@ -1,12 +1,13 @@
-//! Messages to the pixel interpolator. Oracle: the position that b1 and b2 describe, in f64. The
-//! model's unit tests compare the other kinds of messages slot by slot.
+//! Messages to the pixel interpolator. Oracle: the barycentric coordinates b1 and b2 at the
+//! position, computed in f64. The model's unit tests compare the other kinds of messages slot by
+//! slot.
 
 use crate::pixels::harness::{Draw, SIZE, Vertex, WRITE_8, model, pixel};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml_cases::u;
 
-/// Writes b1 and b2 of eight pixels as red and green.
+/// Writes the barycentric coordinates b1 and b2 of eight pixels as red and green.
 const EIGHT: &[u32] = &eu! {
     (W) mov (8|M0)   r20.0<1>:ud  0:ud
     send (8|M0)      r10  r20  0xB  0x02200000
@@ -17,7 +18,7 @@ const EIGHT: &[u32] = &eu! {
     send (8|M0)      null  r112  0x25  0x08031400  {EOT}
 };
 
-/// The same for sixteen pixels, with offsets of X and Y in r20 to r23.
+/// Like [`EIGHT`], for sixteen pixels, with the offsets in X and Y in r20 to r23.
 const SIXTEEN: &[u32] = &eu! {
     mov (16|M0)      r20.0<1>:d  3:d
     mov (16|M0)      r22.0<1>:d  -5:d
@@ -37,7 +38,7 @@ fn corners() -> Vec<Vertex> {
         .to_vec()
 }
 
-/// b1 and b2 at a position on the screen.
+/// The barycentric coordinates b1 and b2 at a position on the screen.
 fn weights(linear: bool, x: f64, y: f64) -> [f64; 2] {
     let v = corners();
     let [a, b, c] = [0, 1, 2].map(|n: usize| (f64::from(v[n].at[0]), f64::from(v[n].at[1])));

@@ -36,7 +36,7 @@ fn surface(format: SurfaceFormat, [width, height]: [u64; 2], pitch: u64) -> Rend
     }
 }
 
-/// Columns and rows of 16 texels, and the coordinates of their centres.
+/// Columns and rows of 16 random texels, and the coordinates of their centres.
 fn centres(random: &mut Random, size: [u32; 2]) -> ([[u32; 16]; 2], Vec<[u32; 16]>) {
     let texels = size.map(|extent| [0; 16].map(|_| random.below(extent.into()) as u32));
     let place = |n: usize| texels[n].map(|texel| ((texel as f32 + 0.5) / size[n] as f32).to_bits());

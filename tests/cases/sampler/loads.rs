@@ -130,8 +130,8 @@ fn buffers() {
     }
 }
 
-/// A multisampled surface: Y tiles; samples interleaved, or each in its own slice; with a control
-/// surface at `control` unless that is 0.
+/// A multisampled surface in Y tiles, and its QPitch. Samples are interleaved, or each is in its
+/// own slice. The surface has a control surface at `control` unless that is 0.
 fn multisampled(samples: u32, interleaved: bool, control: u64) -> (RenderSurfaceState, u32) {
     let qpitch = 32;
     let texture = Texture::plain(

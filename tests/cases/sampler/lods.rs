@@ -63,8 +63,8 @@ fn ideal(width: f64, height: f64, u: [f64; 2], v: [f64; 2]) -> f64 {
     length(0).max(length(1)).log2()
 }
 
-/// Differences of neighbours, with biases from sampler and message, clamps, and the first level of
-/// the surface.
+/// Levels from the differences between neighbouring pixels, with biases from sampler and message,
+/// clamps, and the first level of the surface.
 #[test]
 fn neighbours() {
     let (mut model, mut random) = (model(), Random::new(31));

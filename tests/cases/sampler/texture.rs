@@ -71,7 +71,8 @@ pub struct Texture {
 }
 
 impl Texture {
-    /// A surface of random size with random bytes, or random floats if its format has floats.
+    /// A surface of random size with random bytes, or with random floats if its format has 32-bit
+    /// floats.
     pub fn random(random: &mut Random, kind: Kind, format: SurfaceFormat, bytes: u32) -> Texture {
         let tilings = [Tiling::Linear, Tiling::X, Tiling::Y];
         let tiling = tilings[random.below(3) as usize];

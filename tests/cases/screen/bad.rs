@@ -154,8 +154,9 @@ fn zero_sizes() {
     assert_eq!(with_surface(half_a_tile), "BadPacket: Surface Pitch");
 }
 
+/// Vertex buffer, blend and colour state, and push constants.
 #[test]
-fn bad_pointers() {
+fn bad_pointers_to_state() {
     let nowhere = [VertexBufferState {
         buffer_pitch: u(48),
         address_modify_enable: true,
@@ -199,7 +200,11 @@ fn bad_pointers() {
     ] {
         assert_eq!(with(&packets), format!("Page: {what}"));
     }
-    // The kernel, the binding table entry, the surface state, and the surface.
+}
+
+/// The kernel, the binding table entry, the surface state, and the surface.
+#[test]
+fn bad_pointers_to_the_kernel_and_surfaces() {
     let at_nowhere = ThreeDStatePs { kernel_start_pointer_0: at(NOWHERE), ..plain().ps };
     let mut scene = plain();
     push(&mut scene.more, &at_nowhere);
@@ -222,8 +227,12 @@ fn bad_pointers() {
         assert_eq!(about(&model.render(&batch).unwrap_err()), format!("Page: {what}"));
     }
     assert!(with_surface(|s| s.surface_base_address = at(NOWHERE)).starts_with("Page: "));
-    // Clears of depth and stencil have no pixel shader, and do not read the state after it. Only a
-    // stencil test reads its reference values.
+}
+
+/// Clears of depth and stencil have no pixel shader, and do not read the state after it. Only a
+/// stencil test reads its reference values.
+#[test]
+fn bad_pointers_that_clears_do_not_read() {
     let mut scene = plain();
     scene.extra.pixel_shader_valid = false;
     let blend = ThreeDStateBlendStatePointers {
@@ -243,7 +252,11 @@ fn bad_pointers() {
     assert!(scene.run().is_ok());
     scene.tests.stencil_test_enable = true;
     assert_eq!(about(&scene.run().err().unwrap()), "Page: COLOR_CALC_STATE");
-    // State that only some draws read.
+}
+
+/// Viewport, scissor rectangle and index buffer, which only some draws read.
+#[test]
+fn bad_pointers_that_only_some_draws_read() {
     let mut scene = plain().clipped();
     push(
         &mut scene.more,
@@ -270,7 +283,11 @@ fn bad_pointers() {
     push(&mut scene.more, &indices);
     push(&mut scene.more, &indexed);
     assert_eq!(about(&scene.run().err().unwrap()), "Page: index buffer");
-    // Depth and stencil buffers.
+}
+
+/// Depth and stencil buffers.
+#[test]
+fn bad_pointers_to_depth_and_stencil() {
     for stencil in [false, true] {
         let mut scene = plain();
         scene.depth = Some((DepthFormat::D32_FLOAT, 0));

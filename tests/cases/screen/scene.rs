@@ -352,11 +352,8 @@ impl Scene {
         self
     }
 
-    /// Writes state and vertices to memory, and returns the batch.
-    pub fn batch(&self, model: &mut Model) -> Vec<u32> {
-        model.put(KERNELS, self.kernel);
-        let surfaces: Vec<_> = (0..self.targets.len()).map(|index| self.surface(index)).collect();
-        let table = put_surfaces(model, &surfaces);
+    /// Writes viewports, scissor rectangles, blend and colour state, and push constants to memory.
+    fn put_state(&self, model: &mut Model) {
         for (index, (sf, cc)) in self.viewports.iter().enumerate() {
             model.put(DYNAMIC_STATE + SF_VIEWPORTS + 64 * index as u64, &sf.pack());
             model.put(DYNAMIC_STATE + CC_VIEWPORTS + 8 * index as u64, &cc.pack());
@@ -367,6 +364,10 @@ impl Scene {
         model.put(DYNAMIC_STATE + BLEND, &self.blend.pack());
         model.put(DYNAMIC_STATE + COLOR, &self.color.pack());
         model.put(DYNAMIC_STATE + CONSTANTS, self.constants.as_flattened());
+    }
+
+    /// Writes the vertices to memory. Returns their size in bytes.
+    fn put_vertices(&self, model: &mut Model) -> u64 {
         let mut data = Vec::new();
         for vertex in &self.vertices {
             data.extend(vertex.header);
@@ -374,9 +375,19 @@ impl Scene {
             data.extend(vertex.attributes.as_flattened());
         }
         model.put(VERTICES, &data);
+        4 * data.len() as u64
+    }
+
+    /// Writes state and vertices to memory, and returns the batch.
+    pub fn batch(&self, model: &mut Model) -> Vec<u32> {
+        model.put(KERNELS, self.kernel);
+        let surfaces: Vec<_> = (0..self.targets.len()).map(|index| self.surface(index)).collect();
+        let table = put_surfaces(model, &surfaces);
+        self.put_state(model);
+        let bytes = self.put_vertices(model);
         let attributes = self.vertices.first().map_or(0, |vertex| vertex.attributes.len()) as u64;
         let elements = draw::elements(2 + attributes);
-        let buffers = [draw::vertex_buffer(VERTICES, 16 * (2 + attributes), 4 * data.len() as u64)];
+        let buffers = [draw::vertex_buffer(VERTICES, 16 * (2 + attributes), bytes)];
         let constants = ThreeDStateConstantPs {
             constant_body: genxml::gen8::render3d_constants::ThreeDStateConstantBody {
                 constant_buffer_0_read_length: u(self.constants.len() as u64),

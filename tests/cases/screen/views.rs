@@ -115,7 +115,8 @@ fn clip_modes() {
     assert_eq!(scene.art(), filled(0..8, 0..8, '1'));
 }
 
-/// Two distances, along x and along y. They clip, or cull whole triangles.
+/// Two user distances, along x and along y. A clip distance cuts triangles where it is negative. A
+/// cull distance drops the triangles that have no vertex inside.
 #[test]
 fn user_distances() {
     // The distances are in the slots between the position and the attributes.
@@ -213,7 +214,7 @@ fn drawing_rectangle() {
     assert!(want.concat().contains('1'));
 }
 
-/// The header of a vertex selects the layer. CLIP can force layer 0.
+/// The header of a vertex selects the layer. 3DSTATE_CLIP can force layer 0.
 #[test]
 fn layers() {
     let mut vertices = Vec::new();

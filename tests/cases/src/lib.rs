@@ -51,7 +51,8 @@ impl Default for Model {
 }
 
 impl Model {
-    /// Maps the regions of this module, all zeros. A batch hangs after 2^26 units of work.
+    /// Maps the regions of this module, all zeros. A batch that needs more than 2^26 units of work
+    /// ends with `Fault::Hang`.
     pub fn new() -> Self {
         let mut gpu = Gpu::new();
         gpu.set_work_limit(1 << 26);

@@ -129,7 +129,8 @@ fn samples() {
             for x in 0..20 {
                 for sample in 0..samples {
                     let [left, top] = depth.interleave(x, y, sample);
-                    // Within the square of samples of its pair of texels.
+                    // The position is inside the rectangle of the samples of the texel's block of
+                    // 2 x 2 texels.
                     assert_eq!(
                         (left / 2 / across, top / (2 * down) * 2),
                         (x / 2, y / 2 * 2),

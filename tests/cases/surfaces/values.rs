@@ -29,7 +29,8 @@ fn nearest(found: f32, numerator: i128, denominator: i128) -> bool {
         .all(|other| error(found) < error(other) || error(found) == error(other) && even)
 }
 
-/// Values of a channel of `bits` bits: all of them, or many.
+/// Values of a channel of `bits` bits: all values up to 16 bits, otherwise the powers of two, the
+/// values next to them, and random values.
 fn raws(bits: u32) -> Vec<u64> {
     if bits <= 16 {
         return (0..1 << bits).collect();
@@ -194,7 +195,8 @@ fn small_floats() {
         for index in 0..20_000 {
             let mut value = f32::from_bits(random.bits() as u32 & 0x7fff_ffff);
             if index % 2 == 0 {
-                // Most random floats are out of range; these are not.
+                // Most random bits are a float far outside the format's range. These floats are
+                // from 2^-27 to 2^18, which is little more than the range.
                 value =
                     f32::from_bits((random.bits() as u32 & 0x7f_ffff) + ((100 + index % 45) << 23));
             }

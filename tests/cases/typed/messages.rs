@@ -12,7 +12,8 @@ use genxml_sim::Fault;
 
 const IDENTITY: [Select; 4] = [Select::RED, Select::GREEN, Select::BLUE, Select::ALPHA];
 
-/// Formats that Broadwell reads: those with at most 8 in column TR of Mesa's isl_format.c.
+/// Formats that Broadwell reads: those for which column TR of Mesa's isl_format.c has generation 8
+/// or an earlier one.
 const READ: [&str; 9] = [
     "R16G16B16A16_UINT",
     "R8G8B8A8_UINT",

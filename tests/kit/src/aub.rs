@@ -70,8 +70,8 @@ impl AubFile {
         self.memory(space, address, &bytes)
     }
 
-    /// Appends entries of the global page table, which map `pages` pages from `page` on to physical
-    /// pages from `frame` on.
+    /// Appends entries of the global page table, which map `pages` pages from address `page` on to
+    /// physical pages from address `frame` on.
     pub fn map_global(&mut self, page: u64, frame: u64, pages: u64) -> &mut Self {
         let entries: Vec<u64> = (0..pages).map(|index| (frame + index * 4096) | 1).collect();
         self.memory_u64(space::GGTT_ENTRY, page / 4096 * 8, &entries)

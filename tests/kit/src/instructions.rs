@@ -16,7 +16,7 @@ use std::fmt::Write;
 pub fn exercise(dwords: [u32; 4], text: &mut String) {
     text.clear();
     if let Ok(instruction) = decode(&dwords) {
-        // A string takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{instruction} {}", instruction.display(Syntax::Mesa));
         let native = Instruction { compacted: false, ..instruction };
         if let Ok(encoded) = instruction.encode() {
@@ -48,7 +48,8 @@ pub fn exercise(dwords: [u32; 4], text: &mut String) {
 /// Prints `bytes` as a kernel, compacts and expands them.
 ///
 /// # Panics
-/// If the compacted kernel differs from the original after expansion.
+/// If the compacted kernel cannot be expanded, or if the expanded kernel is compacted to other
+/// bytes.
 pub fn exercise_kernel(bytes: &[u8], text: &mut String) {
     for syntax in [Syntax::Iga, Syntax::Mesa] {
         text.clear();

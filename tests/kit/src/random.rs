@@ -51,7 +51,7 @@ impl Random {
         self.numbers.usize(0..length)
     }
 
-    /// True once in `count` times.
+    /// True with a probability of 1 in `count`.
     pub fn one_in(&mut self, count: usize) -> bool {
         self.index(count) == 0
     }

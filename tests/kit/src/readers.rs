@@ -10,7 +10,8 @@ use genxml::decode::{Decoder, Format, Options, Tables};
 use genxml::dump::{Dump, How};
 use genxml::engine::EngineId;
 
-/// Limit of followed dwords: enough for small inputs, small enough for loops.
+/// Maximum number of dwords that are decoded per batch: enough for small inputs, and small enough
+/// to leave endless loops soon.
 const DWORDS: u64 = 1 << 14;
 
 /// Reads a file whose kind is found in its bytes: AUB, error state, device coredump, compressed or

@@ -273,7 +273,7 @@ fn predicated_stores_and_jumps() {
                     mi.if_true(&input(0).is_nonzero(), |mi| mi.store(output(3), 2))
                 })?;
                 mi.store(output(4), 3)?;
-                // The inner block has left its predicate.
+                // The blocks above have changed the predicate.
                 mi.set_predicate(&condition)?;
                 mi.store_predicated(output(5), 4)
             })

@@ -49,7 +49,8 @@ impl Guard<'_> {
     }
 }
 
-/// The fields of a container; for an array those of the first two elements and of the last.
+/// The fields of a container. For an array these are the fields of the first two elements, and of
+/// the last element if the number of elements is fixed.
 pub fn flat<'a>(spec: &'a Spec, container: &'a Container) -> Vec<Flat<'a>> {
     let mut out = Vec::new();
     add(spec, &container.fields, &container.groups, 0, &[], &mut out);
@@ -167,7 +168,7 @@ pub fn mask(field: &Field) -> u64 {
     u64::MAX >> (63 - (field.end - field.start).min(63))
 }
 
-/// Overwrites a field.
+/// Overwrites a field. A field of more than 64 bits becomes 0.
 pub fn set(dwords: &mut [u32], start: u32, end: u32, value: u64) {
     for bit in start..=end {
         if let Some(dword) = dwords.get_mut((bit / 32) as usize) {

@@ -126,6 +126,7 @@ pub fn values_vertex_elements(elements: &[VertexElementState; 4], out: &mut [u32
 
 /// Packs a surface whose size is known at run time: five conversions.
 ///
+/// # Errors
 /// The first value that does not fit its field.
 #[inline(never)]
 pub fn convert_surface(

@@ -70,9 +70,9 @@ pub enum Reason {
         /// The packet's length in dwords.
         dwords: usize,
     },
-    /// The given length is less than the fields need.
+    /// A dword after the given length is not zero.
     Short {
-        /// The packet's length in dwords.
+        /// The given length in dwords.
         dwords: usize,
     },
 }

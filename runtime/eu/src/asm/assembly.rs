@@ -23,7 +23,8 @@ pub enum Compaction {
     AsWritten,
     /// None, even with the option.
     None,
-    /// All that have one, except branches. Jumps keep their targets.
+    /// All instructions that have an 8-byte form, except branches with a label or a distance.
+    /// Branches keep their targets.
     All,
 }
 

@@ -91,8 +91,8 @@ fn positions(items: &[Item], mut short: impl FnMut(&Item) -> bool) -> Vec<u64> {
     positions
 }
 
-/// True if the instruction has an 8-byte form. Branches stay long: their distances depend on all
-/// other instructions.
+/// True if the instruction has an 8-byte form. A branch with a label or a distance keeps 16 bytes:
+/// its distance depends on the lengths of other instructions.
 fn is_compactable(item: &Item) -> bool {
     if item.jip.is_some() {
         return false;

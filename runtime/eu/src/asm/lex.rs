@@ -10,8 +10,8 @@ use core::ops::Range;
 pub enum Kind {
     /// Letters, digits and underscores; does not start with a digit.
     Word,
-    /// Starts with a digit, followed by letters, digits, a decimal point and the sign of an
-    /// exponent.
+    /// Starts with a digit, followed by letters, digits, underscores, decimal points and the sign
+    /// of an exponent.
     Number,
     /// Any other single character.
     Mark(char),
@@ -19,7 +19,7 @@ pub enum Kind {
     End,
 }
 
-/// A piece of the text.
+/// A token of the source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     /// Kind of the token.

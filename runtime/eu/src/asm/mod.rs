@@ -16,7 +16,7 @@
 //! assert_eq!(errors[0].to_string(), "1:1: `ad` is not an operation; did you mean `add`?");
 //! ```
 //!
-//! The assembler accepts the output of the two tools, and in addition:
+//! The assembler accepts the output of IGA's and Mesa's disassemblers, and in addition:
 //! * comments `// ...`, `# ...` and `/* ... */`; labels before any instruction;
 //! * jump targets as labels or as distances in bytes from the first byte of the branch. Exceptions:
 //!   Mesa's `jmpi 16D` counts from the next instruction, as its disassembler prints it; `calla`

@@ -34,7 +34,7 @@ pub struct OperandSpans {
     pub sources: [Span; 3],
 }
 
-/// A statement.
+/// A statement of the source: a label or an instruction.
 pub enum Statement {
     Label(String, Span),
     Instruction(alloc::boxed::Box<Item>),

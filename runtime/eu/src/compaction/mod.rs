@@ -1,7 +1,8 @@
 //! The 8-byte form of instructions (2d p.148-156), in both directions.
 //!
-//! A compact instruction has indices into tables; the table rows are split into the fields of the
-//! native form. [`expand`] and [`compact`] preserve every bit: `expand(compact(x)) == x`.
+//! A compact instruction has indices into tables. The rows of these tables have bits of fields of
+//! the 16-byte form (native form). [`expand`] and [`compact`] preserve every bit:
+//! `expand(compact(x)) == x` for each `x` that has a compact form.
 //! [`Instruction::compact`] may choose other types with the same result, as compilers do.
 //! [`compact_kernel`] converts a whole kernel and corrects its jumps.
 
@@ -70,9 +71,10 @@ impl Instruction {
         instruction.encode_for_tables().ok().and_then(|native| compact(&native))
     }
 
-    /// The same computation with types that are in the compaction tables: a move of float 0.0
-    /// becomes a move of the zero vector `:vf`, and a move of a signed immediate dword becomes
-    /// unsigned. Moves with a condition or saturation and all other instructions are unchanged.
+    /// The same computation with types that are in the compaction tables. A move of the immediate
+    /// 0.0 to floats with stride 1 becomes a move of the zero vector `:vf`. A move of a signed
+    /// immediate dword to signed dwords becomes unsigned. Moves with a condition or saturation and
+    /// all other instructions are unchanged.
     pub fn for_compaction(&self) -> Instruction {
         let mut changed = *self;
         let (Some(destination), Operand::Immediate(immediate)) =

@@ -115,7 +115,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         Ok(())
     }
 
-    /// `(W&~f0.1.any8h)`
+    /// Prints NoMask and the predicate: `(W&~f0.1.any8h)`.
     fn predicate(&mut self) -> fmt::Result {
         let i = self.i;
         if !i.no_mask && i.predicate.is_none() {
@@ -146,7 +146,8 @@ impl<W: Write + ?Sized> Printer<'_, W> {
         self.line.unsigned(u64::from(self.i.flag.subregister))
     }
 
-    /// `(ge)f0.1`. The macro steps of `math` report an early out in the flag, `(eo)`.
+    /// Prints the condition and its flag: `(ge)f0.1`. The macro steps of `math` report an early out
+    /// in the flag, `(eo)`.
     fn condition(&mut self, column: usize) -> fmt::Result {
         let name = match self.i.condition {
             _ if self.i.math.is_some_and(MathFunction::is_macro) => "eo",

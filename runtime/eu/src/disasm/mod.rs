@@ -2,12 +2,13 @@
 //! disassembler.
 //!
 //! [`Instruction::display`] and [`Located::display`] print one instruction, [`listing`] prints a
-//! whole kernel with its labels. The text equals that of the two tools, except for white space.
-//! This has some consequences. Mesa's text has no targets of `goto`, `brd`, `brc` and `call`,
-//! prints `join` as illegal, divides the subregister of an indirect destination by the size of its
-//! type, and prints negative address offsets as unsigned ten-bit numbers. IGA's text has no syntax
-//! for the swizzles and masks of Align16; they are printed here as in Mesa, `.xyzw` after the
-//! region.
+//! whole kernel with its labels. The text equals that of the two tools, except for white space and
+//! two defects of Mesa: the types of mixed half and single floats, and words that it reads after
+//! the end of a table. This has some consequences. Mesa's text has no targets of `goto`, `brd`,
+//! `brc` and `call`, prints `join` as illegal, divides the subregister of an indirect destination
+//! by the size of its type, and prints negative address offsets as unsigned ten-bit numbers. IGA's
+//! text has no syntax for the swizzles and masks of Align16; they are printed here as in Mesa,
+//! `.xyzw` after the region.
 //!
 //! `Display` of [`Instruction`] and [`Located`] prints IGA's text. Without a position, jump targets
 //! are printed as distances in bytes.
@@ -96,8 +97,9 @@ impl fmt::Display for Located {
     }
 }
 
-/// Prints a whole kernel: labels, and one instruction per line. An instruction that cannot be
-/// decoded is printed as a comment with its dwords and the reason.
+/// Prints a whole kernel: labels and instructions. Each starts a line; Mesa's text of a message has
+/// two lines. An instruction that cannot be decoded is printed as a comment with its dwords and the
+/// reason.
 pub fn listing(bytes: &[u8], syntax: Syntax) -> String {
     // Estimate of the text size per instruction byte.
     let mut text = String::with_capacity(bytes.len() * 6);

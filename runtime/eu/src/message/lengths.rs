@@ -1,5 +1,6 @@
 //! Numbers of registers that messages send and return, from the payloads of 2d p.115-501. For
-//! messages without a page in the manual, the numbers are those that Mesa's compiler emits.
+//! messages without a page in the manual, the numbers are those that Mesa's compiler emits. A slot
+//! is the place of one channel's data in a payload.
 
 use crate::gen8::{descriptors as mdc, eu_messages as msd, messages as md};
 use crate::instruction::SharedFunction;
@@ -235,8 +236,9 @@ fn data_port_1(dwords: &[u32; 1]) -> Payload {
     }
 }
 
-/// Lengths of untyped surface messages: addresses, and one register of data for each channel and
-/// eight slots. Addresses of 64 bits take twice the registers.
+/// Lengths of untyped surface messages: addresses, and one register of data for each enabled
+/// component (x, y, z, w) and eight slots. Addresses of 64 bits take twice the registers, except in
+/// SIMD4x2.
 fn untyped(dwords: &[u32; 1]) -> Payload {
     use md::MtDp1;
     let message = msd::Msd1Us::unpack_lossy(dwords);
@@ -282,8 +284,8 @@ fn answer(dwords: &[u32; 1], registers: u8) -> Span {
     Span::exactly(if wanted { registers } else { 0 })
 }
 
-/// Data registers per eight slots: up to four bytes share one register, a dword needs one, a qword
-/// two.
+/// Data registers for eight slots. For each slot: up to four bytes take one register, eight bytes
+/// take two; each dword takes one, each qword two.
 fn scattered(dwords: &[u32; 1]) -> Option<Span> {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let elements = match message.data_size {

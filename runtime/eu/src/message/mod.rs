@@ -118,7 +118,7 @@ impl Description {
     }
 
     /// The numbers of registers that a message of this type sends and receives according to the
-    /// manual; `None` if they are not known.
+    /// manual or, without a page of the manual, Mesa's compiler; `None` if they are not known.
     pub fn lengths(&self) -> Option<Lengths> {
         lengths::lengths(self.function, &self.dwords, self.header)
     }

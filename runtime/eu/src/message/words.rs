@@ -254,8 +254,8 @@ fn data_port_0<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     })
 }
 
-/// A fence is for shared local memory, or, without surface, for all memory. For other surfaces IGA
-/// prints only whether the fence waits.
+/// A fence is for shared local memory, or, with binding table index 0, for all memory. For other
+/// indexes IGA prints no more than `synchronized`, if the fence waits.
 fn fence<W: Write + ?Sized>(out: &mut W, dwords: &[u32; 1]) -> Written {
     let waits = md::MsdMemfence::unpack_lossy(dwords).commit;
     let before = if waits { "synchronized " } else { "" };

@@ -232,7 +232,7 @@ fn target_at(slots: &Slots, to: i64) -> Option<&Instruction> {
     slots.at(u64::try_from(to).ok()?)
 }
 
-/// The operation before a target.
+/// The operation of the instruction before a target, if it can be decoded.
 fn before(slots: &Slots, to: i64) -> Option<Opcode> {
     let index = slots.index(u64::try_from(to).ok()?)?.checked_sub(1)?;
     slots.all()[index].instruction.as_ref().ok().map(|i| i.opcode)
@@ -399,8 +399,9 @@ fn no_end(slots: &Slots, report: &mut Report<'_>) {
     }
 }
 
-/// Reports the first instruction of each piece of unreachable code. `nop`, zeros, undefined
-/// operations and what cannot be decoded do not count as code.
+/// Reports the first of consecutive unreachable instructions. `nop`, zeros, undefined operations
+/// and dwords that cannot be decoded are not reported, and the instruction after them counts as a
+/// first one.
 fn unreached(slots: &Slots, report: &mut Report<'_>) {
     let mut before = false;
     for (slot, reached) in slots.all().iter().zip(&slots.reached) {

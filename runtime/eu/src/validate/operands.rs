@@ -452,8 +452,8 @@ fn vector_stride(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// True for at most two packed elements that are wider than those of the vector, which some kernels
-/// write.
+/// True for at most two packed elements that are wider than those of the vector immediate `ty`,
+/// which some kernels write.
 fn wide_vector(view: &View<'_>, ty: DataType, destination: &Destination) -> bool {
     view.i.exec_size <= 2 && destination.stride == 1 && destination.ty.size() > ty.size()
 }

@@ -15,7 +15,7 @@ pub struct Slot {
     pub position: u64,
     /// The instruction, or the error.
     pub instruction: Result<Instruction, DecodeError>,
-    /// True if all its bits are zero.
+    /// True if all bits of the instruction are zero.
     pub zero: bool,
 }
 
@@ -108,6 +108,8 @@ pub fn reached(slots: &Slots) -> Vec<bool> {
     reached
 }
 
+/// True if the instruction may continue at a position that it does not contain: a jump by a
+/// register, `calla`, or a write of the instruction pointer. `ret` does not count.
 pub fn jumps_anywhere(i: &Instruction) -> bool {
     let ip = |register: &Register| {
         matches!(register, Register::Arf { file: Arf::InstructionPointer, .. })

@@ -386,7 +386,7 @@ fn dot_accumulator(view: &View<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The common restrictions of `line` and `pln`.
+/// Reports violations of the restrictions that `line` and `pln` have in common.
 fn coefficients(view: &View<'_>, report: &mut Report<'_>) {
     if !view.op.exec_sizes().contains(view.i.exec_size) {
         report.add(Place::Instruction, format_args!("{} channels", view.i.exec_size));

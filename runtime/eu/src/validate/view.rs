@@ -11,7 +11,7 @@ pub const REGISTER: u32 = 32;
 pub struct View<'a> {
     /// The instruction.
     pub i: &'a Instruction,
-    /// The row of its operation.
+    /// The row of the instruction's operation in the table of operations.
     pub op: &'static Op,
     /// The execution type.
     pub execution: Option<DataType>,
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The immediate, with its number.
+    /// The immediate, with the number of its source.
     pub fn immediate(&self) -> Option<(Place, &'a Immediate)> {
         self.i.sources.iter().enumerate().find_map(|(number, operand)| match operand {
             Operand::Immediate(immediate) => Some((Place::Source(number as u8), immediate)),
@@ -149,7 +149,7 @@ impl<'a> View<'a> {
         Some(elements)
     }
 
-    /// The elements of a source in Align1, if it is addressed directly.
+    /// The elements of a source in Align1, if it is addressed directly and has a vertical stride.
     pub fn read_elements(&self, source: &Source) -> Option<Elements> {
         let byte = direct_byte(&source.register)?;
         let Vertical::Stride(vertical) = source.region.vertical else { return None };

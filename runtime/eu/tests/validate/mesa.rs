@@ -69,7 +69,26 @@ fn align16(i: Instruction) -> Instruction {
 
 const ACC0: Register = Register::Arf { file: Arf::Accumulator, number: 0, byte: 0 };
 
-fn cases() -> Vec<(&'static str, Instruction, bool)> {
+/// What a case varies, its instruction, and true if Mesa accepts it.
+type Case = (&'static str, Instruction, bool);
+
+/// All cases.
+fn cases() -> Vec<Case> {
+    [
+        packed_bytes(),
+        mixed_floats(),
+        mixed_float_destinations(),
+        immediate_vectors(),
+        regions_of_64_bits(),
+        conversions_in_align16(),
+        three_sources(),
+        other_moves_and_sums(),
+    ]
+    .concat()
+}
+
+/// Bytes: moves that keep, change or convert the value, selections, and conversions from 64 bits.
+fn packed_bytes() -> Vec<Case> {
     let mut all = Vec::new();
     for (to, from) in [(Ub, Ub), (B, B), (Ub, B), (B, Ub)] {
         all.push(("packed byte", mov(to, from), true));
@@ -110,6 +129,13 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
             ));
         }
     }
+    all
+}
+
+/// Half and single floats in one instruction, with indirect operands and with an accumulator as the
+/// source.
+fn mixed_floats() -> Vec<Case> {
+    let mut all = Vec::new();
     let indirect = Register::Indirect { address: 0, offset: 0 };
     for (to, from, stride) in [(Hf, [F, F], 2), (F, [Hf, F], 1), (Hf, [Hf, F], 2), (F, [F, Hf], 1)]
     {
@@ -134,6 +160,12 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
             all.push(("mixed, accumulator", add, valid));
         }
     }
+    all
+}
+
+/// Half and single floats in one instruction: destinations of `mac` and `add`, and Align16.
+fn mixed_float_destinations() -> Vec<Case> {
+    let mut all = Vec::new();
     for (opcode, to, from, stride, valid) in [
         (Opcode::Mac, Hf, [Hf, F], 1, false),
         (Opcode::Mac, Hf, [Hf, F], 2, true),
@@ -154,6 +186,12 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
         let acc = change(add, |i| source(i, number).register = ACC0);
         all.push(("Align16 mixed, accumulator", acc, false));
     }
+    all
+}
+
+/// Immediate vectors with different types, offsets and strides of the destination.
+fn immediate_vectors() -> Vec<Case> {
+    let mut all = Vec::new();
     for (ty, from, bits, byte, stride, size, valid) in [
         (F, Vf, 0, 0, 1, 4, true),
         (F, Vf, 0, 16, 1, 4, true),
@@ -180,16 +218,13 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
         });
         all.push(("immediate vector", i, valid));
     }
-    for (to, from, valid) in
-        [(W, D, false), (Hf, F, false), (Uw, F, false), (D, D, true), (D, W, true)]
-    {
-        all.push(("Align16, narrower than the execution type", align16(mov(to, from)), valid));
-    }
-    let indirect =
-        |i: &mut Instruction| source(i, 0).register = Register::Indirect { address: 0, offset: 0 };
-    all.push(("indirect mov of halves", change(mov(F, Hf), indirect), false));
-    all.push(("indirect mov of singles", change(mov(F, F), indirect), true));
-    // 64-bit cases that are illegal on Cherryview are legal on Broadwell.
+    all
+}
+
+/// Regions and types of 64-bit instructions. Cases that are illegal on Cherryview are legal on
+/// Broadwell.
+fn regions_of_64_bits() -> Vec<Case> {
+    let mut all = Vec::new();
     let (mov_of, mul_of) = (Opcode::Mov, Opcode::Mul);
     for (opcode, size, to, from) in [
         (mov_of, 4, (Df, 0, 1), (Df, 0, [4, 4, 1])),
@@ -223,6 +258,17 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
         (0..2).for_each(|number| source(i, number).region = Region::new(4, 4, 1));
     });
     all.push(("mac of doubles", mac, true));
+    all
+}
+
+/// Moves and sums in Align16: destinations narrower than the execution type, and 64 bits.
+fn conversions_in_align16() -> Vec<Case> {
+    let mut all = Vec::new();
+    for (to, from, valid) in
+        [(W, D, false), (Hf, F, false), (Uw, F, false), (D, D, true), (D, W, true)]
+    {
+        all.push(("Align16, narrower than the execution type", align16(mov(to, from)), valid));
+    }
     for (size, valid) in [(2, true), (4, false)] {
         for (to, from) in [(Q, D), (Uq, Ud), (Df, F)] {
             let i = change(align16(mov(to, from)), |i| i.exec_size = size);
@@ -233,6 +279,12 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
             all.push(("Align16 to 64 bits", i, valid));
         }
     }
+    all
+}
+
+/// Instructions with three sources, which exist only in Align16.
+fn three_sources() -> Vec<Case> {
+    let mut all = Vec::new();
     for (opcode, ty) in [
         (Opcode::Mad, Df),
         (Opcode::Mad, F),
@@ -248,6 +300,16 @@ fn cases() -> Vec<(&'static str, Instruction, bool)> {
             false,
         ));
     }
+    all
+}
+
+/// Moves of every type, moves from indirect operands, and sums with one scalar source.
+fn other_moves_and_sums() -> Vec<Case> {
+    let mut all = Vec::new();
+    let indirect =
+        |i: &mut Instruction| source(i, 0).register = Register::Indirect { address: 0, offset: 0 };
+    all.push(("indirect mov of halves", change(mov(F, Hf), indirect), false));
+    all.push(("indirect mov of singles", change(mov(F, F), indirect), true));
     for ty in [Df, F, Hf, Q, Uq, D, Ud, W, Uw, B, Ub] {
         let i = regioned(Opcode::Mov, 4, (ty, 0, 1), (ty, 0, [4, 4, 1]));
         all.push(("every type", i, true));

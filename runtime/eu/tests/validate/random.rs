@@ -8,7 +8,7 @@ fn count() -> u64 {
     std::env::var("GENXML_EU_RANDOM").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000)
 }
 
-/// Kernels of up to eight instructions; most have an existing operation.
+/// Kernels of up to eight instructions; most instructions have an existing operation.
 #[test]
 fn random_instructions_do_not_panic() {
     let mut random = Random::new(1);

@@ -11,8 +11,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct VmId(pub u64);
 
-/// First address that is assigned. Nothing lies below unless the client chose the address, so small
-/// wrong addresses in a batch fault.
+/// Lowest address that is assigned. Only an object whose address the client chose lies below, so
+/// small wrong addresses in a batch fault.
 const FIRST: u64 = 0x1000_0000;
 /// End of assigned addresses for objects without SUPPORTS_48B. The kernel leaves the last page of 4
 /// GiB free.
@@ -61,7 +61,8 @@ pub const fn plain(address: u64) -> u64 {
 /// The address that the flags and offset of an EXECBUFFER2 entry choose; `None` without PINNED.
 ///
 /// # Errors
-/// EINVAL for an address that is not canonical, not aligned to a page, or too high.
+/// EINVAL for an address that is not canonical or not aligned to a page, or if the object would end
+/// above 2^48.
 pub fn pinned(offset: u64, flags: u64, size: u64) -> Result<Option<u64>, Errno> {
     if flags & object::PINNED == 0 {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! Options: which Broadwell the device is, and what it reports (`GENX_SHIM_*` in the environment).
+//! Options from the environment (`GENX_SHIM_*`): which Broadwell the device is, limits, and which
+//! reports are written.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -117,7 +118,7 @@ pub fn device(word: &str) -> Option<u32> {
 
 impl Config {
     /// Reads the options. `variable` returns the value of an environment variable. Also returns
-    /// messages about invalid values. Without `GENX_SHIM_THREADS`, all cores are used.
+    /// messages about invalid values. Without a valid `GENX_SHIM_THREADS`, all cores are used.
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {
         let mut wrong = Vec::new();
         let mut config = Config::default();
@@ -130,7 +131,7 @@ impl Config {
                 Some(id) => config.device = id,
                 None => wrong.push(format!(
                     "GENX_SHIM_DEVICE={word} is not a Broadwell: use GT1, GT2, GT3, \
-                     or a PCI id from 0x1602 to 0x162e"
+                     or a PCI id of a Broadwell such as 0x1616"
                 )),
             }
         }

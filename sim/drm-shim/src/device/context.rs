@@ -52,8 +52,8 @@ pub struct Context {
     pub vm: VmId,
     /// The context's engine map, if it has one. An element is `None` if the index has no engine.
     pub engines: Option<Vec<Option<EngineId>>>,
-    /// The context's state on each engine, by index in the engine map; without a map, by number of
-    /// the engine.
+    /// The context's state on each engine that it has used, by index in the engine map. Without a
+    /// map, by number of the engine, plus 8 for the second video engine.
     pub hardware: BTreeMap<u32, EngineContextId>,
     /// The context's fault state.
     pub health: Arc<Health>,
@@ -90,7 +90,8 @@ impl Context {
 /// The chain of extensions at an address, each with its own address.
 ///
 /// # Errors
-/// EFAULT; EINVAL for flags or reserved fields that are not 0; E2BIG for more than 64 extensions.
+/// EFAULT if an extension cannot be read; EINVAL for flags or reserved fields that are not 0; E2BIG
+/// for more than 64 extensions.
 pub fn extensions(host: &dyn Host, mut address: u64) -> Result<Vec<(Extension, u64)>, Errno> {
     let mut chain = Vec::new();
     while address != 0 {
@@ -155,8 +156,8 @@ impl Device {
         self.queue.free(&[], &states);
     }
 
-    /// The state of a context on an engine: that of key `slot` in `Context::hardware`. New state
-    /// on its first use.
+    /// The id of the context's state with key `slot` in `Context::hardware`. The first call for a
+    /// key makes a new id.
     pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> EngineContextId {
         *context.hardware.entry(slot).or_insert_with(|| {
             let id = EngineContextId(self.next_engine_context);
@@ -185,7 +186,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CONTEXT_CREATE, in its short form and with extensions.
+    /// GEM_CONTEXT_CREATE, with or without extensions.
     pub(super) fn context_create(
         &mut self,
         file: &mut File,

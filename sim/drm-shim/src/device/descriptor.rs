@@ -1,4 +1,5 @@
-//! File descriptors that stand for an open device, a shared buffer, a syncobj or a sync file.
+//! File descriptors that stand for an open device, a shared buffer, a syncobj, a sync file or an
+//! open directory.
 //!
 //! Each descriptor is one end of a pair of sockets. The other end stays with the device, and the
 //! name of that socket says what the descriptor stands for. Any process that holds the descriptor
@@ -16,7 +17,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Start of every name.
+/// Start of the name of every such socket.
 const PREFIX: &str = "genx-shim/";
 
 /// What a descriptor stands for.
@@ -58,7 +59,7 @@ pub enum Descriptor {
     Directory {
         /// Which open directory.
         id: Id,
-        /// Number of its path in the tree.
+        /// Number of the directory's path among the paths that this library provides.
         number: u64,
     },
 }
@@ -196,8 +197,8 @@ pub fn signaled_fence() -> Result<OwnedFd, Errno> {
     Ok(client)
 }
 
-/// A sync file and the device's end of it. It signals when [`signal`] is called for that end, or
-/// when that end is closed.
+/// A sync file and the device's end of it. The sync file signals when [`signal`] is called for the
+/// device's end, or when that end is closed.
 ///
 /// # Errors
 /// EMFILE or ENFILE if there are too many descriptors.

@@ -62,8 +62,8 @@ impl Device {
         }
     }
 
-    /// The fences of a submission. A syncobj to wait for must have a fence; otherwise the result is
-    /// EINVAL.
+    /// The fences that a submission names. A syncobj to wait for must have a fence, at its timeline
+    /// point if it has one; otherwise the result is EINVAL.
     fn fences(&self, file: &File, arg: &ExecBuffer2) -> Result<Fences, Stop> {
         let mut fences = Fences::default();
         if arg.flags & (exec::FENCE_IN | exec::FENCE_SUBMIT) != 0 {
@@ -148,7 +148,7 @@ impl Device {
         {
             return Err(Errno::INVAL.into());
         }
-        // Only the DRM master may submit secure batches, and no client is master here.
+        // Only the DRM master may submit secure batches, and no client counts as master here.
         if arg.flags & exec::SECURE != 0 {
             return Err(Errno::PERM.into());
         }
@@ -230,7 +230,7 @@ impl Device {
     }
 
     /// Fences of earlier work on the same objects: a read waits for earlier writes, a write for
-    /// earlier reads and writes.
+    /// earlier reads and writes. Objects with the flag ASYNC are left out.
     fn implicit_fences(&mut self, batch: &Batch) -> Vec<Fence> {
         let mut waits = Vec::new();
         for (id, entry) in batch.objects.iter().zip(&batch.entries) {
@@ -243,7 +243,7 @@ impl Device {
         waits
     }
 
-    /// Resolves the handles of a submission's objects, and assigns addresses to the objects.
+    /// Returns the objects of a submission's handles, and the address of each object.
     fn place(
         &mut self,
         file: &File,
@@ -275,7 +275,8 @@ impl Device {
     }
 
     /// Writes addresses of objects into the objects that have relocations, as the relocations
-    /// describe.
+    /// describe. Skips a relocation whose presumed address is right. Makes the ioctl wait for
+    /// pending work on an object before the first write to the object.
     fn relocate(&mut self, batch: &Batch, flags: u64) -> Result<(), Stop> {
         let host = self.host;
         let handles: HashMap<u32, usize> = match flags & exec::HANDLE_LUT {

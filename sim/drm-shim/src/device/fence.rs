@@ -1,5 +1,5 @@
-//! Fences, which signal when work of the GPU is complete, and a count of changes for threads that
-//! wait.
+//! Fences, which signal when work of the GPU is complete or has failed, and a count of changes for
+//! threads that wait.
 
 use super::descriptor;
 use rustix::fd::OwnedFd;
@@ -111,7 +111,8 @@ impl Fence {
         self.result().is_some()
     }
 
-    /// Signals the fence. Threads in [`Fence::wait`] notice at the next [change](Changes::add).
+    /// Signals the fence. Threads in [`Fence::wait`] notice at the next [change](Changes::add), or
+    /// within a second.
     pub fn signal(&self, well: bool) {
         let mut descriptors = self.0.descriptors.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.state.store(if well { DONE } else { FAILED }, Ordering::Release);

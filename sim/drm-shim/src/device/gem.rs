@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
 
-/// Largest size of an object in bytes. Offsets for mmap reserve that much for each object.
+/// Largest size of an object in bytes. Offsets for mmap have 35 bits for the offset in an object.
 pub const MAX_SIZE: u64 = 1 << 35;
 
 /// Identifies an object in the device. Files have their own handles for the object.
@@ -31,7 +31,7 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// The memory, whatever kind it is.
+    /// The memory, from a file or from the client.
     pub fn pages(&self) -> &dyn Pages {
         match self {
             Storage::File(pages) => &**pages,
@@ -47,7 +47,8 @@ impl Storage {
         }
     }
 
-    /// Parts of the memory that may contain bytes other than zero.
+    /// Parts of the memory that may contain bytes other than zero. Empty for memory of the client
+    /// that is not accessible.
     pub fn populated(&self) -> Vec<Range<usize>> {
         match self {
             Storage::File(pages) => pages
@@ -125,7 +126,7 @@ impl Object {
         }
     }
 
-    /// Makes the ioctl wait for pending work, as `work` selects it.
+    /// Makes the ioctl wait for the pending work that `work` returns.
     ///
     /// # Errors
     /// [`Stop::Wait`] while there is such work.
@@ -203,10 +204,10 @@ impl Device {
         id
     }
 
-    /// A new object of `size` zeros with one reference.
+    /// A new object of `size` zero bytes, rounded up to whole pages, with one reference.
     ///
     /// # Errors
-    /// EINVAL for a size of 0 or above [`MAX_SIZE`]; ENOMEM.
+    /// EINVAL for a size of 0 or above [`MAX_SIZE`]; ENOMEM if the arena has no room.
     pub(super) fn create(&mut self, size: u64) -> Result<ObjectId, Errno> {
         let size = size.checked_next_multiple_of(PAGE).filter(|size| (1..=MAX_SIZE).contains(size));
         let pages = self.allocate(size.ok_or(Errno::INVAL)?)?;
@@ -250,7 +251,8 @@ impl Device {
     }
 
     /// GEM_WAIT: waits for pending work on an object. `arg.timeout_ns` returns the time that is
-    /// left. `since` is the time of the ioctl's first call.
+    /// left. A negative timeout has no limit and stays unchanged. `since` is the time of the
+    /// ioctl's first call.
     pub(super) fn gem_wait(
         &mut self,
         file: &mut File,
@@ -322,7 +324,8 @@ impl Device {
         Ok(())
     }
 
-    /// Fences of pending work on the client's own pages in a range of its addresses.
+    /// Fences of pending work on objects of the client's own pages (GEM_USERPTR) that overlap a
+    /// range of the client's addresses.
     pub fn work_on(&mut self, address: u64, bytes: u64) -> Vec<Fence> {
         let here = |object: &&mut Object| match &object.storage {
             Storage::User(pages) => pages.overlaps(address, bytes),
@@ -346,7 +349,8 @@ impl Device {
             .is_ok_and(|id| self.object(*id).is_ok_and(|object| object.is_shared));
         self.close_handle(file, arg.handle)?;
         if is_shared {
-            // The object's descriptors may be closed already. Then it can be removed now.
+            // The exported descriptors of the object may be closed already. Then the object can be
+            // removed now.
             self.collect();
         }
         Ok(())
@@ -420,7 +424,8 @@ impl Device {
         }
     }
 
-    /// GEM_MMAP_OFFSET: the offset to pass to mmap. `old` is GEM_MMAP_GTT, with a shorter argument.
+    /// GEM_MMAP_OFFSET: the offset to pass to mmap. `old` is true for GEM_MMAP_GTT, whose argument
+    /// is shorter.
     pub(super) fn mmap_offset(
         &mut self,
         file: &mut File,

@@ -115,7 +115,7 @@ pub trait UserPages: Pages {
     /// on.
     fn overlaps(&self, address: u64, bytes: u64) -> bool;
 
-    /// True if all pages are mapped and permit what the GPU may do.
+    /// True if all pages are mapped and permit reads, and writes unless the object is read-only.
     fn is_accessible(&self) -> bool;
 }
 
@@ -175,8 +175,9 @@ impl dyn Host + '_ {
         self.write(address, bytemuck::cast_slice(values))
     }
 
-    /// Writes at most the first `room` elements of `values` to the client's memory, and stores the
-    /// length of `values` in `room`. The kernel returns lists in this way.
+    /// Writes at most the first `room` elements of `values` to the client's memory, and none if
+    /// `address` is 0. Stores the length of `values` in `room`. The kernel returns lists in this
+    /// way.
     ///
     /// # Errors
     /// EFAULT if the elements cannot be written.

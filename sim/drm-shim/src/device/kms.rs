@@ -1,5 +1,6 @@
-//! The display: one connector with a monitor, one CRTC with its primary plane. A flip completes and
-//! sends its event at once. Displayed images go to captures and image files.
+//! The display: one connector with a monitor, one CRTC with its primary plane. A flip waits for
+//! rendering to the frame buffer, then completes and sends its event at once. Displayed images go
+//! to captures and image files.
 //!
 //! * this file: [`Kms`], its resources, SETCRTC and page flips;
 //! * `buffers`: frame buffers; `properties`: properties of display objects; `atomic`: atomic
@@ -83,7 +84,8 @@ pub struct Kms {
     blobs: BTreeMap<u32, Blob>,
     next: u32,
     state: State,
-    /// Number of images displayed so far.
+    /// Number of vertical blanks so far. Each modeset, flip, atomic commit and WAIT_VBLANK counts
+    /// as one.
     sequence: u32,
 }
 
@@ -101,8 +103,8 @@ impl Kms {
     }
 }
 
-/// The modes of a monitor. If `own` is configured, larger modes are left out, because many programs
-/// choose the largest mode.
+/// The modes of a monitor. If a mode `own` is configured, it comes first, and usual modes that are
+/// wider or higher are left out, because many programs choose the largest mode.
 fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     let usual = MODES.map(|(width, height)| Mode { width, height, hz: 60 });
     let smaller = |mode: &Mode| {
@@ -112,7 +114,7 @@ fn modes(own: Option<Mode>) -> Vec<mode::ModeInfo> {
     all.enumerate().map(|(index, mode)| mode_info(mode, index == 0)).collect()
 }
 
-/// The timing of a mode, with CVT reduced blanking.
+/// The timing of a mode. Blanking has fixed sizes, similar to CVT reduced blanking.
 fn mode_info(mode: Mode, preferred: bool) -> mode::ModeInfo {
     let Mode { width, height, hz } = mode;
     let (htotal, vtotal) = (width + 160, height + 35);
@@ -275,7 +277,7 @@ impl Kms {
         Ok(())
     }
 
-    /// WAIT_VBLANK. The next vertical blank is now.
+    /// WAIT_VBLANK. Does not wait: the next vertical blank counts as reached.
     pub(super) fn wait_vblank(
         &mut self,
         channel: Option<&OwnedFd>,

@@ -1,5 +1,6 @@
 //! The model with the clients' objects and contexts. One thread at a time owns the machine
-//! ([`queue`](super::queue)). Ioctls never inspect it, so they do not wait until it is idle.
+//! ([`queue`](super::queue)). Ioctls never inspect the machine, so they need not wait until it is
+//! idle.
 
 use super::addresses::VmId;
 use super::bindings::{Binding, Bindings};
@@ -113,7 +114,8 @@ impl Machine {
         [self.objects.len(), self.hardware.len(), self.spare.len()]
     }
 
-    /// Called in a forked child: only the parent process reports.
+    /// Called in a forked child: disables captures, images, the trace, statistics and checks,
+    /// which only the parent process writes.
     pub fn forked(&mut self) {
         let reporter = Reporter::new(&Config {
             capture: None,
@@ -157,8 +159,9 @@ impl Machine {
         self.spare.push(hardware.id);
     }
 
-    /// Runs a submission. A fault is recorded in the context as the kernel does. Returns true if
-    /// the submission succeeded, or if it faulted and the options say to ignore faults.
+    /// Runs a submission, unless a fault has banned its context. A fault is recorded in the context
+    /// as the kernel does. Returns true if the submission succeeded, or if it faulted and the
+    /// options say to ignore faults.
     pub fn run(&mut self, job: &Job) -> bool {
         if job.health.banned.load(Ordering::Relaxed) {
             return false;
@@ -243,7 +246,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The context state `id`; a new one on its first use.
+    /// Returns the context state `id`, and creates it at the first call.
     fn hardware(&mut self, id: EngineContextId) -> Result<&mut Hardware, OutOfMemory> {
         match self.hardware.entry(id) {
             Entry::Occupied(known) => Ok(known.into_mut()),

@@ -90,7 +90,7 @@ impl From<Errno> for Stop {
 /// The result of an ioctl.
 pub type Outcome = Result<(), Stop>;
 
-/// Handles of a file for objects of one type, from 1 on.
+/// Handles, numbers from 1 on, each of which stands for a value such as an object.
 #[derive(Debug)]
 pub struct Handles<T> {
     entries: BTreeMap<u32, T>,
@@ -104,7 +104,7 @@ impl<T> Default for Handles<T> {
 }
 
 impl<T> Handles<T> {
-    /// Adds an entry and returns its handle: the smallest free number, as in the kernel.
+    /// Adds a value and returns its handle: the smallest free number, as in the kernel.
     pub fn add(&mut self, value: T) -> u32 {
         while self.entries.contains_key(&self.next) {
             self.next += 1;
@@ -115,7 +115,7 @@ impl<T> Handles<T> {
         handle
     }
 
-    /// The entry of a handle.
+    /// The value of a handle.
     ///
     /// # Errors
     /// ENOENT if the handle is not in use.
@@ -123,7 +123,7 @@ impl<T> Handles<T> {
         self.entries.get(&handle).ok_or(Errno::NOENT)
     }
 
-    /// The entry of a handle, mutable.
+    /// The value of a handle, mutable.
     ///
     /// # Errors
     /// ENOENT if the handle is not in use.
@@ -131,7 +131,7 @@ impl<T> Handles<T> {
         self.entries.get_mut(&handle).ok_or(Errno::NOENT)
     }
 
-    /// Removes the entry of a handle.
+    /// Removes a handle, and returns its value.
     ///
     /// # Errors
     /// ENOENT if the handle is not in use.
@@ -141,7 +141,7 @@ impl<T> Handles<T> {
         Ok(value)
     }
 
-    /// All handles with their entries.
+    /// All handles with their values.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.entries.iter().map(|(handle, value)| (*handle, value))
     }
@@ -156,8 +156,8 @@ impl<T> Handles<T> {
 pub struct File {
     /// [`PRIMARY`] or [`RENDER`].
     pub minor: u32,
-    /// The device's end of the descriptor, through which it sends events and detects that the
-    /// descriptor was closed. `None` if another process opened the file.
+    /// The device's end of the descriptor, through which the device sends events and detects that
+    /// the descriptor was closed. `None` if another process opened the file.
     channel: Option<OwnedFd>,
     objects: Handles<ObjectId>,
     contexts: BTreeMap<u32, Context>,
@@ -166,7 +166,7 @@ pub struct File {
     syncobjs: Handles<SharedSync>,
     /// Capabilities that the client has enabled (SET_CLIENT_CAP).
     caps: ClientCaps,
-    /// Number of faults of its contexts.
+    /// Number of faults of the file's contexts.
     resets: Arc<AtomicU32>,
     /// Pending requests, each with the time of its submission.
     work: VecDeque<(u64, Fence)>,
@@ -206,7 +206,7 @@ pub struct Device {
     queue: Queue,
     /// The machine, while the process forks.
     paused: Option<Machine>,
-    /// The arena of new objects.
+    /// The arena that provides the memory of new objects.
     arena: Option<Box<dyn Arena>>,
     objects: Objects,
     next_object: u64,
@@ -238,7 +238,7 @@ struct Call {
 impl Call {
     /// Reads the argument and calls `work`. Then writes the argument back, also after an error, but
     /// not if the ioctl returns no data or must wait. As in the kernel, a client may be compiled
-    /// with an older, shorter structure: the fields that it lacks are 0.
+    /// with an older, shorter structure: the fields that this structure lacks are 0.
     fn with<T: Pod>(self, work: impl FnOnce(&mut T) -> Outcome) -> Outcome {
         let mut argument = T::zeroed();
         let bytes = bytemuck::bytes_of_mut(&mut argument);
@@ -353,8 +353,9 @@ impl Device {
         }
     }
 
-    /// Called when the process ends. Completes work that other processes may see, and writes
-    /// statistics and captures.
+    /// Called when the process ends. Waits until no submission runs or is ready, because other
+    /// processes may see the results, but at most ten minutes. Then writes statistics, captures and
+    /// the trace.
     pub fn finish(&mut self) {
         self.queue.drain(LAST_WORK);
         self.queue.when_idle(|machine| machine.reporter.finish());
@@ -425,7 +426,7 @@ impl Device {
     /// first call.
     ///
     /// # Errors
-    /// Those of the kernel; EBADF for a file that is not open.
+    /// [`Stop`]: the kernel's error, EBADF for a file that is not open, or what to wait for.
     pub fn ioctl(&mut self, id: Id, request: Request, address: u64, since: u64) -> Outcome {
         // Take the file out of the map during the call, so that the file and the device can both be
         // changed.

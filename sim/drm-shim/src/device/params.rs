@@ -17,7 +17,8 @@ const SYSTEM_MEMORY: u64 = 8 << 30;
 /// Name, date and description of the driver. (Linux i915_driver.h)
 const NAMES: [&str; 3] = ["i915", "20201103", "Intel Graphics"];
 
-/// Writes the part of a text that fits in `room` bytes, and stores the whole length in `room`.
+/// Writes the part of a text that fits in `room` bytes, or nothing if `address` is 0. Stores the
+/// whole length in `room`.
 fn text(host: &dyn Host, address: u64, room: &mut u64, text: &str) -> Result<(), Errno> {
     let length = text.len().min(usize::try_from(*room).unwrap_or(usize::MAX));
     if address != 0 && length > 0 {

@@ -27,8 +27,8 @@ impl Device {
             object: id.0,
         };
         let (client, device) = self.new_descriptor(buffer, arg.flags & drm::CLOEXEC != 0)?;
-        // Clients poll the descriptor to wait for work on the buffer. There is never any, because
-        // submissions with shared objects complete before their ioctl returns. So make it readable.
+        // Clients poll the descriptor to wait for work on the buffer. Work that is submitted after
+        // this export is complete when its ioctl returns. So make the descriptor readable at once.
         descriptor::send_event(&device, &[0]);
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
@@ -102,7 +102,8 @@ impl Device {
     /// The file and offset to map when a client passes a buffer's descriptor to mmap.
     ///
     /// # Errors
-    /// EINVAL beyond the end of the buffer; those of open.
+    /// ENODEV for a descriptor that is not a buffer; EINVAL beyond the end of the buffer; those of
+    /// open.
     pub fn shared_mapping(
         &self,
         buffer: Descriptor,

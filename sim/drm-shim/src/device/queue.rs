@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Interval at which foreign sync files are polled while a request waits for them.
+/// Interval at which sync files are polled while a request waits for them.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// A request, and the fences that it waits for.
@@ -48,7 +48,7 @@ impl Request {
 /// A function to call when the machine is idle.
 type Task = Box<dyn FnOnce(&mut Machine) + Send>;
 
-/// All pending requests, in order.
+/// All pending requests, in order of submission, and the machine that runs them.
 #[derive(Debug)]
 pub struct Queue {
     host: &'static dyn Host,
@@ -58,7 +58,8 @@ pub struct Queue {
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Signaled when a request was added or the machine is idle again.
+    /// Signaled when requests were added, completed or canceled, when the queue runs again after a
+    /// pause, and when it is dropped.
     turn: Condvar,
     changes: Arc<Changes>,
     timestamp: AtomicU64,
@@ -259,7 +260,7 @@ impl Queue {
         state.sweep();
     }
 
-    /// Fails the pending requests of context states, but not the running one.
+    /// Fails the pending requests that use one of these context states, but not a running request.
     pub fn cancel(&self, states: &[EngineContextId]) {
         let mut state = self.shared.lock();
         let of_these = |request: &mut Request| {

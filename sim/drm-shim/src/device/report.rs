@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// Writes to an object: for each, the offset and the bytes that were written there.
 type Writes = Vec<(u64, Vec<u8>)>;
 
-/// Maximum number of error states that a process writes. Later ones rarely add information.
+/// Maximum number of error states that a process writes. Later faults rarely add information.
 const MOST_ERRORS: u32 = 4;
 
 /// Maximum number of findings that are printed for each rule.
@@ -153,8 +153,9 @@ fn trace_file(path: &Path, process: &str) -> io::Result<File> {
     }
 }
 
-/// Creates `START.NUMBER.txt` with the first free number from `number` on. Existing files and links
-/// are never changed, because any user may be able to write to the directory.
+/// Creates `START.NUMBER.txt` with the first free number from `number` on, and fails after 1000
+/// numbers. Existing files and links are never changed, because any user may be able to write to
+/// the directory.
 fn create(directory: &Path, start: &str, number: u32) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 1000;
     let mut last = io::ErrorKind::AlreadyExists.into();
@@ -229,8 +230,8 @@ impl Memory for Snapshots<'_> {
 }
 
 impl Reporter {
-    /// A reporter for the output that the options enable. Files are created when there is something
-    /// to write.
+    /// A reporter for the output that the options enable. The trace file is created now, other
+    /// files when there is something to write.
     pub fn new(config: &Config) -> Reporter {
         let program = program();
         let process = std::process::id();
@@ -334,7 +335,8 @@ impl Reporter {
         }
     }
 
-    /// Reports a fault: a line, an error state, and the capture so far.
+    /// Reports a fault: marks it in the trace, prints a line, and writes an error state and the
+    /// capture so far. After [`MOST_ERRORS`] faults, only the trace gets further ones.
     pub fn fault(
         &mut self,
         gpu: &mut Gpu,
@@ -426,7 +428,7 @@ impl Reporter {
         capture.frames += 1;
     }
 
-    /// Writes the capture so far.
+    /// Writes the capture so far, if there was a submission.
     fn save(&mut self) {
         let Some(capture) = &self.capture else { return };
         if self.submissions == 0 {
@@ -472,7 +474,8 @@ impl Reporter {
         }
     }
 
-    /// Prints the statistics.
+    /// Prints the statistics: totals, the 8 kernels with the most instructions, and at most 16
+    /// packets.
     fn tables(&self, tally: &Tally) {
         let Stats { packets, groups, threads, instructions, messages, pixels, .. } = self.total;
         say(&format!(
@@ -579,9 +582,9 @@ impl Capturing {
     }
 }
 
-/// The lines of an object within `part` whose contents differ from the old contents `then`, each
-/// run of lines with its offset and new contents. Beyond its end, `then` counts as zeros. `read`
-/// copies the object from an offset on.
+/// The 64-byte lines of an object within `part` whose contents differ from the old contents `then`.
+/// Each run of adjacent lines has its offset and new contents. Beyond its end, `then` counts as
+/// zeros. `read` copies the object from an offset on.
 fn changes(
     then: &[u8],
     part: Range<usize>,

@@ -9,7 +9,8 @@ use rustix::fd::{AsFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long SYNCOBJ_TRANSFER waits for the source fence, in nanoseconds. (Linux drm_syncobj.c)
+/// How long SYNCOBJ_TRANSFER with WAIT_FOR_SUBMIT waits until the source has a fence, in
+/// nanoseconds. (Linux drm_syncobj.c)
 const TRANSFER_TIMEOUT: u64 = 5_000_000_000;
 
 /// A syncobj.
@@ -19,8 +20,8 @@ pub struct Sync {
     fence: bool,
     /// The last point of the timeline that has signaled.
     point: u64,
-    /// Fences that had not signaled when last checked, with their points in ascending order. The
-    /// point of a binary fence is 0.
+    /// The fences, from the first one on that had not signaled when last checked. Each has its
+    /// point; points never decrease. The point of a binary fence is 0.
     pending: Vec<(u64, Fence)>,
 }
 
@@ -34,7 +35,8 @@ impl Sync {
     }
 
     /// At point 0, replaces the fence by `fences`. At other points, adds `fences` to the timeline.
-    /// Without `fences`, the point signals when all earlier points have signaled.
+    /// Without `fences`, point 0 has signaled, and another point signals when all earlier points
+    /// have signaled.
     fn set(&mut self, point: u64, fences: impl IntoIterator<Item = Fence>) {
         self.fence = true;
         if point == 0 {
@@ -152,7 +154,8 @@ fn several(
 }
 
 /// Returns the index of the first syncobj that has signaled; with WAIT_ALL, returns 0 once all have
-/// signaled. With WAIT_AVAILABLE, a syncobj only needs a fence. Until then, makes the ioctl wait.
+/// signaled. With WAIT_AVAILABLE, a syncobj only needs a fence. Until then, makes the ioctl wait;
+/// ETIME after the time limit.
 fn wait_for(
     host: &dyn Host,
     all: &Handles<SharedSync>,
@@ -306,7 +309,7 @@ impl Device {
     /// SYNCOBJ_HANDLE_TO_FD.
     pub(super) fn sync_export(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
         let is_file = arg.flags & drm::SYNCOBJ_SYNC_FILE != 0;
-        // (Linux drm_syncobj.c: the two kinds return different errors)
+        // (Linux drm_syncobj.c: exports as a sync file and as a syncobj return different errors)
         let missing = if is_file { Errno::NOENT } else { Errno::INVAL };
         let sync = file.syncobjs.get(arg.handle).map_err(|_| missing)?.clone();
         if is_file {

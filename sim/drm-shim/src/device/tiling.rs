@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The linear copy of a tiled object.
 #[derive(Debug)]
 struct View {
-    /// Contents at the last refresh. Bytes that differ from them were written by the client.
+    /// Contents at the last refresh or write-back. The client wrote the bytes of the copy that
+    /// differ from these contents.
     contents: Vec<u8>,
     mode: TileMode,
     stride: u32,
@@ -27,7 +28,7 @@ pub struct SharedView {
     view: Arc<Mutex<View>>,
 }
 
-/// A vector of zeros. The length comes from a client and may exceed the host's memory.
+/// A vector of zeros. The length comes from a client; ENOMEM if it exceeds the host's memory.
 fn zeros(length: usize) -> Result<Vec<u8>, Errno> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length).map_err(|_| Errno::NOMEM)?;
@@ -37,7 +38,7 @@ fn zeros(length: usize) -> Result<Vec<u8>, Errno> {
 
 impl View {
     /// Runs of bytes that are contiguous both in the object and in the view: offset in the object,
-    /// offset in the view, length.
+    /// offset in the view, length. Covers only whole rows of tiles.
     fn runs(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (mode, stride) = (self.mode, self.stride as usize);
         let run = mode.run() as usize;

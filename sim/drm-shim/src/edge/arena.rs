@@ -1,5 +1,5 @@
 //! Memory of objects: a sparse file in memory (memfd), mapped once. The model works on this mapping
-//! and clients map parts of the same file, so no contents are ever copied.
+//! and clients map parts of the same file, so both see the same memory without copies.
 
 use crate::device::host::{self, FilePages, Pages};
 use genxml_sim::mem::{Backing, Page, PageMut};
@@ -65,7 +65,7 @@ impl Drop for Mapping {
 }
 
 /// Part of a mapping: memory of an object, which the model adopts. A part of an arena is freed when
-/// its last copy is dropped.
+/// the last clone of this value is dropped.
 ///
 /// The client's threads and other processes may write this memory at any time. So there is never a
 /// slice of its bytes: every access goes through [`Page`], whose bytes are atomic.

@@ -242,7 +242,8 @@ impl UserPages for Pinned {
     }
 }
 
-/// True if all pages of a range are mapped and can be read, and written if `writable`.
+/// True if all pages of a range are mapped and can be read, and written if `writable`. Before Linux
+/// 5.14, true if they are mapped: the protection is not checked.
 pub fn is_accessible(address: u64, bytes: u64, writable: bool) -> bool {
     // MADV_POPULATE_* exist since Linux 5.14. On an empty range, this advice succeeds if the kernel
     // has it.

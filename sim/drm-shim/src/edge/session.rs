@@ -1,4 +1,4 @@
-//! The device of this process: created when it is first opened, locked for each call, separate in
+//! The device of this process: created when it is first used, locked for each call, separate in
 //! forked children.
 
 use crate::device::config::Config;
@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// The device, if it has been opened. A thread that holds the lock waits only before a fork, for
+/// The device, if it has been used. A thread that holds the lock waits only before a fork, for
 /// the running submission, and at the end of the process, for pending work.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 

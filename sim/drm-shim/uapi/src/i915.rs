@@ -2,7 +2,7 @@
 
 use super::{Extension, structures};
 
-/// Numbers of the ioctls, from [`COMMAND_BASE`](super::COMMAND_BASE) on.
+/// Numbers of the ioctls, relative to [`COMMAND_BASE`](super::COMMAND_BASE).
 #[allow(missing_docs, reason = "the kernel's names")]
 pub mod nr {
     pub const GETPARAM: u32 = 0x06;

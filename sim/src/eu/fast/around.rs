@@ -1,8 +1,8 @@
 //! The steps around the bodies of the fast path: convert operands to lanes, call the body, write
 //! the results.
 //!
-//! Each function is called by one line of a table in [`super::super::ops`], with the body of that
-//! line. It returns false if the instruction has to take the general path; then nothing has
+//! The lines of the tables in [`super::super::ops`] call these functions, each with the body of the
+//! line. A function returns false if the instruction has to take the general path; then nothing has
 //! changed.
 
 use super::lanes::{
@@ -12,10 +12,10 @@ use super::level::Level;
 use crate::eu::thread::Thread;
 use crate::eu::uop::Uop;
 
-/// An operation of the fast path for one number of channels.
+/// The code of an operation of the fast path for one number of channels.
 pub type Handler = fn(Level, &mut Thread, &Uop, u32) -> bool;
 
-/// Numbers of channels: 1, 2, 4, 8, 16 and 32.
+/// Number of different numbers of channels: 1, 2, 4, 8, 16 and 32.
 pub const SIZES: usize = 6;
 
 /// The handler for operation numbers that are not used: the instruction takes the general path.
@@ -34,7 +34,7 @@ macro_rules! or_aside {
     };
 }
 
-/// A function of one integer.
+/// Executes a function of one integer.
 #[inline(always)]
 pub fn int1<const N: usize>(
     s: Level,
@@ -49,7 +49,7 @@ pub fn int1<const N: usize>(
     true
 }
 
-/// A function of two integers.
+/// Executes a function of two integers.
 #[inline(always)]
 pub fn int2<const N: usize>(
     s: Level,
@@ -65,7 +65,7 @@ pub fn int2<const N: usize>(
     true
 }
 
-/// One of two integers, selected by the predicate.
+/// Selects one of two integers by the predicate.
 #[inline(always)]
 pub fn choice<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
@@ -76,7 +76,7 @@ pub fn choice<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: (
     true
 }
 
-/// A comparison of integers.
+/// Compares integers.
 #[inline(always)]
 pub fn compare<const N: usize>(
     s: Level,
@@ -98,7 +98,7 @@ pub fn usual(t: &Thread) -> bool {
     !t.modes.alternative && t.modes.rounding == 0
 }
 
-/// A function of one float.
+/// Executes a function of one float.
 #[inline(always)]
 pub fn float1<const N: usize>(
     s: Level,
@@ -116,7 +116,7 @@ pub fn float1<const N: usize>(
     true
 }
 
-/// A copy, which keeps NaNs as they are.
+/// Copies floats; NaNs keep their pattern.
 #[inline(always)]
 pub fn copy<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
@@ -128,7 +128,7 @@ pub fn copy<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ())
     true
 }
 
-/// A function of two floats.
+/// Executes a function of two floats.
 #[inline(always)]
 pub fn float2<const N: usize>(
     s: Level,
@@ -155,7 +155,7 @@ pub fn float2<const N: usize>(
     true
 }
 
-/// A function of two floats that returns one of them. NaNs keep their pattern.
+/// Executes a function of two floats that returns one of them. NaNs keep their pattern.
 #[inline(always)]
 pub fn preference<const N: usize>(
     s: Level,
@@ -182,7 +182,7 @@ pub fn preference<const N: usize>(
     true
 }
 
-/// Source 0 plus the product of the others.
+/// Computes source 0 plus the product of sources 1 and 2, rounded once.
 #[inline(always)]
 pub fn multiply_add<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ()) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
@@ -198,7 +198,8 @@ pub fn multiply_add<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32
     true
 }
 
-/// A line or plane: p x + r or p x + q y + r, with a tuple p, q, -, r.
+/// Computes a line, p x + r, or a plane, p x + q y + r. Source 0 names four floats: p, q, an unused
+/// one, r.
 #[inline(always)]
 pub fn plane<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, is_line: bool) -> bool {
     let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
@@ -218,7 +219,7 @@ pub fn plane<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, is_li
     true
 }
 
-/// One of two floats, selected by the predicate.
+/// Selects one of two floats by the predicate.
 #[inline(always)]
 pub fn choice_of_floats<const N: usize>(
     s: Level,
@@ -246,7 +247,7 @@ pub fn choice_of_floats<const N: usize>(
     true
 }
 
-/// A comparison of floats.
+/// Compares floats.
 #[inline(always)]
 pub fn compare_floats<const N: usize>(
     s: Level,
@@ -265,7 +266,7 @@ pub fn compare_floats<const N: usize>(
     true
 }
 
-/// A conversion to integers.
+/// Converts floats to integers.
 #[inline(always)]
 pub fn to_int<const N: usize>(
     s: Level,
@@ -283,7 +284,7 @@ pub fn to_int<const N: usize>(
     true
 }
 
-/// A conversion from integers.
+/// Converts integers to floats.
 #[inline(always)]
 pub fn to_float<const N: usize>(
     s: Level,

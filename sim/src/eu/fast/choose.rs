@@ -129,7 +129,8 @@ fn destination(u: &Uop) -> Option<Place> {
     })
 }
 
-/// The [`Place`] of `n` elements. Its extent includes the gaps between them.
+/// The [`Place`] of `n` elements. Its extent includes the gaps between the elements; it is 0 for
+/// elements at offsets of their own.
 fn place(ty: Type, spacing: Spacing, address: u8, offset: i16, n: usize) -> Option<Place> {
     let form = Form::of(ty, spacing)?;
     let extent = match spacing {

@@ -58,8 +58,8 @@ fn full<const N: usize>(mask: u32) -> bool {
     mask & all == all
 }
 
-/// First byte of an operand. None if it is addressed through a register and is not completely in
-/// the general registers: operands that wrap take the general path.
+/// First byte of an operand. None if it is addressed through `a0` and is not completely in the
+/// general registers: operands that wrap take the general path.
 #[inline(always)]
 pub fn base(regs: &Registers, place: &Place) -> Option<usize> {
     if place.address == DIRECT {
@@ -324,7 +324,8 @@ fn scatter<const N: usize>(
     }
 }
 
-/// Clamps results, stores them, and sets the flag.
+/// Stores integer results. If the instruction asks for it, clamps them before, and sets the flag
+/// after.
 #[inline(always)]
 pub fn finish<const N: usize>(
     level: Level,
@@ -388,8 +389,9 @@ fn by_sign(condition: Condition, zero: u32, negative: u32, nan: u32) -> u32 {
     }
 }
 
-/// Saturates float results, stores them, and sets the flag. Subnormal results are flushed unless
-/// the mode keeps them. If the results are `computed`, every NaN gets the same pattern.
+/// Stores float results. If the instruction asks for it, saturates them before, and sets the flag
+/// after. Subnormal results are flushed unless the mode keeps them. If the results are `computed`,
+/// every NaN gets the same pattern.
 #[inline(always)]
 pub fn finish_floats<const N: usize>(
     level: Level,

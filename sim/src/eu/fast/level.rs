@@ -16,7 +16,7 @@ type Host = ();
 pub struct Level(Host);
 
 impl Level {
-    /// The level of this processor; none if it lacks instructions of the fast path.
+    /// The level of this processor; `None` if the processor lacks instructions of the fast path.
     #[inline]
     pub fn detect() -> Option<Level> {
         #[cfg(target_arch = "x86_64")]

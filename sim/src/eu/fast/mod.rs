@@ -1,5 +1,5 @@
-//! The fast path, for the instructions that make up most of all kernels: integers of up to 32 bits
-//! and single floats, from any region, without accumulators.
+//! The fast path, for the most frequent instructions: integers of up to 32 bits and single floats,
+//! from any region, without accumulators.
 //!
 //! An instruction that can take it has a [`Plan`]: the number of an operation, and the layout of
 //! its operands. Every operation is a function of its own for each number of channels, on arrays of

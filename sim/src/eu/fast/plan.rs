@@ -32,7 +32,8 @@ pub enum Form {
     SignedWordsBy4,
     BytesBy4,
     SignedBytesBy4,
-    /// At the offsets of the uop's table.
+    /// Each element by itself: at an offset of the source's table, at an address, or in a packed
+    /// vector immediate.
     DwordsAt,
     WordsAt,
     SignedWordsAt,
@@ -40,7 +41,7 @@ pub enum Form {
     SignedBytesAt,
     /// No operand.
     Nothing,
-    /// Any other distance between channels (destinations).
+    /// Destinations only: any other distance between elements.
     Other,
 }
 
@@ -80,9 +81,10 @@ pub struct Place {
     pub form: Form,
     /// Subregister of `a0` to which `offset` is added, or [`DIRECT`].
     pub address: u8,
-    /// First byte in the file; with an address register, the distance in bytes from the address.
+    /// First byte in the register file; with an address register, the distance in bytes from the
+    /// address.
     pub offset: i16,
-    /// Number of bytes that an access may touch.
+    /// Number of bytes that an access may touch; 0 if each element has an offset of its own.
     pub extent: u16,
 }
 
@@ -141,9 +143,9 @@ impl Operation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(64))]
 pub struct Plan {
-    /// What to do; [`Operation::NONE`] for the general path.
+    /// The operation to run; [`Operation::NONE`] for the general path.
     pub operation: Operation,
-    /// Logarithm of the number of channels.
+    /// Base-2 logarithm of the number of channels.
     pub size: u8,
     /// Results need more than a store: they are clamped, or they set flags.
     pub more: bool,
@@ -160,7 +162,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The general path.
+    /// The plan of an instruction that takes the general path.
     pub const NONE: Plan = Plan {
         operation: Operation::NONE,
         size: 0,

@@ -50,7 +50,7 @@ pub struct Choice {
     pub saturation: Option<Clamp>,
     /// How results are clamped even without saturation.
     pub clamp: Clamp,
-    /// Sources 0 and 1 change places.
+    /// Sources 0 and 1 are exchanged.
     pub swap: bool,
     /// The flag is the opposite of the body's result.
     pub opposite: bool,

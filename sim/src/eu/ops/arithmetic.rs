@@ -70,7 +70,8 @@ family! {
     Subb {
         int(i) { with_carry(i, T::minus, borrow) }
     }
-    /// For each pair of channels, the sum of their absolute differences, in the even channel.
+    /// For each pair of channels, the sum of their absolute differences, in the even channel; 0 in
+    /// the odd channel.
     Sad2 {
         const LEAST_CHANNELS: u8 = 2;
         int(i) {
@@ -80,7 +81,7 @@ family! {
         }
     }
     /// For each pair of channels, the accumulator of the even channel plus the sum of the absolute
-    /// differences.
+    /// differences, in the even channel; the accumulator of the odd channel in the odd channel.
     Sada2 {
         const WIDE: bool = true;
         const LEAST_CHANNELS: u8 = 2;

@@ -15,8 +15,8 @@
 //! them. Each `fast` line is a body of the fast path: its name, the types that it is for
 //! ([`Class`]), the rule that says which instructions it can execute ([`Facts`]), and the body on
 //! 32-bit lanes with the function of [`super::super::fast::around`] that calls it. The first line
-//! whose rule agrees is taken. A constant before the bodies replaces the constant of
-//! the same name in [`Operation`].
+//! whose types and rule fit the instruction is taken. A constant before the bodies replaces the
+//! constant of the same name in [`Operation`].
 
 use crate::eu::fast::rule::{Choice, Class, Facts};
 use crate::eu::general::{Done, Floats, Ints};
@@ -33,11 +33,11 @@ pub type Body = fn(&mut Thread, &Uop, u32) -> Done;
 
 /// An operation of the general path.
 pub trait Operation {
-    /// Its name in the instruction set.
+    /// Its opcode.
     const OPCODE: Opcode;
-    /// Intermediate results of integers may need more than 64 bits.
+    /// True if intermediate results of integers may need more than 64 bits.
     const WIDE: bool = false;
-    /// Fewest channels that it can have.
+    /// Fewest channels that an instruction of this operation can have.
     const LEAST_CHANNELS: u8 = 1;
     /// Executes the instruction, whatever its types, in place of [`int`](Self::int) and
     /// [`float`](Self::float).
@@ -65,9 +65,9 @@ pub trait Operation {
 pub struct Row {
     /// The operation.
     pub opcode: Opcode,
-    /// Intermediate results of integers may need more than 64 bits.
+    /// True if intermediate results of integers may need more than 64 bits.
     pub wide: bool,
-    /// Fewest channels that it can have.
+    /// Fewest channels that an instruction of this operation can have.
     pub least_channels: u8,
     /// Integers whose intermediate results fit 64 bits.
     pub int64: Body,
@@ -142,7 +142,7 @@ fn exact<O: Operation, T: Operand + Float>(thread: &mut Thread, u: &Uop, mask: u
     O::float(Floats::<T, _>::new(thread, u, mask, &rounded))
 }
 
-/// A body of the fast path, without its code ([`super::OPERATIONS`]).
+/// The description of a body of the fast path; [`super::OPERATIONS`] has its code.
 #[derive(Clone, Copy)]
 pub struct Fast {
     /// The operation.

@@ -159,21 +159,22 @@ fn movi(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     mov(thread, &copy, mask)
 }
 
-/// Lesser of two: a number rather than a NaN, the second when both are NaN or both equal
-/// (004:1520-1537).
+/// The lesser of two floats. If one is a NaN, returns the other. If both are NaNs, or both are
+/// equal, returns the second (004:1520-1537).
 #[inline(always)]
 fn min<T: Float>(a: T, b: T) -> T {
     if a < b || (b.nan() && !a.nan()) { a } else { b }
 }
 
-/// Greater of two, by the same rule; the first when they are equal.
+/// The greater of two floats. If one is a NaN, returns the other. If both are NaNs, returns the
+/// second; if both are equal, the first.
 #[inline(always)]
 fn max<T: Float>(a: T, b: T) -> T {
     if a >= b || (b.nan() && !a.nan()) { a } else { b }
 }
 
-/// Comparison of `cmpn`: true if `b` is a NaN, else false if `a` is a NaN. With NaNs, inequality
-/// has the opposite result (G45 vol 4 tables 10-9 to 10-14).
+/// Comparison of `cmpn`: true if `b` is a NaN, else false if `a` is a NaN. The condition "not
+/// equal" has the opposite result if there is a NaN (G45 vol 4 tables 10-9 to 10-14).
 #[inline(always)]
 fn compare_nan<T: Float>(condition: Condition, a: T, b: T) -> bool {
     match (b.nan(), a.nan()) {

@@ -62,8 +62,8 @@ macro_rules! int {
 }
 int!(i64 i128);
 
-/// Floats: single and double. Halves are computed with as singles, rounded by the
-/// [`Arithmetic`](super::rounding::Arithmetic).
+/// Floats: single and double. Halves are computed as singles, and the results are rounded to halves
+/// by the [`Arithmetic`](super::rounding::Arithmetic).
 pub trait Float: Copy + PartialOrd + Default + Debug + Neg<Output = Self> {
     /// One.
     const ONE: Self;
@@ -143,7 +143,8 @@ float! {
     f64 u64 DOUBLE 0x7ff8 << 48;
 }
 
-/// Comparison of `cmp`: with a NaN, inequality is true and all others are false (004:1378-1518).
+/// Comparison of `cmp`. If there is a NaN, "not equal" is true, and all other conditions are false
+/// (004:1378-1518).
 #[inline(always)]
 pub fn compare<T: PartialOrd>(condition: Condition, a: T, b: T) -> bool {
     match condition {

@@ -246,6 +246,68 @@ fn words_of_pixels() {
     }
 }
 
+/// Side of the multisampled surface of [`samples_of_pixels`] in pixels.
+const SIDE: u32 = 20;
+
+/// The expected colours of each sample of each pixel.
+struct Samples {
+    /// Samples of a pixel.
+    samples: u32,
+    /// Red and green of each sample.
+    colors: Vec<[f32; 2]>,
+}
+
+impl Samples {
+    /// Index of a sample in `colors`.
+    fn index(&self, x: u32, y: u32, sample: u32) -> usize {
+        ((y * SIDE + x) * self.samples + sample) as usize
+    }
+
+    /// Changes the colours of the samples in `mask` of the pixels of a rectangle.
+    fn change(
+        &mut self,
+        [x0, y0, x1, y1]: [u32; 4],
+        mask: u8,
+        change: impl Fn([f32; 2]) -> [f32; 2],
+    ) {
+        for y in y0..y1.min(SIDE) {
+            for x in x0..x1.min(SIDE) {
+                for sample in (0..self.samples).filter(|sample| mask >> sample & 1 == 1) {
+                    let at = self.index(x, y, sample);
+                    self.colors[at] = change(self.colors[at]);
+                }
+            }
+        }
+    }
+
+    /// Compares all samples, as `ld_mcs` and `ld2dms` read them. At least one pixel must be stored
+    /// in one plane.
+    fn check(&self, vm: &Vm<'_>, surface: &Surface) {
+        let mcs = Mcs::of(surface).unwrap();
+        let level = surface.layout.level(0);
+        let mut together = 0;
+        for y in 0..SIDE {
+            for x in 0..SIDE {
+                let word = mcs.read(vm, 1, x, y).unwrap();
+                together += u32::from(word == 0);
+                for sample in 0..self.samples {
+                    let found = match mcs.stored(word, sample) {
+                        Stored::Cleared => [1.0, 0.0],
+                        Stored::Plane(plane) => {
+                            let bits = vm.read_u64(surface.texel(&level, 1, x, y, plane)).unwrap();
+                            [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
+                        }
+                    };
+                    let exact = self.colors[self.index(x, y, sample)];
+                    let samples = self.samples;
+                    assert_eq!(found, exact, "{samples}: {x} {y} sample {sample} word {word:#x}");
+                }
+            }
+        }
+        assert!(together > 0, "no pixel is stored in one plane");
+    }
+}
+
 /// Random fast clears, and draws of all or some samples, with and without blending. Checks each
 /// sample of each pixel, as `ld_mcs` and `ld2dms` read it.
 #[test]
@@ -256,15 +318,14 @@ fn samples_of_pixels() {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % end
     };
-    const SIDE: u32 = 20;
     for samples in [2, 4, 8] {
         let surface = surface(SurfaceFormat::R32G32_FLOAT, TileMode::Y, [SIDE, SIDE], samples);
         let (mut gpu, context) = memory();
-        let mcs = Mcs::of(&surface).unwrap();
         // New surfaces are cleared.
         gpu.vm(context).write(AUXILIARY, &vec![0xff; 256 << 10]).unwrap();
         let all = ((1u32 << samples) - 1) as u8;
-        let mut expected = vec![[1.0f32, 0.0]; (SIDE * SIDE * samples) as usize];
+        let mut expected =
+            Samples { samples, colors: vec![[1.0, 0.0]; (SIDE * SIDE * samples) as usize] };
         let plain = BlendState::new();
         let mut blended = BlendState::new();
         blended.entry[0].color_buffer_blend_enable = true;
@@ -273,6 +334,12 @@ fn samples_of_pixels() {
         let draws =
             [target(&surface, &plain, Purpose::Draw), target(&surface, &blended, Purpose::Draw)];
         let fast = target(&surface, &plain, Purpose::FastClear);
+        let mut write = |target: &RenderTarget, corners, mask, color: &Source| {
+            rectangle(corners, 1, mask, |pixels| {
+                let vm = &mut gpu.vm(context);
+                target.pixels(vm, &mut AuxCache::default(), pixels, color, None).unwrap();
+            });
+        };
         for _ in 0..60 {
             let mut at = || [random(19) as u32, random(19) as u32];
             let ([x, y], [w, h]) = (at(), at());
@@ -282,76 +349,24 @@ fn samples_of_pixels() {
                     let [across, down] = if samples == 8 { [2, 2] } else { [8, 2] };
                     let (left, top) = ((x / across) & !1, (y / down) & !1);
                     let corners = [left, top, left + 2, top + 2];
-                    rectangle(corners, 1, 1, |pixels| {
-                        let color = flat([9.0; 4]);
-                        fast.pixels(
-                            &mut gpu.vm(context),
-                            &mut AuxCache::default(),
-                            pixels,
-                            &color,
-                            None,
-                        )
-                        .unwrap();
-                    });
-                    for y in corners[1] * down..(corners[3] * down).min(SIDE) {
-                        for x in corners[0] * across..(corners[2] * across).min(SIDE) {
-                            for sample in 0..samples {
-                                expected[((y * SIDE + x) * samples + sample) as usize] = [1.0, 0.0];
-                            }
-                        }
-                    }
+                    write(&fast, corners, 1, &flat([9.0; 4]));
+                    let cleared =
+                        [left * across, top * down, (left + 2) * across, (top + 2) * down];
+                    expected.change(cleared, all, |_| [1.0, 0.0]);
                 }
                 kind => {
                     let mask = if kind < 3 { all } else { random(all.into()) as u8 };
                     let (blends, color) = (kind % 2 == 1, [random(64) as f32, random(64) as f32]);
                     let corners = [x, y, x + w % 7 + 1, y + h % 7 + 1];
-                    rectangle(corners, 1, mask, |pixels| {
-                        let source = flat([color[0], color[1], 0.0, 0.0]);
-                        let target = &draws[usize::from(blends)];
-                        target
-                            .pixels(
-                                &mut gpu.vm(context),
-                                &mut AuxCache::default(),
-                                pixels,
-                                &source,
-                                None,
-                            )
-                            .unwrap();
+                    let source = flat([color[0], color[1], 0.0, 0.0]);
+                    write(&draws[usize::from(blends)], corners, mask, &source);
+                    expected.change(corners, mask, |old| match blends {
+                        true => [old[0] + color[0], old[1] + color[1]],
+                        false => color,
                     });
-                    for y in y..corners[3].min(SIDE) {
-                        for x in x..corners[2].min(SIDE) {
-                            for sample in (0..samples).filter(|sample| mask >> sample & 1 == 1) {
-                                let value =
-                                    &mut expected[((y * SIDE + x) * samples + sample) as usize];
-                                *value = match blends {
-                                    true => [value[0] + color[0], value[1] + color[1]],
-                                    false => color,
-                                };
-                            }
-                        }
-                    }
                 }
             }
         }
-        let (vm, level) = (gpu.vm(context), surface.layout.level(0));
-        let mut together = 0;
-        for y in 0..SIDE {
-            for x in 0..SIDE {
-                let word = mcs.read(&vm, 1, x, y).unwrap();
-                together += u32::from(word == 0);
-                for sample in 0..samples {
-                    let found = match mcs.stored(word, sample) {
-                        Stored::Cleared => [1.0, 0.0],
-                        Stored::Plane(plane) => {
-                            let bits = vm.read_u64(surface.texel(&level, 1, x, y, plane)).unwrap();
-                            [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
-                        }
-                    };
-                    let exact = expected[((y * SIDE + x) * samples + sample) as usize];
-                    assert_eq!(found, exact, "{samples}: {x} {y} sample {sample} word {word:#x}");
-                }
-            }
-        }
-        assert!(together > 0, "no pixel is stored in one plane");
+        expected.check(&gpu.vm(context), &surface);
     }
 }

@@ -185,6 +185,150 @@ fn fields(random: &mut Random) -> ThreeDStateWmDepthStencil {
     tests
 }
 
+/// The stencil test of a face.
+struct Face {
+    /// Reference value.
+    reference: i32,
+    /// Bits of the stored value and the reference that are compared.
+    test_mask: i32,
+    /// Bits of the stored value that change.
+    write_mask: i32,
+    /// Number of the compare function.
+    function: u64,
+    /// Operations if the stencil test fails, if the depth test fails, and if both pass.
+    operations: [u64; 3],
+}
+
+impl Face {
+    /// The test of a front or back face. Without double-sided stencil, back faces use the test and
+    /// reference of front faces.
+    fn of(tests: &ThreeDStateWmDepthStencil, references: [u64; 2], back: bool) -> Face {
+        let back = tests.double_sided_stencil_enable && back;
+        let pick = |front: u64, behind: u64| if back { behind } else { front };
+        Face {
+            reference: pick(references[0], references[1]) as i32,
+            test_mask: pick(tests.stencil_test_mask.get(), tests.backface_stencil_test_mask.get())
+                as i32,
+            write_mask: pick(
+                tests.stencil_write_mask.get(),
+                tests.backface_stencil_write_mask.get(),
+            ) as i32,
+            function: pick(
+                tests.stencil_test_function.bits(),
+                tests.backface_stencil_test_function.bits(),
+            ),
+            operations: [
+                pick(tests.stencil_fail_op.bits(), tests.backface_stencil_fail_op.bits()),
+                pick(
+                    tests.stencil_pass_depth_fail_op.bits(),
+                    tests.backface_stencil_pass_depth_fail_op.bits(),
+                ),
+                pick(
+                    tests.stencil_pass_depth_pass_op.bits(),
+                    tests.backface_stencil_pass_depth_pass_op.bits(),
+                ),
+            ],
+        }
+    }
+}
+
+/// The expected bytes of both buffers.
+struct Expected<'a> {
+    case: &'a Case,
+    /// The depth buffer.
+    depth: Vec<u8>,
+    /// The stencil buffer.
+    stencil: Vec<u8>,
+}
+
+impl Expected<'_> {
+    /// Tests a sample with depth `z`, whose values lie at byte `d` of the depth buffer and at byte
+    /// `s` of the stencil buffer. Returns true if it passes.
+    fn sample(
+        &mut self,
+        tests: &ThreeDStateWmDepthStencil,
+        face: &Face,
+        z: f64,
+        [d, s]: [usize; 2],
+        write: bool,
+    ) -> bool {
+        let z = self.case.round(z);
+        let old = i32::from(self.stencil[s]);
+        let stencil_passes = !tests.stencil_test_enable
+            || pass(
+                face.function,
+                f64::from(face.reference & face.test_mask),
+                f64::from(old & face.test_mask),
+            );
+        let depth_passes = !tests.depth_test_enable
+            || pass(tests.depth_test_function.bits(), z, self.case.stored(&self.depth[d..]));
+        let operation = match (stencil_passes, depth_passes) {
+            (false, _) => face.operations[0],
+            (_, false) => face.operations[1],
+            _ => face.operations[2],
+        };
+        if write && tests.stencil_test_enable && tests.stencil_buffer_write_enable {
+            let new = operate(operation, old, face.reference);
+            self.stencil[s] = (old & !face.write_mask | new & face.write_mask) as u8;
+        }
+        let passes = stencil_passes && depth_passes;
+        if passes && write && tests.depth_buffer_write_enable {
+            let (element, bytes) = match self.case.format {
+                1 => ((z as f32).to_bits(), 4),
+                5 => (z as u32, 2),
+                _ => (z as u32, 4),
+            };
+            self.depth[d..d + bytes].copy_from_slice(&element.to_le_bytes()[..bytes]);
+        }
+        passes
+    }
+
+    /// Tests the samples of a quad in `mask`. Returns the mask of those that pass.
+    fn quad(
+        &mut self,
+        (tests, references): (&ThreeDStateWmDepthStencil, [u64; 2]),
+        quad: &Quad,
+        z: &Depths,
+        mask: [u8; 4],
+        write: bool,
+    ) -> [u8; 4] {
+        let face = Face::of(tests, references, quad.back);
+        let slice = if quad.slice < 3 { quad.slice } else { 0 };
+        let range = if quad.viewport == 0 { [0.0, 1.0] } else { [0.25, 0.75] };
+        let mut passed = [0u8; 4];
+        for pixel in 0..4usize {
+            let (x, y) = (quad.x + pixel as u32 % 2, quad.y + pixel as u32 / 2);
+            for sample in (0..self.case.samples).filter(|sample| mask[pixel] >> sample & 1 == 1) {
+                if x >= 45 || y >= 37 {
+                    passed[pixel] |= 1 << sample;
+                    continue;
+                }
+                let at = [
+                    (self.case.depth_at(slice, x, y, sample) - DEPTH) as usize,
+                    (self.case.stencil_at(slice, x, y, sample) - STENCIL) as usize,
+                ];
+                let z = f64::from(z[pixel][sample as usize]).clamp(range[0], range[1]);
+                if self.sample(tests, &face, z, at, write) {
+                    passed[pixel] |= 1 << sample;
+                }
+            }
+        }
+        passed
+    }
+}
+
+/// A random quad at one of few positions, so that positions repeat. Some are outside 45 x 37 or the
+/// three slices.
+fn quad(random: &mut Random) -> Quad {
+    Quad {
+        x: 38 + 2 * random.below(5) as u32,
+        y: 32 + 2 * random.below(4) as u32,
+        slice: random.below(4) as u32,
+        viewport: random.below(2) as u8,
+        back: random.below(2) == 1,
+    }
+}
+
 /// Random tests of random quads, for all formats and numbers of samples. Checks the samples that
 /// pass, their count, and every byte of both buffers afterwards.
 #[test]
@@ -195,22 +339,13 @@ fn quads_against_the_rules() {
     {
         let case = Case::new(format, samples);
         let (mut gpu, context) = memory();
-        let mut expected_depth = vec![0u8; BYTES];
-        let mut expected_stencil = vec![0u8; BYTES];
-        let bytes = if format == 5 { 2 } else { 4 };
+        let mut expected = Expected { case: &case, depth: vec![0; BYTES], stencil: vec![0; BYTES] };
         for _ in 0..60 {
             let tests = fields(&mut random);
             let references = [random.below(256), random.below(256)];
             let state = case.resolve(&tests, references);
             for _ in 0..6 {
-                // Few positions, so that they repeat. Some are outside 45 x 37 or the three slices.
-                let quad = Quad {
-                    x: 38 + 2 * random.below(5) as u32,
-                    y: 32 + 2 * random.below(4) as u32,
-                    slice: random.below(4) as u32,
-                    viewport: random.below(2) as u8,
-                    back: random.below(2) == 1,
-                };
+                let quad = quad(&mut random);
                 let z: Depths = std::array::from_fn(|_| {
                     std::array::from_fn(|_| {
                         (random.below(9) as f32 - 2.0) / 4.0 + 1e-5 * random.below(3) as f32
@@ -222,94 +357,17 @@ fn quads_against_the_rules() {
                 let mut mask = before;
                 let count =
                     state.samples(&mut gpu.vm(context), &quad, &z, &mut mask, write).unwrap();
-                let mut expected = [0u8; 4];
-                for pixel in 0..4u32 {
-                    let (x, y) = (quad.x + pixel % 2, quad.y + pixel / 2);
-                    let slice = if quad.slice < 3 { quad.slice } else { 0 };
-                    for sample in
-                        (0..samples).filter(|sample| before[pixel as usize] >> sample & 1 == 1)
-                    {
-                        if x >= 45 || y >= 37 {
-                            expected[pixel as usize] |= 1 << sample;
-                            continue;
-                        }
-                        let d = (case.depth_at(slice, x, y, sample) - DEPTH) as usize;
-                        let s = (case.stencil_at(slice, x, y, sample) - STENCIL) as usize;
-                        let range = if quad.viewport == 0 { [0.0, 1.0] } else { [0.25, 0.75] };
-                        let z = case.round(
-                            f64::from(z[pixel as usize][sample as usize]).clamp(range[0], range[1]),
-                        );
-                        let back = tests.double_sided_stencil_enable && quad.back;
-                        let pick = |front: u64, behind: u64| if back { behind } else { front };
-                        let reference = pick(references[0], references[1]) as i32;
-                        // Without double-sided stencil, back faces use the test and reference of
-                        // front faces.
-                        let test_mask = pick(
-                            tests.stencil_test_mask.get(),
-                            tests.backface_stencil_test_mask.get(),
-                        ) as i32;
-                        let write_mask = pick(
-                            tests.stencil_write_mask.get(),
-                            tests.backface_stencil_write_mask.get(),
-                        ) as i32;
-                        let function = pick(
-                            tests.stencil_test_function.bits(),
-                            tests.backface_stencil_test_function.bits(),
-                        );
-                        let old = i32::from(expected_stencil[s]);
-                        let stencil_passes = !tests.stencil_test_enable
-                            || pass(
-                                function,
-                                f64::from(reference & test_mask),
-                                f64::from(old & test_mask),
-                            );
-                        let depth_passes = !tests.depth_test_enable
-                            || pass(
-                                tests.depth_test_function.bits(),
-                                z,
-                                case.stored(&expected_depth[d..]),
-                            );
-                        let operation = match (stencil_passes, depth_passes) {
-                            (false, _) => pick(
-                                tests.stencil_fail_op.bits(),
-                                tests.backface_stencil_fail_op.bits(),
-                            ),
-                            (_, false) => pick(
-                                tests.stencil_pass_depth_fail_op.bits(),
-                                tests.backface_stencil_pass_depth_fail_op.bits(),
-                            ),
-                            _ => pick(
-                                tests.stencil_pass_depth_pass_op.bits(),
-                                tests.backface_stencil_pass_depth_pass_op.bits(),
-                            ),
-                        };
-                        if write && tests.stencil_test_enable && tests.stencil_buffer_write_enable {
-                            let new = operate(operation, old, reference);
-                            expected_stencil[s] = (old & !write_mask | new & write_mask) as u8;
-                        }
-                        if stencil_passes && depth_passes {
-                            expected[pixel as usize] |= 1 << sample;
-                            if write && tests.depth_buffer_write_enable {
-                                let element = match format {
-                                    1 => (z as f32).to_bits(),
-                                    _ => z as u32,
-                                };
-                                expected_depth[d..d + bytes]
-                                    .copy_from_slice(&element.to_le_bytes()[..bytes]);
-                            }
-                        }
-                    }
-                }
-                assert_eq!(mask, expected, "{format} {samples} {quad:?} {tests:?}");
-                assert_eq!(count, expected.iter().map(|mask| mask.count_ones()).sum::<u32>());
+                let passed = expected.quad((&tests, references), &quad, &z, before, write);
+                assert_eq!(mask, passed, "{format} {samples} {quad:?} {tests:?}");
+                assert_eq!(count, passed.iter().map(|mask| mask.count_ones()).sum::<u32>());
             }
         }
         let vm = gpu.vm(context);
         let mut found = vec![0; BYTES];
         vm.read(DEPTH, &mut found).unwrap();
-        assert!(found == expected_depth, "depth {format} {samples}");
+        assert!(found == expected.depth, "depth {format} {samples}");
         vm.read(STENCIL, &mut found).unwrap();
-        assert!(found == expected_stencil, "stencil {format} {samples}");
+        assert!(found == expected.stencil, "stencil {format} {samples}");
     }
 }
 

@@ -143,6 +143,134 @@ fn message(color: Source, subspans: [[u32; 2]; 4], last: bool) -> Write {
     }
 }
 
+/// The random inputs of a pair of messages, one for each render target.
+struct Inputs {
+    /// Column and row of the upper left pixel of each quad.
+    subspans: [[u32; 2]; 4],
+    /// Mask of the covered samples of each slot.
+    live: [u8; SLOTS],
+    /// Interpolated depths of the samples of each quad.
+    z: [Depths; 4],
+    /// Colours for each render target.
+    sources: [Source; 2],
+    /// Sample masks that the shader computed.
+    omask: Option<[u16; SLOTS]>,
+    /// Depths that the shader computed.
+    computed: Option<[f32; SLOTS]>,
+    /// Alpha of source 0, used for both render targets.
+    alpha: Option<[u32; SLOTS]>,
+}
+
+impl Inputs {
+    /// Random inputs, with and without the optional parts.
+    fn random(random: &mut Random, samples: u32) -> Inputs {
+        let all = ((1u32 << samples) - 1) as u64;
+        let (x, y) = (2 * random.below(6) as u32, 2 * random.below(6) as u32);
+        let subspans = [[x, y], [x + 2, y], [x, y + 2], [x + 4, y + 4]];
+        let live = std::array::from_fn(|_| (random.below(256) & all) as u8);
+        let z = std::array::from_fn(|_| {
+            std::array::from_fn(|_| std::array::from_fn(|_| random.eighth()))
+        });
+        let sources: [Source; 2] = std::array::from_fn(|_| {
+            std::array::from_fn(|_| std::array::from_fn(|_| random.eighth().to_bits()))
+        });
+        let omask =
+            (random.below(2) == 0).then(|| std::array::from_fn(|_| random.below(256) as u16));
+        let computed = (random.below(2) == 0).then(|| std::array::from_fn(|_| random.eighth()));
+        let alpha = (random.below(3) == 0).then_some(sources[0][3]);
+        Inputs { subspans, live, z, sources, omask, computed, alpha }
+    }
+
+    /// The message for render target `n`.
+    fn write(&self, n: usize) -> Write {
+        Write {
+            omask: self.omask,
+            depth: self.computed,
+            alpha: self.alpha,
+            ..message(self.sources[n], self.subspans, n == 1)
+        }
+    }
+}
+
+/// The expected contents of two render targets and of a depth buffer of 16 x 16 pixels. The rules
+/// work sample by sample: see the head of this file.
+struct Expected {
+    /// Samples of a pixel.
+    samples: u32,
+    /// Colours of a sample in each render target.
+    colors: Vec<[[f32; 4]; 2]>,
+    /// Depth of a sample.
+    depths: Vec<f32>,
+}
+
+impl Expected {
+    /// Zeros.
+    fn new(samples: u32) -> Expected {
+        let count = 256 * samples as usize;
+        Expected { samples, colors: vec![[[0.0; 4]; 2]; count], depths: vec![0.0; count] }
+    }
+
+    /// Index of a sample in `colors` and `depths`.
+    fn index(&self, x: u32, y: u32, sample: u32) -> usize {
+        (((y * 16 + x) * self.samples) + sample) as usize
+    }
+
+    /// Merges the messages of both render targets. Returns the number of samples that pass the
+    /// depth test, and the number of colours that are stored.
+    fn merge(&mut self, inputs: &Inputs) -> (u32, u64) {
+        let (mut passed, mut stored) = (0, 0);
+        for slot in 0..SLOTS {
+            let [x, y] = inputs.subspans[slot / 4];
+            let (x, y) = (x + slot as u32 % 2, y + slot as u32 / 2 % 2);
+            for sample in 0..self.samples {
+                let left = inputs.omask.is_none_or(|omask| omask[slot] >> sample & 1 == 1);
+                if inputs.live[slot] >> sample & 1 == 0 || !left {
+                    continue;
+                }
+                let z = inputs
+                    .computed
+                    .map_or(inputs.z[slot / 4][slot % 4][sample as usize], |z| z[slot]);
+                let at = self.index(x, y, sample);
+                let passes = z > self.depths[at];
+                let mut some = false;
+                for (n, source) in inputs.sources.iter().enumerate() {
+                    let own = inputs.alpha.unwrap_or(source[3])[slot];
+                    if f32::from_bits(own) > 0.3 {
+                        some = true;
+                        if passes {
+                            self.colors[at][n] = source.map(|lanes| f32::from_bits(lanes[slot]));
+                            stored += 1;
+                        }
+                    }
+                }
+                if some && passes {
+                    self.depths[at] = z;
+                    passed += 1;
+                }
+            }
+        }
+        (passed, stored)
+    }
+
+    /// Compares memory with the expected contents.
+    fn check(&self, vm: &Vm<'_>, output: &Output, surfaces: &[Surface; 2]) {
+        let plane = output.depth.depth.as_ref().unwrap();
+        for (x, y, sample) in (0..256 * self.samples).map(|n| (n % 16, n / 16 % 16, n / 256)) {
+            let expected = self.index(x, y, sample);
+            let at = plane.surface.texel(&plane.level, 0, x, y, sample);
+            let found = f32::from_bits(vm.read_u32(at).unwrap());
+            assert_eq!(found, self.depths[expected], "{x} {y} {sample}");
+            for (n, surface) in surfaces.iter().enumerate() {
+                let level = surface.layout.level(0);
+                let bytes: [u8; 16] =
+                    vm.read_array(surface.texel(&level, 0, x, y, sample)).unwrap();
+                let found = surface.codec.unwrap().decode_one(&bytes).map(f32::from_bits);
+                assert_eq!(found, self.colors[expected][n], "{x} {y} {sample} target {n}");
+            }
+        }
+    }
+}
+
 #[test]
 fn two_targets_with_late_tests() {
     let mut random = Random(1);
@@ -170,87 +298,23 @@ fn two_targets_with_late_tests() {
             (output.depth.format, output.depth.function),
             (DepthFormat::Float32, Some(Compare::of(function)))
         );
-        let plane = output.depth.depth.unwrap();
-        let place = |x: u32, y: u32, sample: u32| (((y * 16 + x) * samples) + sample) as usize;
-        let mut colors = vec![[[0.0f32; 4]; 2]; 256 * samples as usize];
-        let mut depths = vec![0.0f32; 256 * samples as usize];
-        let all = ((1u32 << samples) - 1) as u64;
+        let mut expected = Expected::new(samples);
         for _ in 0..40 {
-            let (x, y) = (2 * random.below(6) as u32, 2 * random.below(6) as u32);
-            let subspans = [[x, y], [x + 2, y], [x, y + 2], [x + 4, y + 4]];
-            let live: [u8; SLOTS] = std::array::from_fn(|_| (random.below(256) & all) as u8);
-            let z: [Depths; 4] = std::array::from_fn(|_| {
-                std::array::from_fn(|_| std::array::from_fn(|_| random.eighth()))
-            });
-            let sources: [Source; 2] = std::array::from_fn(|_| {
-                std::array::from_fn(|_| std::array::from_fn(|_| random.eighth().to_bits()))
-            });
-            let omask: Option<[u16; SLOTS]> =
-                (random.below(2) == 0).then(|| std::array::from_fn(|_| random.below(256) as u16));
-            let computed: Option<[f32; SLOTS]> =
-                (random.below(2) == 0).then(|| std::array::from_fn(|_| random.eighth()));
-            // Alpha of source 0, used for both render targets.
-            let alpha = (random.below(3) == 0).then_some(sources[0][3]);
-            let mut slots = Slots::new(live, z);
+            let inputs = Inputs::random(&mut random, samples);
+            let mut slots = Slots::new(inputs.live, inputs.z);
             let (mut counts, mut written) = ([0; 2], 0);
             for (n, target) in targets.iter().enumerate() {
-                let mut write = message(sources[n], subspans, n == 1);
-                (write.omask, write.depth, write.alpha) = (omask, computed, alpha);
+                let write = inputs.write(n);
                 let (result, stats) = with_exec(gpu.vm(context), |exec| {
                     output.merge(exec, target, &mut AuxCache::default(), &mut slots, &write)
                 });
                 counts[n] = result.unwrap();
                 written += stats.bytes_written / 16;
             }
-            let (mut passed, mut stored) = (0u32, 0u64);
-            for slot in 0..SLOTS {
-                let [x, y] = subspans[slot / 4];
-                let (x, y) = (x + slot as u32 % 2, y + slot as u32 / 2 % 2);
-                for sample in 0..samples {
-                    let left = omask.is_none_or(|omask| omask[slot] >> sample & 1 == 1);
-                    if live[slot] >> sample & 1 == 0 || !left {
-                        continue;
-                    }
-                    let z = computed
-                        .map_or(z[slot / 4][slot % 4][sample as usize], |computed| computed[slot]);
-                    let old = &mut depths[place(x, y, sample)];
-                    let passes = z > *old;
-                    let mut some = false;
-                    for n in 0..2 {
-                        let own = alpha.unwrap_or(sources[n][3])[slot];
-                        if f32::from_bits(own) > 0.3 {
-                            some = true;
-                            if passes {
-                                colors[place(x, y, sample)][n] =
-                                    sources[n].map(|lanes| f32::from_bits(lanes[slot]));
-                                stored += 1;
-                            }
-                        }
-                    }
-                    if some && passes {
-                        *old = z;
-                        passed += 1;
-                    }
-                }
-            }
+            let (passed, stored) = expected.merge(&inputs);
             assert_eq!((counts, written), ([0, passed], stored));
         }
-        let vm = gpu.vm(context);
-        for (x, y, sample) in (0..256 * samples).map(|n| (n % 16, n / 16 % 16, n / 256)) {
-            let at = plane.surface.texel(&plane.level, 0, x, y, sample);
-            assert_eq!(
-                f32::from_bits(vm.read_u32(at).unwrap()),
-                depths[place(x, y, sample)],
-                "{x} {y} {sample}"
-            );
-            for (n, surface) in surfaces.iter().enumerate() {
-                let level = surface.layout.level(0);
-                let bytes: [u8; 16] =
-                    vm.read_array(surface.texel(&level, 0, x, y, sample)).unwrap();
-                let found = surface.codec.unwrap().decode_one(&bytes).map(f32::from_bits);
-                assert_eq!(found, colors[place(x, y, sample)][n], "{x} {y} {sample} target {n}");
-            }
-        }
+        expected.check(&gpu.vm(context), &output, &surfaces);
     }
 }
 

@@ -117,8 +117,9 @@ impl Codec {
     }
 
     /// Encodes values to contiguous elements. `channels` says which of red, green, blue and alpha
-    /// (bits 0 to 3) are written. The other channels keep their bits; padding becomes 0. Formats
-    /// without channels (see `has_channels`) leave `bytes` unchanged.
+    /// (bits 0 to 3) are written. The other channels keep their bits, unless they share an
+    /// exponent, which may change; padding becomes 0. Formats without channels (see `has_channels`)
+    /// leave `bytes` unchanged.
     #[inline]
     pub fn encode(&self, values: &[Value], channels: u8, bytes: &mut [u8]) {
         (self.encode)(&self.format, values, channels, bytes);

@@ -20,7 +20,7 @@ use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
 /// Maximum number of dwords of a block, without the gaps between its rows (2d p.265).
 const DWORDS: u32 = 64;
 
-/// Maximum number of bytes of a block with these gaps.
+/// Maximum number of bytes of a block with the gaps between its rows.
 const MOST: usize = 16 * REGISTER;
 
 /// Which bytes of a block are written.
@@ -95,8 +95,8 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of a surface. Stride and offset are from the surface state, or from a message that
-    /// overrides them. An override changes the height: a frame has twice the rows of its fields
-    /// (G45 vol 4, 5.10.4.1).
+    /// overrides them. An override that changes the stride changes the height: a frame has twice
+    /// the rows of its fields (G45 vol 4, 5.10.4.1).
     pub fn new(bound: &Bound, overridden: Option<(u32, u32)>) -> Lines {
         let surface = &bound.surface;
         let (stride, offset) = overridden.unwrap_or((surface.line_stride, surface.line_offset));

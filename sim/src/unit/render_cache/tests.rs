@@ -1,5 +1,6 @@
 //! Oracle: the manual's tables of payloads (2d p.268-492), by the names and bits of their fields.
 
+use super::RenderTargetWriteSubtype as Subtype;
 use super::*;
 use crate::eu::regions::GRF_BYTES;
 use genxml::core::reflect::Container;
@@ -56,119 +57,110 @@ fn find(table: &Container, names: &[&str]) -> Option<[u32; 2]> {
     }
 }
 
+/// The manual's tables of payloads, each with the subtypes of its messages.
+const PAYLOADS: [(&Container, &[Subtype]); 20] = {
+    const REPLICATED: &[Subtype] = &[Subtype::SIMD16_REPDATA];
+    const SINGLE: &[Subtype] = &[Subtype::SIMD8_LO];
+    const WIDE: &[Subtype] = &[Subtype::SIMD16];
+    const DUAL: &[Subtype] = &[Subtype::SIMD8_DUALSRC_LO, Subtype::SIMD8_DUALSRC_HI];
+    [
+        (payload::MdpRtw16rep::INFO, REPLICATED),
+        (payload::MdpRtwM16rep::INFO, REPLICATED),
+        (payload::MdpRtw8::INFO, SINGLE),
+        (payload::MdpRtwA8::INFO, SINGLE),
+        (payload::MdpRtwM8::INFO, SINGLE),
+        (payload::MdpRtwMa8::INFO, SINGLE),
+        (payload::MdpRtwZ8::INFO, SINGLE),
+        (payload::MdpRtwZa8::INFO, SINGLE),
+        (payload::MdpRtwZm8::INFO, SINGLE),
+        (payload::MdpRtwZma8::INFO, SINGLE),
+        (payload::MdpRtw16::INFO, WIDE),
+        (payload::MdpRtwA16::INFO, WIDE),
+        (payload::MdpRtwM16::INFO, WIDE),
+        (payload::MdpRtwMa16::INFO, WIDE),
+        (payload::MdpRtwZ16::INFO, WIDE),
+        (payload::MdpRtwZa16::INFO, WIDE),
+        (payload::MdpRtwZm16::INFO, WIDE),
+        (payload::MdpRtw8ds::INFO, DUAL),
+        (payload::MdpRtwM8ds::INFO, DUAL),
+        (payload::MdpRtwZ8ds::INFO, DUAL),
+    ]
+};
+
 #[test]
 fn payloads_of_the_manual() {
-    use RenderTargetWriteSubtype as Subtype;
-    let both = [Subtype::SIMD8_DUALSRC_LO, Subtype::SIMD8_DUALSRC_HI];
-    let single = [Subtype::SIMD8_LO; 2];
-    let wide = [Subtype::SIMD16; 2];
-    let replicated = [Subtype::SIMD16_REPDATA; 2];
-    let tables: [(&Container, [Subtype; 2]); 20] = [
-        (payload::MdpRtw16rep::INFO, replicated),
-        (payload::MdpRtwM16rep::INFO, replicated),
-        (payload::MdpRtw8::INFO, single),
-        (payload::MdpRtwA8::INFO, single),
-        (payload::MdpRtwM8::INFO, single),
-        (payload::MdpRtwMa8::INFO, single),
-        (payload::MdpRtwZ8::INFO, single),
-        (payload::MdpRtwZa8::INFO, single),
-        (payload::MdpRtwZm8::INFO, single),
-        (payload::MdpRtwZma8::INFO, single),
-        (payload::MdpRtw16::INFO, wide),
-        (payload::MdpRtwA16::INFO, wide),
-        (payload::MdpRtwM16::INFO, wide),
-        (payload::MdpRtwMa16::INFO, wide),
-        (payload::MdpRtwZ16::INFO, wide),
-        (payload::MdpRtwZa16::INFO, wide),
-        (payload::MdpRtwZm16::INFO, wide),
-        (payload::MdpRtw8ds::INFO, both),
-        (payload::MdpRtwM8ds::INFO, both),
-        (payload::MdpRtwZ8ds::INFO, both),
-    ];
-    for (table, subtypes) in tables {
+    for (table, subtypes) in PAYLOADS {
         for subtype in subtypes {
-            let omask = find(table, &["oMask"]);
-            let alpha = find(table, &["Source 0 Alpha"]);
-            let depth = find(table, &["Source Depth"]);
-            let mut header = MhRt::new();
-            header.render_target_controls_0 = MhcRtC0 {
-                o_mask_to_render_target: omask.is_some(),
-                source0_alpha_present_to_render_target: alpha.is_some(),
-                source_depth_present_to_render_target: depth.is_some(),
-                ..MhcRtC0::new()
-            };
-            header.pixel_sample_enables.pixel_sample_enables = U::new(0xf0f3).unwrap();
-            let at = 4 * REGISTER;
-            let mut registers = numbered(at + 2 * REGISTER);
-            registers.set_dwords(at, header.pack());
-            let mut descriptor = descriptor();
-            descriptor.message_subtype = subtype;
-            descriptor.header_present = true;
-            descriptor.message_length = U::new(2 + u64::from(table.bits / 256)).unwrap_or(U::ZERO);
-            if descriptor.message_length == U::ZERO {
-                // More than 15 registers do not fit the message length, so no message has this
-                // payload.
-                continue;
-            }
-            let write = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default())
-                .unwrap();
-            let (first, slots) = match subtype {
-                Subtype::SIMD8_DUALSRC_HI => (8, 8..16),
-                Subtype::SIMD8_DUALSRC_LO | Subtype::SIMD8_LO => (0, 0..8),
-                _ => (0, 0..16),
-            };
-            let expected = |[low, high]: [u32; 2], slot: usize| {
-                let n = (slot - first) as u32;
-                dword(if n < 8 { low + n } else { high + n - 8 })
-            };
-            for slot in slots.clone() {
-                for (channel, name) in ["Red", "Green", "Blue", "Alpha"].into_iter().enumerate() {
-                    let source = format!("Src0 {name}");
-                    if let Some(rgba) = find(table, &["RGBA"]) {
-                        assert_eq!(
-                            write.color[channel][slot],
-                            dword(rgba[0] + channel as u32),
-                            "{}",
-                            table.name
-                        );
-                        continue;
-                    }
-                    let place = find(table, &[name, &source]).unwrap();
-                    assert_eq!(
-                        write.color[channel][slot],
-                        expected(place, slot),
-                        "{} {name}",
-                        table.name
-                    );
-                    let second = find(table, &[&format!("Src1 {name}")]);
-                    let found = write.second.map(|second| second[channel][slot]);
-                    assert_eq!(
-                        found,
-                        second.map(|place| expected(place, slot)),
-                        "{} {name}",
-                        table.name
-                    );
-                }
-                let found = write.alpha.map(|alpha| alpha[slot]);
-                assert_eq!(found, alpha.map(|place| expected(place, slot)), "{}", table.name);
-                let found = write.depth.map(|depth| depth[slot].to_bits());
-                assert_eq!(found, depth.map(|place| expected(place, slot)), "{}", table.name);
-                let found = write.omask.map(|omask| omask[slot]);
-                assert_eq!(
-                    found,
-                    omask.map(|[first, _]| (first + slot as u32 / 2) as u16),
-                    "{}",
-                    table.name
-                );
-            }
-            let of_slots = slots.fold(0, |mask, slot| mask | 1 << slot);
-            assert_eq!(write.mask, 0xf0f3 & of_slots);
-            // One register too few.
-            descriptor.message_length = U::new(descriptor.message_length.get() - 1).unwrap();
-            let short = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default());
-            assert!(matches!(short, Err(Refusal::Illegal { .. })), "{}", table.name);
+            check_payload(table, *subtype);
         }
     }
+}
+
+/// Parses a message with a header and the payload of `table`, and checks all its values. Then sends
+/// one register too few.
+fn check_payload(table: &Container, subtype: Subtype) {
+    let mut header = MhRt::new();
+    header.render_target_controls_0 = MhcRtC0 {
+        o_mask_to_render_target: find(table, &["oMask"]).is_some(),
+        source0_alpha_present_to_render_target: find(table, &["Source 0 Alpha"]).is_some(),
+        source_depth_present_to_render_target: find(table, &["Source Depth"]).is_some(),
+        ..MhcRtC0::new()
+    };
+    header.pixel_sample_enables.pixel_sample_enables = U::new(0xf0f3).unwrap();
+    let at = 4 * REGISTER;
+    let mut registers = numbered(at + 2 * REGISTER);
+    registers.set_dwords(at, header.pack());
+    let mut descriptor = descriptor();
+    descriptor.message_subtype = subtype;
+    descriptor.header_present = true;
+    descriptor.message_length = U::new(2 + u64::from(table.bits / 256)).unwrap_or(U::ZERO);
+    if descriptor.message_length == U::ZERO {
+        // More than 15 registers do not fit the message length, so no message has this payload.
+        return;
+    }
+    let write =
+        parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default()).unwrap();
+    let slots = match subtype {
+        Subtype::SIMD8_DUALSRC_HI => 8..16,
+        Subtype::SIMD8_DUALSRC_LO | Subtype::SIMD8_LO => 0..8,
+        _ => 0..16,
+    };
+    for slot in slots.clone() {
+        check_slot(table, &write, slot, slot - slots.start);
+    }
+    let of_slots = slots.fold(0, |mask, slot| mask | 1 << slot);
+    assert_eq!(write.mask, 0xf0f3 & of_slots);
+    descriptor.message_length = U::new(descriptor.message_length.get() - 1).unwrap();
+    let short = parse(&registers, &message(descriptor, at, 0xffff), &Dispatched::default());
+    assert!(matches!(short, Err(Refusal::Illegal { .. })), "{}", table.name);
+}
+
+/// Checks the values of a slot, which is slot `n` of the message.
+fn check_slot(table: &Container, write: &Write, slot: usize, n: usize) {
+    let name = table.name;
+    let expected = |[low, high]: [u32; 2]| {
+        let n = n as u32;
+        dword(if n < 8 { low + n } else { high + n - 8 })
+    };
+    for (channel, color) in ["Red", "Green", "Blue", "Alpha"].into_iter().enumerate() {
+        let found = write.color[channel][slot];
+        if let Some(rgba) = find(table, &["RGBA"]) {
+            assert_eq!(found, dword(rgba[0] + channel as u32), "{name}");
+            continue;
+        }
+        let place = find(table, &[color, &format!("Src0 {color}")]).unwrap();
+        assert_eq!(found, expected(place), "{name} {color}");
+        let found = write.second.map(|second| second[channel][slot]);
+        let second = find(table, &[&format!("Src1 {color}")]);
+        assert_eq!(found, second.map(expected), "{name} {color}");
+    }
+    let found = write.alpha.map(|alpha| alpha[slot]);
+    assert_eq!(found, find(table, &["Source 0 Alpha"]).map(expected), "{name}");
+    let found = write.depth.map(|depth| depth[slot].to_bits());
+    assert_eq!(found, find(table, &["Source Depth"]).map(expected), "{name}");
+    let found = write.omask.map(|omask| omask[slot]);
+    let omask = find(table, &["oMask"]);
+    assert_eq!(found, omask.map(|[first, _]| (first + slot as u32 / 2) as u16), "{name}");
 }
 
 /// A message with a header uses the values of the header. A message without one uses the dispatched
@@ -213,10 +205,25 @@ fn headers_and_dispatch() {
     let write = parse(&registers, &message(descriptor, 0, 0xfff0), &dispatched).unwrap();
     assert_eq!((write.entry, write.slice, write.viewport, write.back), (6, 5, 0, false));
     assert_eq!((write.subspans[2], write.mask), ([1000, 2000], 0x00f0));
-    // A `send` of eight channels for sixteen slots. The header's mask has slots 7:0 only, so only
-    // the four enabled channels are written.
+}
+
+/// A `send` of eight channels for sixteen slots. Slots 15:8 have no channel and count as enabled.
+/// Only the mask of the header can disable them.
+#[test]
+fn slots_without_a_channel_are_enabled() {
+    let mut descriptor = descriptor();
+    descriptor.message_subtype = RenderTargetWriteSubtype::SIMD16;
+    descriptor.header_present = true;
+    descriptor.message_length = U::new(10).unwrap();
     let narrow = Message { channels: 8, ..message(descriptor, 0, 0x0f) };
-    assert_eq!(parse(&registers, &narrow, &dispatched).unwrap().mask, 0x000f);
+    for (pixels, expected) in [(0xffff, 0xff0f), (0x00ff, 0x000f), (0xa5a5, 0xa505)] {
+        let mut header = MhRt::new();
+        header.pixel_sample_enables.pixel_sample_enables = U::new(pixels).unwrap();
+        let mut registers = numbered(64);
+        registers.set_dwords(0, header.pack());
+        let write = parse(&registers, &narrow, &Dispatched::default()).unwrap();
+        assert_eq!(write.mask, expected, "{pixels:#x}");
+    }
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub struct Rule {
     pub round: bool,
     /// True for the linear filter, which reads two texels.
     pub linear: bool,
-    /// The unit of coordinates is the size of the map; if false, a texel.
+    /// True if the unit of coordinates is the size of the map, false if it is a texel.
     pub normalized: bool,
     /// Offset in the message, in texels.
     pub offset: i32,

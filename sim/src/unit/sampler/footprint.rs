@@ -13,10 +13,11 @@ use crate::surface::Dimension;
 /// Maximum number of texels of a sample: two in each of three directions.
 pub const MOST: usize = 8;
 
-/// The texels of a sample in a group, and their weights, which sum up to 1.
+/// The texels of one sample, as a range of the collected texels, and their weights, which sum up
+/// to 1.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Footprint {
-    /// Position of the first texel in the group.
+    /// Index of the first texel among the collected texels.
     pub first: usize,
     /// Number of texels.
     pub count: usize,
@@ -35,7 +36,7 @@ pub struct Way {
     pub offset: [i32; 3],
 }
 
-/// Adds the texels of a sample to a group. Four texels of two directions are in the order of rows:
+/// Adds the texels of a sample to `texels`. Four texels of two directions are in the order of rows:
 /// (i0, j0), (i1, j0), (i0, j1), (i1, j1).
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::assumptions::{
 use crate::eu::regions::Registers;
 use crate::surface::Dimension;
 
-/// Lanes of a subspan: upper left, upper right, lower left, lower right.
+/// Number of lanes of a subspan: upper left, upper right, lower left, lower right.
 const SUBSPAN: usize = 4;
 
 /// Derivatives of U, V and R along X and along Y.

@@ -90,7 +90,7 @@ pub enum Action {
 pub struct Sample {
     /// Where the level of detail comes from.
     pub lod: LodFrom,
-    /// Texels are compared with a reference before the filter.
+    /// True if texels are compared with a reference before the filter.
     pub compares: bool,
     /// How the filter combines several texels.
     pub reduce: Reduce,

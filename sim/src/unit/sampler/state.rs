@@ -67,7 +67,7 @@ pub enum KeyMode {
 /// A resolved sampler state. The unit of levels is 1/256 level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sampler {
-    /// The sampler is disabled: all channels of all responses are 0.
+    /// True if the sampler is disabled: all channels of all responses are 0.
     pub disabled: bool,
     /// Filter if the map is minified.
     pub min: MapFilter,
@@ -83,20 +83,20 @@ pub struct Sampler {
     pub max_lod: i32,
     /// Level up to which the map counts as magnified.
     pub base: i32,
-    /// The level is clamped before it is compared with `base`.
+    /// True if the level is clamped before it is compared with `base`.
     pub preclamp: bool,
-    /// The filter between levels also applies if the map is magnified.
+    /// True if the filter between levels also applies if the map is magnified.
     pub mag_has_levels: bool,
-    /// In 1/256: the linear filter between levels leaves out a level with a smaller weight.
+    /// Least weight in 1/256: the linear filter between levels leaves out a level with less weight.
     pub least_share: u32,
     /// Modes of U, V and R.
     pub wrap: [Wrap; 3],
-    /// Cube maps use the mode Cube in all directions.
+    /// True if cube maps use the mode Cube in all directions.
     pub cube_override: bool,
     /// True if a coordinate is rounded, false if it is truncated: U, V and R if the map is
     /// minified, then U, V and R if it is magnified.
     pub round: [[bool; 3]; 2],
-    /// The unit of coordinates is the size of the map; if false, a texel of level 0.
+    /// True if the unit of coordinates is the size of the map, false if it is a texel of level 0.
     pub normalized: bool,
     /// Largest ratio of the anisotropic filter.
     pub anisotropy: u32,
@@ -104,7 +104,8 @@ pub struct Sampler {
     pub shadow: ThreeDPrefilterOperation,
     /// Entry of the chroma key table, and the effect of a match.
     pub key: Option<(u8, KeyMode)>,
-    /// The mode DX9: the border colour is stored as four bytes, and missing green and blue are 1.
+    /// True in the mode DX9: the border colour is stored as four bytes, and missing green and blue
+    /// are 1.
     pub dx9: bool,
     /// Offset of the border colour from Dynamic State Base Address.
     pub border: u64,

@@ -2,8 +2,8 @@
 //! groups, and decoded together.
 //!
 //! If elements have whole bytes, adding a texel only records its address. [`Texels::read`] copies
-//! the bytes of the group and decodes them at once. Other texels (blocks, shared chroma, bits) are
-//! read when they are added, through the same cache of pages.
+//! and decodes the bytes of the whole group. Other texels (blocks, shared chroma, bits) are read
+//! when they are added, through the same cache of pages.
 
 use super::address::BORDER;
 use super::state::KeyMode;
@@ -71,7 +71,7 @@ pub struct Texels<'v, 'a> {
     border: u64,
     /// Values of the texels, valid after [`Texels::read`].
     pub values: [Value; GROUP],
-    /// Mask of the texels that match the chroma key, valid after [`Texels::read`].
+    /// Mask of the texels that the chroma key kills, valid after [`Texels::read`].
     pub killed: u64,
     /// Number of bytes read.
     pub bytes: u64,

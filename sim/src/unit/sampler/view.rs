@@ -16,7 +16,7 @@ pub const MOST_LEVELS: usize = 15;
 /// Number of faces of a cube map.
 pub const FACES: u32 = 6;
 
-/// Size and position of a mip level. Positions are in bytes within a row, and rows.
+/// Size and position of a mip level. A position is a byte within a row, and a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     /// Width, height and depth in texels.

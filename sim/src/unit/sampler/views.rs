@@ -18,8 +18,8 @@ use genxml::gen8::render3d_pixel::ThreeDStateChromaKey;
 use genxml::gen8::state::SamplerState;
 
 impl Bindings {
-    /// The view of surface `index` and the sampler at address `sampler`; `None` for messages
-    /// without a sampler.
+    /// The view of surface `index` and the sampler at address `sampler`, which is `None` for
+    /// messages without a sampler.
     ///
     /// # Errors
     /// A page fault at one of their states, or a field of a state with an invalid value.

@@ -119,8 +119,8 @@ impl Device {
         if modeset && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
             return Err(Errno::INVAL.into());
         }
-        // An event or out-fence needs a CRTC that is part of the commit, and is active before or
-        // after the commit.
+        // An event or out-fence needs a commit of at least one object, and a CRTC that is active
+        // before or after the commit.
         if (event || after.is_some())
             && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
         {

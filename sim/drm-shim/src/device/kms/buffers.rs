@@ -10,12 +10,13 @@ use rustix::io::Errno;
 /// Largest width and height of a frame buffer.
 pub(super) const MAX_EXTENT: u32 = Mode::MAX_EXTENT as u32;
 
-/// Formats of the primary plane. (Linux i9xx_plane.c, ivb_primary_formats)
+/// Formats of the primary plane, without the kernel's indexed and floating-point formats. (Linux
+/// i9xx_plane.c)
 pub(super) const FORMATS: [u32; 5] =
     [fourcc(b"RG16"), fourcc(b"XR24"), fourcc(b"XB24"), fourcc(b"XR30"), fourcc(b"XB30")];
 
-/// Formats with alpha. A Broadwell supports them only for its cursor. They are accepted because
-/// some programs use them.
+/// Formats with alpha. The primary plane of a Broadwell does not support them. They are accepted
+/// because some programs use them.
 const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
 
 /// Modifiers of the primary plane, linear and X-tiled, each with the kernel's number of the tiling.

@@ -10,9 +10,9 @@ use rustix::io::Errno;
 
 /// First id of a property.
 const FIRST: u32 = 40;
-/// Blob of the current mode.
+/// Id of the blob with the current mode.
 pub(super) const MODE_BLOB: u32 = 60;
-/// Blob of the plane's formats and modifiers.
+/// Id of the blob with the plane's formats and modifiers.
 const FORMATS_BLOB: u32 = 61;
 /// Largest size of a client's blob in bytes.
 const MAX_BLOB: u32 = 1 << 20;
@@ -172,7 +172,7 @@ fn of(object: u32) -> Option<&'static [Property]> {
 ///
 /// # Errors
 /// ENOENT if the object does not exist or lacks the property; EINVAL if the property is read-only
-/// or the value is out of range.
+/// or DPMS, or if the value is out of range.
 pub(super) fn settable(object: u32, id: u32, value: u64) -> Result<Property, Errno> {
     let row = row(id).ok_or(Errno::NOENT)?;
     if !of(object).ok_or(Errno::NOENT)?.contains(&row.0) {
@@ -362,7 +362,7 @@ fn name(text: &str) -> [u8; 32] {
     name
 }
 
-/// The value of IN_FORMATS: each modifier is supported for all formats.
+/// The contents of the IN_FORMATS blob: each modifier is supported for all formats.
 fn formats() -> Vec<u8> {
     let at = size_of::<mode::FormatModifierBlob>() as u32;
     let head = mode::FormatModifierBlob {

@@ -175,7 +175,7 @@ fn asynchronous() -> Client {
 }
 
 impl Client {
-    /// A sync file, and the device's end of it, with which the test signals it.
+    /// A sync file, and the device's end of it, with which the test signals the sync file.
     fn gate() -> (OwnedFd, OwnedFd) {
         descriptor::new_fence().unwrap()
     }

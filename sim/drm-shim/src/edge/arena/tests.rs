@@ -1,8 +1,8 @@
 use super::*;
 use crate::device::host::Arena as _;
 
-/// An allocated range consists of zeros and is shared with other mappings of the file. When its
-/// last copy is dropped, the range consists of zeros again and is free.
+/// An allocated range consists of zeros and is shared with other mappings of the file. When the
+/// last reference to it is dropped, the range consists of zeros again and is free.
 #[test]
 fn ranges() {
     let arena = Arena::new().unwrap();

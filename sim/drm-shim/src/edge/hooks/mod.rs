@@ -1,6 +1,6 @@
 //! The functions that replace libc's. Each checks whether a path or descriptor belongs to the
-//! device, and calls libc or the kernel if not. A call that does not concern the device takes no
-//! lock.
+//! device, and calls libc or the kernel if not. A call that does not concern the device does not
+//! lock the device.
 //!
 //! * [`open`]: open, fopen, lseek; [`status`]: stat, access, extended attributes;
 //! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;

@@ -1,6 +1,6 @@
-//! BC1, BC2 and BC3 (DXT1, DXT3 and DXT5): two colours of 5, 6 and 5 bits, two more colours between
-//! them, and an index of two bits for each texel. BC2 and BC3 have eight bytes of alpha before the
-//! colours.
+//! BC1, BC2 and BC3 (DXT1, DXT3 and DXT5): two colours of 5, 6 and 5 bits, one or two more colours
+//! between them, and an index of two bits for each texel. BC2 and BC3 have eight bytes of alpha
+//! before the colours.
 
 use super::super::convert;
 use super::super::value::Value;

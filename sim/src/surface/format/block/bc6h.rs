@@ -13,7 +13,7 @@ struct Mode {
     code: u32,
     /// Number of subsets. Each has a pair of endpoints.
     subsets: u32,
-    /// The other endpoints are signed differences to endpoint w.
+    /// True if the other endpoints are signed differences to endpoint w.
     deltas: bool,
     /// Bits of each channel of endpoint w.
     base: u32,

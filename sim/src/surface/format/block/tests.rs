@@ -6,7 +6,7 @@ use super::super::{Class, Codec, Format};
 use super::*;
 use SurfaceFormat as F;
 
-/// Number of random blocks of each format.
+/// Number of random blocks of most tests.
 const BLOCKS: usize = 20_000;
 
 /// The random number generator SplitMix64.
