@@ -59,7 +59,7 @@ fn packed_vectors_follow_the_stride_of_the_destination() {
     assert_eq!(row(22, 2, 2, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(row(23, 2, 4, 4), [0xfffc, 0xfffd, 0xfffe, 0xffff]);
     assert_eq!(row(24, 2, 2, 2), [0, 4]);
-    assert_eq!(row(25, 4, 4, 4), [0.0f32, 1.0, 2.0, 3.0].map(|value| value.to_bits().into()));
+    assert_eq!(row(25, 4, 4, 4), [0.0f32, 1.0, 2.0, 3.0].map(|value| u64::from(value.to_bits())));
 }
 
 /// Oracle: 003:14414-14445. `ip` reads as the address of the instruction. A write to `ip` jumps to
