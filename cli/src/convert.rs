@@ -52,7 +52,8 @@ pub struct Args {
     #[arg(long, value_name = "VERSION", default_value = "6.1")]
     spelling: Spelling,
     /// Convert only this submission: its `seq` in a capture, or its number from 0 on in other
-    /// dumps. Default: all submissions; if the output is an error state, the last one
+    /// dumps. Default: all submissions; if the output is an error state, the last one. Not for
+    /// conversions of an error state or device coredump to an error state
     #[arg(long, value_name = "N")]
     exec: Option<u64>,
 }
@@ -154,6 +155,10 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         (To::ErrorState, Some(capture), _) => job.capture_to_error_state(capture)?,
         (To::Aub, _, Some(state)) => job.state_to_aub(state)?,
         (To::Capture, _, Some(state)) => job.state_to_capture(state)?,
+        (To::ErrorState, _, Some(_)) if args.exec.is_some() => {
+            let why = "an error state is converted to an error state as a whole: leave out --exec";
+            return Err(bad_input(format!("{place}: {why}")));
+        }
         (To::ErrorState, _, Some(state)) => job.state_to_state(state)?,
         (To::Capture, None, None) => job.aub_to_capture()?,
         (To::ErrorState, None, None) => job.aub_to_error_state()?,

@@ -172,7 +172,7 @@ fn what_cannot_be_done_is_said() {
     };
     refused(&capture, "x.bin", &[], &["x.bin", "--to"]);
     refused(&capture, "x.aub", &["--exec", "7"], &["no submission 7"]);
-    refused(&capture, "copy", &[], &["already"]);
+    refused(&capture, "copy", &[], &["same kind"]);
     let nothing = place.path().join("nothing.bin");
     fs::write(&nothing, [1, 0, 2, 0]).unwrap();
     refused(&nothing, "x.aub", &[], &["nothing.bin", "unknown binary data", "device coredump"]);

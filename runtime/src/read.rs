@@ -45,7 +45,12 @@ pub use genxml_core::read::{Codec, EnginePacket, Item, Lazy, Packets, ReadError,
 
 /// Bytes that are not a whole number of dwords.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{bytes} bytes are not whole dwords: {} {} left after {}", bytes % 4, if bytes % 4 == 1 { "is" } else { "are" }, bytes / 4)]
+#[error(
+    "{bytes} bytes are not whole dwords: after {} whole dwords, {} {} left",
+    bytes / 4,
+    bytes % 4,
+    if bytes % 4 == 1 { "byte is" } else { "bytes are" }
+)]
 pub struct NotDwords {
     /// Number of bytes.
     pub bytes: usize,

@@ -143,7 +143,7 @@ fn wrong_fields_of_execs_are_named() {
         (
             "\"batch_length\": 0",
             "\"batch_length\": 4100",
-            "batch_length = 0x1004: the batch's object ends 4096",
+            "batch_length = 0x1004: the object with the batch ends 4096",
         ),
         ("\"batch_length\": 0", "\"batch_length\": 3", "batches consist of whole dwords"),
     ]);

@@ -206,7 +206,10 @@ fn bytes_as_dwords() {
     // The slice is not aligned to four bytes.
     assert_eq!(*read::dwords(&bytes[1..5]).expect("a dword"), [0x0500_0000]);
     let error = read::dwords(&bytes).expect_err("nine bytes");
-    assert_eq!(error.to_string(), "9 bytes are not whole dwords: 1 is left after 2");
+    assert_eq!(
+        error.to_string(),
+        "9 bytes are not whole dwords: after 2 whole dwords, 1 byte is left"
+    );
     assert!(read::dwords(&[]).expect("nothing").is_empty());
     assert_eq!(ThreeDStateVs::read_lossy(&[]).pack()[0], 0x7810_0007);
 }

@@ -414,7 +414,8 @@ fn returns(message: &Message) -> u64 {
     }
 }
 
-/// Formats receiver, descriptor and description: `hdc.dc1 0x02106e02 (media block write)`.
+/// Formats receiver, descriptor and description: `hdc.dc1 0x040a8000 (media block write)`. Adds
+/// `, end of thread` if the message ends the thread.
 fn words(message: &Message) -> String {
     let what = message::words(message.function, message.descriptor);
     let mut text =

@@ -312,7 +312,8 @@ impl<'a> Checker<'a> {
         let mut found = found.iter().peekable();
         for native in genxml_eu::natives(bytes) {
             self.seen.summary.instructions += 1;
-            // Findings between instructions that have a 16-byte form.
+            // `natives` skips instructions without a 16-byte form: these are the findings about those
+            // that come before this one.
             while let Some(finding) = found.next_if(|finding| finding.position < native.position) {
                 self.validated(address, bytes, finding, &[]);
             }

@@ -68,6 +68,12 @@ impl LatchPacket for RenderPacket<'_> {
                     exec.unimplemented("constants that the resource streamer gathers", "2a p.111")
                 );
             }
+            RenderPacket::ThreeDStateDx9ConstantBufferPoolAlloc(packet)
+                if packet.unpack_lossy().dx9_constant_buffer_pool_enable =>
+            {
+                return Err(exec
+                    .unimplemented("constant buffers of DX9 in the resource streamer", "2a p.74"));
+            }
             _ => {}
         }
         let Some(slots) = self.latch() else { return Ok(false) };

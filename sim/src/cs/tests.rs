@@ -5,7 +5,9 @@ use genxml::engine::EngineId;
 use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad};
 use genxml::gen8::mi::*;
 use genxml::gen8::registers::BcsSwctrl;
-use genxml::gen8::render3d_constants::ThreeDStateDx9LocalValidVs;
+use genxml::gen8::render3d_constants::{
+    ThreeDStateDx9ConstantBufferPoolAlloc, ThreeDStateDx9LocalValidVs,
+};
 use genxml::gen8::state::StateBaseAddress;
 use proptest::prelude::*;
 
@@ -158,6 +160,28 @@ fn endless_loops_end() {
     assert!(fault.to_string().contains("set_work_limit"));
     let fault = bench.render(&batch![start(BATCH, true)]).unwrap_err();
     assert!(matches!(fault, Fault::Hang { .. }), "{fault}");
+}
+
+/// The pools of the resource streamer may be disabled: the kernel driver's initial state does that.
+#[test]
+fn pools_of_the_resource_streamer_are_disabled() {
+    let mut bench = Bench::new();
+    let pool = ThreeDStateDx9ConstantBufferPoolAlloc::new();
+    bench.render(&batch![pool]).unwrap();
+    let enabled =
+        ThreeDStateDx9ConstantBufferPoolAlloc { dx9_constant_buffer_pool_enable: true, ..pool };
+    let fault = bench.render(&batch![enabled]).unwrap_err();
+    assert!(matches!(fault, Fault::Unimplemented { .. }), "{fault}");
+}
+
+#[test]
+fn golden() {
+    let bytes = std::fs::read("/tmp/null.bin").unwrap();
+    let mut bench = Bench::new();
+    let dwords: Vec<u32> =
+        bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+    bench.put(BATCH, &dwords);
+    bench.gpu.submit(bench.context, EngineId::Render, BATCH, 0).unwrap();
 }
 
 #[test]

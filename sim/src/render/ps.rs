@@ -182,10 +182,6 @@ impl PixelShader {
                 && kernel.spans < MAX_SPANS;
             variants.push(Variant { threads, shader, spans: kernel.spans });
         }
-        if variants.is_empty() {
-            let why = "a pixel shader needs threads of 8, 16 or 32 pixels";
-            return Err(exec.bad_field("8 Pixel Dispatch Enable", 0, why));
-        }
         let modes = wm.barycentric_interpolation_mode.get();
         Ok(Some(PixelShader {
             variants,
@@ -252,7 +248,7 @@ impl PixelShader {
 
     /// Number of subspans that fill the widest thread.
     pub fn wanted(&self) -> usize {
-        self.variants[0].spans
+        self.variants.first().map_or(1, |variant| variant.spans)
     }
 
     /// Runs one thread with as many of `spans` as it takes, and returns how many. Its render target
@@ -266,6 +262,10 @@ impl PixelShader {
         input: &PsInput<'_>,
         spans: &[Span],
     ) -> Result<usize, Fault> {
+        if self.variants.is_empty() {
+            let why = "a pixel shader needs threads of 8, 16 or 32 pixels";
+            return Err(exec.bad_field("8 Pixel Dispatch Enable", 0, why));
+        }
         // The narrowest variant that takes all subspans; if none does, the widest.
         let fits = self.variants.iter().rposition(|variant| variant.spans >= spans.len());
         let number = fits.unwrap_or(0);

@@ -237,7 +237,8 @@ pub fn parse(
         header + parts.iter().map(|&(present, rows)| if present { rows } else { 0 }).sum::<usize>();
     if sent != needs {
         return Err(Refusal::illegal(format!(
-            "a render target write with these parts needs {needs} registers (message length), but has {sent}"
+            "this render target write needs {needs} registers for its header and data, but its \
+             message length is {sent}"
         )));
     }
     if alpha {

@@ -226,6 +226,13 @@ fn read_once(
     probe.check(&message, &world, &expected, false);
 }
 
+/// Oracle: the descriptor of a media block read in i965's kernel intra_frame_gen8.
+#[test]
+fn drivers_read_media_blocks_with_type_4() {
+    let descriptor = ReadOnlyDataPortMessageDescriptor::unpack_lossy(&[0x0219_0004]);
+    assert_eq!(descriptor.message_type, MtDpRo::MT_SC_MB);
+}
+
 #[test]
 fn reads() {
     let mut random = Random::new(41);

@@ -374,6 +374,12 @@ fn unknown_formats() {
 fn missing_kernels() {
     let none = ThreeDStatePs { _8_pixel_dispatch_enable: false, ..plain().ps };
     assert_eq!(with(&packets![none]), "BadPacket: 8 Pixel Dispatch Enable");
+    // A draw that shades no pixel needs no kernel: the kernel driver's initial state has such a
+    // draw.
+    let mut outside = plain();
+    outside.vertices.truncate(1);
+    outside.more.extend(packets![none]);
+    assert!(outside.run().is_ok());
     for kernel in [&[0; 8][..], &[u32::MAX; 8], &kernels::FLAT[..12]] {
         let scene = plain();
         let mut model = scene.model();

@@ -336,7 +336,7 @@ impl Reporter {
     }
 
     /// Reports a fault: marks it in the trace, prints a line, and writes an error state and the
-    /// capture so far. After [`MOST_ERRORS`] faults, only the trace gets further ones.
+    /// capture so far. After `MOST_ERRORS` faults, only the trace gets further ones.
     pub fn fault(
         &mut self,
         gpu: &mut Gpu,
