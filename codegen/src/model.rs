@@ -144,9 +144,14 @@ impl Container {
         self.fields.iter().find(|field| field.name == *name)
     }
 
+    /// True if the number of elements of a group depends on the length.
+    pub fn is_variable(&self) -> bool {
+        self.groups.iter().any(|group| group.count == 0)
+    }
+
     /// Largest size in dwords, including a variable tail; `None` if the tail has no limit.
     pub fn max_dwords(&self) -> Option<u32> {
-        if self.groups.iter().all(|group| group.count != 0) {
+        if !self.is_variable() {
             return Some(self.bits.div_ceil(32));
         }
         let Kind::Instruction { bias, .. } = self.kind else { return None };
