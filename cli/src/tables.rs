@@ -174,7 +174,7 @@ fn kind(container: &model::Container) -> Kind {
                 length_field: length_field(container)
                     .filter(|field| field.end < 32)
                     .map(|field| (field.start, field.end)),
-                variable: container.groups.iter().any(|group| group.count == 0),
+                variable: container.is_variable(),
             }
         }
         model::Kind::Register { offset, per_engine, count, stride, masked, access, .. } => {

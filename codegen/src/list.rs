@@ -68,7 +68,7 @@ pub fn list(spec: &Spec) -> Vec<Listed> {
         },
         bits: container.bits,
         dwords: container.bits.div_ceil(32),
-        variable: container.groups.iter().any(|group| group.count == 0),
+        variable: container.is_variable(),
         fields: container.fields.len()
             + container.groups.iter().map(|group| group.fields.len()).sum::<usize>(),
         offset: match container.kind {

@@ -147,10 +147,15 @@ impl Container {
         self.fields.iter().find(|field| field.name == *name)
     }
 
+    /// True if the number of elements of a group depends on the length.
+    pub fn is_variable(&self) -> bool {
+        self.groups.iter().any(|group| group.count == 0)
+    }
+
     /// Largest size in dwords, including a variable tail; `None` if no length field limits the
     /// tail.
     pub fn max_dwords(&self) -> Option<u32> {
-        if self.groups.iter().all(|group| group.count != 0) {
+        if !self.is_variable() {
             return Some(self.bits.div_ceil(32));
         }
         let Kind::Instruction { bias, .. } = self.kind else { return None };

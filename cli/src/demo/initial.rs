@@ -68,8 +68,22 @@ pub fn floats<const N: usize>(rows: &[[f32; N]]) -> Vec<u8> {
 ///
 /// # Errors
 /// None in practice.
-pub fn picture(size: u32, color: [u8; 4]) -> Result<Buffer, BatchError> {
+fn picture(size: u32, color: [u8; 4]) -> Result<Buffer, BatchError> {
     buffer("picture", TARGET, &color.repeat((size * size) as usize))
+}
+
+/// A picture as [`picture`] makes it, and the surface with which a draw writes it.
+///
+/// # Errors
+/// None in practice.
+pub fn target(
+    heaps: &mut Heaps,
+    size: u32,
+    color: [u8; 4],
+) -> Result<(Buffer, Address<SurfaceState, 64, 32>), BatchError> {
+    let picture = picture(size, color)?;
+    let surface = image(heaps.surfaces.writes(&picture, 0)?, size, 1)?;
+    Ok((picture, heaps.surfaces.put(&surface)?))
 }
 
 /// The surface state of a square image: `size` x `size` pixels of four bytes (red, green, blue,

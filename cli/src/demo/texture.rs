@@ -160,11 +160,9 @@ const SAMPLER: SamplerState = SamplerState {
 /// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let mut heaps = Heaps::new()?;
-    let picture = initial::picture(SIZE, BACKGROUND)?;
+    let (picture, target) = initial::target(&mut heaps, SIZE, BACKGROUND)?;
     let vertices = initial::buffer("vertices", BUFFERS, &initial::floats(&VERTICES))?;
     let texture = initial::buffer("texture", BUFFERS + 0x10_0000, &texture())?;
-    let target = initial::image(heaps.surfaces.writes(&picture, 0)?, SIZE, 1)?;
-    let target = heaps.surfaces.put(&target)?;
     let map = initial::image(heaps.surfaces.reads(&texture, 0)?, TEXTURE as u32, LEVELS)?;
     let map = heaps.surfaces.put(&map)?;
     let table = heaps.surfaces.binding_table(&[target, map])?;

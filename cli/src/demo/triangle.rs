@@ -82,9 +82,7 @@ const _: () = {
 /// None in practice: all values fit.
 pub fn submission() -> Result<Submission, Box<dyn Error>> {
     let mut heaps = Heaps::new()?;
-    let picture = initial::picture(SIZE, BACKGROUND)?;
-    let target = initial::image(heaps.surfaces.writes(&picture, 0)?, SIZE, 1)?;
-    let target = heaps.surfaces.put(&target)?;
+    let (picture, target) = initial::target(&mut heaps, SIZE, BACKGROUND)?;
     let table = heaps.surfaces.binding_table(&[target])?;
     let vertex = heaps.instructions.kernel(VERTEX)?;
     let pixel = heaps.instructions.kernel(PIXEL)?;

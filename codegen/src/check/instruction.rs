@@ -50,7 +50,7 @@ fn opcode_fields(check: &mut Check<'_>, container: &Container) {
 
 fn length(check: &mut Check<'_>, container: &Container, bias: u32) {
     let dwords = container.bits.div_ceil(32);
-    let variable = container.groups.iter().any(|group| group.count == 0);
+    let variable = container.is_variable();
     let Some(field) = container.fields.iter().find(|field| field.length) else {
         if (variable || dwords > 1) && !container.partial {
             let what = if variable {

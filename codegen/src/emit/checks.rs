@@ -205,7 +205,7 @@ impl<'a> Checks<'a> {
         let fixed =
             |start: u32, end: u32, value: u64| Row::Fixed { field: name, start, end, value };
         let ones = |bits: u32| u64::MAX >> (64 - bits.clamp(1, 64));
-        let variable = self.container.groups.iter().any(|group| group.count == 0);
+        let variable = self.container.is_variable();
         let bias = match self.container.kind {
             Kind::Instruction { bias, .. } => bias,
             _ => 0,

@@ -236,7 +236,7 @@ impl Plan<'_> {
 /// length if it is fixed. All other bits are 0.
 pub(super) fn fixed_dwords(container: &crate::model::Container) -> Vec<u32> {
     let mut dwords = vec![0; container.bits.div_ceil(32) as usize];
-    let variable = container.groups.iter().any(|group| group.count == 0);
+    let variable = container.is_variable();
     let bias = match container.kind {
         Kind::Instruction { bias, .. } => bias,
         _ => 0,

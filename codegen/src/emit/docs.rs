@@ -66,7 +66,7 @@ pub fn container(container: &Container) -> Vec<String> {
         bits if bits % 32 == 0 => format!("{} dwords", bits / 32),
         bits => format!("{bits} bits"),
     };
-    let variable = container.groups.iter().any(|group| group.count == 0);
+    let variable = container.is_variable();
     let size = if variable { format!("{size} and more") } else { size };
     let (what, more) = match container.kind {
         Kind::Struct { align: 0 | 1 } => ("structure".to_string(), String::new()),

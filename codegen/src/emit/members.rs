@@ -5,7 +5,7 @@ use super::emitter::Emit;
 use super::field::{Place, ident, index, number, pattern};
 use super::plan::{Alternative, Array, Block, Element, Member, Set, put_bits};
 use crate::model::{Field, Type};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 /// Maximum number of consecutive zero dwords that single statements write. A loop writes more.
@@ -248,14 +248,7 @@ impl Emit<'_> {
                 quote!(#value.put(#put, #at);)
             }
         };
-        let count = number(array.group.count);
-        quote! {
-            let mut #index = 0;
-            while #index < #count {
-                #write
-                #index += 1;
-            }
-        }
+        for_each(&index, array.group.count, &write)
     }
 
     /// A loop over the dwords of an array whose elements fill whole dwords. Each step stores one
@@ -298,14 +291,9 @@ impl Emit<'_> {
             Some(if element == 0 { term } else { quote!((#term) << #shift) })
         });
         let terms = terms.collect::<Option<Vec<_>>>()?;
-        let (at, count) = (dword_at(group.start / 32, 1), number(group.count / each));
-        Some(quote! {
-            let mut i = 0;
-            while i < #count {
-                dwords[#at] = #(#terms)|*;
-                i += 1;
-            }
-        })
+        let at = dword_at(group.start / 32, 1);
+        let store = quote!(dwords[#at] = #(#terms)|*;);
+        Some(for_each(&index(0), group.count / each, &store))
     }
 
     /// Does the same as [`whole_dwords`](Self::whole_dwords) for elements of several fields.
@@ -334,20 +322,17 @@ impl Emit<'_> {
         if !rest.is_empty() {
             return None;
         }
-        let (size, count) = (group.bits / 32, number(group.count));
+        let size = group.bits / 32;
         let stores = (0..size).map(|word| {
             let (word_, at) = (number(word), dword_at(group.start / 32 + word, size));
             quote!(dwords[#at] = packed[#word_];)
         });
-        Some(quote! {
-            let mut i = 0;
-            while i < #count {
-                let element = &#value[i];
-                let packed = #array;
-                #(#stores)*
-                i += 1;
-            }
-        })
+        let write = quote! {
+            let element = &#value[i];
+            let packed = #array;
+            #(#stores)*
+        };
+        Some(for_each(&index(0), group.count, &write))
     }
 
     /// Statements that must run first, and the values of the members.
@@ -454,13 +439,18 @@ impl Emit<'_> {
                 quote!(#value = #name::get(#get, #at);)
             }
         };
-        let count = number(array.group.count);
-        quote! {
-            let mut #index = 0;
-            while #index < #count {
-                #read
-                #index += 1;
-            }
+        for_each(&index, array.group.count, &read)
+    }
+}
+
+/// A loop that runs `body` with every `index` below `count`.
+fn for_each(index: &Ident, count: u32, body: &TokenStream) -> TokenStream {
+    let count = number(count);
+    quote! {
+        let mut #index = 0;
+        while #index < #count {
+            #body
+            #index += 1;
         }
     }
 }
@@ -494,7 +484,7 @@ pub fn member_name<'a>(member: &'a Member) -> &'a str {
 }
 
 /// The name of a local variable for a member, distinct from the names that generated code uses.
-pub(super) fn binding(name: &str) -> proc_macro2::Ident {
+pub(super) fn binding(name: &str) -> Ident {
     const USED: &[&str] = &[
         "dwords",
         "start",

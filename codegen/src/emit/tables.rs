@@ -101,7 +101,7 @@ fn kind(container: &Container) -> TokenStream {
                 }
                 None => quote!(None),
             };
-            let variable = container.groups.iter().any(|group| group.count == 0);
+            let variable = container.is_variable();
             quote! {
                 Kind::Instruction {
                     engines: Engines(#engines),

@@ -152,7 +152,7 @@ impl<'a> Show<'a> {
 
     fn container(&mut self, container: &'a Container) {
         let mut facts = vec![kind(&container.kind).to_owned()];
-        let variable = container.groups.iter().any(|group| group.count == 0);
+        let variable = container.is_variable();
         facts.push(match container.bits % 32 {
             0 => {
                 format!("{}{} dwords", container.bits / 32, if variable { " or more" } else { "" })

@@ -121,10 +121,7 @@ pub fn memory(
     rules: &Rules,
     each: &mut dyn FnMut(&Finding),
 ) -> Summary {
-    let mut checker = Checker::new(rules, each);
-    checker.begin(None, 0, engine, address);
-    checker.batch(&mut State::default(), memory, length);
-    checker.end()
+    Checker::new(rules, each).only(engine, memory, address, length)
 }
 
 /// Checks a batch that is the only one of its context, as [`memory`] does. State that a draw uses
@@ -137,10 +134,7 @@ pub fn only_batch(
     rules: &Rules,
     each: &mut dyn FnMut(&Finding),
 ) -> Summary {
-    let mut checker = Checker::new(rules, each).from_start();
-    checker.begin(None, 0, engine, address);
-    checker.batch(&mut State::default(), memory, length);
-    checker.end()
+    Checker::new(rules, each).from_start().only(engine, memory, address, length)
 }
 
 /// Checks dwords at `address`, without other memory or earlier state.
@@ -301,6 +295,13 @@ impl<'a> Checker<'a> {
         if let Ok(summary) = decoder.batch(state, engine, memory, address, length, self) {
             self.count(&summary);
         }
+    }
+
+    /// Checks the batch of `length` bytes at `address`, and nothing after it.
+    fn only(mut self, engine: EngineId, memory: &dyn Memory, address: u64, length: u64) -> Summary {
+        self.begin(None, 0, engine, address);
+        self.batch(&mut State::default(), memory, length);
+        self.end()
     }
 
     /// Checks every instruction, in its 16-byte form, and its message if the instruction holds the

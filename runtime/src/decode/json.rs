@@ -31,17 +31,13 @@
 //! register as text. Integers with a magnitude of 2^53 or more are text, since many readers cannot
 //! hold them: unsigned ones in hexadecimal, signed ones in decimal. Infinities and NaN are text.
 
-use super::buffer::{Buffer, Key, Memo};
+use super::buffer::{Buffer, Memo};
 use super::options::Options;
 use super::record::{Item, Record, Value};
 use super::sink::Sink;
 use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
-
-/// Largest width in bits of an integer field whose whole text is memoised. Of wider integers, and
-/// of addresses, only the start of the text is: they have too many values.
-const NARROW: u32 = 16;
 
 /// Writes records as lines of JSON.
 #[derive(Debug)]
@@ -133,17 +129,8 @@ impl<W: Write> JsonWriter<W> {
     /// Writes an item without its closing brace.
     #[inline]
     fn item(&mut self, item: &Item) {
-        let whole = match item.value {
-            Value::Address { .. } => false,
-            Value::Uint(_) | Value::Int(_) | Value::Raw => item.end - item.start < NARROW,
-            _ => true,
-        };
-        let key = Key {
-            what: item.origin.address(),
-            value: if whole { item.stored } else { 0 },
-            place: item.place(),
-            kind: whole.into(),
-        };
+        let whole = item.has_few_values();
+        let key = item.memo_key(whole, whole.into());
         if key.what == 0 {
             self.place(item);
             self.meaning(item);

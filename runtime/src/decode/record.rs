@@ -5,6 +5,7 @@
 //! [`depth`](Record::depth). A record is reused for the next packet, so that decoding does not
 //! allocate.
 
+use super::buffer::Key;
 use super::issue::Issue;
 use super::plan::PlanId;
 use genxml_core::address::SpaceKind;
@@ -236,7 +237,31 @@ pub(super) fn place(index: Option<u32>, start: u32) -> u64 {
     u64::from(index.map_or(0, |index| index.wrapping_add(1))) << 32 | u64::from(start)
 }
 
+/// Largest width in bits of a number whose text is memoised. Wider numbers have too many values.
+pub(super) const NARROW: u32 = 16;
+
 impl Item {
+    /// True if the whole text of the item is memoised, false if only the part before the value is.
+    #[inline(always)]
+    pub(super) fn has_few_values(&self) -> bool {
+        match self.value {
+            Value::Address { .. } => false,
+            Value::Uint(_) | Value::Int(_) | Value::Raw => self.end - self.start < NARROW,
+            _ => true,
+        }
+    }
+
+    /// The memo's key of the item's text: of the whole text, or of the part before the value.
+    #[inline(always)]
+    pub(super) fn memo_key(&self, whole: bool, kind: u64) -> Key {
+        Key {
+            what: self.origin.address(),
+            value: if whole { self.stored } else { 0 },
+            place: self.place(),
+            kind,
+        }
+    }
+
     /// The position of the field.
     #[inline]
     pub(super) fn place(&self) -> u64 {

@@ -6,13 +6,10 @@
 //! memo has the text for a step's bits, its fields need not be decoded again.
 
 use super::plan::{BitPosition, FieldPlan, GroupPlan, MemoKey, Part, Plan, Shape, Step};
+use super::record::NARROW;
 use genxml_core::address::SpaceKind;
 use genxml_core::bits;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Largest width in bits of a number whose text is memoised for every value. Wider numbers have too
-/// many values; only their zero is memoised.
-const NARROW: u32 = 16;
 
 /// The number of the next `MemoKey`, unique over all tables.
 static NUMBERS: AtomicUsize = AtomicUsize::new(1);

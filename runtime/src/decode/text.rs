@@ -22,10 +22,6 @@ use crate::submission::{Ring, Submission};
 use genxml_core::address::SpaceKind;
 use std::io::{self, Write};
 
-/// Largest width in bits of an integer field whose whole line is memoised. Of wider integers, and
-/// of addresses, only the start of the line is: they have too many values.
-const NARROW: u32 = 16;
-
 /// Writes records as text.
 #[derive(Debug)]
 pub struct TextWriter<W: Write> {
@@ -284,19 +280,10 @@ impl<W: Write> TextWriter<W> {
 
     #[inline]
     fn item(&mut self, item: &Item, indent: usize) {
-        let whole = match item.value {
-            Value::Address { .. } => false,
-            Value::Uint(_) | Value::Int(_) | Value::Raw => item.end - item.start < NARROW,
-            _ => true,
-        };
-        let key = Key {
-            what: item.origin.address(),
-            value: if whole { item.stored } else { 0 },
-            place: item.place(),
-            kind: (indent as u64) << 16
-                | u64::from(item.depth) << 8
-                | if whole { LINE_OF_FIELD } else { START_OF_LINE },
-        };
+        let whole = item.has_few_values();
+        let piece = if whole { LINE_OF_FIELD } else { START_OF_LINE };
+        let kind = (indent as u64) << 16 | u64::from(item.depth) << 8 | piece;
+        let key = item.memo_key(whole, kind);
         if key.what == 0 {
             self.start_of_line(item, indent);
             self.rest_of_line(item);

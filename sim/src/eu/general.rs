@@ -31,6 +31,20 @@ pub fn illegal(u: &Uop, how: &str) -> Refusal {
     Refusal::illegal(format!("{name} {how}"))
 }
 
+/// Executes a comparison; `holds` is the result of a condition for a channel.
+#[inline(always)]
+fn compare(
+    thread: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    holds: impl Fn(Condition, usize) -> bool,
+) -> Done {
+    let size = usize::from(u.size);
+    let found = u.condition.map_or(0, |condition| bits(size, |c| holds(condition, c)));
+    finish_compare(thread, u, mask, found);
+    Ok(())
+}
+
 /// An instruction with integer sources.
 pub struct Ints<'a, T> {
     /// The thread that executes it.
@@ -113,12 +127,7 @@ impl<'a, T: Int> Ints<'a, T> {
     /// destination; elsewhere clears the flag and writes zeros.
     pub fn compare(self, holds: impl Fn(Condition, T, T) -> bool) -> Done {
         let (a, b) = (self.load(0), self.load(1));
-        let found = self
-            .u
-            .condition
-            .map_or(0, |condition| bits(self.size(), |c| holds(condition, a[c], b[c])));
-        finish_compare(self.thread, self.u, self.mask, found);
-        Ok(())
+        compare(self.thread, self.u, self.mask, |condition, c| holds(condition, a[c], b[c]))
     }
 
     /// The error for an operation that has no integer form.
@@ -238,12 +247,7 @@ impl<'a, T: Operand, A: Arithmetic<T>> Floats<'a, T, A> {
     /// destination; elsewhere clears the flag and writes zeros.
     pub fn compare(self, holds: impl Fn(Condition, T, T) -> bool) -> Done {
         let (a, b) = (self.load(0), self.load(1));
-        let found = self
-            .u
-            .condition
-            .map_or(0, |condition| bits(self.size(), |c| holds(condition, a[c], b[c])));
-        finish_compare(self.thread, self.u, self.mask, found);
-        Ok(())
+        compare(self.thread, self.u, self.mask, |condition, c| holds(condition, a[c], b[c]))
     }
 
     /// The error for an operation that has no float form.

@@ -6,16 +6,13 @@ use super::shader::{Shader, Threads};
 use super::stage::{Dispatch, entries};
 use super::state;
 use super::te::Point;
-use super::vue::{Entries, Vertices};
+use super::vue::{Entries, UNIT, Vertices};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::registers::DsInvocationCount;
 use genxml::gen8::render3d_stages::{ThreeDStateDs, ThreeDStateUrbDs};
 use genxml::gen8::thread_payloads::{DsSIMD4x2ThreadPayload, DsSimd8ThreadPayload};
 use genxml_core::U;
-
-/// Dwords of a register, which is also the unit of URB read lengths and offsets.
-const UNIT: usize = 8;
 
 /// The domain shader of a draw.
 #[derive(Debug)]

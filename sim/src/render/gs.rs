@@ -6,7 +6,7 @@ use super::hs::push_raw;
 use super::shader::{Shader, Threads};
 
 use super::topology::{Adjacency, Assembler, Primitive, Reorder, Shape, Topology};
-use super::vue::{Entries, Vertices, dword};
+use super::vue::{Entries, SLOT, SLOTS, Vertices, dword};
 use super::{sol, stage, state};
 use crate::assumptions::DUAL_OBJECTS_SHARE_REGISTERS_OF_HANDLES;
 use crate::machine::exec::Exec;
@@ -23,10 +23,6 @@ use genxml_core::U;
 
 /// Dwords of a register.
 const REGISTER: usize = 8;
-/// Dwords of a slot, which is 16 bytes of a vertex.
-const SLOT: usize = 4;
-/// Slots in a unit of URB read lengths and offsets.
-const SLOTS: usize = 2;
 /// Channels of a SIMD8 thread.
 const LANES: usize = 8;
 /// Channels of half a SIMD4x2 thread.

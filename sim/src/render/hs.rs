@@ -5,7 +5,7 @@ use super::shader::{REGISTER, Shader, Threads};
 use super::stage;
 use super::state;
 use super::te::{Domain, Factors};
-use super::vue::{Entries, Vertices};
+use super::vue::{Entries, UNIT, Vertices};
 use crate::assumptions::BARRIERS;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -15,8 +15,6 @@ use genxml::gen8::render3d_stages::{ThreeDStateHs, ThreeDStateUrbHs, ThreeDState
 use genxml::gen8::thread_payloads::HsThreadPayload;
 use genxml_core::U;
 
-/// Dwords of a register, which is also the unit of URB read lengths and offsets.
-const UNIT: usize = 8;
 /// Mask of a thread's channels: eight, whatever the number of control points (gen8_facts 3.3).
 const MASK: u32 = 0xff;
 /// Dwords of the patch header, which the tessellator reads.

@@ -2,7 +2,7 @@
 //! setup data that interpolate them (2a, 3DSTATE_SBE, 3DSTATE_SBE_SWIZ; gen8_facts 5.2).
 
 use super::state;
-use super::vue::dword;
+use super::vue::{SLOT, SLOTS, dword};
 use crate::machine::exec::Exec;
 use crate::pixel::interpolate;
 use crate::pixel::interpolate::Attribute;
@@ -13,10 +13,6 @@ use genxml::gen8::render3d_raster::{
     ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin, ThreeDStateSbeSwiz,
 };
 
-/// Dwords of a slot, the unit in which vertices store attributes.
-const SLOT: usize = 4;
-/// Slots of a unit of URB read offsets.
-const SLOTS: usize = 2;
 /// Maximum number of attributes.
 pub const MAX_ATTRIBUTES: usize = 32;
 /// Attributes that can be swizzled.

@@ -4,18 +4,13 @@
 use super::shader::{Shader, Threads};
 use super::stage::{Dispatch, entries};
 use super::state;
-use super::vue::{Entries, Vertices, dword};
+use super::vue::{Entries, SLOT, SLOTS, Vertices, dword};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use genxml::gen8::registers::VsInvocationCount;
 use genxml::gen8::render3d_stages::{ThreeDStateUrbVs, ThreeDStateVs};
 use genxml::gen8::thread_payloads::{VsSIMD4x2ThreadPayload, VsSimd8ThreadPayload};
 use genxml_core::U;
-
-/// Slots, of 16 bytes, in a unit of URB read lengths and offsets.
-const SLOTS: usize = 2;
-/// Dwords of a slot.
-const SLOT: usize = 4;
 
 /// The vertex shader of a draw.
 #[derive(Debug)]

@@ -10,6 +10,13 @@ const URB_CHUNK: usize = 8 << 10;
 /// Dwords of a unit of URB entry sizes: 64 bytes (2a p.318).
 const ENTRY_UNIT: usize = 16;
 
+/// Dwords of a slot of a vertex.
+pub const SLOT: usize = 4;
+/// Slots in a unit of URB read lengths and offsets.
+pub const SLOTS: usize = 2;
+/// Dwords in a unit of URB read lengths and offsets.
+pub const UNIT: usize = SLOTS * SLOT;
+
 /// Vertices, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Vertices {

@@ -269,22 +269,21 @@ fn destination_type(p: &mut Parser<'_>, i: &Instruction) -> Parse<DataType> {
 }
 
 fn operand(p: &mut Parser<'_>, i: &mut Instruction, last: bool) -> Parse<Operand> {
-    let token = p.peek();
-    let ahead = usize::from(matches!(token.kind, Kind::Mark('-' | '+')));
-    let value = p.peek_at(ahead);
+    let start = p.peek().start;
+    let value = p.peek_after_sign();
     let special = ["inf", "nan", "qnan", "snan"].contains(&p.text(value));
     if value.kind != Kind::Number && !special && value.kind != Kind::Mark('[') {
         return register_source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
-    p.allow_immediate(i, last, token.start..p.last_end(), "<0;0>")?;
+    p.allow_immediate(i, last, start..p.last_end(), "<0;0>")?;
     Ok(Operand::Immediate(immediate))
 }
 
 /// Parses an immediate: `-0.5:f`, `0xFF:uw`, `qnan(0x0):f`, `[1.0, 2, -4, 0]:vf`.
 fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
-    let negative = !p.eat('+') && p.eat('-');
+    let negative = p.eat_sign();
     if !negative && p.is('[') {
         return packed(p);
     }
@@ -322,7 +321,7 @@ pub fn packed(p: &mut Parser<'_>) -> Parse<Immediate> {
             p.expect(',')?;
         }
         let start = p.peek().start;
-        let negative = !p.eat('+') && p.eat('-');
+        let negative = p.eat_sign();
         let token = p.peek();
         let text = p.text(token).trim_end_matches('F');
         let value = number::number(text).filter(|_| token.kind == Kind::Number);
@@ -543,7 +542,7 @@ pub fn target(p: &mut Parser<'_>) -> Parse<SpannedTarget> {
         let span = p.next().span();
         return Ok((Target::Label(label.to_owned()), span));
     }
-    let negative = !p.eat('+') && p.eat('-');
+    let negative = p.eat_sign();
     let distance = p.integer("a label or a distance in bytes", 1 << 31)? as i64;
     let end = p.last_end();
     Ok((Target::Distance(if negative { -distance } else { distance }), start..end))

@@ -294,14 +294,13 @@ fn destination(p: &mut Parser<'_>, i: &Instruction) -> Parse<Destination> {
 }
 
 fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
-    let start = p.peek();
-    let ahead = usize::from(matches!(start.kind, Kind::Mark('-' | '+')));
-    let value = p.peek_at(ahead);
+    let start = p.peek().start;
+    let value = p.peek_after_sign();
     if value.kind != Kind::Number && value.kind != Kind::Mark('[') {
         return register_source(p, i).map(Operand::Register);
     }
     let immediate = immediate(p)?;
-    p.allow_immediate(i, last, start.start..p.last_end(), "<0,1,0>")?;
+    p.allow_immediate(i, last, start..p.last_end(), "<0,1,0>")?;
     Ok(Operand::Immediate(immediate))
 }
 
@@ -309,7 +308,7 @@ fn operand(p: &mut Parser<'_>, i: &Instruction, last: bool) -> Parse<Operand> {
 /// a float type gives the bits.
 fn immediate(p: &mut Parser<'_>) -> Parse<Immediate> {
     let start = p.peek().start;
-    let negative = !p.eat('+') && p.eat('-');
+    let negative = p.eat_sign();
     if !negative && p.is('[') {
         return if whole_numbers(p) { packed_bytes(p) } else { iga::packed(p) };
     }

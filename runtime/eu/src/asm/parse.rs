@@ -117,6 +117,16 @@ impl<'a> Parser<'a> {
         token
     }
 
+    /// The token after an optional sign.
+    pub fn peek_after_sign(&self) -> Token {
+        self.peek_at(usize::from(matches!(self.peek().kind, Kind::Mark('-' | '+'))))
+    }
+
+    /// Consumes an optional sign; true if it is a minus.
+    pub fn eat_sign(&mut self) -> bool {
+        !self.eat('+') && self.eat('-')
+    }
+
     pub fn is(&self, mark: char) -> bool {
         self.peek().kind == Kind::Mark(mark)
     }
@@ -329,7 +339,7 @@ impl<'a> Parser<'a> {
         let address = if self.eat('.') { self.integer("a word of a0", 15)? as u8 } else { 0 };
         self.eat(',');
         let start = self.peek().start;
-        let negative = !self.eat('+') && self.eat('-');
+        let negative = self.eat_sign();
         let mut offset = 0;
         if self.peek().kind == Kind::Number {
             offset = self.integer("an offset", u64::from(u32::MAX))? as i64;

@@ -128,6 +128,27 @@ pub fn copy<const N: usize>(s: Level, t: &mut Thread, u: &Uop, mask: u32, _: ())
     true
 }
 
+/// Executes a function of two floats. `computed` is as in [`finish_floats`].
+#[inline(always)]
+fn of_two_floats<const N: usize>(
+    s: Level,
+    t: &mut Thread,
+    u: &Uop,
+    mask: u32,
+    f: impl Fn(f32, f32) -> f32,
+    computed: bool,
+) -> bool {
+    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
+    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
+    let to = or_aside!(base(&t.regs, &u.plan.dst));
+    if !usual(t) {
+        return false;
+    }
+    let values = zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f);
+    finish_floats::<N>(s, t, u, mask, to, values, computed);
+    true
+}
+
 /// Executes a function of two floats.
 #[inline(always)]
 pub fn float2<const N: usize>(
@@ -137,22 +158,7 @@ pub fn float2<const N: usize>(
     mask: u32,
     f: impl Fn(f32, f32) -> f32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
-        return false;
-    }
-    finish_floats::<N>(
-        s,
-        t,
-        u,
-        mask,
-        to,
-        zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f),
-        true,
-    );
-    true
+    of_two_floats::<N>(s, t, u, mask, f, true)
 }
 
 /// Executes a function of two floats that returns one of them. NaNs keep their pattern.
@@ -164,22 +170,7 @@ pub fn preference<const N: usize>(
     mask: u32,
     f: impl Fn(f32, f32) -> f32,
 ) -> bool {
-    let a = or_aside!(base(&t.regs, &u.plan.src[0].place));
-    let b = or_aside!(base(&t.regs, &u.plan.src[1].place));
-    let to = or_aside!(base(&t.regs, &u.plan.dst));
-    if !usual(t) {
-        return false;
-    }
-    finish_floats::<N>(
-        s,
-        t,
-        u,
-        mask,
-        to,
-        zip(floats(s, t, u, 0, a), floats(s, t, u, 1, b), f),
-        false,
-    );
-    true
+    of_two_floats::<N>(s, t, u, mask, f, false)
 }
 
 /// Computes source 0 plus the product of sources 1 and 2, rounded once.

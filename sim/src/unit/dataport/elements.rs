@@ -46,6 +46,30 @@ impl Shape {
         (u32::BITS - self.present.leading_zeros()) as usize
     }
 
+    /// Byte offset in registers, from the first slot, of element `n` of adjacent slots that have
+    /// `count` elements each.
+    #[inline(always)]
+    fn place_in_row(&self, n: usize, count: usize) -> usize {
+        n / count * self.slot + self.element * (n % count)
+    }
+
+    /// Calls `work` for each dword of a slot with its byte offset in registers and its byte offset
+    /// in memory. Returns the number of bytes.
+    #[inline(always)]
+    fn each_dword(
+        &self,
+        mut work: impl FnMut(usize, u64) -> Result<(), PageFault>,
+    ) -> Result<u64, PageFault> {
+        let mut bytes = 0;
+        for n in (0..self.span()).filter(|n| self.present >> n & 1 == 1) {
+            for half in (0..self.width).step_by(DWORD) {
+                work(self.place(n) + half, (n * self.width + half) as u64)?;
+            }
+            bytes += self.width as u64;
+        }
+        Ok(bytes)
+    }
+
     /// Number of elements of a slot; `None` if an element before the last one is missing.
     #[inline(always)]
     fn whole(&self) -> Option<usize> {
@@ -111,7 +135,7 @@ fn read(
                 let mut memory = [0; 8 * 8 * ELEMENTS];
                 window.read(slots.offsets[slot], slots.ends[slot], &mut memory[..length])?;
                 for (n, element) in memory[..length].chunks_exact(shape.width).enumerate() {
-                    let place = start + n / count * shape.slot + shape.element * (n % count);
+                    let place = start + shape.place_in_row(n, count);
                     registers.bytes_mut()[place..place + shape.width].copy_from_slice(element);
                 }
             }
@@ -132,18 +156,12 @@ fn read(
             Ok(())
         }
         Run::Slot => {
-            for n in 0..shape.span() {
-                if shape.present >> n & 1 == 0 {
-                    continue;
-                }
-                let place = at + slot * shape.slot + shape.place(n);
-                let offset = slots.offsets[slot] + (n * shape.width) as u64;
-                for half in (0..shape.width).step_by(4) {
-                    let value = window.dword(offset + half as u64, slots.ends[slot])?;
-                    registers.set_u32(place + half, value);
-                }
-                bytes += shape.width as u64;
-            }
+            let start = at + slot * shape.slot;
+            bytes += shape.each_dword(|place, offset| {
+                let value = window.dword(slots.offsets[slot] + offset, slots.ends[slot])?;
+                registers.set_u32(start + place, value);
+                Ok(())
+            })?;
             Ok(())
         }
     })?;
@@ -171,24 +189,17 @@ fn write(
             }
             let mut memory = [0; 8 * 8 * ELEMENTS];
             for (n, element) in memory[..length].chunks_exact_mut(shape.width).enumerate() {
-                let place = start + n / count * shape.slot + shape.element * (n % count);
+                let place = start + shape.place_in_row(n, count);
                 element.copy_from_slice(&registers.bytes()[place..place + shape.width]);
             }
             window.write(slots.offsets[slot], slots.ends[slot], &memory[..length])
         }
         Run::Slot | Run::Same(_) => {
-            for n in 0..shape.span() {
-                if shape.present >> n & 1 == 0 {
-                    continue;
-                }
-                let place = at + slot * shape.slot + shape.place(n);
-                let offset = slots.offsets[slot] + (n * shape.width) as u64;
-                for half in (0..shape.width).step_by(4) {
-                    let value = registers.u32(place + half);
-                    window.set_dword(offset + half as u64, slots.ends[slot], value)?;
-                }
-                bytes += shape.width as u64;
-            }
+            let start = at + slot * shape.slot;
+            bytes += shape.each_dword(|place, offset| {
+                let value = registers.u32(start + place);
+                window.set_dword(slots.offsets[slot] + offset, slots.ends[slot], value)
+            })?;
             Ok(())
         }
     })?;

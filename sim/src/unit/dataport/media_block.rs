@@ -16,6 +16,7 @@ use genxml::gen8::messages::{
     MdcVlso, MediaBlockMessageMode, MhMb, MhT, Msd1rMb, Msd1rTt, Msd1wMb,
 };
 use genxml::gen8::state::RenderSurfaceStateMediaBoundaryPixelMode as Boundary;
+use std::ops::Range;
 
 /// Maximum number of dwords of a block, without the gaps between its rows (2d p.265).
 const DWORDS: u32 = 64;
@@ -162,6 +163,34 @@ fn place(bound: &Bound, x: i64, line: i64) -> (u64, i64) {
     (address, run - phase)
 }
 
+/// The columns of a block that are inside a surface whose rows have `limit` bytes.
+fn columns_inside(block: &Block, limit: i64) -> Range<i64> {
+    let width = i64::from(block.width);
+    let first = (-block.x).clamp(0, width);
+    first..(limit - block.x).clamp(first, width)
+}
+
+/// Divides columns of a line into runs that are contiguous in memory, and calls `work` with the
+/// address and the columns of each run. A run has up to 16 bytes of a Y tile or 512 bytes of an X
+/// tile. `x` is the byte of the line that is column 0.
+#[inline(always)]
+fn each_run(
+    bound: &Bound,
+    line: i64,
+    x: i64,
+    columns: Range<i64>,
+    mut work: impl FnMut(u64, Range<usize>) -> Result<(), PageFault>,
+) -> Result<(), PageFault> {
+    let mut first = columns.start;
+    while first < columns.end {
+        let (address, run) = place(bound, x + first, line);
+        let end = columns.end.min(first + run);
+        work(address, first as usize..end as usize)?;
+        first = end;
+    }
+    Ok(())
+}
+
 /// Writes the bytes of a block that `mask` includes. Bytes outside of the surface are dropped.
 /// Returns the number of bytes inside the surface, including those that `mask` excludes.
 ///
@@ -178,30 +207,22 @@ pub fn write_block(
     if bound.surface.kind == SurfaceKind::Null {
         return Ok(0);
     }
-    let limit = row_bytes(bound);
+    let inside = columns_inside(block, row_bytes(bound));
     let mut written = 0;
     for (row, data) in data.chunks(block.pitch()).take(block.height as usize).enumerate() {
         let Some(line) = lines.inside(block.y + row as i64) else { continue };
-        let first = (-block.x).clamp(0, i64::from(block.width));
-        let end = (limit - block.x).clamp(first, i64::from(block.width));
-        let mut column = first;
-        while column < end {
-            // A run is contiguous in memory: up to 16 bytes of a Y tile or 512 bytes of an X tile.
-            let (address, run) = place(bound, block.x + column, line);
-            let run = run.min(end - column);
-            let bytes = &data[column as usize..(column + run) as usize];
+        each_run(bound, line, block.x, inside.clone(), |address, columns| {
             if mask == BlockMask::All {
-                vm.write(address, bytes)?;
-            } else {
-                for (n, byte) in bytes.iter().enumerate() {
-                    if mask.contains(column as u32 + n as u32, row as u32) {
-                        vm.write_u8(address.wrapping_add(n as u64), *byte)?;
-                    }
+                return vm.write(address, &data[columns]);
+            }
+            for (n, column) in columns.enumerate() {
+                if mask.contains(column as u32, row as u32) {
+                    vm.write_u8(address.wrapping_add(n as u64), data[column])?;
                 }
             }
-            written += run as u64;
-            column += run;
-        }
+            Ok(())
+        })?;
+        written += (inside.end - inside.start) as u64;
     }
     Ok(written)
 }
@@ -224,18 +245,13 @@ pub fn read_block(
         return Ok(());
     }
     let limit = row_bytes(bound);
+    let inside = columns_inside(block, limit);
     for (row, out) in out.chunks_mut(block.pitch()).take(block.height as usize).enumerate() {
         let line = lines.nearest(block.y + row as i64);
-        let first = (-block.x).clamp(0, i64::from(block.width));
-        let end = (limit - block.x).clamp(first, i64::from(block.width));
-        let mut column = first;
-        while column < end {
-            let (address, run) = place(bound, block.x + column, line);
-            let run = run.min(end - column);
-            vm.read(address, &mut out[column as usize..(column + run) as usize])?;
-            column += run;
-        }
-        for column in (0..first).chain(end..i64::from(block.width)) {
+        each_run(bound, line, block.x, inside.clone(), |address, columns| {
+            vm.read(address, &mut out[columns])
+        })?;
+        for column in (0..inside.start).chain(inside.end..i64::from(block.width)) {
             let x = nearest_byte(bound, limit, block.x + column);
             out[column as usize] = vm.read_u8(place(bound, x, line).0)?;
         }

@@ -5,7 +5,7 @@ use super::footprint::{self, Way};
 use super::payload::{GROUP, Parameter, Request};
 use super::point::Coordinates;
 use super::texels::Texels;
-use super::view::{Source, View};
+use super::view::View;
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
 
@@ -32,7 +32,7 @@ pub fn gather(
     request: &Request<'_>,
     compares: bool,
 ) -> Result<u64, PageFault> {
-    if view.source == Source::Nothing || view.sampler.disabled {
+    if view.samples_nothing() {
         request.answer_all(registers, [0; 4]);
         return Ok(0);
     }
@@ -40,11 +40,7 @@ pub fn gather(
     let place = view.place(level);
     let select = view.surface.select[request.channel];
     let mut texels = Texels::new(view, vm);
-    for group in 0..request.simd.groups() {
-        let mask = request.group_mask(group);
-        if mask == 0 {
-            continue;
-        }
+    for (group, mask) in request.active_groups() {
         let coordinates = Coordinates::read(request, registers, view, group);
         let references = request.floats(registers, Parameter::Ref, group);
         let offsets = request.has(Parameter::OffU).then(|| {

@@ -51,11 +51,7 @@ pub fn load(
     let one = border::one(view.numeric);
     let clear = view.surface.clear.map(|bit| if bit { one } else { 0 });
     let mut texels = Texels::new(view, vm);
-    for group in 0..request.simd.groups() {
-        let mask = request.group_mask(group);
-        if mask == 0 {
-            continue;
-        }
+    for (group, mask) in request.active_groups() {
         let read = |parameter| request.parameter(registers, parameter, group);
         let (u, v, r) = (read(Parameter::U), read(Parameter::V), read(Parameter::R));
         let (lod, sample, control) =

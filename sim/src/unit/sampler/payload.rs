@@ -471,6 +471,13 @@ impl<'m> Request<'m> {
         self.mask >> (GROUP * group) & 0xff
     }
 
+    /// The groups with active lanes, each with the mask of these lanes.
+    #[inline(always)]
+    pub fn active_groups(&self) -> impl Iterator<Item = (usize, u32)> {
+        let groups = 0..self.simd.groups();
+        groups.map(|group| (group, self.group_mask(group))).filter(|(_, mask)| *mask != 0)
+    }
+
     /// Writes the response of the active lanes of a group. `channels` has red, green, blue and
     /// alpha of each lane. Channels that the header masks are not written. In SIMD8 and SIMD16 they
     /// take no register, and channels beyond the response length are dropped.

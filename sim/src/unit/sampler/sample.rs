@@ -8,7 +8,7 @@ use super::payload::{GROUP, LodFrom, Parameter, Reduce, Request, Sample};
 use super::point::{Coordinates, Point};
 use super::state::MapFilter;
 use super::texels::{Pages, Texels};
-use super::view::{Source, View};
+use super::view::View;
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
 use crate::surface::format::Numeric;
@@ -38,7 +38,7 @@ pub fn sample(
     sample: Sample,
 ) -> Result<Done, PageFault> {
     let mut done = Done::default();
-    if view.source == Source::Nothing || view.sampler.disabled {
+    if view.samples_nothing() {
         request.answer_all(registers, [0; 4]);
         if sample.kills {
             request.answer_mask(registers, 0);
@@ -48,11 +48,7 @@ pub fn sample(
     if let Some(fast) = view.fast_path.filter(|_| sample.reduce == Reduce::Mean && !sample.compares)
     {
         let mut pages = Pages::new(vm);
-        for group in 0..request.simd.groups() {
-            let mask = request.group_mask(group);
-            if mask == 0 {
-                continue;
-            }
+        for (group, mask) in request.active_groups() {
             let coordinates = Coordinates::read(request, registers, view, group);
             let details =
                 levels::details(request, registers, view, &coordinates, sample.lod, false, group);
@@ -68,11 +64,7 @@ pub fn sample(
         return Ok(done);
     }
     let mut texels = Texels::new(view, vm);
-    for group in 0..request.simd.groups() {
-        let mask = request.group_mask(group);
-        if mask == 0 {
-            continue;
-        }
+    for (group, mask) in request.active_groups() {
         let coordinates = Coordinates::read(request, registers, view, group);
         let on_face = sample.lod == LodFrom::Derivatives;
         let details =

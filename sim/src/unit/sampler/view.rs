@@ -225,6 +225,11 @@ impl View {
             && (hidden || wrap(surface, sampler)[..directions].iter().any(borders))
     }
 
+    /// True if every sample is 0: there are no texels, or the sampler is disabled.
+    pub fn samples_nothing(&self) -> bool {
+        self.source == Source::Nothing || self.sampler.disabled
+    }
+
     /// Size and position of a mip level.
     #[inline(always)]
     pub fn place(&self, level: u8) -> &Place {

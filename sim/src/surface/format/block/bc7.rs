@@ -27,30 +27,19 @@ struct Mode {
     second: u32,
 }
 
+/// A mode from its row, which has the fields of [`Mode`] in order.
 const fn mode(row: [u32; 10]) -> Mode {
-    let [
-        subsets,
-        partition,
-        rotation,
-        selection,
-        colour,
-        alpha,
-        end_bits,
-        shared_bits,
-        index,
-        second,
-    ] = row;
     Mode {
-        subsets,
-        partition,
-        rotation,
-        selection,
-        colour,
-        alpha,
-        end_bits,
-        shared_bits,
-        index,
-        second,
+        subsets: row[0],
+        partition: row[1],
+        rotation: row[2],
+        selection: row[3],
+        colour: row[4],
+        alpha: row[5],
+        end_bits: row[6],
+        shared_bits: row[7],
+        index: row[8],
+        second: row[9],
     }
 }
 
