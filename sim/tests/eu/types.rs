@@ -281,7 +281,13 @@ impl<'a> Oracle<'a> {
         };
         match &self.i.sources[index] {
             Operand::None => pattern(self.types[0], 0),
-            Operand::Immediate(immediate) => constant(immediate, c),
+            Operand::Immediate(immediate) => {
+                let size = |ty: DataType| usize::from(ty.size());
+                let stride = self.i.destination.map_or(4, |destination| {
+                    usize::from(destination.stride) * size(destination.ty)
+                });
+                constant(immediate, c, stride)
+            }
             Operand::Register(source) => {
                 let size = usize::from(source.ty.size());
                 let offset = self.offset(source, c);
@@ -760,9 +766,15 @@ struct Made {
     whole: Value,
 }
 
-/// The element of an immediate for a channel (004:1092-1222).
-fn constant(immediate: &Immediate, c: usize) -> Value {
+/// The element of an immediate for a channel (004:1092-1222). Results are `stride` bytes apart. A
+/// packed vector is expanded to 16 bytes, and each channel reads at the position of its result.
+fn constant(immediate: &Immediate, c: usize, stride: usize) -> Value {
     let bits = immediate.bits;
+    let c = match immediate.ty {
+        DataType::V | DataType::Uv => c * stride / 2,
+        DataType::Vf => c * stride / 4,
+        _ => c,
+    };
     match immediate.ty {
         DataType::V => Value::Int(wrap_nibble((bits >> (c % 8 * 4) & 15) as i128)),
         DataType::Uv => Value::Int((bits >> (c % 8 * 4) & 15) as i128),
