@@ -652,7 +652,7 @@ fn words_of_messages() {
         (Urb, 0x0a0a_8017, "urb dword masked write with per-slot offset enabled"),
         (ThreadSpawner, 0x0200_0011, "spawn thread"),
         (PixelInterpolator, 0x0220_1020, "sample position"),
-        (DataPortSampler, 0x0229_4005, "sampler cache media block read"),
+        (DataPortSampler, 0x0229_0005, "sampler cache media block read"),
         (DataPort1, 0x0218_0005, "transpose read"),
         (DataPort1, 0x0400_c102, "untyped simd4x2 atomic int32 logical AND"),
         (DataPort1, 0x021d_03ff, "a64 aligned oword block read x4"),

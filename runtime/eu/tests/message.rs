@@ -68,7 +68,7 @@ fn every_receiver() {
         ),
         (
             DataPortSampler,
-            0x0229_4005,
+            0x0229_0005,
             "hdc.dcro Read-Only Data Port Message Descriptor: Binding Table Index 5, Message Control 0, Message Type \
              MT_SC_MB; sent 1 with header, returned 2",
         ),

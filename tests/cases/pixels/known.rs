@@ -9,9 +9,13 @@ use genxml_sim::Fault;
 
 /// Prefixes of the names of commands that the model does not implement, among them the tables and
 /// constants of the resource streamer.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 11] = [
     "3DSTATE_BINDING_TABLE_EDIT_",
-    "3DSTATE_DX9_",
+    "3DSTATE_DX9_CONSTANTB_",
+    "3DSTATE_DX9_CONSTANTF_",
+    "3DSTATE_DX9_CONSTANTI_",
+    "3DSTATE_DX9_GENERATE_ACTIVE_",
+    "3DSTATE_DX9_LOCAL_VALID_",
     "MEDIA_GATEWAY_STATE",
     "GPGPU_OBJECT",
     "GPGPU_CSR_BASE_ADDRESS",
