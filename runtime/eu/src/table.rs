@@ -125,7 +125,6 @@ ops! {
     Subb 0x4f "subb" 2 Basic [P C S] [WRITES_ACCUMULATOR] UD_TWO "2a subb" "subtraction, borrow to the accumulator";
     Sad2 0x50 "sad2" 2 Basic [P C S M] [] SAD "G45 vol 4 sad2" "sum of absolute differences of pairs";
     Sada2 0x51 "sada2" 2 Basic [P C S M] [READS_ACCUMULATOR] SAD "G45 vol 4 sada2" "as sad2, added to the accumulator";
-    Avgd 0x52 "avgd" 2 Basic [P C S M] [] AVG "trial" "mean of integers, rounded down";
     Dp4 0x54 "dp4" 2 Basic [P C S M] [NO_ACCUMULATOR_SOURCE] FLOAT_TWO "2a dp4" "dot product of four";
     Dph 0x55 "dph" 2 Basic [P C S M] [NO_ACCUMULATOR_SOURCE] FLOAT_TWO "2a dph" "homogeneous dot product";
     Dp3 0x56 "dp3" 2 Basic [P C S M] [NO_ACCUMULATOR_SOURCE] FLOAT_TWO "2a dp3" "dot product of three";

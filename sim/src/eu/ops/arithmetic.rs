@@ -35,10 +35,6 @@ family! {
         fast AvgUnsigned Int(f) f.exact_if(f.unsigned)
             => int2(|a, b| (a | b).wrapping_sub((a ^ b) >> 1));
     }
-    /// Mean of integers, rounded down.
-    Avgd {
-        int(i) { i.two(|a, b| a.plus(b).right(1)) }
-    }
     /// Source 0 plus the product of the others.
     Mad {
         const WIDE: bool = true;
