@@ -72,7 +72,7 @@ fn picture(size: u32, color: [u8; 4]) -> Result<Buffer, BatchError> {
     buffer("picture", TARGET, &color.repeat((size * size) as usize))
 }
 
-/// A picture as [`picture`] makes it, and the surface with which a draw writes it.
+/// A picture as `picture` makes it, and the surface with which a draw writes it.
 ///
 /// # Errors
 /// None in practice.
