@@ -318,7 +318,7 @@ pub struct View {
     /// The condition under which the view is valid (`exists-if`). It uses only fields of the
     /// container and of nested structures.
     pub exists_if: Option<Cond>,
-    /// The text of the condition with single spaces; empty if there is none.
+    /// The text of the condition with single spaces; empty without one.
     pub text: String,
 }
 

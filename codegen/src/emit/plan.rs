@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
         self.typed[file]
     }
 
-    /// Whether a type is generated for the container. There is none for an instruction of which
+    /// Whether a type is generated for the container. None is generated for an instruction of which
     /// only the header is described, or if the container's file gets no types.
     pub fn is_typed(&self, container: &Container) -> bool {
         let header_only = container.partial && matches!(container.kind, Kind::Instruction { .. });

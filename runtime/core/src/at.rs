@@ -23,7 +23,7 @@ struct Found {
     field: &'static Field,
     /// First bit of the structure or array element that has the field, from the container's start.
     base: u32,
-    /// The manual's name of the first structure field on the path; `None` if there is none.
+    /// The manual's name of the first structure field on the path; `None` without one.
     within: Option<&'static str>,
     /// True if the field is in an array. `base` is then that of the first element.
     element: bool,

@@ -406,7 +406,7 @@ impl Rules {
         self.tables.register_plan(offset).and_then(|(_, plan)| self.plan(plan).slot)
     }
 
-    /// The name of the packet that the search `lasts[index]` looks for; `?` if there is none.
+    /// The name of the packet that the search `lasts[index]` looks for; `?` if it is unknown.
     pub(super) fn last_name(&self, index: u16) -> &'static str {
         let last = self.lasts.get(usize::from(index));
         last.and_then(|last| self.containers.get(usize::from(last.packet)))

@@ -37,7 +37,7 @@ pub struct Record {
     /// Disassembly: byte offset in the kernel and text. A send is followed by its message, with the
     /// same offset.
     pub lines: Vec<(u32, String)>,
-    /// The text of a record of kind `Note`, or a remark on another record; empty if there is none.
+    /// The text of a record of kind `Note`, or a remark on another record; empty without one.
     pub note: String,
     /// For the target of a binding table entry: how kernels use it, if known.
     pub uses: Option<Uses>,

@@ -41,7 +41,7 @@ pub(crate) fn decimal(text: &str) -> Option<i64> {
 
 /// Parses `NAME [PID]` at the start of `text`. Returns name, process id and the rest of the text.
 /// Names may contain spaces and brackets: the process id is the first number in brackets that `,`
-/// or `)` directly follows. If there is none, it is the last number in brackets.
+/// or `)` directly follows. If that is missing, it is the last number in brackets.
 pub(crate) fn process(text: &str) -> Option<(&str, i64, &str)> {
     let mut found = None;
     for (open, _) in text.match_indices(" [") {

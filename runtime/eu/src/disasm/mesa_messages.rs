@@ -82,7 +82,7 @@ pub(super) fn write<W: Write + ?Sized>(
     line.unsigned(message.response_length.get())
 }
 
-/// Prints a space and the word with this number in a table, or `invalid` if there is none. Empty
+/// Prints a space and the word with this number in a table, or `invalid` if it is missing. Empty
 /// words are gaps in the table.
 fn word<W: Write + ?Sized>(
     line: &mut Line<'_, W>,

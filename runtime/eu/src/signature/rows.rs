@@ -110,7 +110,7 @@ impl Origin {
 /// A row of a type table. Every destination type is legal with every choice of source types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signature {
-    /// Types of the destination; empty if there is none.
+    /// Types of the destination; empty without a destination.
     pub destination: TypeSet,
     /// Types of each source; empty after the last source.
     pub sources: [TypeSet; 3],
