@@ -34,6 +34,7 @@ impl Enumeration {
     }
 
     /// The number of bits that `value` implies; `None` if it implies none.
+    #[inline]
     pub fn bits_of(&self, value: u64) -> Option<u16> {
         self.bits.binary_search_by_key(&value, |v| v.0).ok().map(|index| self.bits[index].1)
     }

@@ -181,7 +181,7 @@ impl Buffer {
     }
 
     /// Appends `value` in hexadecimal, with leading zeros up to `width` digits; 1 to 16 digits.
-    #[inline]
+    #[inline(always)]
     pub fn hex(&mut self, value: u64, width: usize) {
         let digits = (64 - value.leading_zeros() as usize).div_ceil(4).max(width).clamp(1, 16);
         let aligned = value << (64 - 4 * digits);

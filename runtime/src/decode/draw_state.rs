@@ -7,7 +7,7 @@ use super::stage::pointer;
 use super::surface_state::Surfaces;
 use super::tables::Tables;
 use genxml_core::bits;
-use genxml_core::reflect::{Container, Type};
+use genxml_core::reflect::{Container, Enumeration, Field, Type};
 
 /// Number of vertex buffers (2a p.243).
 const BUFFERS: usize = 33;
@@ -75,6 +75,8 @@ pub(super) struct DrawState {
     pub arrays: [Option<u64>; ARRAYS.len()],
     pub gather_pool: Option<u64>,
     pub surfaces: Surfaces,
+    buffer_fields: Lookup<VertexBufferFields>,
+    element_fields: Lookup<ElementFields>,
 }
 
 impl Default for DrawState {
@@ -89,21 +91,22 @@ impl Default for DrawState {
             arrays: [None; ARRAYS.len()],
             gather_pool: None,
             surfaces: Surfaces::default(),
+            buffer_fields: Lookup(None),
+            element_fields: Lookup(None),
         }
     }
 }
 
-/// A container that starts at bit `base` of `dwords`.
-struct Part<'a> {
+/// A packet with its dwords.
+struct Packet<'a> {
     container: &'a Container,
     dwords: &'a [u32],
-    base: u32,
 }
 
-impl Part<'_> {
+impl Packet<'_> {
     fn stored(&self, name: &str) -> Option<u64> {
         let field = self.container.fields.iter().find(|field| field.name == name)?;
-        Some(bits::get(self.dwords, self.base + field.start, self.base + field.end))
+        Some(bits::get(self.dwords, field.start, field.end))
     }
 
     fn number(&self, name: &str) -> u64 {
@@ -113,36 +116,171 @@ impl Part<'_> {
     fn on(&self, name: &str) -> bool {
         self.stored(name) == Some(1)
     }
+}
 
-    /// The complete elements of the packet's array, as structures.
-    fn elements(&self) -> impl Iterator<Item = Part<'_>> {
-        let group = self.container.groups.first().filter(|group| group.bits > 0);
-        let inner = group.and_then(|group| match group.fields.first()?.ty {
-            Type::Struct(inner) => Some((group, inner)),
+/// The array of structures in a packet.
+#[derive(Debug, Clone, Copy)]
+struct Array {
+    /// First bit of the first element, and size of an element in bits.
+    start: u32,
+    bits: u32,
+    inner: &'static Container,
+}
+
+impl Array {
+    /// The first array of the packet; `None` if it has no array, or none of structures.
+    fn of(container: &Container) -> Option<Array> {
+        let group = container.groups.first().filter(|group| group.bits > 0)?;
+        match group.fields.first()?.ty {
+            Type::Struct(inner) => Some(Array { start: group.start, bits: group.bits, inner }),
             _ => None,
-        });
-        inner.into_iter().flat_map(move |(group, inner)| {
-            let room = (32 * self.dwords.len() as u32).saturating_sub(group.start) / group.bits;
-            (0..room).map(move |index| Part {
-                container: inner,
-                dwords: self.dwords,
-                base: group.start + index * group.bits,
-            })
+        }
+    }
+
+    /// The first bit of each complete element in `dwords`.
+    fn elements(&self, dwords: &[u32]) -> impl Iterator<Item = u32> + use<> {
+        let Array { start, bits, .. } = *self;
+        let room = (32 * dwords.len() as u32).saturating_sub(start) / bits;
+        (0..room).map(move |index| start + index * bits)
+    }
+}
+
+/// A field of an array's element; `None` if the element has no such field.
+type ArrayField = Option<&'static Field>;
+
+/// The value of a field of the element that starts at bit `base` of `dwords`; 0 without a field.
+fn number(field: ArrayField, dwords: &[u32], base: u32) -> u64 {
+    field.map_or(0, |field| bits::get(dwords, base + field.start, base + field.end))
+}
+
+/// The fields of 3DSTATE_VERTEX_BUFFERS, which are looked up once.
+#[derive(Debug, Clone)]
+struct VertexBufferFields {
+    array: Array,
+    index: ArrayField,
+    modify: ArrayField,
+    address: ArrayField,
+    pitch: ArrayField,
+    size: ArrayField,
+    null: ArrayField,
+}
+
+impl VertexBufferFields {
+    fn of(container: &Container) -> Option<VertexBufferFields> {
+        let array = Array::of(container)?;
+        let field = |name| array.inner.fields.iter().find(|field| field.name == name);
+        Some(VertexBufferFields {
+            array,
+            index: field("Vertex Buffer Index"),
+            modify: field("Address Modify Enable"),
+            address: field("Buffer Starting Address"),
+            pitch: field("Buffer Pitch"),
+            size: field("Buffer Size"),
+            null: field("Null Vertex Buffer"),
         })
+    }
+}
+
+/// The fields of 3DSTATE_VERTEX_ELEMENTS, which are looked up once.
+#[derive(Debug, Clone)]
+struct ElementFields {
+    array: Array,
+    valid: ArrayField,
+    buffer: ArrayField,
+    offset: ArrayField,
+    format: ArrayField,
+    formats: &'static Enumeration,
+    controls: [ArrayField; 4],
+    /// The value of a control that takes the component from the buffer.
+    source: u64,
+}
+
+impl ElementFields {
+    fn of(container: &Container) -> Option<ElementFields> {
+        let array = Array::of(container)?;
+        let field = |name| array.inner.fields.iter().find(|field| field.name == name);
+        let list = |field: &'static Field| match field.ty {
+            Type::Enum(list) => Some(list),
+            _ => None,
+        };
+        let format = field("Source Element Format")?;
+        let controls = [
+            field("Component 0 Control"),
+            field("Component 1 Control"),
+            field("Component 2 Control"),
+            field("Component 3 Control"),
+        ];
+        Some(ElementFields {
+            array,
+            valid: field("Valid"),
+            buffer: field("Vertex Buffer Index"),
+            offset: field("Source Element Offset"),
+            format: Some(format),
+            formats: list(format)?,
+            controls,
+            source: list(controls[0]?)?.value_of("VFCOMP_STORE_SRC")?,
+        })
+    }
+
+    /// The vertex element that starts at bit `base` of `dwords`; `None` if it is not valid, or
+    /// takes no component from a buffer.
+    fn element(&self, index: u32, dwords: &[u32], base: u32) -> Option<Element> {
+        let value = |field| number(field, dwords, base);
+        if value(self.valid) != 1 {
+            return None;
+        }
+        let taken = |component: &u32| {
+            let control = self.controls[*component as usize];
+            control.is_some() && value(control) == self.source
+        };
+        let components = (0..4u32).filter(taken).fold(0, |mask, component| mask | 1 << component);
+        let format = value(self.format);
+        (components != 0).then(|| Element {
+            number: index,
+            buffer: value(self.buffer) as u32,
+            offset: value(self.offset) as u32,
+            format: self.formats.name_of(format).unwrap_or(""),
+            bits: self.formats.bits_of(format).unwrap_or(0).into(),
+            components,
+        })
+    }
+}
+
+/// What was looked up in a container, with the container. A trace has one table of containers, so
+/// a packet has mostly the same container as the one before.
+#[derive(Debug, Clone)]
+struct Lookup<T>(Option<(&'static Container, Option<T>)>);
+
+impl<T> Lookup<T> {
+    /// What `look_up` returns for `container`.
+    fn get(
+        &mut self,
+        container: &'static Container,
+        look_up: impl FnOnce(&Container) -> Option<T>,
+    ) -> Option<&T> {
+        if !self.0.as_ref().is_some_and(|(known, _)| std::ptr::eq(*known, container)) {
+            self.0 = Some((container, look_up(container)));
+        }
+        self.0.as_ref()?.1.as_ref()
     }
 }
 
 impl DrawState {
     /// Stores what a packet sets.
-    pub fn set(&mut self, sets: Sets, record: &Record, container: &Container) {
-        let packet = Part { container, dwords: &record.dwords, base: 0 };
+    pub fn set(&mut self, sets: Sets, record: &Record, container: &'static Container) {
+        let packet = Packet { container, dwords: &record.dwords };
         match sets {
-            Sets::VertexBuffers => packet.elements().for_each(|part| self.vertex_buffer(&part)),
+            Sets::VertexBuffers => self.vertex_buffers(&record.dwords, container),
             Sets::VertexElements => {
                 self.elements.clear();
-                let parts = packet.elements().take(ELEMENTS).enumerate();
-                self.elements
-                    .extend(parts.filter_map(|(number, part)| element(number as u32, &part)));
+                let fields = self.element_fields.get(container, ElementFields::of);
+                let Some(fields) = fields else { return };
+                let bases = fields.array.elements(&record.dwords).take(ELEMENTS);
+                self.elements.extend(
+                    (0..)
+                        .zip(bases)
+                        .filter_map(|(index, base)| fields.element(index, &record.dwords, base)),
+                );
             }
             Sets::IndexBuffer => {
                 self.index = Some(IndexBuffer {
@@ -177,48 +315,24 @@ impl DrawState {
         }
     }
 
-    fn vertex_buffer(&mut self, part: &Part<'_>) {
-        let index = part.number("Vertex Buffer Index") as usize;
-        let Some(buffer) = self.buffers.get_mut(index) else { return };
-        let address = match (part.on("Address Modify Enable"), *buffer) {
-            (false, Some(before)) => before.address,
-            _ => part.number("Buffer Starting Address"),
-        };
-        *buffer = Some(VertexBuffer {
-            address,
-            pitch: part.number("Buffer Pitch"),
-            size: part.number("Buffer Size"),
-            null: part.on("Null Vertex Buffer"),
-        });
+    fn vertex_buffers(&mut self, dwords: &[u32], container: &'static Container) {
+        let fields = self.buffer_fields.get(container, VertexBufferFields::of);
+        let Some(fields) = fields else { return };
+        for base in fields.array.elements(dwords) {
+            let value = |field| number(field, dwords, base);
+            let Some(buffer) = self.buffers.get_mut(value(fields.index) as usize) else { continue };
+            let address = match (value(fields.modify) == 1, *buffer) {
+                (false, Some(before)) => before.address,
+                _ => value(fields.address),
+            };
+            *buffer = Some(VertexBuffer {
+                address,
+                pitch: value(fields.pitch),
+                size: value(fields.size),
+                null: value(fields.null) == 1,
+            });
+        }
     }
-}
-
-/// The vertex element in `part`; `None` if it is not valid, or takes no component from a buffer.
-fn element(number: u32, part: &Part<'_>) -> Option<Element> {
-    const CONTROLS: [&str; 4] = [
-        "Component 0 Control",
-        "Component 1 Control",
-        "Component 2 Control",
-        "Component 3 Control",
-    ];
-    let control = part.container.fields.iter().find(|field| field.name == CONTROLS[0])?;
-    let Type::Enum(controls) = control.ty else { return None };
-    let source = controls.value_of("VFCOMP_STORE_SRC")?;
-    let taken =
-        (0..4u32).filter(|component| part.stored(CONTROLS[*component as usize]) == Some(source));
-    let components = taken.fold(0, |mask, component| mask | 1 << component);
-    let format =
-        part.container.fields.iter().find(|field| field.name == "Source Element Format")?;
-    let Type::Enum(formats) = format.ty else { return None };
-    let stored = part.number("Source Element Format");
-    (part.on("Valid") && components != 0).then(|| Element {
-        number,
-        buffer: part.number("Vertex Buffer Index") as u32,
-        offset: part.number("Source Element Offset") as u32,
-        format: formats.name_of(stored).unwrap_or(""),
-        bits: formats.bits_of(stored).unwrap_or(0).into(),
-        components,
-    })
 }
 
 /// The stored value that `name` stands for in the enumeration field `field` of `container`.

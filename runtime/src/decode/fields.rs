@@ -81,6 +81,7 @@ impl Fields<'_> {
     }
 
     /// Adds the dwords after those that `plan` describes.
+    #[inline]
     pub fn beyond(&mut self, plan: &Plan) {
         let Some(described) = plan.described else { return };
         for dword in described as usize..self.dwords.len() {

@@ -87,7 +87,9 @@ impl<W: Write> TextWriter<W> {
 
     /// Writes the header line of a packet that has no remark and no index.
     fn plain_header(&mut self, record: &Record) {
-        self.buffer.spaces(2 * record.depth as usize);
+        if record.depth != 0 {
+            self.buffer.spaces(2 * record.depth as usize);
+        }
         if self.offsets {
             let head = self.buffer.room::<26>(26);
             *head = *b"0x............: ........  ";

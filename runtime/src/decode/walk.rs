@@ -254,7 +254,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Applies the state that a packet sets.
-    fn latch(&mut self, record: &Record, container: &reflect::Container, follow: Follow) {
+    fn latch(&mut self, record: &Record, container: &'static reflect::Container, follow: Follow) {
         let state = &mut *self.follower.state;
         match follow {
             Follow::BaseAddresses => latch_bases(state, record, container),
