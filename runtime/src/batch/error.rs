@@ -1,4 +1,4 @@
-//! Why something cannot be put into a batch, heap or submission.
+//! Why something, also an expression of `mi`, cannot be put into a batch, heap or submission.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -214,7 +214,7 @@ pub enum BatchError {
     /// An error from an expression of [`mi`](crate::mi), for code that returns a [`BatchError`].
     #[cfg(all(feature = "std", feature = "registers"))]
     #[error(transparent)]
-    Expression(Box<super::MiError>),
+    Expression(Box<MiError>),
     /// Two buffers of a submission share addresses.
     #[error("{first} and {second} both have the address {address:#x}")]
     Overlap {
@@ -284,11 +284,91 @@ pub enum BatchError {
     },
 }
 
+/// Why an expression or another operation of a builder of [`mi`](crate::mi) cannot be put into a
+/// batch. This type and [`BatchError`] contain each other, so both are defined in one file.
 #[cfg(all(feature = "std", feature = "registers"))]
-impl From<super::MiError> for BatchError {
-    fn from(error: super::MiError) -> Self {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MiError {
+    /// The batch does not take the packet.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// All general registers are in use.
+    #[error(
+        "all {count} general registers are in use: drop kept values and variables, or keep a part of the expression \
+         first"
+    )]
+    OutOfRegisters {
+        /// Number of general registers.
+        count: u32,
+    },
+    /// The requested general register is in use.
+    #[error("general register {index} is in use")]
+    RegisterInUse {
+        /// Number of the register.
+        index: u32,
+    },
+    /// There is no register with this index.
+    #[error("there is no {name}[{index}]")]
+    NoSuchRegister {
+        /// The register's name.
+        name: &'static str,
+        /// The requested index.
+        index: u32,
+    },
+    /// A general register was named by its offset, which bypasses the allocator of general
+    /// registers.
+    #[error(
+        "the register at {offset:#x} is general register {index}, which the builder gives out itself: use \
+         `Gprs::take({index})`"
+    )]
+    Managed {
+        /// Byte offset of the register.
+        offset: u32,
+        /// Number of the general register.
+        index: u32,
+    },
+    /// A stored value or variable belongs to a builder with other general registers.
+    #[error(
+        "general register {index} belongs to another builder: share the registers of both with \
+         `Builder::with_gprs`"
+    )]
+    Foreign {
+        /// Number of the general register.
+        index: u32,
+    },
+    /// The expression is nested so deeply that walking it could overflow the stack.
+    #[error("the expression is nested more than {limit} operations deep: keep a part of it first")]
+    TooDeep {
+        /// Largest depth allowed.
+        limit: u32,
+    },
+    /// A division by the constant 0.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// An address or a register offset that its field cannot hold.
+    #[error("{what}: {source}")]
+    Range {
+        /// Description of the value.
+        what: &'static str,
+        /// Why it does not fit.
+        source: OutOfRange,
+    },
+}
+
+#[cfg(all(feature = "std", feature = "registers"))]
+impl MiError {
+    /// The function for `map_err` that makes an error of [`OutOfRange`]; `what` names the value.
+    pub(crate) fn range(what: &'static str) -> impl Fn(OutOfRange) -> MiError {
+        move |source| MiError::Range { what, source }
+    }
+}
+
+#[cfg(all(feature = "std", feature = "registers"))]
+impl From<MiError> for BatchError {
+    fn from(error: MiError) -> Self {
         match error {
-            super::MiError::Batch(error) => error,
+            MiError::Batch(error) => error,
             error => BatchError::Expression(Box::new(error)),
         }
     }

@@ -36,8 +36,6 @@ mod buffer;
 mod builder;
 mod error;
 mod exec;
-#[cfg(all(feature = "std", feature = "registers"))]
-mod expression;
 mod fields;
 mod heap;
 mod jump;
@@ -53,13 +51,13 @@ pub use arena::{Allocate, Arena};
 pub use buffer::{Buffer, PAGE};
 pub use builder::{Batch, FinishedBatch};
 pub use error::BatchError;
+#[cfg(all(feature = "std", feature = "registers"))]
+pub use error::MiError;
 pub use exec::{
     EXEC_OBJECT_PINNED, EXEC_OBJECT_SUPPORTS_48B_ADDRESS, EXEC_OBJECT_WRITE, ExecBuffer,
     ExecObject, I915_EXEC_BATCH_FIRST, I915_EXEC_HANDLE_LUT, I915_EXEC_NO_RELOC,
     I915_GEM_DOMAIN_RENDER, Placement, RelocationEntry,
 };
-#[cfg(all(feature = "std", feature = "registers"))]
-pub use expression::MiError;
 pub use heap::Heap;
 pub use jump::Routine;
 pub use label::{Label, Target};

@@ -3,10 +3,7 @@
 //! and after each submission that uses the object. The client's changes are written back before the
 //! object is used.
 
-use super::gem::{Object, ObjectId};
 use super::host::{FilePages, Pages};
-use super::{Device, File, Outcome};
-use crate::uapi::i915;
 use genxml_sim::surface::tiling::TileMode;
 use rustix::io::Errno;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +50,21 @@ impl View {
 }
 
 impl SharedView {
+    /// The view of an object of `size` bytes, without the object's contents yet. Clients map
+    /// `pages`.
+    ///
+    /// # Errors
+    /// ENOMEM if the host has too little memory.
+    pub(super) fn new(
+        pages: Arc<dyn FilePages>,
+        size: u64,
+        mode: TileMode,
+        stride: u32,
+    ) -> Result<SharedView, Errno> {
+        let view = View { contents: zeros(size as usize)?, mode, stride };
+        Ok(SharedView { pages, view: Arc::new(Mutex::new(view)) })
+    }
+
     /// The memory that clients map.
     pub fn pages(&self) -> &dyn FilePages {
         &*self.pages
@@ -95,22 +107,6 @@ impl SharedView {
     }
 }
 
-impl Object {
-    /// Copies the object into its view, if it has one.
-    pub(super) fn refresh_view(&self) {
-        if let Some(view) = &self.view {
-            view.refresh(self.storage.pages());
-        }
-    }
-
-    /// Copies what the client changed in the view into the object.
-    pub(super) fn write_back_view(&self) {
-        if let Some(view) = &self.view {
-            view.write_back(self.storage.pages());
-        }
-    }
-}
-
 /// The tiling with the kernel's number `tiling`; `None` if there is no such tiling.
 pub(super) fn tile_mode(tiling: u32) -> Option<TileMode> {
     match tiling {
@@ -118,78 +114,5 @@ pub(super) fn tile_mode(tiling: u32) -> Option<TileMode> {
         1 => Some(TileMode::X),
         2 => Some(TileMode::Y),
         _ => None,
-    }
-}
-
-impl Device {
-    /// GEM_SET_TILING.
-    pub(super) fn set_tiling(&mut self, file: &mut File, arg: &mut i915::GemSetTiling) -> Outcome {
-        let id = *file.objects.get(arg.handle)?;
-        let mode = tile_mode(arg.tiling_mode).ok_or(Errno::INVAL)?;
-        let tiled = mode != TileMode::Linear;
-        // The pitch field of a fence register has 11 bits, in units of 128 bytes. (Linux
-        // i915_gem_tiling.c)
-        let fits = !tiled
-            || (arg.stride > 0
-                && arg.stride.is_multiple_of(mode.width())
-                && arg.stride / 128 <= 1 << 11);
-        if !fits {
-            return Err(Errno::INVAL.into());
-        }
-        let object = self.object_mut(id)?;
-        object.write_back_view();
-        object.view = None;
-        object.tiling = arg.tiling_mode;
-        object.stride = if tiled { arg.stride } else { 0 };
-        // A Broadwell does not swizzle address bit 6.
-        (arg.stride, arg.swizzle_mode) = (object.stride, 0);
-        Ok(())
-    }
-
-    /// GEM_GET_TILING.
-    pub(super) fn get_tiling(&mut self, file: &mut File, arg: &mut i915::GemGetTiling) -> Outcome {
-        let object = self.object(*file.objects.get(arg.handle)?)?;
-        (arg.tiling_mode, arg.swizzle_mode, arg.phys_swizzle_mode) = (object.tiling, 0, 0);
-        Ok(())
-    }
-
-    /// GEM_SET_DOMAIN: the client is about to read or write the object.
-    pub(super) fn set_domain(&mut self, file: &mut File, arg: &mut i915::GemSetDomain) -> Outcome {
-        let id = *file.objects.get(arg.handle)?;
-        // Clients may only ask for domains of the CPU.
-        const CPU_SIDE: u32 = 0x1 | i915::DOMAIN_GTT | 0x80;
-        if (arg.read_domains | arg.write_domain) & !CPU_SIDE != 0
-            || (arg.write_domain != 0 && arg.read_domains != arg.write_domain)
-        {
-            return Err(Errno::INVAL.into());
-        }
-        let object = self.object_mut(id)?;
-        object.wait(arg.write_domain != 0)?;
-        object.write_back_view();
-        object.refresh_view();
-        Ok(())
-    }
-
-    /// GEM_SW_FINISH: the client has finished writing.
-    pub(super) fn sw_finish(&mut self, file: &mut File, arg: &mut i915::GemSwFinish) -> Outcome {
-        let id = *file.objects.get(arg.handle)?;
-        self.object(id)?.write_back_view();
-        Ok(())
-    }
-
-    /// Creates the view of a tiled object, if it has none.
-    pub(super) fn make_view(&mut self, id: ObjectId) -> Result<(), Errno> {
-        let object = self.object(id)?;
-        if object.view.is_some() {
-            return Ok(());
-        }
-        let (size, stride) = (object.size, object.stride);
-        let mode = tile_mode(object.tiling).ok_or(Errno::INVAL)?;
-        let pages = self.allocate(size)?;
-        let view = View { contents: zeros(size as usize)?, mode, stride };
-        let object = self.object_mut(id)?;
-        object.view = Some(SharedView { pages, view: Arc::new(Mutex::new(view)) });
-        object.refresh_view();
-        Ok(())
     }
 }

@@ -1,11 +1,12 @@
 //! The device of this process: created when it is first used, locked for each call, separate in
 //! forked children.
 
+use crate::device::Device;
 use crate::device::config::Config;
 use crate::device::descriptor::{Descriptor, Id};
 use crate::device::fence::now;
+use crate::device::outcome::Stop;
 use crate::device::report::say;
-use crate::device::{Device, Stop};
 use crate::edge::client;
 use crate::edge::host::PROCESS;
 use crate::tree::Tree;

@@ -1,30 +1,27 @@
-//! ATOMIC: sets all requested properties of several objects at once, or none of them.
+//! ATOMIC: the state that a client requests with properties of several objects.
 
+use super::display::Kms;
 use super::properties::{Property, settable};
-use super::{Kms, PLANE, State};
-use crate::device::descriptor;
-use crate::device::fence::FOREVER;
+use super::state::{CRTC, PLANE, State};
 use crate::device::host::Host;
-use crate::device::{Device, File, Outcome, Stop};
-use crate::uapi::{drm, mode};
-use rustix::fd::IntoRawFd;
+use crate::uapi::mode;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 /// The state that a client requests.
-struct Commit {
-    state: State,
+pub(crate) struct Commit {
+    pub(crate) state: State,
     /// True if the client sets FB_ID, maybe to the current frame buffer.
-    flips: bool,
+    pub(crate) flips: bool,
     /// Fences that must signal before the commit (IN_FENCE_FD).
-    before: Vec<OwnedFd>,
+    pub(crate) before: Vec<OwnedFd>,
     /// Address at which the descriptor of the out-fence is stored (OUT_FENCE_PTR).
-    after: Option<u64>,
+    pub(crate) after: Option<u64>,
 }
 
 impl Kms {
     /// The current state with the client's changes.
-    fn wanted(&self, host: &dyn Host, arg: &mode::Atomic) -> Result<Commit, Errno> {
+    pub(crate) fn wanted(&self, host: &dyn Host, arg: &mode::Atomic) -> Result<Commit, Errno> {
         let objects: Vec<u32> = host.array(arg.objs_ptr, arg.count_objs.into())?;
         let counts: Vec<u32> = host.array(arg.count_props_ptr, arg.count_objs.into())?;
         let total = counts.iter().map(|count| u64::from(*count)).sum();
@@ -61,7 +58,7 @@ impl Kms {
             Property::CrtcId => {
                 let on = match number {
                     0 => false,
-                    super::CRTC => true,
+                    CRTC => true,
                     _ => return Err(Errno::INVAL),
                 };
                 *(if object == PLANE { &mut state.plane } else { &mut state.connector }) = on;
@@ -87,66 +84,6 @@ impl Kms {
             Property::Active => state.active = value != 0,
             Property::OutFencePtr => commit.after = (value != 0).then_some(value),
             Property::Type | Property::InFormats | Property::Dpms => return Err(Errno::INVAL),
-        }
-        Ok(())
-    }
-}
-
-impl Device {
-    /// ATOMIC.
-    pub(in crate::device) fn atomic(&mut self, file: &mut File, arg: &mut mode::Atomic) -> Outcome {
-        let all = mode::PAGE_FLIP_EVENT
-            | mode::PAGE_FLIP_ASYNC
-            | mode::ATOMIC_TEST_ONLY
-            | mode::ATOMIC_NONBLOCK
-            | mode::ATOMIC_ALLOW_MODESET;
-        let test = arg.flags & mode::ATOMIC_TEST_ONLY != 0;
-        let event = arg.flags & mode::PAGE_FLIP_EVENT != 0;
-        if !file.caps.atomic
-            || arg.flags & !all != 0
-            || arg.flags & mode::PAGE_FLIP_ASYNC != 0
-            || arg.reserved != 0
-            || (test && event)
-        {
-            return Err(Errno::INVAL.into());
-        }
-        let Commit { state, flips, before, after } = self.kms.wanted(self.host, arg)?;
-        if let Some(address) = after {
-            self.host.put(address, &-1i32)?;
-        }
-        self.kms.check(&state)?;
-        let modeset = state.sets_mode(&self.kms.state);
-        if modeset && arg.flags & mode::ATOMIC_ALLOW_MODESET == 0 {
-            return Err(Errno::INVAL.into());
-        }
-        // An event or out-fence needs a commit of at least one object, and a CRTC that is active
-        // before or after the commit.
-        if (event || after.is_some())
-            && (arg.count_objs == 0 || !(state.active || self.kms.state.active))
-        {
-            return Err(Errno::INVAL.into());
-        }
-        if test {
-            return Ok(());
-        }
-        if !before.iter().all(descriptor::is_signaled) {
-            return Err(Stop::Wait(FOREVER));
-        }
-        self.wait_for_rendering(state.fb)?;
-        if let Some(address) = after {
-            let fence = descriptor::signaled_fence()?;
-            self.host.put(address, &rustix::fd::AsRawFd::as_raw_fd(&fence))?;
-            // The client owns the descriptor now.
-            let _ = fence.into_raw_fd();
-        }
-        self.kms.state = state;
-        self.kms.sequence = self.kms.sequence.wrapping_add(1);
-        if state.active && (flips || modeset) {
-            self.report_image();
-        }
-        if event && let Some(channel) = &file.channel {
-            let event = self.kms.event(drm::EVENT_FLIP_COMPLETE, arg.user_data);
-            descriptor::send_event(channel, bytemuck::bytes_of(&event));
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! Properties of display objects, and blobs as values of properties.
 
 use super::buffers::{FORMATS, MODIFIERS};
-use super::{CONNECTOR, CRTC, ENCODER, Kms, PLANE, State, no_such_object};
-use crate::device::Outcome;
+use super::display::{Blob, Kms, no_such_object};
+use super::state::{CONNECTOR, CRTC, ENCODER, PLANE, State};
 use crate::device::descriptor::Id;
 use crate::device::host::Host;
+use crate::device::outcome::Outcome;
 use crate::uapi::{drm, mode};
 use rustix::io::Errno;
 
@@ -36,7 +37,7 @@ pub struct ClientCaps {
 
 impl ClientCaps {
     /// SET_CLIENT_CAP.
-    pub(in crate::device) fn set(&mut self, arg: &mut drm::Cap) -> Outcome {
+    pub(crate) fn set(&mut self, arg: &mut drm::Cap) -> Outcome {
         const STEREO_3D: u64 = 1;
         const UNIVERSAL_PLANES: u64 = 2;
         const ATOMIC: u64 = 3;
@@ -218,20 +219,9 @@ impl State {
     }
 }
 
-/// A blob of a client.
-#[derive(Debug)]
-pub(super) struct Blob {
-    bytes: Vec<u8>,
-    owner: Id,
-}
-
 impl Kms {
     /// GETPROPERTY.
-    pub(in crate::device) fn property(
-        &self,
-        host: &dyn Host,
-        arg: &mut mode::GetProperty,
-    ) -> Outcome {
+    pub(crate) fn property(&self, host: &dyn Host, arg: &mut mode::GetProperty) -> Outcome {
         let Some(row) = row(arg.prop_id) else { return no_such_object() };
         arg.name = name(row.1);
         let (kind, values): (u32, Vec<u64>) = match row.2 {
@@ -263,7 +253,7 @@ impl Kms {
     }
 
     /// OBJ_GETPROPERTIES.
-    pub(in crate::device) fn properties(
+    pub(crate) fn properties(
         &self,
         host: &dyn Host,
         client: ClientCaps,
@@ -282,28 +272,6 @@ impl Kms {
         Ok(host.put_list(arg.prop_values_ptr, &mut room, &values)?)
     }
 
-    /// GETPLANERESOURCES. There is only the primary plane, which clients without universal planes
-    /// do not see.
-    pub(in crate::device) fn planes(
-        &self,
-        host: &dyn Host,
-        client: ClientCaps,
-        arg: &mut mode::PlaneRes,
-    ) -> Outcome {
-        let planes: &[u32] = if client.universal_planes { &[PLANE] } else { &[] };
-        Ok(host.put_list(arg.plane_id_ptr, &mut arg.count_planes, planes)?)
-    }
-
-    /// GETPLANE.
-    pub(in crate::device) fn plane(&self, host: &dyn Host, arg: &mut mode::GetPlane) -> Outcome {
-        if arg.plane_id != PLANE {
-            return no_such_object();
-        }
-        (arg.crtc_id, arg.fb_id) = (if self.state.plane { CRTC } else { 0 }, self.state.fb);
-        (arg.possible_crtcs, arg.gamma_size) = (1, 0);
-        Ok(host.put_list(arg.format_type_ptr, &mut arg.count_format_types, &FORMATS)?)
-    }
-
     /// The contents of a blob; `None` if the blob does not exist.
     pub(super) fn blob(&self, id: u32) -> Option<Vec<u8>> {
         match id {
@@ -314,7 +282,7 @@ impl Kms {
     }
 
     /// GETPROPBLOB.
-    pub(in crate::device) fn get_blob(&self, host: &dyn Host, arg: &mut mode::Blob) -> Outcome {
+    pub(crate) fn get_blob(&self, host: &dyn Host, arg: &mut mode::Blob) -> Outcome {
         let Some(bytes) = self.blob(arg.blob_id) else { return no_such_object() };
         if arg.length as usize == bytes.len() {
             host.write(arg.data, &bytes)?;
@@ -324,7 +292,7 @@ impl Kms {
     }
 
     /// CREATEPROPBLOB.
-    pub(in crate::device) fn create_blob(
+    pub(crate) fn create_blob(
         &mut self,
         host: &dyn Host,
         owner: Id,
@@ -340,18 +308,13 @@ impl Kms {
     }
 
     /// DESTROYPROPBLOB.
-    pub(in crate::device) fn destroy_blob(&mut self, owner: Id, arg: &mut mode::BlobId) -> Outcome {
+    pub(crate) fn destroy_blob(&mut self, owner: Id, arg: &mut mode::BlobId) -> Outcome {
         match self.blobs.get(&arg.blob_id) {
             Some(blob) if blob.owner == owner => self.blobs.remove(&arg.blob_id),
             Some(_) => return Err(Errno::PERM.into()),
             None => return no_such_object(),
         };
         Ok(())
-    }
-
-    /// Removes the blobs of a file that is closed.
-    pub(in crate::device) fn forget(&mut self, owner: Id) {
-        self.blobs.retain(|_, blob| blob.owner != owner);
     }
 }
 

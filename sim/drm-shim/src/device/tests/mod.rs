@@ -7,8 +7,9 @@
 
 use super::*;
 use crate::edge::host::PROCESS;
-use crate::uapi::COMMAND_BASE;
 use crate::uapi::i915::{ExecBuffer2, ExecObject2, exec, object};
+use crate::uapi::{COMMAND_BASE, Request, drm, i915, mode};
+use bytemuck::Pod;
 use genxml::core::{Address, U};
 use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
 use rustix::fd::{AsFd, FromRawFd};

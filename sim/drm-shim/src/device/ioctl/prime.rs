@@ -1,9 +1,10 @@
 //! Shared objects: by descriptor (PRIME) within a process and between processes, and by global name
 //! (FLINK).
 
-use super::descriptor::{self, Descriptor, Id};
-use super::gem::{Object, ObjectId, Storage};
-use super::{Device, File, Outcome};
+use crate::device::descriptor::{self, Descriptor, Id};
+use crate::device::gem::{Object, ObjectId, Storage};
+use crate::device::outcome::Outcome;
+use crate::device::{Device, File};
 use crate::uapi::drm;
 use rustix::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;

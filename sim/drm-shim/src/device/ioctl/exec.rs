@@ -1,14 +1,16 @@
 //! Submissions: EXECBUFFER2.
 
-use super::addresses::{self, Wanted, canonical};
-use super::context::{CLASSES, Context, extensions};
-use super::descriptor;
-use super::fence::{FOREVER, Fence};
-use super::gem::{Object, ObjectId};
-use super::machine::{Item, Job};
-use super::queue::Request;
-use super::syncobj::{self, SharedSync};
-use super::{Device, File, Outcome, Stop};
+use super::extensions::extensions;
+use crate::device::addresses::{self, Wanted, canonical};
+use crate::device::context::{CLASSES, Context};
+use crate::device::descriptor;
+use crate::device::fence::{FOREVER, Fence};
+use crate::device::gem::{Object, ObjectId};
+use crate::device::machine::{Item, Job};
+use crate::device::outcome::{Outcome, Stop};
+use crate::device::queue::Request;
+use crate::device::syncobj::{self, SharedSync};
+use crate::device::{Device, File};
 use crate::uapi::i915::{self, ExecBuffer2, ExecObject2, exec, object};
 use genxml_sim::EngineId;
 use rustix::fd::{IntoRawFd, OwnedFd};

@@ -1,9 +1,10 @@
 //! Queries about the driver and the GPU.
 
-use super::config::Topology;
-use super::context::CLASSES;
-use super::host::Host;
-use super::{Device, File, Outcome};
+use crate::device::config::Topology;
+use crate::device::context::CLASSES;
+use crate::device::host::Host;
+use crate::device::outcome::Outcome;
+use crate::device::{Device, File};
 use crate::uapi::drm;
 use crate::uapi::i915::{self, EngineClass, param};
 use genxml::gen8::engine_registers::RingTimestamp;

@@ -1,0 +1,335 @@
+//! Contexts and address spaces of clients.
+
+use super::extensions::extensions;
+use crate::device::addresses::{Vm, VmId};
+use crate::device::context::{CLASSES, Context, EngineContextId};
+use crate::device::outcome::Outcome;
+use crate::device::{Device, File};
+use crate::uapi::i915::{self, EngineClass, context_param};
+use genxml_sim::EngineId;
+use rustix::io::Errno;
+use std::sync::atomic::Ordering;
+
+/// Largest number of engines in an engine map: a submission's flags have 6 bits for the index.
+const MAX_ENGINES: usize = 64;
+
+impl Device {
+    /// A new address space with one reference.
+    pub(in crate::device) fn new_vm(&mut self) -> VmId {
+        let id = VmId(self.next_vm);
+        self.next_vm += 1;
+        self.vms.insert(id, Vm::with_user());
+        id
+    }
+
+    /// Drops a reference to an address space, and removes the space with its last reference.
+    pub(in crate::device) fn release_vm(&mut self, id: VmId) {
+        if let Some(vm) = self.vms.get_mut(&id) {
+            vm.users -= 1;
+            if vm.users == 0 {
+                self.vms.remove(&id);
+                self.queue.release(id);
+            }
+        }
+    }
+
+    fn use_vm(&mut self, id: VmId) {
+        if let Some(vm) = self.vms.get_mut(&id) {
+            vm.users += 1;
+        }
+    }
+
+    /// Removes a context. Its state on engines is removed when its work is complete. If the context
+    /// is not persistent, its requests that have not started fail.
+    pub(in crate::device) fn destroy_context(&mut self, mut context: Context) {
+        if !context.persistent {
+            let states: Vec<EngineContextId> = context.hardware.values().copied().collect();
+            self.queue.cancel(&states);
+        }
+        self.forget_state(&mut context);
+        self.release_vm(context.vm);
+    }
+
+    /// Removes the context's state on all engines. Its later submissions start with new state.
+    pub(super) fn forget_state(&mut self, context: &mut Context) {
+        let states: Vec<EngineContextId> =
+            std::mem::take(&mut context.hardware).into_values().collect();
+        self.queue.free(&[], &states);
+    }
+
+    /// The id of the context's state with key `slot` in `Context::hardware`. The first call for a
+    /// key makes a new id.
+    pub(super) fn hardware(&mut self, context: &mut Context, slot: u32) -> EngineContextId {
+        *context.hardware.entry(slot).or_insert_with(|| {
+            let id = EngineContextId(self.next_engine_context);
+            self.next_engine_context += 1;
+            id
+        })
+    }
+
+    /// GEM_VM_CREATE.
+    pub(super) fn vm_create(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
+        if arg.flags != 0 || !extensions(self.host, arg.extensions)?.is_empty() {
+            return Err(Errno::INVAL.into());
+        }
+        let vm = self.new_vm();
+        arg.vm_id = file.vms.add(vm);
+        Ok(())
+    }
+
+    /// GEM_VM_DESTROY.
+    pub(super) fn vm_destroy(&mut self, file: &mut File, arg: &mut i915::VmControl) -> Outcome {
+        if arg.flags != 0 || arg.extensions != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let vm = file.vms.remove(arg.vm_id)?;
+        self.release_vm(vm);
+        Ok(())
+    }
+
+    /// GEM_CONTEXT_CREATE, with or without extensions.
+    pub(super) fn context_create(
+        &mut self,
+        file: &mut File,
+        arg: &mut i915::ContextCreate,
+    ) -> Outcome {
+        const USE_EXTENSIONS: u32 = 1;
+        const SINGLE_TIMELINE: u32 = 2;
+        const SETPARAM: u32 = 0;
+        if arg.flags & !(USE_EXTENSIONS | SINGLE_TIMELINE) != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let vm = self.new_vm();
+        let mut context = Context::new(vm, &file.resets);
+        let chain = if arg.flags & USE_EXTENSIONS != 0 {
+            extensions(self.host, arg.extensions)
+        } else {
+            Ok(Vec::new())
+        };
+        let set = chain.map_err(Into::into).and_then(|chain| {
+            chain.into_iter().try_for_each(|(extension, address)| {
+                if extension.name != SETPARAM {
+                    return Err(Errno::INVAL.into());
+                }
+                let set: i915::ContextSetParam = self.host.value(address)?;
+                self.set(file, &mut context, &set.param)
+            })
+        });
+        if let Err(stop) = set {
+            self.destroy_context(context);
+            return Err(stop);
+        }
+        arg.ctx_id = file.next_context;
+        file.next_context += 1;
+        file.contexts.insert(arg.ctx_id, context);
+        Ok(())
+    }
+
+    /// GEM_CONTEXT_DESTROY.
+    pub(super) fn context_destroy(
+        &mut self,
+        file: &mut File,
+        arg: &mut i915::ContextDestroy,
+    ) -> Outcome {
+        if arg.pad != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        if arg.ctx_id == 0 {
+            return Err(Errno::NOENT.into());
+        }
+        let context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        self.destroy_context(context);
+        Ok(())
+    }
+
+    /// GEM_CONTEXT_SETPARAM.
+    pub(super) fn context_set(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
+        let mut context = file.contexts.remove(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        let outcome = self.set(file, &mut context, arg);
+        file.contexts.insert(arg.ctx_id, context);
+        outcome
+    }
+
+    fn set(&mut self, file: &File, context: &mut Context, arg: &i915::ContextParam) -> Outcome {
+        use context_param as param;
+        let flag = || match (arg.size, arg.value) {
+            (0, value) => Ok(value != 0),
+            _ => Err(Errno::INVAL),
+        };
+        match arg.param {
+            param::NO_ZEROMAP => context.no_zeromap = flag()?,
+            param::NO_ERROR_CAPTURE => context.no_error_capture = flag()?,
+            param::BANNABLE => context.bannable = flag()?,
+            param::RECOVERABLE => context.health.recoverable.store(flag()?, Ordering::Relaxed),
+            param::PERSISTENCE => context.persistent = flag()?,
+            param::PRIORITY => {
+                flag()?;
+                let priority = arg.value as i64;
+                if !(-1023..=1023).contains(&priority) {
+                    return Err(Errno::INVAL.into());
+                }
+                context.priority = priority;
+            }
+            param::VM => {
+                flag()?;
+                let vm = u32::try_from(arg.value).map_err(|_| Errno::NOENT)?;
+                let vm = *file.vms.get(vm)?;
+                if !context.hardware.is_empty() {
+                    return Err(Errno::INVAL.into());
+                }
+                self.use_vm(vm);
+                self.release_vm(context.vm);
+                context.vm = vm;
+            }
+            param::ENGINES => {
+                let engines = self.engine_map(arg)?;
+                self.forget_state(context);
+                context.engines = engines;
+            }
+            // The number of active slices and subslices changes only the speed, so the value is
+            // checked and ignored.
+            param::SSEU => {
+                let sseu: i915::ContextSseu = self.host.value(arg.value)?;
+                if sseu.slice_mask == 0 || sseu.subslice_mask == 0 {
+                    return Err(Errno::INVAL.into());
+                }
+            }
+            // Ban period, ring size, protected content, and parameters of other kernel branches:
+            // the kernel returns EINVAL for a Broadwell.
+            _ => return Err(Errno::INVAL.into()),
+        }
+        Ok(())
+    }
+
+    /// The engine map that a client passes; `None` for a size of 0, which removes the map.
+    fn engine_map(
+        &mut self,
+        arg: &i915::ContextParam,
+    ) -> Result<Option<Vec<Option<EngineId>>>, Errno> {
+        const LOAD_BALANCE: u32 = 0;
+        const NONE: u16 = u16::MAX;
+        if arg.size == 0 {
+            return Ok(None);
+        }
+        let head = size_of::<u64>() as u32;
+        let each = size_of::<EngineClass>() as u32;
+        let count =
+            arg.size.checked_sub(head).filter(|bytes| bytes % each == 0).ok_or(Errno::INVAL)?
+                / each;
+        if count as usize > MAX_ENGINES {
+            return Err(Errno::INVAL);
+        }
+        let chain: u64 = self.host.value(arg.value)?;
+        let engines: Vec<EngineClass> =
+            self.host.array(arg.value + u64::from(head), count.into())?;
+        let topology = self.config.topology();
+        let known = |engine: &EngineClass| {
+            let id = *CLASSES.get(usize::from(engine.class))?;
+            let instances = if id == EngineId::Video { topology.videos } else { 1 };
+            (u32::from(engine.instance) < instances).then_some(id)
+        };
+        let mut map = engines
+            .iter()
+            .map(|engine| match (engine.class, engine.instance) {
+                (NONE, NONE) => Ok(None),
+                _ => known(engine).map(Some).ok_or(Errno::NOENT),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        for (extension, address) in extensions(self.host, chain)? {
+            if extension.name != LOAD_BALANCE {
+                return Err(Errno::INVAL);
+            }
+            // Submissions run one after another, so any sibling gives the same result.
+            let balance: i915::LoadBalance = self.host.value(address)?;
+            let siblings: Vec<EngineClass> = self.host.array(
+                address + size_of::<i915::LoadBalance>() as u64,
+                u64::from(balance.num_siblings).min(MAX_ENGINES as u64),
+            )?;
+            let first = siblings.first().and_then(known).ok_or(Errno::INVAL)?;
+            *map.get_mut(usize::from(balance.engine_index)).ok_or(Errno::INVAL)? = Some(first);
+        }
+        Ok(Some(map))
+    }
+
+    /// GEM_CONTEXT_GETPARAM.
+    pub(super) fn context_get(&mut self, file: &mut File, arg: &mut i915::ContextParam) -> Outcome {
+        use context_param as param;
+        let vm = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?.vm;
+        if arg.param == param::VM {
+            self.use_vm(vm);
+            (arg.size, arg.value) = (0, file.vms.add(vm).into());
+            return Ok(());
+        }
+        let Some(context) = file.contexts.get(&arg.ctx_id) else { return Err(Errno::NOENT.into()) };
+        match arg.param {
+            param::SSEU => {
+                let size = size_of::<i915::ContextSseu>() as u32;
+                if arg.size != 0 {
+                    let topology = self.config.topology();
+                    let mut sseu: i915::ContextSseu = self.host.value(arg.value)?;
+                    sseu.slice_mask = (1 << topology.slices) - 1;
+                    sseu.subslice_mask = (1 << topology.subslices) - 1;
+                    sseu.min_eus_per_subslice = topology.eus as u16;
+                    sseu.max_eus_per_subslice = topology.eus as u16;
+                    if arg.size < size {
+                        return Err(Errno::INVAL.into());
+                    }
+                    self.host.put(arg.value, &sseu)?;
+                }
+                arg.size = size;
+                return Ok(());
+            }
+            param::ENGINES => {
+                let Some(engines) = &context.engines else {
+                    arg.size = 0;
+                    return Ok(());
+                };
+                let mut bytes = vec![0u8; size_of::<u64>()];
+                for engine in engines {
+                    let class = match engine {
+                        Some(id) => {
+                            CLASSES.iter().position(|known| known == id).unwrap_or(0) as u16
+                        }
+                        None => u16::MAX,
+                    };
+                    let instance = if engine.is_some() { 0 } else { u16::MAX };
+                    bytes.extend_from_slice(bytemuck::bytes_of(&EngineClass { class, instance }));
+                }
+                if arg.size != 0 {
+                    if (arg.size as usize) < bytes.len() {
+                        return Err(Errno::INVAL.into());
+                    }
+                    self.host.write(arg.value, &bytes)?;
+                }
+                arg.size = bytes.len() as u32;
+                return Ok(());
+            }
+            _ => {}
+        }
+        arg.size = 0;
+        arg.value = match arg.param {
+            param::GTT_SIZE => 1 << 48,
+            param::NO_ZEROMAP => context.no_zeromap.into(),
+            param::NO_ERROR_CAPTURE => context.no_error_capture.into(),
+            param::BANNABLE => context.bannable.into(),
+            param::RECOVERABLE => context.health.recoverable.load(Ordering::Relaxed).into(),
+            param::PERSISTENCE => context.persistent.into(),
+            param::PRIORITY => context.priority as u64,
+            _ => return Err(Errno::INVAL.into()),
+        };
+        Ok(())
+    }
+
+    /// GET_RESET_STATS.
+    pub(super) fn reset_stats(&mut self, file: &mut File, arg: &mut i915::ResetStats) -> Outcome {
+        if arg.flags != 0 || arg.pad != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let context = file.contexts.get(&arg.ctx_id).ok_or(Errno::NOENT)?;
+        arg.reset_count = file.resets.load(Ordering::Relaxed);
+        // A fault does not affect the work of other contexts, so no reset finds this context's
+        // work pending.
+        (arg.batch_active, arg.batch_pending) = (context.health.guilty.load(Ordering::Relaxed), 0);
+        Ok(())
+    }
+}
