@@ -23,8 +23,8 @@ use genxml::gen8::render3d_fetch::{
     ThreeDStateVertexElements, ThreeDStateVfTopology, VertexBufferState, VertexElementState,
 };
 use genxml::gen8::render3d_pixel::{
-    BlendState, BlendStateEntry, ThreeDStateBlendStatePointers, ThreeDStatePs, ThreeDStatePsExtra,
-    ThreeDStateWm,
+    BlendState, BlendStateEntry, ThreeDStateBlendStatePointers, ThreeDStatePs, ThreeDStatePsBlend,
+    ThreeDStatePsExtra, ThreeDStateWm,
 };
 use genxml::gen8::render3d_raster::{
     CcViewport, SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle, ThreeDStateRaster,
@@ -504,6 +504,7 @@ fn pixels(parts: &Parts<'_>) -> Vec<u32> {
             attribute_enable: true,
             ..ThreeDStatePsExtra::new()
         },
+        ThreeDStatePsBlend { has_writeable_rt: true, ..ThreeDStatePsBlend::new() },
         ThreeDStateDrawingRectangle {
             clipped_drawing_rectangle_x_max: u(width - 1),
             clipped_drawing_rectangle_y_max: u(height - 1),

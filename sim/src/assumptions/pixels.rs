@@ -12,6 +12,16 @@ assumptions! {
             rectangles of any size exactly, works on its upper eight pixels with the enables of \
             the lower eight. With covered pixels only it would leave holes beside edges.";
 
+    const PIXEL_THREADS_NEED_AN_OUTPUT: bool = true;
+        question "Force Thread Dispatch Enable Normal computes whether pixel shader threads run \
+            (2a p.277). From which fields?";
+        choice "Threads run if 3DSTATE_PS_BLEND has a writeable render target and the shader \
+            writes to it, if the shader has a UAV, computes depth or writes oMask, or if the \
+            shader, alpha test, alpha to coverage or a chroma key can remove pixels.";
+        reason "2a has the fields of 3DSTATE_PS_BLEND and 3DSTATE_PS_EXTRA that this needs, and no \
+            formula. Mesa's drivers force the dispatch on for shaders with side effects and \
+            without a colour write (iris_state.c), because hardware would not run them.";
+
     const INTERPOLATED_OFFSETS_START_AT_THE_PIXEL_LOCATION: bool = true;
         question "From which position do the offsets of messages to the pixel interpolator count?";
         choice "From the pixel's location. So an offset of 0 gives the values of the payload also \

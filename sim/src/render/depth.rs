@@ -596,12 +596,14 @@ impl Timing {
     }
 }
 
-fn computes_depth(shader: &ThreeDStatePsExtra) -> bool {
+/// True if the shader computes depth.
+pub(super) fn computes_depth(shader: &ThreeDStatePsExtra) -> bool {
     shader.pixel_shader_computed_depth_mode
         != ThreeDStatePsExtraPixelShaderComputedDepthMode::PSCDEPTH_OFF
 }
 
-fn kills(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra) -> bool {
+/// True if the shader can remove pixels or samples.
+pub(super) fn kills(wm: &ThreeDStateWm, shader: &ThreeDStatePsExtra) -> bool {
     match wm.force_kill_pixel_enable {
         ForceOverride::FORCE_ON => true,
         ForceOverride::FORCE_OFF => false,

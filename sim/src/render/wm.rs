@@ -9,7 +9,7 @@ use super::ps::{MAX_SPANS, PixelShader, PsInput, Span};
 use super::raster_state::RasterState;
 use super::render_target::{BadTarget, Purpose, RenderTarget};
 use super::state;
-use crate::assumptions::PS_INVOCATIONS_OF_A_PIXEL;
+use crate::assumptions::{PIXEL_THREADS_NEED_AN_OUTPUT, PS_INVOCATIONS_OF_A_PIXEL};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::state::State;
@@ -25,7 +25,8 @@ use genxml::gen8::render3d_depth::{
 };
 use genxml::gen8::render3d_pixel::{
     BlendState, ColorCalcState, ForceOverride, ThreeDStateBlendStatePointers,
-    ThreeDStateCcStatePointers, ThreeDStatePsExtra, ThreeDStateWm, ThreeDStateWmChromakey,
+    ThreeDStateCcStatePointers, ThreeDStatePsBlend, ThreeDStatePsExtra, ThreeDStateWm,
+    ThreeDStateWmChromakey,
 };
 use genxml::gen8::render3d_raster::ThreeDStateMultisample;
 
@@ -455,11 +456,27 @@ impl PixelPipe {
     }
 }
 
-/// True if pixel shader threads run.
+/// True if pixel shader threads run. Without threads, pixels only pass the depth and stencil tests.
 pub fn shades(state: &State) -> bool {
     let wm: ThreeDStateWm = state.latched.read(0);
     let extra: ThreeDStatePsExtra = state.latched.read(0);
-    extra.pixel_shader_valid && wm.force_thread_dispatch_enable != ForceOverride::FORCE_OFF
+    let blend: ThreeDStatePsBlend = state.latched.read(0);
+    let chroma: ThreeDStateWmChromakey = state.latched.read(0);
+    let has_output = || {
+        blend.has_writeable_rt && !extra.pixel_shader_does_not_write_to_rt
+            || extra.pixel_shader_has_uav
+            || depth::computes_depth(&extra)
+            || depth::kills(&wm, &extra)
+            || blend.alpha_test_enable
+            || blend.alpha_to_coverage_enable
+            || chroma.chroma_key_kill_enable
+    };
+    extra.pixel_shader_valid
+        && match wm.force_thread_dispatch_enable {
+            ForceOverride::FORCE_ON => true,
+            ForceOverride::FORCE_OFF => false,
+            _ => !PIXEL_THREADS_NEED_AN_OUTPUT || has_output(),
+        }
 }
 
 /// Address of the BLEND_STATE of a draw, if it has one.

@@ -8,7 +8,9 @@ use genxml::gen8::render3d_fetch::{
     ThreeDPrimitive, ThreeDStateVertexBuffers, ThreeDStateVertexElements, ThreeDStateVfTopology,
     VertexElementState,
 };
-use genxml::gen8::render3d_pixel::{ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm};
+use genxml::gen8::render3d_pixel::{
+    ThreeDStatePs, ThreeDStatePsBlend, ThreeDStatePsExtra, ThreeDStateWm,
+};
 use genxml::gen8::render3d_raster::{
     SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle, ThreeDStateMultisample,
     ThreeDStateRaster, ThreeDStateRasterCullMode, ThreeDStateSampleMask, ThreeDStateSbe,
@@ -194,6 +196,7 @@ impl Draw {
             self.wm,
             self.ps,
             self.extra,
+            ThreeDStatePsBlend { has_writeable_rt: true, ..ThreeDStatePsBlend::new() },
         ]);
         batch.extend(&self.more);
         push(

@@ -14,7 +14,7 @@ use genxml::gen8::render3d_fetch::{
 };
 use genxml::gen8::render3d_pixel::{
     BlendState, ColorCalcState, ThreeDStateBlendStatePointers, ThreeDStateCcStatePointers,
-    ThreeDStatePs, ThreeDStatePsExtra, ThreeDStateWm,
+    ThreeDStatePs, ThreeDStatePsBlend, ThreeDStatePsExtra, ThreeDStateWm,
 };
 use genxml::gen8::render3d_raster::{
     CcViewport, ScissorRect, SfClipViewport, ThreeDStateClip, ThreeDStateDrawingRectangle,
@@ -457,6 +457,7 @@ impl Scene {
                 ..self.ps
             },
             self.extra,
+            ThreeDStatePsBlend { has_writeable_rt: true, ..ThreeDStatePsBlend::new() },
         ]);
         batch.extend(&self.more);
         push(
