@@ -6,7 +6,7 @@ use genxml_core::U;
 use genxml_eu::gen8::eu::{EuInstructionHeader, EuOpcode};
 use genxml_eu::gen8::eu_registers::{ControlRegister, ThreadDependencyRegister};
 use genxml_sim::Fault;
-use genxml_sim::eu::debug::{Alone, Executed, Halt};
+use genxml_sim::eu::debug::{Alone, Executed, Halt, Location};
 use genxml_sim::eu::regions::{A0, CR0, DBG0, FLAGS, N0, SR0, TDR0};
 use genxml_sim::eu::{Launch, Stop, Thread};
 use genxml_sim::machine::fault::Exception;
@@ -760,4 +760,38 @@ fn sessions() {
     assert_eq!(seen[1], (16, 0x0f, "f0.0=0x4".into()));
     assert_eq!(seen[2], (32, 0x04, "r10.4=0x8".into()));
     assert_eq!(seen.len(), 4);
+}
+
+/// A watcher sees quotients and remainders where the division writes them: the remainders are in
+/// the registers after the quotients (003:5958-5971). Oracle: 100 / 7 and the registers.
+#[test]
+fn watched_remainders() {
+    for (size, stride, after) in [(8, 1, 1), (4, 1, 1), (8, 2, 2), (16, 1, 2)] {
+        let text = format!(
+            "mov ({size}|M0) r10.0<{stride}>:ud 100:ud
+             mov ({size}|M0) r14.0<{stride}>:ud 7:ud
+             math.idiv ({size}|M0) r20.0<{stride}>:ud r10.0{region}:ud r14.0{region}:ud
+             {END}",
+            region = format_args!("<{};{size},{stride}>", size * stride),
+        );
+        let bytes = assemble(&text).bytes;
+        let mut session = session(&bytes, &all());
+        let mut seen = Vec::new();
+        let mut watch = |executed: &Executed<'_>| {
+            if executed.offset == 32 {
+                seen.extend(executed.writes.iter().map(|w| (w.location, w.channel, w.bits)));
+            }
+        };
+        session.run(&mut Alone::default(), 9, &mut watch).unwrap();
+        let at = |first: usize, c: usize| (32 * first + 4 * stride * c) as u16;
+        let of = |first: usize, bits| {
+            (0..size).map(move |c| (Location::File(at(first, c)), Some(c as u8), bits))
+        };
+        let expected: Vec<_> = of(20, 14).chain(of(20 + after, 2)).collect();
+        assert_eq!(seen, expected, "{size} {stride}");
+        for (location, _, bits) in expected {
+            let Location::File(at) = location else { panic!("{location:?}") };
+            assert_eq!(u64::from(session.thread.regs.u32(at.into())), bits, "{size} {stride}");
+        }
+    }
 }
