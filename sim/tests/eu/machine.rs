@@ -1,7 +1,7 @@
 //! Machine registers, exceptions, messages, notifications, and the manuals' examples of jumps.
 //! Oracle: the text of the manuals, as named at each test.
 
-use crate::eu::support::{END, IP_BASE, World, assemble, play, read, session};
+use crate::eu::support::{END, IP_BASE, LIMIT, World, assemble, play, read, session};
 use genxml_core::U;
 use genxml_eu::gen8::eu::{EuInstructionHeader, EuOpcode};
 use genxml_eu::gen8::eu_registers::{ControlRegister, ThreadDependencyRegister};
@@ -114,12 +114,35 @@ fn jump_table() {
     }
 }
 
-/// Oracle: 001:21868-21872: a jmpi to its own address is an endless loop.
+/// Oracle: 001:21868-21872: a jmpi by -16, or by -8 if it is compacted, is an endless loop at that
+/// jmpi. The two instructions before it are executed once, the end after it never.
 #[test]
 fn compact_jump_to_itself() {
-    let text = "mov (1|M0) r10.0<1>:ud r11.0<0;1,0>:ud\nself: (W) jmpi self\n";
-    let (thread, halt) = play(&assemble(text).bytes, &all(), |_| {}).unwrap();
-    assert_eq!((halt, thread.active()), (Halt::Limit, u32::MAX));
+    for (option, length) in [("", 16), (" {Compacted}", 8)] {
+        let text = format!(
+            "add (1|M0) r10.0<1>:ud r10.0<0;1,0>:ud 1:ud
+             add (1|M0) r10.0<1>:ud r10.0<0;1,0>:ud 1:ud
+             self: (W) jmpi self{option}
+             {END}"
+        );
+        let assembly = assemble(&text);
+        let (bytes, dwords) = (&assembly.bytes, assembly.dwords());
+        assert_eq!(bytes.len(), 32 + length + 16);
+        // Source 1, the last dword of the native form, is the index.
+        let jump = match length {
+            8 => genxml_eu::expand(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap(),
+            _ => dwords[8..12].try_into().unwrap(),
+        };
+        assert_eq!(jump[3] as i32, -(length as i32));
+        let (thread, halt) = play(bytes, &all(), |_| {}).unwrap();
+        assert_eq!((halt, thread.active()), (Halt::Limit, u32::MAX));
+        assert_eq!((thread.executed(), dword(&thread, 10)), (LIMIT, 2));
+        let mut session = session(bytes, &all());
+        for executed in 3..9 {
+            session.run(&mut Alone::default(), executed, &mut ()).unwrap();
+            assert_eq!(session.position(), 32);
+        }
+    }
 }
 
 /// Oracle: 003:14500-14540, example 15-5: if, else if, else with two endifs.
