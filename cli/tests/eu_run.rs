@@ -68,13 +68,13 @@ fn json_and_faults() {
     assert_eq!(value["grf"]["r2"][7], "0000002a");
     assert_eq!(value["trace"][0]["writes"][7]["register"], "r2.7");
     assert_eq!(value["messages"][0]["function"], "spawner");
-    // An opcode that does not exist, then the same with the exception enabled and no system
-    // routine.
+    // An opcode that does not exist is a `nop` (003:9342-9346), and the code ends after it. Then the
+    // same with the exception enabled and no system routine.
     let illegal = "7d000000 00000000 00000000 00000000";
     let (code, out, _) = run(directory.path(), illegal, &[]);
     assert_eq!(code, 3);
     assert!(
-        out.contains("illegal instruction: no operation of this generation has the opcode 0x7d"),
+        out.contains("the code ends before this instruction: 1 instructions; at +0x0010"),
         "{out}"
     );
     let (_, out, _) = run(directory.path(), illegal, &["--exceptions", "0x1000"]);

@@ -142,11 +142,18 @@ assumptions! {
         reason "No source describes the mask. The channels that called are the channels that do \
             not wait after the call, so the model needs no mask.";
 
-    const ILLEGAL_OPCODES_STOP_UNLESS_ENABLED: bool = true;
-        question "What does an illegal opcode do while its exception is disabled?";
+    documentation ILLEGAL_OPCODES_HAVE_THE_LENGTH_OF_THEIR_FORM;
+        question "How long is an instruction with an illegal opcode and the compaction bit?";
+        choice "8 bytes. Without the bit it has 16 bytes.";
+        reason "2a illegal reserves all bits except the opcode. Hardware has to find the next \
+            instruction, and only this bit says where it begins.";
+
+    documentation LISTED_OPCODES_WITHOUT_A_FORMAT_STOP;
+        question "What do `sends` and `sendsc` do? The list of opcodes (2b p.16) names them, but \
+            they have no format before Gen9.";
         choice "The model stops and names the instruction.";
-        reason "In hardware the opcode works as `nop` (G45 vol 4, 12.4.1). A model that runs on \
-            through zeros is of no use.";
+        reason "2a illegal calls unused opcodes illegal. Drivers for Gen8 never emit these two, \
+            so a kernel that has them is for another generation.";
 
     const SUPPRESSED_BREAKPOINT_STEPS: bool = true;
         question "How does a system routine ask for a single step (G45 vol 4, 12.4.5)?";

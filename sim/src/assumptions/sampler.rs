@@ -58,6 +58,15 @@ assumptions! {
         reason "003:2969 admits artifacts. OpenGL recommends equal parts, and for a gather wants \
             this result where the three texels are equal (4.6, 8.14).";
 
+    const SAMPLES_FLUSH_SUBNORMALS: bool = true;
+        question "Do samples and gathers of formats with 32-bit floats return subnormal numbers?";
+        choice "No: subnormal texels and results are zeros of the same sign. `ld` and the data \
+            port return the bits of memory.";
+        reason "003:7014 flushes the inputs and outputs of computations, but 003:7015 exempts \
+            point sampling. Compilers flush the results of `ld` in software, so that they match \
+            those of `sample`. The test samplerless_reads of OpenCL-CTS wants the two to be equal \
+            for random floats, which include subnormal ones (OpenCL-CTS issues 512 and 1023).";
+
     const LOADS_OUTSIDE_HAVE_ALPHA_ONE: bool = true;
         question "Which alpha does ld return outside of the surface for a format without alpha?";
         choice "1.";

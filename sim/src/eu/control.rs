@@ -12,10 +12,8 @@ use super::modes::Modes;
 use super::regions::{CE0, CR0, GRF_BYTES, IP, N0, REGISTER, SR0, TDR0, TM0};
 use super::stop::{Interrupt, Stop, Trap};
 use super::thread::Thread;
-use super::uop::{Shape, Target, Uop};
-use crate::assumptions::{
-    ILLEGAL_OPCODES_STOP_UNLESS_ENABLED, MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS,
-};
+use super::uop::{NOWHERE, Shape, Target, Uop};
+use crate::assumptions::{MACHINE_REGISTERS_DROP_WRITES, SUPPRESSED_BREAKPOINT_STEPS};
 use crate::machine::fault::{Exception, Refusal};
 use genxml_core::{Address, U, U64};
 use genxml_eu::gen8::eu_registers::{
@@ -171,8 +169,8 @@ impl Thread {
         if self.pending.any() { Err(Interrupt::Pause) } else { Ok(()) }
     }
 
-    /// Handles an illegal opcode: raises the exception if it is enabled, else stops the thread or
-    /// skips the instruction.
+    /// Handles an illegal opcode: raises the exception if it is enabled, else works as `nop`
+    /// (003:9342). The status bit is set in both cases (001:21696).
     pub(super) fn illegal_opcode(&mut self, u: &Uop, kernel: &Kernel) -> Result<(), Interrupt> {
         let mut control = self.control();
         control.illegal_opcode_status = true;
@@ -181,11 +179,13 @@ impl Thread {
             self.raise(Exception::IllegalOpcode, u.offset, kernel)?;
             return Err(Interrupt::Pause);
         }
-        if ILLEGAL_OPCODES_STOP_UNLESS_ENABLED {
-            return Err(u.refusal().into());
+        if u.next == NOWHERE {
+            // Decoding has ended here, in a long row of illegal opcodes.
+            self.pending.goto = Some(u.offset.wrapping_add(u32::from(u.length)));
+            return Err(Interrupt::Pause);
         }
-        self.pending.goto = Some(u.offset.wrapping_add(u32::from(u.length)));
-        Err(Interrupt::Pause)
+        self.flow.advance(u.next);
+        Ok(())
     }
 
     /// Raises a pending external halt or breakpoint exception before the instruction at `offset`.

@@ -19,6 +19,7 @@
 //! ```
 
 use super::decode8::{self, Fetched};
+use super::extended::remainder_target;
 use super::kernel::Kernel;
 use super::regions::{
     A0, ACC_FILE, CE0, CR0, DBG0, FLAGS, GRF_BYTES, IP, N0, REGISTER, Registers, SP, SR0, TDR0,
@@ -322,8 +323,13 @@ fn places(u: &Uop, thread: &Thread) -> Vec<Location> {
     if u.op == Op::Isa(Opcode::Send) {
         return Vec::new();
     }
-    let channels = 0..usize::from(u.size);
-    match &u.dst.target {
+    locations(&u.dst.target, u.size, thread)
+}
+
+/// The locations of the elements of a destination, one for each channel.
+fn locations(target: &Target, channels: u8, thread: &Thread) -> Vec<Location> {
+    let channels = 0..usize::from(channels);
+    match target {
         Target::Null | Target::Ip => Vec::new(),
         Target::File { offset, stride } => {
             channels.map(|c| Location::File(offset + c as u16 * u16::from(*stride))).collect()
@@ -384,19 +390,19 @@ fn collect(
             Opcode::If | Opcode::Jmpi | Opcode::Brd | Opcode::Brc | Opcode::Ret | Opcode::Wait,
         ) => {}
         _ => {
-            // The function with both results also writes remainders. With at most 8 channels and
-            // adjacent elements, these are one register after the quotients.
-            let both = u.function == Some(MathFunction::IntQuotientRemainder);
-            for shift in [0, REGISTER as u16].into_iter().take(1 + usize::from(both)) {
-                for (c, place) in places.iter().enumerate().filter(|(c, _)| enabled(*c)) {
-                    let location = match *place {
-                        Location::File(at) => Location::File(wrap((at + shift).into())),
-                        other => other,
-                    };
-                    let location = if shift == 0 { *place } else { location };
-                    let channel = Some(u.first + c as u8);
-                    writes.push(Write { location, channel, ty: u.dst.ty, bits: value(location) });
-                }
+            let mut push = |c: usize, location: Location| {
+                let channel = Some(u.first + c as u8);
+                writes.push(Write { location, channel, ty: u.dst.ty, bits: value(location) });
+            };
+            let channels = || places.iter().enumerate().filter(|(c, _)| enabled(*c));
+            channels().for_each(|(c, place)| push(c, *place));
+            // The function with both results also writes remainders.
+            if u.function == Some(MathFunction::IntQuotientRemainder)
+                && let Target::File { offset, stride } = u.dst.target
+            {
+                let target = remainder_target(offset, stride, usize::from(u.size));
+                let remainders = locations(&target, u.size, thread);
+                channels().for_each(|(c, _)| push(c, remainders[c]));
             }
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Decoding never fails. An instruction that cannot be executed becomes a uop that stops the thread
 //! when it is reached. Decoding follows the control flow from the first instruction, so the bytes
-//! after a kernel do not matter.
+//! after a kernel do not matter. It continues after an illegal opcode, which is a `nop` while its
+//! exception is disabled.
 
 use super::control::belongs_to_machine;
 use super::convert::restricted_float;
@@ -21,12 +22,17 @@ use crate::assumptions::{
     SMOV_MOVES_THE_CHANNELS_OF_A_MASK,
 };
 use crate::machine::fault::Refusal;
+use genxml_eu::gen8::eu::EuOpcode;
 use genxml_eu::instruction::{
     self as isa, AccessMode, Arf, DataType, Descriptor, Instruction, Operand, Register, Vertical,
 };
 use genxml_eu::ops::{Format, Opcode, Traits};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+/// Maximum number of successive illegal opcodes that are decoded at once: a page of zeros. If a
+/// thread executes all of them, the next ones are decoded like the target of a computed jump.
+const MAX_PADDING: u32 = 256;
 
 /// Result of an instruction fetch.
 #[derive(Clone, Debug)]
@@ -52,6 +58,7 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
     let mut breakpoints = Vec::new();
     let mut open = vec![start];
     while let Some(mut offset) = open.pop() {
+        let mut padding = 0;
         loop {
             if found.contains_key(&offset) || kernel.index(offset as u32).is_some() {
                 break;
@@ -74,8 +81,9 @@ pub fn extend(kernel: &mut Kernel, start: i32, mut fetch: impl FnMut(i32) -> Fet
                 }
             };
             let decoded = uop(&instruction, offset as u32);
+            padding = if decoded.op == Op::Isa(Opcode::Illegal) { padding + 1 } else { 0 };
             let illegal = matches!(decoded.note.as_deref(), Some(Refusal::Illegal { .. }));
-            let ends = illegal || instruction.ends_thread();
+            let ends = illegal || instruction.ends_thread() || padding == MAX_PADDING;
             found.insert(offset, decoded);
             if instruction.breakpoint {
                 breakpoints.push(offset);
@@ -152,9 +160,7 @@ fn illegal(why: impl Into<Cow<'static, str>>) -> Refusal {
 pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
     let opcode = instruction.opcode;
     let uop = if opcode == Opcode::Illegal {
-        let code = instruction.illegal_code;
-        let why = format!("no operation of this generation has the opcode {code:#04x}");
-        Uop::illegal_opcode(offset, Refusal::illegal(why))
+        illegal_opcode(instruction.illegal_code, offset)
     } else {
         try_uop(instruction, offset).unwrap_or_else(|refusal| {
             let refusal = match refusal {
@@ -167,6 +173,18 @@ pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
         })
     };
     Uop { length: instruction.length() as u8, ..uop }
+}
+
+/// An opcode without an operation. The thread stops at opcodes that the manual's list names, because
+/// they are not unused. The list has 7 bits; bit 7 makes every opcode illegal (001:21683).
+fn illegal_opcode(code: u8, offset: u32) -> Uop {
+    match EuOpcode::from_bits(code.into()).name() {
+        Some(name) if (1..128).contains(&code) => {
+            let why = format!("{name} (opcode {code:#04x}) is not an operation of this generation");
+            Uop::refused(offset, Refusal::illegal(why))
+        }
+        _ => Uop { op: Op::Isa(Opcode::Illegal), ..Uop::nop(offset) },
+    }
 }
 
 fn try_uop(i: &Instruction, offset: u32) -> Decoded<Uop> {

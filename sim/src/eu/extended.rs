@@ -14,7 +14,7 @@ use super::operands::{
     Finish, Lanes, Operand, channels, finish_floats, finish_ints, float_type, floats, ints, map,
     set_flag, write,
 };
-use super::regions::{REGISTER, wrap};
+use super::regions::{GRF_BYTES, REGISTER, wrap};
 use super::soft::{Exact, Extension, Format, Rounding};
 use super::thread::Thread;
 use super::uop::{Dst, ExecType, MathFunction, Target, Type, Uop};
@@ -88,14 +88,24 @@ fn divide(thread: &mut Thread, u: &Uop, mask: u32, function: MathFunction) -> Do
                 return Err(illegal(u, "with a destination that is not a general register"));
             };
             finish_ints(thread, u, mask, &quotients);
-            let behind = (n * usize::from(stride)).next_multiple_of(REGISTER);
-            let target =
-                Target::File { offset: wrap((usize::from(offset) + behind) as i32), stride };
+            let target = remainder_target(offset, stride, n);
             let rest = Uop { dst: Dst { target, ..u.dst.clone() }, ..u.clone() };
             finish_ints(thread, &rest, mask, &remainders);
         }
     }
     Ok(())
+}
+
+/// Where the remainders of `channels` quotients go. The quotients are `stride` bytes apart, from
+/// byte `offset` of the file on. The remainders go to the registers after them.
+pub fn remainder_target(offset: u16, stride: u8, channels: usize) -> Target {
+    let step = usize::from(stride);
+    let quotients = (channels * step).next_multiple_of(REGISTER);
+    let first = wrap((usize::from(offset) + quotients) as i32);
+    if usize::from(first) + channels * step <= GRF_BYTES {
+        return Target::File { offset: first, stride };
+    }
+    Target::Table(Box::new(std::array::from_fn(|c| wrap((usize::from(first) + c * step) as i32))))
 }
 
 /// `invm` and `rsqtm`. For special operands: the final value, and the flag set. For others: an

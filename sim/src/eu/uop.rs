@@ -217,7 +217,7 @@ pub struct Uop {
     pub length: u8,
     /// Index of the uop that follows in memory.
     pub next: u32,
-    /// Why the instruction cannot be executed ([`Op::Refused`], [`Opcode::Illegal`]).
+    /// Why the instruction cannot be executed ([`Op::Refused`]).
     pub note: Option<Box<Refusal>>,
 }
 
@@ -258,11 +258,6 @@ impl Uop {
     /// An instruction that stops the thread when it is reached.
     pub fn refused(offset: u32, why: Refusal) -> Uop {
         Uop { op: Op::Refused, note: Some(Box::new(why)), ..Uop::nop(offset) }
-    }
-
-    /// An opcode without an operation.
-    pub fn illegal_opcode(offset: u32, why: Refusal) -> Uop {
-        Uop { op: Op::Isa(Opcode::Illegal), ..Uop::refused(offset, why) }
     }
 
     /// The error of an instruction that cannot be executed.

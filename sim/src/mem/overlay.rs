@@ -12,7 +12,7 @@ use super::fault::{Cause, PageFault};
 use super::frames::Slot;
 use super::page::{Page, PageMut};
 use super::physical::Memory;
-use super::space::{AddressSpace, Cached};
+use super::space::{AddressSpace, Cached, level_of};
 use super::{ADDRESS_MASK, PAGE};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -211,7 +211,8 @@ impl Overlay {
         let fault = |cause| space.fault(address, write, cause);
         let mapping = space.walk(address, |at| self.entry(mem, at)).map_err(fault)?;
         let frame = mapping.physical / PAGE;
-        let slot = mem.slot(frame).ok_or_else(|| fault(Cause::BadFrame(1)))?;
+        let bad = || fault(Cause::BadFrame(level_of(mapping.page)));
+        let slot = mem.slot(frame).ok_or_else(bad)?;
         let read_only = mapping.read_only.unwrap_or(0);
         let cached = Cached { page: address / PAGE, slot, record: self.record(frame), read_only };
         space.remember(cached);

@@ -398,9 +398,9 @@ impl AddressSpace {
         if slot != Slot::UNTOUCHED {
             return Ok(slot);
         }
-        let physical = self.translate(mem, address, true)?;
-        let bad = || self.fault(address, true, Cause::BadFrame(1));
-        mem.touch(physical / PAGE).ok_or_else(bad)?;
+        let mapping = self.mapping(mem, address)?;
+        let bad = || self.fault(address, true, Cause::BadFrame(level_of(mapping.page)));
+        mem.touch(mapping.physical / PAGE).ok_or_else(bad)?;
         self.fill(mem, address, true)
     }
 
@@ -510,7 +510,7 @@ const fn span(level: u8) -> u64 {
 }
 
 /// The level of an entry that maps `page` bytes.
-const fn level_of(page: u64) -> u8 {
+pub(super) const fn level_of(page: u64) -> u8 {
     if page >= span(2) { 2 } else { 1 }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::mem::overlay::Overlay;
 use crate::mem::space::AddressSpace;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -151,6 +152,36 @@ fn foreign_tables() {
     space.forget();
     assert_eq!(space.translate(&mem, 0x20_1234, true), Ok(aligned + 0x1234));
     assert_eq!(space.translate(&mem, 0x40_0000, false).unwrap_err().cause, Cause::BadFrame(2));
+}
+
+/// A page of 2 MiB of which no memory exists, and one of which the last frame has no room. The entry
+/// of level 2 is the one to blame, with and without an overlay.
+#[test]
+fn faults_of_large_pages_name_their_level() {
+    let mut mem = Memory::with_limit(3 * PAGE);
+    mem.install(2 << 20);
+    // A directory at 0x1000 (bit 7: a page of 2 MiB).
+    mem.write_physical(0x1000, &0x83u64.to_le_bytes()).unwrap();
+    mem.write_physical(0x1008, &0x20_0083u64.to_le_bytes()).unwrap();
+    let mut space = AddressSpace::with_roots3([0x1000, 0, 0, 0]);
+    let expected = |address, write| PageFault {
+        address,
+        write,
+        tables: Tables::ThreeLevels,
+        cause: Cause::BadFrame(2),
+    };
+    for address in [0x20_0000, 0x3f_fffc] {
+        let mut overlay = Overlay::default();
+        let mut vm = Vm::over(&mem, &mut overlay, &mut space);
+        assert_eq!(vm.read_u32(address), Err(expected(address, false)));
+        assert_eq!(vm.write_u32(address, 1), Err(expected(address, true)));
+        let mut vm = Vm::new(&mut mem, &mut space);
+        assert_eq!(vm.read_u32(address), Err(expected(address, false)));
+        assert_eq!(vm.write_u32(address, 1), Err(expected(address, true)));
+    }
+    mem.alloc(2).unwrap();
+    let mut vm = Vm::new(&mut mem, &mut space);
+    assert_eq!(vm.write_u32(0x1f_f004, 1), Err(expected(0x1f_f004, true)));
 }
 
 #[test]

@@ -144,17 +144,17 @@ impl Rule {
         let facing =
             matches!(self.swizzle, Swizzle::INPUTATTR_FACING | Swizzle::INPUTATTR_FACING_W);
         let slot = self.slot + usize::from(facing && about.back);
-        let component = match self.swizzle {
+        let source = match self.swizzle {
             Swizzle::INPUTATTR_W | Swizzle::INPUTATTR_FACING_W => 3,
             _ => component,
         };
-        let value =
-            |vertex: usize| f32::from_bits(dword(vertices[vertex], slot * SLOT + component));
+        let value = |vertex: usize| f32::from_bits(dword(vertices[vertex], slot * SLOT + source));
         let corner = about.corner.map(usize::from);
         if let Some(vertex) = if self.flat { Some(about.provoking) } else { corner } {
             return interpolate::constant(value(vertex));
         }
         let values = [0, 1, 2].map(value);
+        // The enables are those of the components of the attribute, not of its source (000:1125).
         if self.wrap[component] {
             interpolate::wrapped(values)
         } else {

@@ -99,6 +99,52 @@ proptest! {
         }
     }
 
+    /// Only the bytes that the mask includes are written and counted. Oracle: the positions of the
+    /// bits in byte masks (one for each byte of a row) and pixel masks (2d p.295).
+    #[test]
+    fn masked_media_blocks(
+        mask in any::<u32>(), pixels in any::<bool>(), x in -8i64..24, y in -3i64..8, height in 1u32..=8,
+    ) {
+        let (mut mem, mut space) = machine();
+        let mut vm = Vm::new(&mut mem, &mut space);
+        let surface = Surface {
+            kind: SurfaceKind::Image,
+            base: BASE,
+            width: 10,
+            height: 7,
+            pitch: 512,
+            tile_mode: TileMode::Linear,
+            element_bytes: 1,
+            format: SurfaceFormat::R8_UNORM,
+            ..Surface::default()
+        };
+        let boundary = RenderSurfaceStateMediaBoundaryPixelMode::NORMAL_MODE;
+        let bound = Bound { surface, boundary };
+        let height = if pixels { 4 } else { height };
+        let block = Block { x: 4 * x, y, width: 32, height };
+        let data = vec![1; block.bytes()];
+        let kind = if pixels { BlockMask::Pixels(mask) } else { BlockMask::Bytes(mask) };
+        let lines = Lines::new(&bound, None);
+        let written = write_block(&mut vm, &bound, &lines, &block, kind, &data).unwrap();
+        let mut expected = vec![0; 8 * 512];
+        for (row, column) in (0..height).flat_map(|row| (0..32).map(move |column| (row, column))) {
+            // Bits 3:0 are the 4 x 4 pixels on the left. Each group of four bits is a 2 x 2 square.
+            let squares = [[0u32, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]];
+            let bit = match pixels {
+                true => squares[row as usize][column as usize / 4 % 4] + column / 16 * 16,
+                false => column,
+            };
+            let (x, y) = (block.x + i64::from(column), y + i64::from(row));
+            if mask >> bit & 1 == 1 && (0..40).contains(&x) && (0..7).contains(&y) {
+                expected[y as usize * 512 + x as usize] = 1;
+            }
+        }
+        let mut found = vec![0; expected.len()];
+        vm.read(BASE, &mut found).unwrap();
+        prop_assert_eq!(&found, &expected);
+        prop_assert_eq!(written, expected.iter().map(|byte| u64::from(*byte)).sum::<u64>());
+    }
+
     /// Random kernels that a walker starts end normally or with a fault, without a panic.
     #[test]
     fn random_kernels(

@@ -1,11 +1,12 @@
 //! Machine registers, exceptions, messages, notifications, and the manuals' examples of jumps.
 //! Oracle: the text of the manuals, as named at each test.
 
-use crate::eu::support::{END, IP_BASE, assemble, play, read, session};
+use crate::eu::support::{END, IP_BASE, LIMIT, World, assemble, play, read, session};
 use genxml_core::U;
+use genxml_eu::gen8::eu::{EuInstructionHeader, EuOpcode};
 use genxml_eu::gen8::eu_registers::{ControlRegister, ThreadDependencyRegister};
 use genxml_sim::Fault;
-use genxml_sim::eu::debug::{Alone, Executed, Halt};
+use genxml_sim::eu::debug::{Alone, Executed, Halt, Location};
 use genxml_sim::eu::regions::{A0, CR0, DBG0, FLAGS, N0, SR0, TDR0};
 use genxml_sim::eu::{Launch, Stop, Thread};
 use genxml_sim::machine::fault::Exception;
@@ -113,12 +114,35 @@ fn jump_table() {
     }
 }
 
-/// Oracle: 001:21868-21872: a jmpi to its own address is an endless loop.
+/// Oracle: 001:21868-21872: a jmpi by -16, or by -8 if it is compacted, is an endless loop at that
+/// jmpi. The two instructions before it are executed once, the end after it never.
 #[test]
 fn compact_jump_to_itself() {
-    let text = "mov (1|M0) r10.0<1>:ud r11.0<0;1,0>:ud\nself: (W) jmpi self\n";
-    let (thread, halt) = play(&assemble(text).bytes, &all(), |_| {}).unwrap();
-    assert_eq!((halt, thread.active()), (Halt::Limit, u32::MAX));
+    for (option, length) in [("", 16), (" {Compacted}", 8)] {
+        let text = format!(
+            "add (1|M0) r10.0<1>:ud r10.0<0;1,0>:ud 1:ud
+             add (1|M0) r10.0<1>:ud r10.0<0;1,0>:ud 1:ud
+             self: (W) jmpi self{option}
+             {END}"
+        );
+        let assembly = assemble(&text);
+        let (bytes, dwords) = (&assembly.bytes, assembly.dwords());
+        assert_eq!(bytes.len(), 32 + length + 16);
+        // Source 1, the last dword of the native form, is the index.
+        let jump = match length {
+            8 => genxml_eu::expand(u64::from_le_bytes(bytes[32..40].try_into().unwrap())).unwrap(),
+            _ => dwords[8..12].try_into().unwrap(),
+        };
+        assert_eq!(jump[3] as i32, -(length as i32));
+        let (thread, halt) = play(bytes, &all(), |_| {}).unwrap();
+        assert_eq!((halt, thread.active()), (Halt::Limit, u32::MAX));
+        assert_eq!((thread.executed(), dword(&thread, 10)), (LIMIT, 2));
+        let mut session = session(bytes, &all());
+        for executed in 3..9 {
+            session.run(&mut Alone::default(), executed, &mut ()).unwrap();
+            assert_eq!(session.position(), 32);
+        }
+    }
 }
 
 /// Oracle: 003:14500-14540, example 15-5: if, else if, else with two endifs.
@@ -496,7 +520,6 @@ fn exceptions_without_a_routine() {
     let raise = "nop\n(W) or (1|M0) cr0.1<1>:ud cr0.1<0;1,0>:ud 0x20000000:ud\n";
     assert_eq!(name(raise, SOFTWARE), Some((Exception::Software, 16)));
     assert_eq!(name("illegal\n", ILLEGAL), Some((Exception::IllegalOpcode, 0)));
-    assert_eq!(name("illegal\n", SOFTWARE), None);
     let breakpoint = "nop\nmov (8|M0) r10.0<1>:ud 1:ud {Breakpoint}\n";
     assert_eq!(name(breakpoint, BREAKPOINT), Some((Exception::Breakpoint, 16)));
     // Disabled exceptions only set their status (004:3110).
@@ -509,6 +532,69 @@ fn exceptions_without_a_routine() {
         fault.to_string().contains("kernel at 0x0000_0000_0000 +0x0: illegal opcode, and"),
         "{fault}"
     );
+}
+
+/// While its exception is disabled, an illegal opcode sets its status and works as `nop`. So does
+/// any unused opcode, also with bit 7. Oracle: 003:9342-9346, 001:21677-21700.
+#[test]
+fn disabled_illegal_opcodes_are_nops() {
+    // 0x01 with bit 7 is a `mov` without it. 0x7d is unused.
+    for (opcode, bit_7, compact) in [
+        (0x00, false, false),
+        (0x7d, false, false),
+        (0x01, true, false),
+        (0x7f, true, false),
+        (0x00, false, true),
+        (0x7d, false, true),
+    ] {
+        let mut header = EuInstructionHeader {
+            opcode: EuOpcode::from_bits(opcode),
+            undefined_operation: bit_7,
+            ..EuInstructionHeader::new()
+        };
+        header.control.controls_b.cmpt_ctrl = compact;
+        let mut bytes = bytemuck::bytes_of(&header.pack()[0]).to_vec();
+        bytes.resize(if compact { 8 } else { 16 }, 0);
+        bytes.extend(assemble(&format!("mov (8|M0) r10.0<1>:ud 7:ud\n{END}")).bytes);
+        let what = format!("opcode {opcode:#x} {bit_7} {compact}");
+        let (thread, halt) = play(&bytes, &Launch { exceptions: SOFTWARE, ..all() }, |_| {})
+            .unwrap_or_else(|fault| panic!("{what}: {fault}"));
+        assert_eq!((halt, thread.regs.dwords(320)), (Halt::End, [7; 8]), "{what}");
+        assert_eq!(thread.executed(), 3, "{what}");
+        let control = control(&thread);
+        assert!(control.illegal_opcode_status && !control.master_exception_state, "{what}");
+        let fault = play(&bytes, &Launch { exceptions: ILLEGAL, ..all() }, |_| {}).err();
+        assert!(
+            matches!(fault, Some(Fault::Exception { exception: Exception::IllegalOpcode, .. })),
+            "{what}: {fault:?}"
+        );
+    }
+}
+
+/// A thread that runs into zeros ends: with its budget, at the end of the code, or at the limit for
+/// the length of a kernel. Oracle: 16 bytes for each instruction.
+#[test]
+fn threads_in_zeros() {
+    let zeros = vec![0; 3 << 20];
+    let mut long = session(&zeros, &all());
+    let fault = long.run(&mut World { steps: 5000 }, u64::MAX, &mut ()).unwrap_err();
+    assert!(matches!(fault, Fault::Hang { .. }), "{fault}");
+    let mut short = session(&zeros, &all());
+    assert_eq!(short.run(&mut Alone::default(), 1000, &mut ()).unwrap(), Halt::Limit);
+    assert_eq!((short.thread.executed(), short.position()), (1000, 16_000));
+    let code = &zeros[..1 << 20];
+    for (code, says, ip) in [
+        (code, "the code ends before this instruction", 1 << 20),
+        (&zeros, "a kernel of more than 131,072 instructions", 131_072 * 16),
+    ] {
+        let fault = play(code, &all(), |_| {}).err().unwrap();
+        assert!(fault.to_string().contains(says), "{fault}");
+        let at = match &fault {
+            Fault::IllegalInstruction { at, .. } | Fault::Unimplemented { at, .. } => at,
+            _ => panic!("{fault}"),
+        };
+        assert_eq!(at.thread.map(|thread| thread.ip), Some(ip));
+    }
 }
 
 /// The system routine of 003:9420-9609 without its messages: accumulators off, flags saved, the
@@ -599,13 +685,8 @@ fn application_pointer() {
     ] {
         let (bytes, system_routine) = with_routine(&format!("nop\n{raise}"), keep);
         let launch = Launch { exceptions, system_routine, ..all() };
-        let result = play(&bytes, &launch, |_| {});
-        // The routine has disabled all exceptions and returns to the illegal opcode. Now the opcode
-        // ends the thread with a fault.
-        let Ok((thread, halt)) = result else {
-            assert_eq!(exceptions, ILLEGAL, "{:?}", result.err());
-            continue;
-        };
+        // The routine disables all exceptions, so the thread does not enter it again.
+        let (thread, halt) = play(&bytes, &launch, |_| {}).unwrap();
         assert_eq!((halt, dword(&thread, 20)), (Halt::End, IP_BASE + back), "{raise}");
         assert_eq!(thread.regs.u32(32 * 20 + 4) >> 31, 1, "not in the exception state");
     }
@@ -702,4 +783,38 @@ fn sessions() {
     assert_eq!(seen[1], (16, 0x0f, "f0.0=0x4".into()));
     assert_eq!(seen[2], (32, 0x04, "r10.4=0x8".into()));
     assert_eq!(seen.len(), 4);
+}
+
+/// A watcher sees quotients and remainders where the division writes them: the remainders are in
+/// the registers after the quotients (003:5958-5971). Oracle: 100 / 7 and the registers.
+#[test]
+fn watched_remainders() {
+    for (size, stride, after) in [(8, 1, 1), (4, 1, 1), (8, 2, 2), (16, 1, 2)] {
+        let text = format!(
+            "mov ({size}|M0) r10.0<{stride}>:ud 100:ud
+             mov ({size}|M0) r14.0<{stride}>:ud 7:ud
+             math.idiv ({size}|M0) r20.0<{stride}>:ud r10.0{region}:ud r14.0{region}:ud
+             {END}",
+            region = format_args!("<{};{size},{stride}>", size * stride),
+        );
+        let bytes = assemble(&text).bytes;
+        let mut session = session(&bytes, &all());
+        let mut seen = Vec::new();
+        let mut watch = |executed: &Executed<'_>| {
+            if executed.offset == 32 {
+                seen.extend(executed.writes.iter().map(|w| (w.location, w.channel, w.bits)));
+            }
+        };
+        session.run(&mut Alone::default(), 9, &mut watch).unwrap();
+        let at = |first: usize, c: usize| (32 * first + 4 * stride * c) as u16;
+        let of = |first: usize, bits| {
+            (0..size).map(move |c| (Location::File(at(first, c)), Some(c as u8), bits))
+        };
+        let expected: Vec<_> = of(20, 14).chain(of(20 + after, 2)).collect();
+        assert_eq!(seen, expected, "{size} {stride}");
+        for (location, _, bits) in expected {
+            let Location::File(at) = location else { panic!("{location:?}") };
+            assert_eq!(u64::from(session.thread.regs.u32(at.into())), bits, "{size} {stride}");
+        }
+    }
 }

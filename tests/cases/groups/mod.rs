@@ -11,6 +11,7 @@ use genxml::eu;
 use genxml::gen8::state::InterfaceDescriptorData;
 use genxml_cases::{Compute, Model, raw_buffer};
 use genxml_sim::Fault;
+use genxml_sim::machine::fault::Exception;
 
 const DATA: u64 = 0x40_0000;
 
@@ -160,4 +161,56 @@ fn an_endless_loop() {
     let eu = at.thread.unwrap();
     assert!(matches!(eu.ip, 0x10 | 0x20), "{fault}");
     assert_eq!(eu.kernel, genxml_cases::KERNELS);
+}
+
+/// Zeros between the parts of a kernel are illegal opcodes, which work as `nop` while their
+/// exception is disabled (003:9342). One part has less than a page of zeros after it, another more.
+#[test]
+fn zeros_between_parts() {
+    const FIRST: &[u32] = &eu! {
+        (W) mov (8|M0)   r126.0<1>:ud  0:ud
+        (W) mov (8|M0)   r127.0<1>:ud  7:ud
+    };
+    const SECOND: &[u32] = &eu! {
+        (W) send (8|M0)  null  r126  0xA  0x040a0200
+    };
+    const LAST: &[u32] = &eu! {
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let mut kernel = FIRST.to_vec();
+    kernel.resize(64, 0);
+    kernel.extend(SECOND);
+    kernel.resize(4096, 0);
+    kernel.extend(LAST);
+    let mut compute = group(&kernel, 1, Vec::new());
+    let mut model = Model::new();
+    model.map(DATA, 4096);
+    compute.run(&mut model).unwrap();
+    assert_eq!(model.get(DATA, 10), [7, 7, 7, 7, 7, 7, 7, 7, 0, 0]);
+    // With the exception enabled, the first of the zeros raises it.
+    compute.descriptor.illegal_opcode_exception_enable = true;
+    let fault = compute.run(&mut model).unwrap_err();
+    let Fault::Exception { exception: Exception::IllegalOpcode, at } = &fault else {
+        panic!("{fault}")
+    };
+    assert_eq!(at.thread.unwrap().ip as usize, 4 * FIRST.len());
+}
+
+/// A thread that runs into the zeros after its kernel ends at the end of the mapped memory, or with
+/// the work limit.
+#[test]
+fn a_thread_in_zeros() {
+    const KERNEL: &[u32] = &eu! {
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+    };
+    let mut model = Model::new();
+    let fault = Compute::new(KERNEL).run(&mut model).unwrap_err();
+    let Fault::IllegalInstruction { at, .. } = &fault else { panic!("{fault}") };
+    // The instruction memory of the model has 64 KiB.
+    assert_eq!((at.packet, at.thread.unwrap().ip), ("GPGPU_WALKER", 64 << 10), "{fault}");
+    assert!(fault.to_string().contains("instruction fetch"), "{fault}");
+    model.gpu.set_work_limit(16_000);
+    let fault = Compute::new(KERNEL).run(&mut model).unwrap_err();
+    assert!(matches!(fault, Fault::Hang { .. }), "{fault}");
 }

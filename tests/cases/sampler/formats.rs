@@ -19,7 +19,7 @@ use genxml_cases::paper::Tiling;
 use genxml_cases::{Model, Random, packets, u};
 use genxml_core::MinusOne;
 use genxml_sim::surface::Codec;
-use genxml_sim::surface::format::{Class, block};
+use genxml_sim::surface::format::{Class, Numeric, block};
 
 /// A linear surface at `SURFACE` with `pitch` bytes per row.
 fn surface(format: SurfaceFormat, [width, height]: [u64; 2], pitch: u64) -> RenderSurfaceState {
@@ -41,6 +41,11 @@ fn centres(random: &mut Random, size: [u32; 2]) -> ([[u32; 16]; 2], Vec<[u32; 16
     let texels = size.map(|extent| [0; 16].map(|_| random.below(extent.into()) as u32));
     let place = |n: usize| texels[n].map(|texel| ((texel as f32 + 0.5) / size[n] as f32).to_bits());
     (texels, vec![place(0), place(1)])
+}
+
+/// The bits of a float, with the fraction and the exponent of a subnormal number cleared.
+fn flushed(bits: u32) -> u32 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
 /// Every element and block format, by ld and by sample.
@@ -67,8 +72,8 @@ fn every_format() {
         let (texels, coordinates) = centres(&mut random, size);
         let sample = Send::new(Type::SAMPLE, Mode::SIMD16, coordinates);
         let load = Send::new(Type::LD, Mode::SIMD16, vec![texels[0], [0; 16], texels[1]]);
-        let mut answers = vec![load.colors(&mut model, &state, &SamplerState::new())];
-        answers.push(sample.colors(&mut model, &state, &sampler(false)));
+        let loaded = load.colors(&mut model, &state, &SamplerState::new());
+        let sampled = sample.colors(&mut model, &state, &sampler(false));
         for lane in 0..16 {
             let (x, y) = (texels[0][lane], texels[1][lane]);
             let at = (y / down) as usize * pitch + (x / across) as usize * bytes;
@@ -77,9 +82,12 @@ fn every_format() {
                 true => block::decode_texel(description, element, x % across, y % down).unwrap(),
                 false => codec.decode_one(element),
             };
-            for answer in &answers {
-                assert_eq!(answer[lane], expected, "{} ({x}, {y})", description.name);
-            }
+            assert_eq!(loaded[lane], expected, "{} ({x}, {y})", description.name);
+            let flushed = match description.numeric {
+                Numeric::Float => expected.map(flushed),
+                Numeric::Uint | Numeric::Sint => expected,
+            };
+            assert_eq!(sampled[lane], flushed, "{} ({x}, {y})", description.name);
         }
     }
     assert!(tried > 190, "{tried}");
@@ -351,4 +359,79 @@ fn dx9() {
     let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![[1.5f32.to_bits(); 16]]);
     let found = send.colors(&mut model, &state, &dx9)[0];
     assert_eq!(found, [0xff, 0x66, 0x33, 0].map(unorm));
+}
+
+/// Samples and gathers replace subnormal 32-bit floats by zeros of the same sign. ld returns the
+/// bits of memory. Oracle: the definition of a subnormal number, by bits.
+#[test]
+fn subnormals() {
+    let mut model = model();
+    let state = surface(SurfaceFormat::R32_FLOAT, [2, 1], 8);
+    // Both texels by nearest filter, then the mean of them.
+    let u = [0.25f32, 0.75, 0.5].map(f32::to_bits);
+    let u: [u32; 16] = std::array::from_fn(|lane| u[lane % 3]);
+    let column: [u32; 16] = std::array::from_fn(|lane| lane as u32 % 2);
+    let zero = [0; 16];
+    let one_half = [0.5f32.to_bits(); 16];
+    let least = f32::MIN_POSITIVE.to_bits();
+    for (texels, mean) in [
+        // Two subnormal texels, with both signs.
+        ([0x0040_0000, 0x807f_ffff], 0),
+        // The mean of the least normal number and 0 is subnormal.
+        ([least, 0], 0),
+        ([least | 1 << 31, 1 << 31], 1 << 31),
+        // The subnormal texel counts as 0.
+        ([0x3f80_0000, 0x007f_ffff], 0x3f00_0000),
+    ] {
+        model.put(SURFACE, &texels);
+        let expected = texels.map(flushed);
+        for simd in [Mode::SIMD8, Mode::SIMD16] {
+            for (kind, parameters) in [
+                (Type::SAMPLE, vec![u, zero]),
+                (Type::SAMPLE_B, vec![zero, u, zero]),
+                (Type::SAMPLE_L, vec![zero, u, zero]),
+                (Type::SAMPLE_D, vec![u, zero, zero, zero, zero, zero]),
+            ] {
+                if kind == Type::SAMPLE_D && simd == Mode::SIMD16 {
+                    continue;
+                }
+                let send = Send::new(kind, simd, parameters);
+                let nearest = send.colors(&mut model, &state, &sampler(false));
+                let linear = send.colors(&mut model, &state, &sampler(true));
+                for lane in (0..nearest.len()).filter(|lane| lane % 3 < 2) {
+                    assert_eq!(nearest[lane][0], expected[lane % 3], "{kind:?} {lane}");
+                }
+                for lane in (2..linear.len()).step_by(3) {
+                    assert_eq!(linear[lane][0], mean, "{kind:?} {lane}");
+                }
+            }
+            let gather = Send::new(Type::GATHER4, simd, vec![one_half, zero]);
+            let [left, right] = expected;
+            for found in gather.colors(&mut model, &state, &sampler(false)) {
+                assert_eq!(found, [left, right, right, left]);
+            }
+            let load = Send::new(Type::LD, simd, vec![column, zero, zero]);
+            let found = load.colors(&mut model, &state, &SamplerState::new());
+            for (lane, found) in found.into_iter().enumerate() {
+                assert_eq!(found[0], texels[lane % 2], "ld {lane}");
+            }
+        }
+    }
+}
+
+/// The subnormal numbers of halves are normal in 32 bits, and samples keep them.
+#[test]
+fn subnormal_halves() {
+    let mut model = model();
+    // 1 and 1023 units of 2^-24 (004:1121: 5 bits of exponent, 10 of fraction).
+    model.put(SURFACE, &[0x83ff_0001]);
+    let state = surface(SurfaceFormat::R16_FLOAT, [2, 1], 4);
+    let unit = 1.0 / f64::from(1 << 24);
+    let u = std::array::from_fn(|lane| [0.25f32, 0.75][lane % 2].to_bits());
+    let send = Send::new(Type::SAMPLE, Mode::SIMD8, vec![u, [0; 16]]);
+    let found = send.colors(&mut model, &state, &sampler(false));
+    for (lane, found) in found.into_iter().enumerate() {
+        let expected = [unit, -1023.0 * unit][lane % 2] as f32;
+        assert_eq!(found[0], expected.to_bits(), "lane {lane}");
+    }
 }

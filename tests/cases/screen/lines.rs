@@ -120,29 +120,66 @@ fn wide_lines() {
     );
 }
 
-/// The pattern continues from line to line within a strip. It restarts at each line of a list.
+/// Bit 0 of the pattern is at the start of the line (OpenGL 2.1, 3.4.2; drivers pass OpenGL's
+/// pattern unchanged). The pattern continues from line to line within a strip. It restarts at each
+/// line of a list.
 #[test]
 fn line_stipple() {
-    let draw = |code, places: &[(f32, f32, u32)], pattern: u64, repeat: u64| {
-        let mut scene = scene([16, 2], code, places);
+    let packet = |pattern: u64, repeat: u64| ThreeDStateLineStipple {
+        line_stipple_pattern: u(pattern),
+        line_stipple_repeat_count: u(repeat),
+        line_stipple_inverse_repeat_count: UFix::from_bits((1 << 16) / repeat),
+        ..ThreeDStateLineStipple::new()
+    };
+    let draw = |code, places: &[(f32, f32, u32)], stipple: ThreeDStateLineStipple| {
+        let mut scene = scene([40, 24], code, places);
         scene.wm.line_stipple_enable = true;
-        let stipple = ThreeDStateLineStipple {
-            line_stipple_pattern: u(pattern),
-            line_stipple_repeat_count: u(repeat),
-            line_stipple_inverse_repeat_count: UFix::from_bits((1 << 16) / repeat),
-            ..ThreeDStateLineStipple::new()
-        };
         push(&mut scene.more, &stipple);
         scene.art()
     };
-    let whole = [(0.5, 0.5, 1), (16.5, 0.5, 1)];
-    assert_eq!(draw(Code::_3DPRIM_LINELIST, &whole, 0xbbbb, 1)[0], "11.111.111.111.1");
-    assert_eq!(draw(Code::_3DPRIM_LINELIST, &whole, 0x000b, 1)[0], "11.1............");
-    assert_eq!(draw(Code::_3DPRIM_LINELIST, &whole, 0x000b, 3)[0], "111111...111....");
-    let two = [(0.5, 0.5, 1), (3.5, 0.5, 1), (16.5, 0.5, 1)];
-    assert_eq!(draw(Code::_3DPRIM_LINESTRIP, &two, 0xbbbb, 1)[0], "11.111.111.111.1");
-    let list = [(0.5, 0.5, 1), (3.5, 0.5, 1), (3.5, 0.5, 1), (16.5, 0.5, 1)];
-    assert_eq!(draw(Code::_3DPRIM_LINELIST, &list, 0xbbbb, 1)[0], "11.11.111.111.11");
+    // OpenGL's rule: pixel s of a line is drawn if bit (s / repeat) % 16 is set.
+    let drawn =
+        |s: u32, pattern: u64, repeat: u64| pattern >> (u64::from(s) / repeat % 16) & 1 == 1;
+    let text = |all: &mut dyn Iterator<Item = bool>| -> String {
+        all.map(|one| if one { '1' } else { '.' }).collect()
+    };
+    // No pattern is symmetric.
+    for (pattern, repeat) in [(0xbbbb, 1), (0x000b, 1), (0x000b, 3), (0x8016, 1), (0x8016, 2)] {
+        let packet = packet(pattern, repeat);
+        // Lines to the right and downwards, longer than the pattern.
+        let whole = [(0.5, 0.5, 1), (40.5, 0.5, 1)];
+        let found = draw(Code::_3DPRIM_LINELIST, &whole, packet);
+        let expected = text(&mut (0..40).map(|s| drawn(s, pattern, repeat)));
+        assert_eq!(found[0], expected, "{pattern:#x} {repeat}");
+        assert!(found[1..].iter().all(|row| !row.contains('1')));
+        let down = [(3.5, 0.5, 1), (3.5, 24.5, 1)];
+        let found = draw(Code::_3DPRIM_LINELIST, &down, packet);
+        let column = text(&mut found.iter().map(|row| row.as_bytes()[3] == b'1'));
+        assert_eq!(column, text(&mut (0..24).map(|s| drawn(s, pattern, repeat))));
+        // Three lines of 3, 18 and 19 pixels, as a strip and as a list.
+        let [a, b, c, d] = [0.5, 3.5, 21.5, 40.5].map(|x| (x, 0.5, 1));
+        assert_eq!(draw(Code::_3DPRIM_LINESTRIP, &[a, b, c, d], packet)[0], expected);
+        let starts = (0..40).map(|x| {
+            x - if x < 3 {
+                0
+            } else if x < 21 {
+                3
+            } else {
+                21
+            }
+        });
+        let list = text(&mut starts.map(|s| drawn(s, pattern, repeat)));
+        assert_eq!(draw(Code::_3DPRIM_LINELIST, &[a, b, b, c, c, d], packet)[0], list);
+    }
+    // The counters of a restored context: the second pixel of bit 2 comes first (2a p.139).
+    let restored = ThreeDStateLineStipple {
+        modify_enable_current_repeat_counter_current_stipple_index: true,
+        current_stipple_index: u(2),
+        current_repeat_counter: u(2),
+        ..packet(0x8016, 3)
+    };
+    let found = draw(Code::_3DPRIM_LINESTRIP, &[(0.5, 0.5, 1), (40.5, 0.5, 1)], restored);
+    assert_eq!(found[0], text(&mut (7..47).map(|s| drawn(s, 0x8016, 3))));
 }
 
 #[test]

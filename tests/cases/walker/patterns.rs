@@ -9,7 +9,8 @@ use genxml::eu;
 use genxml::gen8::media::{MediaObjectWalker, MediaObjectWalkerGroupIdLoopSelect as GroupLoop};
 use genxml::gen8::state::InterfaceDescriptorData;
 use genxml::gen8::thread_payloads::MediaThreadPayloadHeader;
-use genxml_cases::{Media, Model, push, u};
+use genxml_cases::media::INDIRECT;
+use genxml_cases::{Media, Model, at, push, u};
 use genxml_sim::Fault;
 
 /// Ends at once.
@@ -233,24 +234,38 @@ fn colors_counts_and_cut_blocks() {
     assert!(matches!(&fault, Fault::BadPacket { field: "Global Inner Loop Unit", .. }), "{fault}");
 }
 
-/// A walker has at most 63 registers of inline and indirect data (2a p.501).
+/// Each thread of a walk gets the inline data, then the indirect data, which starts at a new
+/// register. A walker has at most 63 registers of both (2a p.501).
 #[test]
 fn data_of_walkers() {
-    let data = vec![u(7); 504];
-    let run = |inline: usize, indirect: u64| {
+    let inline: Vec<_> = (0..504).map(|n| u(0x1000 + n)).collect();
+    let run = |dwords: usize, indirect: u64| {
         let walker = MediaObjectWalker {
             local_inner_loop_unit_x: s(1),
             local_outer_loop_stride_y: s(1),
-            inline_data: data[..inline].into(),
+            inline_data: inline[..dwords].into(),
             indirect_data_length: u(indirect),
-            ..whole(1, 1)
+            indirect_data_start_address: at(64),
+            ..whole(2, 1)
         };
-        walk(&walker)
+        let mut model = Model::new();
+        model.put(INDIRECT + 64, &(0..504).map(|n| 0x2000 + n).collect::<Vec<u32>>());
+        let mut batch = Media::new(END).state(&mut model);
+        push(&mut batch, &walker);
+        model.payloads(&batch)
     };
-    assert_eq!(run(504, 0).unwrap().len(), 1);
-    assert_eq!(run(496, 32).unwrap().len(), 1);
-    for (inline, indirect) in [(504, 32), (497, 32), (16, 32 * 62)] {
-        let fault = run(inline, indirect).unwrap_err();
+    for (dwords, indirect) in [(504usize, 0), (496, 32), (11, 96), (0, 32 * 62)] {
+        let mut expected: Vec<u32> = (0..dwords as u32).map(|n| 0x1000 + n).collect();
+        expected.resize(dwords.next_multiple_of(8), 0);
+        expected.extend((0..indirect as u32 / 4).map(|n| 0x2000 + n));
+        let payloads = run(dwords, indirect).unwrap();
+        assert_eq!(payloads.len(), 2);
+        for payload in payloads {
+            assert_eq!(payload[8..], expected, "{dwords} dwords, {indirect} bytes");
+        }
+    }
+    for (dwords, indirect) in [(504, 32), (497, 32), (16, 32 * 62)] {
+        let fault = run(dwords, indirect).unwrap_err();
         assert!(
             matches!(&fault, Fault::BadPacket { field: "Indirect Data Length", .. }),
             "{fault}"

@@ -192,7 +192,7 @@ fn each_run(
 }
 
 /// Writes the bytes of a block that `mask` includes. Bytes outside of the surface are dropped.
-/// Returns the number of bytes inside the surface, including those that `mask` excludes.
+/// Returns the number of bytes written.
 ///
 /// # Errors
 /// [`PageFault`] of the surface's memory.
@@ -213,16 +213,17 @@ pub fn write_block(
         let Some(line) = lines.inside(block.y + row as i64) else { continue };
         each_run(bound, line, block.x, inside.clone(), |address, columns| {
             if mask == BlockMask::All {
+                written += columns.len() as u64;
                 return vm.write(address, &data[columns]);
             }
             for (n, column) in columns.enumerate() {
                 if mask.contains(column as u32, row as u32) {
                     vm.write_u8(address.wrapping_add(n as u64), data[column])?;
+                    written += 1;
                 }
             }
             Ok(())
         })?;
-        written += (inside.end - inside.start) as u64;
     }
     Ok(written)
 }

@@ -39,7 +39,7 @@ pub fn gather(
     let level = view.chooser.first();
     let place = view.place(level);
     let select = view.surface.select[request.channel];
-    let mut texels = Texels::new(view, vm);
+    let mut texels = Texels::flushing(view, vm);
     for (group, mask) in request.active_groups() {
         let coordinates = Coordinates::read(request, registers, view, group);
         let references = request.floats(registers, Parameter::Ref, group);

@@ -7,7 +7,7 @@ use super::mono;
 use super::payload::{GROUP, LodFrom, Parameter, Reduce, Request, Sample};
 use super::point::{Coordinates, Point};
 use super::state::MapFilter;
-use super::texels::{Pages, Texels};
+use super::texels::{self, Pages, Texels};
 use super::view::View;
 use crate::eu::regions::Registers;
 use crate::mem::{PageFault, Vm};
@@ -63,7 +63,7 @@ pub fn sample(
         }
         return Ok(done);
     }
-    let mut texels = Texels::new(view, vm);
+    let mut texels = Texels::flushing(view, vm);
     for (group, mask) in request.active_groups() {
         let coordinates = Coordinates::read(request, registers, view, group);
         let on_face = sample.lod == LodFrom::Derivatives;
@@ -87,6 +87,10 @@ pub fn sample(
             }
         }
         lanes.run(&mut texels)?;
+        if view.flushes {
+            // The mean of normal numbers can be subnormal.
+            texels::flush(&mut lanes.values);
+        }
         let mut channels = [[0; GROUP]; 4];
         for (lane, value) in lanes.values.iter().enumerate() {
             let value = view.selected(value);

@@ -60,9 +60,22 @@ impl<'v, 'a> Pages<'v, 'a> {
     }
 }
 
+/// Replaces subnormal numbers by zeros of the same sign
+/// ([`SAMPLES_FLUSH_SUBNORMALS`](crate::assumptions::SAMPLES_FLUSH_SUBNORMALS)).
+#[inline]
+pub fn flush(values: &mut [Value]) {
+    for channel in values.as_flattened_mut() {
+        if f32::from_bits(*channel).is_subnormal() {
+            *channel &= 1 << 31;
+        }
+    }
+}
+
 /// A group of texels of a view.
 pub struct Texels<'v, 'a> {
     view: &'v View,
+    /// True if subnormal numbers become zeros of the same sign.
+    flushes: bool,
     pages: Pages<'v, 'a>,
     /// Number of texels in the group.
     count: usize,
@@ -80,11 +93,12 @@ pub struct Texels<'v, 'a> {
 }
 
 impl<'v, 'a> Texels<'v, 'a> {
-    /// An empty group.
+    /// An empty group. Its texels keep subnormal numbers.
     #[inline]
     pub fn new(view: &'v View, vm: &'v Vm<'a>) -> Self {
         Texels {
             view,
+            flushes: false,
             pages: Pages::new(vm),
             count: 0,
             addresses: [0; GROUP],
@@ -94,6 +108,12 @@ impl<'v, 'a> Texels<'v, 'a> {
             bytes: 0,
             block: None,
         }
+    }
+
+    /// An empty group for samples and gathers. Subnormal numbers become zeros if the view says so.
+    #[inline]
+    pub fn flushing(view: &'v View, vm: &'v Vm<'a>) -> Self {
+        Texels { flushes: view.flushes, ..Texels::new(view, vm) }
     }
 
     /// Empties the group.
@@ -336,6 +356,9 @@ impl<'v, 'a> Texels<'v, 'a> {
         while border != 0 {
             self.values[border.trailing_zeros() as usize] = view.border;
             border &= border - 1;
+        }
+        if self.flushes {
+            flush(&mut self.values[..self.count]);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::fast_path::FastPath;
 use super::key::Key;
 use super::lod::Chooser;
 use super::state::{MapFilter, Sampler, Wrap};
+use crate::assumptions::SAMPLES_FLUSH_SUBNORMALS;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
@@ -104,6 +105,9 @@ pub struct View {
     pub fast_path: Option<FastPath>,
     /// True if the reference of a comparison is clamped to the range from 0 to 1.
     pub clamps_reference: bool,
+    /// True if samples and gathers replace subnormal numbers by zeros. Floats of less than 32 bits
+    /// have no subnormal number that is subnormal in 32 bits too.
+    pub flushes: bool,
 }
 
 /// Inputs of a view in addition to surface and sampler.
@@ -208,6 +212,10 @@ impl View {
             clamps_reference: list
                 .first()
                 .is_some_and(|channel| channel.encoding == Encoding::Unorm),
+            flushes: SAMPLES_FLUSH_SUBNORMALS
+                && list
+                    .iter()
+                    .any(|channel| channel.encoding == Encoding::Float && channel.bits >= 32),
         }
     }
 
@@ -303,6 +311,7 @@ impl View {
         let reference = match self.clamps_reference {
             true if reference > 0.0 => reference.min(1.0),
             true => 0.0,
+            false if self.flushes && reference.is_subnormal() => 0.0,
             false => reference,
         };
         let holds = match self.sampler.shadow {
