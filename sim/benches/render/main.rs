@@ -5,7 +5,8 @@
 //! * `mesh`: 10,082 triangles on 1024 x 768 pixels, with a vertex shader, a colour of each vertex
 //!   and a depth buffer;
 //! * `overdraw`: 16 layers of 512 x 512 pixels, blended;
-//! * `dense`: 180,000 triangles on 320 x 240 pixels, for the stages before pixels.
+//! * `dense`: 180,000 triangles on 320 x 240 pixels, for the stages before pixels;
+//! * `discards`: 1024 x 1024 pixels without a target, all but one discarded by the shader.
 //!
 //! Each scene runs on one host thread and on two, in turns. The bench prints the fastest run of
 //! each, its shaded pixels, triangles and EU instructions per second, and the median of the ratios
@@ -31,11 +32,12 @@ fn main() {
     let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let names: Vec<&String> = words.iter().filter(|word| word.parse::<usize>().is_err()).collect();
     let turns = numbers.first().copied().unwrap_or(TURNS).max(1);
-    let scenes: [(&str, Make); 4] = [
+    let scenes: [(&str, Make); 5] = [
         ("textured", || scene::textured(1024)),
         ("mesh", || scene::mesh([1024, 768], 71)),
         ("overdraw", || scene::overdraw(512)),
         ("dense", || scene::mesh([320, 240], 300)),
+        ("discards", || scene::discards(1024)),
     ];
     for (name, make) in scenes {
         if !names.is_empty() && !names.iter().any(|word| *word == name) {

@@ -9,6 +9,7 @@ use genxml::gen8::enums::{
     ThreeDVertexComponentControl as Component,
 };
 use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::registers::PsDepthCount;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersPs, ThreeDStateSamplerStatePointersPs,
 };
@@ -112,6 +113,23 @@ const COLOURED: &str = "
     sendc (16|M0) null r119 0x25 0x10031000 {EOT}
 ";
 
+/// Pixel shader: keeps the pixel at column 5 of row 3 and discards all others, as OpenGL's discard
+/// is compiled: f0.1 starts with the dispatch mask (r1.7) and predicates the render target write.
+const DISCARDING: &str = "
+    (W) mov (1|M0) f0.1<1>:uw r1.14<0;1,0>:uw
+    add (16|M0) r10.0<1>:uw r1.4<2;4,0>:uw 0x10101010:v
+    add (16|M0) r11.0<1>:uw r1.5<2;4,0>:uw 0x11001100:v
+    mov (16|M0) r12.0<1>:f r10.0<8;8,1>:uw
+    mov (16|M0) r14.0<1>:f r11.0<8;8,1>:uw
+    (f0.1) cmp (16|M0) (eq)f0.1 null<1>:f r12.0<8;8,1>:f 5.0:f
+    (f0.1) cmp (16|M0) (eq)f0.1 null<1>:f r14.0<8;8,1>:f 3.0:f
+    mov (16|M0) r119.0<1>:f 1.0:f
+    mov (16|M0) r121.0<1>:f 0.5:f
+    mov (16|M0) r123.0<1>:f 0.25:f
+    mov (16|M0) r125.0<1>:f 1.0:f
+    (f0.1) sendc (16|M0) null r119 0x25 0x10031000 {EOT}
+";
+
 const IDENTITY: [[f32; 4]; 4] =
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
 
@@ -157,6 +175,8 @@ struct Parts<'a> {
     kernel: &'a str,
     depth: bool,
     blend: bool,
+    /// The shader discards pixels, and the render target is null.
+    discards: bool,
     /// Side in texels, and the texels.
     texture: Option<(u64, Vec<u8>)>,
     pixels: u64,
@@ -269,9 +289,11 @@ fn state(parts: &Parts<'_>) -> Vec<u8> {
         state[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
     };
     let side = parts.texture.as_ref().map_or(32, |(side, _)| *side);
-    for (n, surface) in
-        [image(TARGET, width, height), image(TEXTURE, side, side)].iter().enumerate()
-    {
+    let mut target = image(TARGET, width, height);
+    if parts.discards {
+        target.surface_type = SurfaceType::SURFTYPE_NULL;
+    }
+    for (n, surface) in [target, image(TEXTURE, side, side)].iter().enumerate() {
         let place = SURFACES + 64 * n as u64;
         put(place, &surface.pack());
         let entry = BindingTableState { surface_state_pointer: Address::new(place).unwrap() };
@@ -501,6 +523,7 @@ fn pixels(parts: &Parts<'_>) -> Vec<u32> {
         },
         ThreeDStatePsExtra {
             pixel_shader_valid: true,
+            pixel_shader_kills_pixel: parts.discards,
             attribute_enable: true,
             ..ThreeDStatePsExtra::new()
         },
@@ -565,6 +588,7 @@ pub fn textured(size: u64) -> Scene {
         kernel: TEXTURED,
         depth: false,
         blend: false,
+        discards: false,
         texture: Some((SIDE, texels)),
         pixels: size * size,
         triangles: 2,
@@ -621,6 +645,7 @@ pub fn mesh(size: [u64; 2], squares: u32) -> Scene {
         kernel: COLOURED,
         depth: true,
         blend: false,
+        discards: false,
         texture: None,
         pixels: size[0] * size[1],
         triangles: u64::from(2 * squares * squares),
@@ -656,6 +681,7 @@ pub fn overdraw(size: u64) -> Scene {
         kernel: COLOURED,
         depth: false,
         blend: true,
+        discards: false,
         texture: None,
         pixels: u64::from(LAYERS) * size * size,
         triangles: u64::from(2 * LAYERS),
@@ -671,5 +697,27 @@ pub fn overdraw(size: u64) -> Scene {
     // Each layer is rounded to 8 bits, and the next layer halves its error.
     let expected = expected.map(|value| 255.0 * value);
     scene.check(1.5, |_, _| Some(expected));
+    scene
+}
+
+/// A quad over the whole screen of `size` x `size` pixels, without a target: the shader discards all
+/// pixels but one, which an occlusion query counts.
+pub fn discards(size: u64) -> Scene {
+    let corner = |x: f32, y: f32| [[x, y, 0.5, 1.0], [0.0; 4]];
+    let scene = Scene::new(&Parts {
+        size: [size, size],
+        topology: Topology::_3DPRIM_TRISTRIP,
+        vertices: &[corner(-1.0, -1.0), corner(1.0, -1.0), corner(-1.0, 1.0), corner(1.0, 1.0)],
+        indices: &[0, 1, 2, 3],
+        matrix: IDENTITY,
+        kernel: DISCARDING,
+        depth: false,
+        blend: false,
+        discards: true,
+        texture: None,
+        pixels: size * size,
+        triangles: 2,
+    });
+    assert_eq!(scene.register(PsDepthCount::OFFSET), 1, "one pixel is kept");
     scene
 }
