@@ -355,7 +355,11 @@ impl Reporter {
             }
             return;
         }
-        say(&format!("{}: submission {}: {fault}", self.program, self.submissions - 1));
+        let hint = match fault {
+            Fault::Hang { .. } => " with --work-limit of genx shim",
+            _ => "",
+        };
+        say(&format!("{}: submission {}: {fault}{hint}", self.program, self.submissions - 1));
         let mut memory: Vec<(u64, Vec<u8>)> = Vec::new();
         for listed in &submitted.objects {
             for part in populated(listed.id) {
