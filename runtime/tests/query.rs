@@ -463,7 +463,8 @@ fn large_values_are_compared_exactly() {
     );
     let count = |value: u64| {
         let field = format!("Immediate Data={value}").parse().unwrap();
-        shown(&Filter { fields: vec![field], ..Filter::default() }, &[store.clone()]).len()
+        shown(&Filter { fields: vec![field], ..Filter::default() }, std::slice::from_ref(&store))
+            .len()
     };
     assert_eq!((count(immediate), count(immediate - 1)), (1, 0));
 }

@@ -131,15 +131,15 @@ mod tests {
     /// SIMD32/64, in which 0x0b is another operation.
     #[test]
     fn queries_do_not_sample() {
-        let roles = |kind: u32, mode: u32| {
-            super::roles(SharedFunction::Sampler, 1 << 19 | mode << 17 | kind << 12)
+        let message = |kind: u32, mode: u32| {
+            roles(SharedFunction::Sampler, 1 << 19 | mode << 17 | kind << 12)
         };
         for (kind, samples) in
             [(0x00, true), (0x07, true), (0x09, false), (0x0a, false), (0x0b, false), (0x1e, true)]
         {
-            assert_eq!(roles(kind, 1).contains(Role::Sampled), samples, "{kind:#x}");
-            assert_eq!(roles(kind, 1).contains(Role::Read), samples, "{kind:#x}");
+            assert_eq!(message(kind, 1).contains(Role::Sampled), samples, "{kind:#x}");
+            assert_eq!(message(kind, 1).contains(Role::Read), samples, "{kind:#x}");
         }
-        assert!(roles(0x0b, 3).contains(Role::Sampled));
+        assert!(message(0x0b, 3).contains(Role::Sampled));
     }
 }
