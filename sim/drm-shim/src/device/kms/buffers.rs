@@ -19,6 +19,18 @@ pub(super) const FORMATS: [u32; 5] =
 /// because some programs use them.
 const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
 
+/// Bits per pixel and depth of each format, for ADDFB and GETFB. ADDFB takes the first format with
+/// its numbers. (Linux drm_fourcc.c)
+const DEPTHS: [(u32, u32, u32); 7] = [
+    (fourcc(b"RG16"), 16, 16),
+    (fourcc(b"XR24"), 32, 24),
+    (fourcc(b"XB24"), 32, 24),
+    (fourcc(b"AR24"), 32, 32),
+    (fourcc(b"AB24"), 32, 32),
+    (fourcc(b"XR30"), 32, 30),
+    (fourcc(b"XB30"), 32, 30),
+];
+
 /// Modifiers of the primary plane, linear and X-tiled, each with the kernel's number of the tiling.
 pub(super) const MODIFIERS: [(u64, u32); 2] = [(0, 0), (1 << 56 | 1, 1)];
 
@@ -79,13 +91,9 @@ impl Device {
         file: &mut File,
         arg: &mut mode::FbCmd,
     ) -> Outcome {
-        let format = match (arg.bpp, arg.depth) {
-            (32, 24) => fourcc(b"XR24"),
-            (32, 32) => fourcc(b"AR24"),
-            (32, 30) => fourcc(b"XR30"),
-            (16, 16) => fourcc(b"RG16"),
-            _ => return Err(Errno::INVAL.into()),
-        };
+        let asked = (arg.bpp, arg.depth);
+        let format = DEPTHS.iter().find(|(_, bpp, depth)| (*bpp, *depth) == asked);
+        let format = format.ok_or(Errno::INVAL)?.0;
         let object = *file.objects.get(arg.handle)?;
         let tiling = self.object(object)?.tiling;
         let (width, height, pitch) = (arg.width, arg.height, arg.pitch);
@@ -133,8 +141,9 @@ impl Device {
     /// GETFB.
     pub(in crate::device) fn get_fb(&mut self, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
         let fb = *self.kms.frame_buffers.get(&arg.fb_id).ok_or(Errno::NOENT)?;
-        (arg.width, arg.height, arg.pitch, arg.bpp, arg.depth) =
-            (fb.width, fb.height, fb.pitch, 32, 24);
+        (arg.width, arg.height, arg.pitch) = (fb.width, fb.height, fb.pitch);
+        let numbers = DEPTHS.iter().find(|(format, ..)| *format == fb.format);
+        (arg.bpp, arg.depth) = numbers.map_or((0, 0), |(_, bpp, depth)| (*bpp, *depth));
         self.object_mut(fb.object)?.users += 1;
         arg.handle = file.objects.add(fb.object);
         Ok(())
