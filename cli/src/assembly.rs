@@ -46,10 +46,15 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         .map_err(|error| bad_input(format!("{}: not text: {}", path.display(), error.utf8_error())))
 }
 
+/// The format of a file: `form`, or without it the one that the suffix of the name selects.
+pub fn form_of(path: &Path, form: Option<Form>) -> Form {
+    form.unwrap_or_else(|| by_name(path))
+}
+
 /// Reads the instructions of a file. Without `form`, the suffix of the name selects it (see
 /// `by_name`).
 pub fn read_kernel(path: &Path, form: Option<Form>) -> Result<Vec<u8>, Error> {
-    match form.unwrap_or_else(|| by_name(path)) {
+    match form_of(path, form) {
         Form::Binary => read_bytes(path),
         Form::Hex => hex(path, &read_text(path)?),
         Form::Asm => {

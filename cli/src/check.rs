@@ -24,7 +24,10 @@ use std::sync::Arc;
 /// payloads of messages are in registers, which a dump does not have. So the rules of the
 /// structures MH_*, MHC_* and MACD_* never give a finding, although --list prints them.
 ///
-/// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input.
+/// If a file is truncated or damaged, the part before the damage is checked.
+///
+/// Exit code: 0 no rule of severity error is violated, 1 such a rule is violated, 2 unusable input,
+/// or the dump is truncated or damaged.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx check captures/gpgpu_fill
@@ -150,18 +153,19 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     };
     let mut found = Found::default();
     let mut each = |finding: &Finding| found.add(finding);
-    let summary = if args.kernel {
-        check::kernel(args.raw.address(), &read_bytes(input)?, &rules, &mut each)
+    let (summary, cut) = if args.kernel {
+        (check::kernel(args.raw.address(), &read_bytes(input)?, &rules, &mut each), None)
     } else {
         let mut dump = args.raw.open(input)?;
         let summary = check::dump(&mut dump, &rules, &mut each);
         report(input, &dump);
-        summary
+        (summary, dump.notes().iter().find(|note| note.cut).map(ToString::to_string))
     };
     stdout(|out| match format {
         OutputFormat::Json => {
             let mut value = as_json(&found.list, &summary);
             value["left_out"] = found.left_out.into();
+            value["truncated"] = cut.clone().into();
             value["by_rule"] = found
                 .rules
                 .iter()
@@ -170,11 +174,12 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
             writeln!(out, "{value:#}")
         }
         OutputFormat::Sarif => {
-            writeln!(out, "{:#}", sarif::log(input, &found.list, &summary, found.left_out))
+            let log = sarif::log(input, &found.list, &summary, found.left_out, cut.as_deref());
+            writeln!(out, "{log:#}")
         }
-        OutputFormat::Text => write_text(out, args, &found, &summary),
+        OutputFormat::Text => write_text(out, args, &found, &summary, cut.is_some()),
     })?;
-    Ok(exit(&summary))
+    Ok(exit(&summary).max(if cut.is_some() { Exit::BadInput } else { Exit::Ok }))
 }
 
 fn write_text(
@@ -182,6 +187,7 @@ fn write_text(
     args: &Args,
     found: &Found,
     summary: &Summary,
+    cut: bool,
 ) -> io::Result<()> {
     let mut all = found.list.iter().peekable();
     while let Some(finding) = all.next() {
@@ -205,7 +211,8 @@ fn write_text(
         }
         writeln!(out)?;
     }
-    writeln!(out, "{}", verdict(summary))
+    let cut = if cut { "; the rest of the dump is missing and not checked" } else { "" };
+    writeln!(out, "{}{cut}", verdict(summary))
 }
 
 /// Writes the packets around a finding. The packet that breaks the rule is printed with its fields.

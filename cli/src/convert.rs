@@ -193,7 +193,7 @@ impl Job<'_> {
     }
 
     fn note(&mut self, text: String) {
-        self.notes.push(Note { position: String::new(), text });
+        self.notes.push(Note::new(text));
     }
 
     fn cannot_read(&self, error: &dyn std::fmt::Display) -> Error {

@@ -1,6 +1,6 @@
 //! `genx decode`: prints every packet and field of a dump, and what packets point to.
 
-use crate::filter::Filters;
+use crate::filter::{Filters, missing};
 use crate::input::{Input, address};
 use crate::output::{Error, Exit, bad_input};
 use crate::source::Source;
@@ -9,7 +9,7 @@ use crate::tables::tables;
 use genxml::decode::{Color, Decoder, JsonWriter, Options, Sink, Summary, Tables, TextWriter};
 use genxml::dump::Dump;
 use genxml::html::{HtmlWriter, Page};
-use genxml::query::{Filter, Filtered};
+use genxml::query::{Filter, Filtered, Seen};
 use std::io;
 
 /// Decode a dump: every packet and field, and the state, surfaces and kernels that they point to.
@@ -17,7 +17,7 @@ use std::io;
 /// For an error state or a device coredump, the text starts with a summary of the hang. Errors
 /// inside a batch are printed where they occur, and do not change the exit code.
 ///
-/// Exit code: 0 success, 2 unusable input.
+/// Exit code: 0 success, 2 unusable input, or --draw or --exec selects nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx decode captures/gpgpu_fill
@@ -122,28 +122,50 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
     let decoder = Decoder::new(tables, options.clone());
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut dump = args.input.open()?;
-    let summary = match args.format {
+    let decoded = match args.format {
         OutputFormat::Html => page(&decoder, &mut dump, &filter, out, args),
         OutputFormat::Text => {
             // The summary of a hang comes first.
             let hang = dump.hang().map(|hang| crate::hang::print(&hang, color, &mut out));
             hang.unwrap_or(Ok(())).and_then(|()| {
                 let mut writer = TextWriter::new(out, &options);
-                let summary = filter.decode(&decoder, &mut dump, &mut writer)?;
-                writer.finish().map(|()| summary)
+                let decoded = decode(&decoder, &mut dump, &filter, &mut writer)?;
+                writer.finish().map(|()| decoded)
             })
         }
         OutputFormat::Json => {
             let mut writer = JsonWriter::new(out, &options);
-            let summary = filter.decode(&decoder, &mut dump, &mut writer);
-            summary.and_then(|summary| writer.finish().map(|()| summary))
+            let decoded = decode(&decoder, &mut dump, &filter, &mut writer);
+            decoded.and_then(|decoded| writer.finish().map(|()| decoded))
         }
     };
-    let summary = Summary::of_output(summary)
+    let (decoded, seen) = match decoded {
+        Ok((summary, seen)) => (Ok(summary), Some(seen)),
+        Err(error) => (Err(error), None),
+    };
+    let summary = Summary::of_output(decoded)
         .map_err(|error| bad_input(format!("cannot write to standard output: {error}")))?;
     args.input.report(&dump);
     report(&summary);
-    Ok(Exit::Ok)
+    match seen.and_then(|seen| missing(&filter, &seen)) {
+        Some(text) => Err(bad_input(format!("{}: {text}", args.input.name()))),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// Decodes the parts of a dump that the filter selects.
+fn decode(
+    decoder: &Decoder<'_>,
+    dump: &mut Dump,
+    filter: &Filter,
+    sink: &mut dyn Sink,
+) -> io::Result<(Summary, Seen)> {
+    if filter.is_empty() {
+        return Ok((decoder.submissions(dump, sink)?, Seen::default()));
+    }
+    let mut filtered = Filtered::new(filter, sink);
+    let summary = decoder.submissions(dump, &mut filtered)?;
+    Ok((summary, filtered.seen()))
 }
 
 /// Parses a number of bytes, with the syntax of [`address`].
@@ -160,19 +182,19 @@ fn page(
     filter: &Filter,
     out: impl io::Write,
     args: &Args,
-) -> io::Result<Summary> {
+) -> io::Result<(Summary, Seen)> {
     let hang = dump.hang().map(|summary| summary.to_string()).unwrap_or_default();
     let page = Page { input: args.input.name(), hang };
     let mut writer = HtmlWriter::new(out, page);
     if args.source.spec.is_empty() {
         writer = writer.with_pictures(&surface::picture);
     }
-    let summary = decoder.submissions(dump, &mut Filtered::new(filter, &mut writer))?;
+    let decoded = decode(decoder, dump, filter, &mut writer)?;
     for note in dump.notes() {
         writer.remark(&note.to_string());
     }
     writer.finish()?;
-    Ok(summary)
+    Ok(decoded)
 }
 
 /// Reports on standard error the number of unknown packets, and a batch that was not decoded to

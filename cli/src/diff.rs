@@ -1,7 +1,7 @@
 //! `genx diff`: compares two dumps packet by packet and field by field.
 
 use crate::decode::When;
-use crate::filter::Filters;
+use crate::filter::{Filters, missing};
 use crate::input::{Raw, report};
 use crate::output::{Error, Exit, bad_input, stdout};
 use genxml::decode::{Decoder, Options, Sink, Tables};
@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 /// same name are paired. All other packets were removed (-) or added (+). For a changed pair (~),
 /// the differing fields are listed. What packets point to is compared in the same way.
 ///
-/// Exit code: 0 equal, 1 different, 2 unusable input.
+/// If a file is truncated or damaged, the part before the damage is compared.
+///
+/// Exit code: 0 equal, 1 different, 2 unusable input, or a dump is truncated or damaged.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx diff captures/good captures/bad
@@ -74,8 +76,12 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
         addresses: args.ignore_addresses,
         fields: args.ignore.iter().map(|name| Glob::new(name)).collect(),
     };
-    let (old, new) =
-        (tree(args, &args.old, &ignore, &filter)?, tree(args, &args.new, &ignore, &filter)?);
+    let (old, old_end) = tree(args, &args.old, &ignore, &filter)?;
+    let (new, new_end) = tree(args, &args.new, &ignore, &filter)?;
+    if let (Some(old), Some(new)) = (old_end.missing, new_end.missing) {
+        let (old_path, new_path) = (args.old.display(), args.new.display());
+        return Err(bad_input(format!("{old_path}: {old}\ngenx: {new_path}: {new}")));
+    }
     let diff = dumps(&old, &new);
     let same = diff.is_empty();
     stdout(|out| match args.format {
@@ -88,10 +94,23 @@ pub fn run(args: &Args) -> Result<Exit, Error> {
             write_text(&diff, show, out)
         }
     })?;
-    Ok(if same { Exit::Ok } else { Exit::Differs })
+    Ok(match same {
+        _ if old_end.cut || new_end.cut => Exit::BadInput,
+        true => Exit::Ok,
+        false => Exit::Differs,
+    })
 }
 
-fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<Tree, Error> {
+/// How reading a dump ended.
+struct End {
+    /// True if the dump could not be read to its end.
+    cut: bool,
+    /// What the filter selects and the dump does not have.
+    missing: Option<String>,
+}
+
+/// The contents of a dump.
+fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<(Tree, End), Error> {
     let mut dump = args.raw.open(path)?;
     let options =
         Options { kernels: false, every_draw: true, follow: !args.no_follow, ..Options::default() };
@@ -100,6 +119,7 @@ fn tree(args: &Args, path: &Path, ignore: &Ignore, filter: &Filter) -> Result<Tr
     let mut sink = Filtered::new(filter, &mut tree);
     let read = decoder.submissions(&mut dump, &mut sink).and_then(|_| sink.finish());
     read.map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
+    let missing = missing(filter, &sink.seen());
     report(path, &dump);
-    Ok(tree)
+    Ok((tree, End { cut: dump.is_cut(), missing }))
 }

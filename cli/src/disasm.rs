@@ -1,11 +1,16 @@
 //! `genx disasm`: disassembles a kernel.
 
-use crate::assembly::{Form, Language, read_kernel};
+use crate::assembly::{Form, Language};
+use crate::code::Kernel;
+use crate::input::address;
 use crate::output::{Error, Exit, bad_input, stdout};
-use genxml_eu::disasm::listing;
-use genxml_eu::kernel::{instructions, length_until_eot};
+use genxml_eu::DecodeError;
+use genxml_eu::disasm::write_listing_of;
+use genxml_eu::kernel::{Code, Instructions, Located, end_of_thread};
 use genxml_eu::syntax::Syntax;
 use serde_json::{Value, json};
+use std::fmt;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Disassemble a kernel in the language of Intel's assembler (IGA) or of Mesa's.
@@ -32,15 +37,10 @@ pub struct Args {
     #[arg(long, value_name = "FORM")]
     form: Option<Form>,
     /// Byte offset in the file at which disassembly starts
-    #[arg(long, value_name = "N", default_value = "0", value_parser = crate::input::address)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = address)]
     offset: u64,
-    /// Number of bytes to disassemble. Default: up to the end of the file
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = crate::input::address,
-        conflicts_with = "until_eot"
-    )]
+    /// Number of bytes to disassemble, a multiple of 8. Default: up to the end of the file
+    #[arg(long, value_name = "N", value_parser = whole_instructions, conflicts_with = "until_eot")]
     length: Option<u64>,
     /// Stop after the first instruction that ends the thread
     #[arg(long)]
@@ -54,44 +54,103 @@ pub struct Args {
 
 /// Runs the subcommand.
 pub fn run(args: &Args) -> Result<Exit, Error> {
-    let bytes = read_kernel(&args.file, args.form)?;
-    let past = |what: &str, value: u64| {
-        bad_input(format!(
-            "{}: {what} {value:#x} is after the end: the file has {:#x} bytes",
-            args.file.display(),
-            bytes.len()
-        ))
-    };
-    let start = usize::try_from(args.offset).ok().filter(|start| *start <= bytes.len());
-    let mut kernel = &bytes[start.ok_or_else(|| past("offset", args.offset))?..];
-    if let Some(length) = args.length {
-        let end = usize::try_from(length).ok().filter(|end| *end <= kernel.len());
-        kernel = &kernel[..end.ok_or_else(|| past("the end of length", length))?];
-    }
+    let mut kernel = Kernel::open(&args.file, args.form)?;
+    kernel.cut(args.offset, args.length)?;
     if args.until_eot {
-        let length = length_until_eot(kernel).map_err(|error| {
+        let length = end_of_thread(&mut kernel);
+        kernel.checked()?;
+        let length = length.map_err(|error| {
             bad_input(format!("{}: no end of thread: {error}", args.file.display()))
         })?;
-        kernel = &kernel[..length as usize];
+        kernel.cut(0, Some(length))?;
     }
     let syntax = Syntax::from(args.syntax);
-    let bad = instructions(kernel).any(|line| line.is_err());
-    match args.json {
-        true => {
-            stdout(|out| json_lines(kernel, syntax).try_for_each(|line| writeln!(out, "{line}")))?
-        }
-        false => stdout(|out| out.write_all(listing(kernel, syntax).as_bytes()))?,
-    }
-    Ok(if bad { Exit::Differs } else { Exit::Ok })
+    let bad = Instructions::of(&mut kernel).any(|line| line.is_err());
+    kernel.checked()?;
+    stdout(|out| match args.json {
+        true => write_json(out, &mut kernel, syntax),
+        false => write_text(out, &mut kernel, syntax),
+    })?;
+    kernel.checked()?;
+    let whole = rest(&mut kernel).is_none();
+    Ok(if bad || !whole { Exit::Differs } else { Exit::Ok })
 }
 
-fn json_lines(kernel: &[u8], syntax: Syntax) -> impl Iterator<Item = Value> {
-    let bytes = move |position: u64, length: usize| -> String {
-        let start = position as usize;
-        let end = (start + length).min(kernel.len());
-        kernel[start..end].iter().map(|byte| format!("{byte:02x}")).collect()
+/// Parses --length.
+fn whole_instructions(text: &str) -> Result<u64, String> {
+    let length = address(text)?;
+    match length.is_multiple_of(8) {
+        true => Ok(length),
+        false => Err("not a multiple of 8: an instruction has 8 or 16 bytes".to_owned()),
+    }
+}
+
+/// The position and the bytes of an incomplete dword at the end, as text.
+fn rest(kernel: &mut Kernel) -> Option<(u64, String)> {
+    let position = kernel.length() / 4 * 4;
+    let rest = kernel.bytes(position);
+    (!rest.is_empty()).then(|| (position, hex(rest)))
+}
+
+/// What is wrong with an incomplete dword at the end.
+const INCOMPLETE: &str = "the end of the file is not a whole instruction";
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Standard output for text. The error of the first failed write is stored here, because
+/// [`fmt::Error`] has no contents.
+struct Text<'a> {
+    out: &'a mut dyn Write,
+    failed: Option<io::Error>,
+}
+
+impl fmt::Write for Text<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_all(text.as_bytes()).map_err(|error| {
+            self.failed = Some(error);
+            fmt::Error
+        })
+    }
+}
+
+fn write_text(out: &mut dyn Write, kernel: &mut Kernel, syntax: Syntax) -> io::Result<()> {
+    let mut text = Text { out, failed: None };
+    if write_listing_of(&mut text, &mut *kernel, syntax).is_err() {
+        return Err(text.failed.unwrap_or_else(|| io::Error::other("no text")));
+    }
+    match rest(kernel) {
+        Some((position, bytes)) => {
+            writeln!(out, "        // {bytes} at byte {position:#x}: {INCOMPLETE}")
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_json(out: &mut dyn Write, kernel: &mut Kernel, syntax: Syntax) -> io::Result<()> {
+    let mut position = 0;
+    loop {
+        // The bytes of an instruction are read again, because the iterator has the kernel.
+        let mut all = Instructions::from_position(&mut *kernel, position);
+        let Some(line) = all.next() else { break };
+        position = all.position();
+        writeln!(out, "{}", json_line(kernel, line, syntax))?;
+    }
+    match rest(kernel) {
+        Some((offset, bytes)) => {
+            writeln!(out, "{}", json!({"offset": offset, "bytes": bytes, "error": INCOMPLETE}))
+        }
+        None => Ok(()),
+    }
+}
+
+fn json_line(kernel: &mut Kernel, line: Result<Located, DecodeError>, syntax: Syntax) -> Value {
+    let mut bytes = |position: u64, length: usize| {
+        let bytes = kernel.bytes(position);
+        hex(&bytes[..length.min(bytes.len())])
     };
-    instructions(kernel).map(move |line| match line {
+    match line {
         Ok(located) => {
             let instruction = &located.instruction;
             let text = located.display(syntax).to_string();
@@ -110,5 +169,5 @@ fn json_lines(kernel: &[u8], syntax: Syntax) -> impl Iterator<Item = Value> {
             "bytes": bytes(error.position, 4 * error.raw.dwords().len()),
             "error": error.problem.to_string(),
         }),
-    })
+    }
 }

@@ -3,8 +3,8 @@
 use crate::input::address;
 use crate::output::{Error, bad_input};
 use genxml::core::reflect::{Container, Field, Group};
-use genxml::decode::Tables;
-use genxml::query::{FieldTest, Filter, Glob};
+use genxml::decode::{DATA_NAMES, Tables};
+use genxml::query::{FieldTest, Filter, Glob, Seen};
 use genxml_codegen::suggest;
 use std::ops::{Range, RangeInclusive};
 
@@ -29,7 +29,7 @@ pub struct Filters {
     range: Vec<Range<u64>>,
     /// Only these draws, each with the packets after the previous draw and the state that it uses.
     /// Draws and dispatches are numbered from 1 through the whole dump, as in genx query --draws
-    #[arg(long, value_name = "N[..M]", value_parser = numbers)]
+    #[arg(long, value_name = "N[..M]", value_parser = draws)]
     draw: Option<RangeInclusive<u64>>,
     /// Only these submissions. The number is that of the dump (seq in a capture); if the dump has
     /// no numbers, submissions count from 0
@@ -67,21 +67,9 @@ impl Filters {
     }
 }
 
-/// Names of records that are not in tables.
-const OTHER: [&str; 8] = [
-    "kernel",
-    "constants",
-    "indirect data",
-    "vertex data",
-    "index data",
-    "unknown MI command",
-    "unknown 3D command",
-    "unknown command",
-];
-
 /// Returns an error if nothing has such a name.
 pub fn known_container(tables: &Tables, glob: &Glob) -> Result<(), Error> {
-    let names = || OTHER.into_iter().chain(tables.names());
+    let names = || DATA_NAMES.into_iter().chain(tables.names());
     // The register of one engine, such as `RING_TAIL of VCS`, is in the tables as `RING_TAIL`.
     let register = glob.as_str().split([' ', '[']).next().map(Glob::new);
     let known =
@@ -144,11 +132,48 @@ fn addresses(text: &str) -> Result<Range<u64>, String> {
     }
 }
 
+/// The draws or submissions that a filter selects and a dump does not have, as a message; `None` if
+/// the dump has at least one of them.
+pub fn missing(filter: &Filter, seen: &Seen) -> Option<String> {
+    let range = |range: &RangeInclusive<u64>| match range.start() == range.end() {
+        true => range.start().to_string(),
+        false => format!("{} to {}", range.start(), range.end()),
+    };
+    if let Some(draws) = filter.draws.as_ref().filter(|draws| *draws.start() > seen.draws) {
+        let count = match seen.draws {
+            0 => "no draws".to_owned(),
+            1 => "1 draw".to_owned(),
+            count => format!("{count} draws"),
+        };
+        return Some(format!("there is no draw {}: the dump has {count}", range(draws)));
+    }
+    match (&filter.submissions, seen.submissions) {
+        (Some(_), _) if seen.selected > 0 => None,
+        (Some(wanted), Some((first, last))) => {
+            let (wanted, numbers) = (range(wanted), range(&(first..=last)));
+            let has = if first == last { "only submission" } else { "submissions" };
+            Some(format!("there is no submission {wanted}: the dump has {has} {numbers}"))
+        }
+        (Some(wanted), None) => {
+            Some(format!("there is no submission {}: the dump has none", range(wanted)))
+        }
+        (None, _) => None,
+    }
+}
+
+/// Parses the numbers of draws.
+fn draws(text: &str) -> Result<RangeInclusive<u64>, String> {
+    match numbers(text)? {
+        range if *range.start() == 0 => Err("draws are numbered from 1".to_owned()),
+        range => Ok(range),
+    }
+}
+
 /// Parses `N`, or `N..M` with both ends included.
 fn numbers(text: &str) -> Result<RangeInclusive<u64>, String> {
     let number = |text: &str| text.parse::<u64>().map_err(|_| "write 3, or 3..5".to_owned());
     let (first, last) = match text.split_once("..") {
-        Some((first, last)) => (number(first)?, number(last.trim_start_matches('='))?),
+        Some((first, last)) => (number(first)?, number(last.strip_prefix('=').unwrap_or(last))?),
         None => (number(text)?, number(text)?),
     };
     if first <= last {

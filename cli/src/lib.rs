@@ -14,6 +14,7 @@
 pub mod asm;
 pub mod assembly;
 pub mod check;
+mod code;
 pub mod compress;
 pub mod convert;
 pub mod decode;

@@ -16,8 +16,14 @@ use std::path::Path;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The log of a check of the dump at `input`. `left_out` is the number of findings that are not in
-/// `findings`.
-pub fn log(input: &Path, findings: &[Finding], summary: &Summary, left_out: u64) -> Value {
+/// `findings`. `cut` says why the dump could not be read to its end; `None` if it was.
+pub fn log(
+    input: &Path,
+    findings: &[Finding],
+    summary: &Summary,
+    left_out: u64,
+    cut: Option<&str>,
+) -> Value {
     let uri = uri(input);
     let mut rules: Vec<Value> = Vec::new();
     let mut indices: HashMap<&str, usize> = HashMap::new();
@@ -39,6 +45,9 @@ pub fn log(input: &Path, findings: &[Finding], summary: &Summary, left_out: u64)
     note(summary.unknown, "packets are unknown and were not checked");
     note(summary.unfinished, "kernels without an end of thread were not checked");
     note(summary.limited.into(), "or more batches are too long; their rest was left out");
+    if let Some(text) = cut {
+        notes.push(json!({"level": "error", "message": {"text": text}}));
+    }
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -50,7 +59,7 @@ pub fn log(input: &Path, findings: &[Finding], summary: &Summary, left_out: u64)
                 "rules": rules,
             }},
             "artifacts": [{"location": {"uri": uri}, "roles": ["analysisTarget"]}],
-            "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": notes}],
+            "invocations": [{"executionSuccessful": cut.is_none(), "toolExecutionNotifications": notes}],
             "results": results,
         }],
     })

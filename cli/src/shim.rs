@@ -187,6 +187,11 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
     if let Some(mode) = &args.mode {
         command.env("GENX_SHIM_MODE", mode);
     }
+    for (option, path) in
+        [("--capture", &args.capture), ("--frames", &args.frames), ("--errors", &args.errors)]
+    {
+        path.as_deref().map_or(Ok(()), |path| directory(option, path))?;
+    }
     // The command may change its directory.
     let whole = |path: &Path| {
         std::path::absolute(path).map_err(|error| bad_input(format!("{}: {error}", path.display())))
@@ -219,6 +224,22 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
         command.env("GENX_SHIM_WORK_LIMIT", limit.to_string());
     }
     Ok(())
+}
+
+/// Creates the directory of an option. The library creates directories in it when the command ends,
+/// which is too late for an error.
+fn directory(option: &str, path: &Path) -> Result<(), Error> {
+    match std::fs::create_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(_) if path.exists() && !path.is_dir() => Err(bad_input(format!(
+            "{option} {}: not a directory; give a directory, which may be new",
+            path.display()
+        ))),
+        Err(error) => Err(bad_input(format!(
+            "{option} {}: the directory cannot be created: {error}",
+            path.display()
+        ))),
+    }
 }
 
 /// Selects drivers that support Broadwell, unless the user's environment selects drivers.

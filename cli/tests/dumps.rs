@@ -2,6 +2,7 @@
 //! `genx check`.
 
 use crate::common::{batch_capture, fill_capture, finish, genx};
+use genxml::decode::DATA_NAMES;
 use genxml::engine::Render;
 use genxml::gen8::mi::{MiNoop, PipeControl};
 use serde_json::Value;
@@ -136,6 +137,119 @@ fn decode_shows_as_much_data_as_is_asked_for() {
         "{out}"
     );
     assert!(!decode(&["--no-data"]).contains("constants"));
+}
+
+/// A number of a draw or submission that the dump does not have is an error, which says what the
+/// dump has. The demo has one dispatch, in submission 0.
+#[test]
+fn numbers_that_the_dump_does_not_have() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let path = text(capture.path());
+    for format in ["text", "json", "html"] {
+        let (code, _, err) = finish(genx(["decode", path, "--draw", "99", "--format", format]));
+        assert_eq!(code, 2, "{format}: {err}");
+        assert!(err.contains("there is no draw 99: the dump has 1 draw\n"), "{err}");
+    }
+    let (code, _, err) = finish(genx(["decode", path, "--exec", "7..9"]));
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("no submission 7 to 9: the dump has only submission 0"), "{err}");
+    let (code, _, err) = finish(genx(["diff", path, path, "--draw", "2..3"]));
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("there is no draw 2 to 3: the dump has 1 draw"), "{err}");
+    let (code, _, err) = finish(genx(["decode", path, "--draw", "0"]));
+    assert!(code == 2 && err.contains("numbered from 1"), "{err}");
+    for range in ["1", "1..9"] {
+        let (code, out, err) = finish(genx(["decode", path, "--draw", range, "--exec", "0"]));
+        assert_eq!((code, err.as_str()), (0, ""), "{range}");
+        assert!(out.contains("GPGPU_WALKER"), "{out}");
+    }
+    assert_eq!(finish(genx(["diff", path, path, "--draw", "1"])).0, 0);
+}
+
+/// Every name of a record is a name for --packet. The demo has a kernel; its dump has none of the
+/// other data.
+#[test]
+fn data_is_selected_by_name() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let path = text(capture.path());
+    let decode = |name: &str| finish(genx(["decode", path, "--packet", name]));
+    for name in DATA_NAMES {
+        let (code, out, err) = decode(name);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        assert_eq!(out.contains("send"), name == "kernel", "{name}: {out}");
+    }
+    let (code, _, err) = decode("vertexes");
+    assert!(code == 2 && err.contains("did you mean `vertex`"), "{err}");
+}
+
+/// A truncated dump is not a checked dump. What is before the end is checked.
+#[test]
+fn truncated_dumps_are_not_well() {
+    let place = tempdir().unwrap();
+    let capture = place.path().join("fill");
+    fill_capture(&capture, |_| ());
+    let name = |name: &str| text(&place.path().join(name)).to_owned();
+    for suffix in ["", ".gz", ".xz", ".zst"] {
+        let (whole, cut) = (name(&format!("whole.aub{suffix}")), name(&format!("cut.aub{suffix}")));
+        assert_eq!(finish(genx(["convert", text(&capture), "-o", &whole])).0, 0);
+        let (code, _, err) = finish(genx(["check", &whole]));
+        assert_eq!((code, err.as_str()), (0, ""), "{suffix}");
+        let bytes = std::fs::read(&whole).unwrap();
+        let half = bytes.len() / 2;
+        std::fs::write(&cut, &bytes[..half]).unwrap();
+        let words = match suffix {
+            "" => vec!["the file ends inside a ".to_owned(), "which needs ".to_owned()],
+            suffix => vec![
+                format!(
+                    "the {} data is truncated",
+                    suffix.replace(".gz", "gzip").replace(".zst", "zstd").trim_start_matches('.')
+                ),
+                format!("the file ends after {half} bytes"),
+                "copy or record the file again".to_owned(),
+            ],
+        };
+        let commands: [&[&str]; 6] = [
+            &["check", &cut],
+            &["check", &cut, "--json"],
+            &["run", &cut],
+            &["decode", &cut],
+            &["query", &cut, "--draws"],
+            &["diff", &whole, &cut],
+        ];
+        for command in commands {
+            let (code, out, err) = finish(genx(command));
+            for word in
+                ["cut.aub", &words[0], &words[1]].iter().chain(&words.last().map(String::as_str))
+            {
+                assert!(err.contains(word), "{command:?}: {word} not in: {err}");
+            }
+            assert!(!err.contains("fill whole buffer"), "{command:?}: {err}");
+            // Commands that print what is there may succeed. A check, a run and a comparison fail.
+            if !matches!(command[0], "decode" | "query") {
+                assert_eq!(code, 2, "{command:?}: {err}");
+            }
+            if command.contains(&"--json") && !out.is_empty() {
+                let value: Value = serde_json::from_str(&out).unwrap();
+                assert!(err.contains(value["truncated"].as_str().unwrap()), "{out}");
+            }
+        }
+    }
+    // The whole file but its last dword: the submission before is checked and its findings printed.
+    let bytes = std::fs::read(name("whole.aub")).unwrap();
+    let file = name("almost.aub");
+    std::fs::write(&file, &bytes[..bytes.len() - 4]).unwrap();
+    let (code, out, err) = finish(genx(["check", &file]));
+    assert_eq!(code, 2, "{err}");
+    assert!(out.contains("; the rest of the dump is missing and not checked\n"), "{out}");
+    let (code, out, _) = finish(genx(["check", &file, "--format", "sarif"]));
+    let log: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 2);
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let notes = invocation["toolExecutionNotifications"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note["level"] == "error"), "{out}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::common::{finish, genx};
 use genxml_testkit::corpus;
 use std::fs;
+use std::process::Command;
 use tempfile::tempdir;
 
 /// Oracle: the page of add (2a): syntax, modifiers and the rows of its type table.
@@ -114,6 +115,89 @@ fn mistakes_are_shown() {
     let (code, _, err) = finish(genx(["disasm", &file("gap.hex"), "--offset", "0x100"]));
     assert_eq!(code, 2);
     assert!(err.contains("0x100"), "{err}");
+}
+
+/// Bytes at the end that are not a whole instruction are reported, not dropped.
+#[test]
+fn disasm_drops_no_bytes() {
+    let place = tempdir().unwrap();
+    let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    // Two `nop`, 16 bytes each (2b p.16: 0x7e).
+    let mut bytes = vec![0; 32];
+    (bytes[0], bytes[16]) = (0x7e, 0x7e);
+    fs::write(file("two.bin"), &bytes).unwrap();
+    for length in ["3", "0xc", "31"] {
+        let (code, out, err) = finish(genx(["disasm", &file("two.bin"), "--length", length]));
+        assert_eq!((code, out.as_str()), (2, ""), "{length}");
+        assert!(err.contains("--length") && err.contains("multiple of 8"), "{err}");
+    }
+    let (code, out, err) = finish(genx(["disasm", &file("two.bin"), "--length", "16"]));
+    assert_eq!((code, out.matches("nop").count()), (0, 1), "{err}");
+    for rest in 1..=3 {
+        bytes.truncate(32);
+        bytes.extend(&[0xab, 0xcd, 0xef][..rest]);
+        let hex = &"abcdef"[..2 * rest];
+        fs::write(file("rest.bin"), &bytes).unwrap();
+        for syntax in ["iga", "mesa"] {
+            let (code, out, _) = finish(genx(["disasm", &file("rest.bin"), "--syntax", syntax]));
+            assert_eq!((code, out.matches("nop").count()), (1, 2), "{out}");
+            assert!(out.contains(&format!("// {hex} at byte 0x20: the end")), "{out}");
+        }
+        let (code, out, _) = finish(genx(["disasm", &file("rest.bin"), "--json"]));
+        let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+        assert_eq!((code, &last["offset"], &last["bytes"]), (1, &32.into(), &hex.into()), "{out}");
+        // The end of the thread is not there, and the rest is not reached.
+        let args = ["disasm", &file("rest.bin"), "--offset", "0x10", "--length", "16"];
+        assert_eq!(finish(genx(args)).0, 0);
+    }
+}
+
+/// A file is read piece by piece. The text is the same as that of standard input, which is in
+/// memory: all positions, labels and bytes are right where pieces meet, too.
+#[test]
+fn a_file_of_several_pieces_has_the_same_text() {
+    let place = tempdir().unwrap();
+    fs::write(place.path().join("loop.asm"), KERNEL).unwrap();
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let (code, _, err) =
+        finish(genx(["asm", &path("loop.asm"), "-o", &path("one.bin"), "--compact"]));
+    assert_eq!(code, 0, "{err}");
+    let one = fs::read(path("one.bin")).unwrap();
+    // A piece has 1 MiB. The kernel's length does not divide it.
+    let many = one.repeat((5 << 18) / one.len());
+    assert!(many.len() > 1 << 20 && !(1usize << 20).is_multiple_of(one.len()));
+    fs::write(path("many.bin"), &many).unwrap();
+    for more in ["--syntax=iga", "--syntax=mesa", "--json"] {
+        let of_file = finish(genx(["disasm", &path("many.bin"), more]));
+        let piped = Command::new(env!("CARGO_BIN_EXE_genx"))
+            .args(["disasm", "-", more])
+            .stdin(fs::File::open(path("many.bin")).unwrap())
+            .output()
+            .unwrap();
+        assert!(of_file == finish(piped), "{more}");
+        assert!(of_file.1.len() > many.len(), "{more}");
+    }
+}
+
+/// Memory does not grow with the file. `ulimit -v` limits the address space of the process to less
+/// than the file, which is 2 GiB of zeros on disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_file_is_not_loaded() {
+    let place = tempdir().unwrap();
+    let path = place.path().join("large.bin");
+    fs::File::create(&path).unwrap().set_len(2 << 30).unwrap();
+    let command = "ulimit -v 1048576 && exec \"$@\"";
+    let args = ["--offset", "0x70000000", "--length", "0x20"];
+    let output = Command::new("sh")
+        .args(["-c", command, "sh", env!("CARGO_BIN_EXE_genx"), "disasm"])
+        .arg(&path)
+        .args(args)
+        .output()
+        .unwrap();
+    let (code, out, err) = finish(output);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(out.matches("illegal").count(), 2, "{out}");
 }
 
 #[test]

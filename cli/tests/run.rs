@@ -100,6 +100,23 @@ fn what_is_not_implemented_is_3_and_named() {
     assert!(out.contains(at), "{out}");
 }
 
+/// The limit of work is named as the option. A limit of 0 would stop everything.
+#[test]
+fn the_work_limit_is_an_option() {
+    let capture = tempdir().unwrap();
+    fill_capture(capture.path(), |_| ());
+    let (code, out, err) = run(capture.path(), &["--work-limit", "0"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("--work-limit") && !err.contains("Gpu::"), "{err}");
+    let (code, _, err) = run(capture.path(), &["--work-limit", "100"]);
+    assert_eq!(code, 3, "{err}");
+    let message = "still running after 100 units of work; if that is meant, raise the work limit \
+                   with --work-limit\n";
+    assert!(err.ends_with(message), "{err}");
+    let (_, out, _) = run(capture.path(), &["--work-limit", "100", "--json"]);
+    assert!(out.contains("with --work-limit") && !out.contains("set_work_limit"), "{out}");
+}
+
 #[test]
 fn a_page_fault_is_3_and_says_where() {
     let capture = tempdir().unwrap();

@@ -82,3 +82,27 @@ fn libraries() {
     let library = directory.path().canonicalize().unwrap().join("library.so");
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), library.to_str().unwrap());
 }
+
+/// An option for a directory refuses a file before the command starts, and creates a directory that
+/// does not exist.
+#[test]
+fn outputs_are_directories() {
+    let place = tempfile::tempdir().unwrap();
+    let library = place.path().join("library.so");
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("file"), b"contents").unwrap();
+    for option in ["--capture", "--frames", "--errors"] {
+        for name in ["file", "file/inside"] {
+            let output = shim(&library, [option, &path(name), "--", "echo", "ran"]);
+            assert_eq!((output.status.code(), &output.stdout[..]), (Some(2), &b""[..]), "{option}");
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert!(error.contains(&format!("genx: {option} {}: ", path(name))), "{error}");
+            assert!(error.contains("irectory"), "{error}");
+        }
+        let new = path(&format!("new{option}/inside"));
+        let output = shim(&library, [option, &new, "--", "echo", "ran"]);
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"ran\n"[..]));
+        assert!(Path::new(&new).is_dir());
+    }
+    assert_eq!(std::fs::read(path("file")).unwrap(), b"contents");
+}

@@ -61,7 +61,7 @@ codes! {
     DuplicateField = "E-DUPLICATE-FIELD", "Two fields that can exist together have the same name.";
     DuplicateValue = "E-DUPLICATE-VALUE", "Two values or sets of an enumeration have the same name.";
     DuplicateNumber = "E-DUPLICATE-NUMBER",
-        "Two values of an enumeration have the same number, and the second is not an alias.";
+        "Two values of an enumeration have the same number, and the second is not an alias; or an alias has no value before it.";
     DuplicateRule = "E-DUPLICATE-RULE", "Two rules have the same id.";
     Width = "E-WIDTH", "A field's bits do not match its type.";
     Default = "E-DEFAULT", "A default is malformed or does not fit the field.";

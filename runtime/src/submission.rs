@@ -107,6 +107,15 @@ pub struct Note {
     pub position: String,
     /// What is wrong or doubtful, and what the reader did.
     pub text: String,
+    /// True if the dump could not be read to its end: it is truncated or damaged at this position.
+    pub cut: bool,
+}
+
+impl Note {
+    /// A note about the whole dump, which was read to its end.
+    pub fn new(text: String) -> Note {
+        Note { position: String::new(), text, cut: false }
+    }
 }
 
 impl fmt::Display for Note {

@@ -442,3 +442,34 @@ proptest::proptest! {
         }
     }
 }
+
+/// A buffer that becomes zero in parts between two submissions is zero there in the second one too,
+/// also if the GPU wrote it between them. Oracle: the bytes of the buffer.
+#[test]
+fn a_buffer_written_twice_has_its_new_bytes() {
+    use genxml::batch::{Batch, Buffer};
+    use genxml::engine::Render;
+    let mut contents = vec![0xa5; 4096];
+    let mut writer = CaptureWriter::new("twice");
+    for round in 0..2 {
+        let mut buffer = Buffer::new("data", 0x10000, 4096).unwrap();
+        if round == 1 {
+            contents[64..1024].fill(0);
+            contents[4032..].fill(0);
+        }
+        buffer.bytes_mut().copy_from_slice(&contents);
+        let batch = Batch::<Render>::new("batch", 0x20000, 4096).unwrap();
+        batch.finish().unwrap().submit([buffer]).unwrap().write(1, &mut writer);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    writer.finish(dir.path()).unwrap();
+    let capture = Capture::open(dir.path()).unwrap();
+    let mut playback = Playback::new(&capture);
+    let mut last = Vec::new();
+    while let Some(event) = playback.step() {
+        let Event::Exec(exec) = event else { continue };
+        let data = exec.objects.iter().find(|object| capture.object_name(object.object) == "data");
+        last = playback.bytes(data.unwrap().object).to_vec();
+    }
+    assert!(last == contents);
+}

@@ -175,6 +175,45 @@ fn its_batches_are_decoded() {
     assert_eq!(summary.idle, ["bcs0"]);
 }
 
+/// A dump of two queues: the bytes of a context belong to the queue above them.
+#[test]
+fn each_queue_has_its_own_context() {
+    let queue = |id: u32, name: &str, descriptor: u32| {
+        format!(
+            "GuC ID: {id}
+\tName: {name}
+\tHW Context Desc: {descriptor:#010x}
+\t[HWSP].length: 0x4
+\t[HWSP].data: z
+\t[HWCTX].length: 0x4
+\t[HWCTX].data: {}
+",
+            base85(&[id])
+        )
+    };
+    let text = format!(
+        "**** Xe Device Coredump ****\n**** Contexts ****\n{}{}{}",
+        queue(2, "rcs0", 0x0102_f001),
+        queue(3, "bcs0", 0x0205_0001),
+        "GuC ID: 4\n\tName: vcs0\n\t[HWCTX].length: 0x4\n\t[HWCTX].data: z\n"
+    );
+    let dump = Devcoredump::read(text.as_bytes());
+    let found: Vec<_> = (dump.state.buffers.iter())
+        .map(|buffer| (buffer.engine.as_deref().unwrap(), buffer.address))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("rcs0", 0x0102_f000),
+            ("rcs0", 0x0103_0000),
+            ("bcs0", 0x0205_0000),
+            ("bcs0", 0x0205_1000),
+            // The third queue has no descriptor: not that of another queue.
+            ("vcs0", 0x1000),
+        ]
+    );
+}
+
 #[test]
 fn cuts_are_told() {
     let text = dump(false);

@@ -207,6 +207,31 @@ fn a_page_fault_has_neighbours() {
     );
 }
 
+/// The last page of the address space ends at 2^48.
+#[test]
+fn memory_may_end_at_the_end_of_the_address_space() {
+    const LAST: u64 = (1 << 48) - 4096;
+    let batch = page(&[packet("MI_BATCH_BUFFER_END", &[])]);
+    for canonical in [0, 0xffff << 48] {
+        let crash = Crash {
+            engine: EngineId::Video,
+            batch: LAST | canonical,
+            buffers: vec![
+                CrashBuffer { kind: BufferKind::User, address: 0x10_0000, data: &batch },
+                CrashBuffer { kind: BufferKind::Batch, address: LAST | canonical, data: &batch },
+            ],
+            acthd: Some(LAST),
+            fault: Some(PageFault { address: LAST + 8, global: false, level: 0, source: 3 }),
+            ..Crash::default()
+        };
+        let summary = hang::summary(&crash.error_state());
+        let fault = only(&summary).fault.as_ref().unwrap();
+        let near: Vec<_> = fault.near.iter().map(|near| (near.address, near.end)).collect();
+        assert_eq!(near, [(LAST, 1 << 48)]);
+        assert!(fault.near[0].holds(LAST) && !fault.near[0].holds(1 << 48));
+    }
+}
+
 /// In a ring, ACTHD equals the head register: in a real dump of Linux 4.15 both are 0x062058cc.
 #[test]
 fn an_engine_may_be_in_its_ring() {

@@ -7,7 +7,7 @@
 #![cfg(all(feature = "std", feature = "registers"))]
 
 use genxml::batch::{Access, Batch, BatchError, Buffer, EXEC_OBJECT_WRITE, Placement};
-use genxml::core::Address;
+use genxml::core::{Address, lit};
 use genxml::engine::{Blitter, EngineId, Render, Video, VideoEnhance};
 use genxml::gen8::RenderPacket;
 use genxml::gen8::engine_registers::{CsGpr, MiPredicateResult, RingTimestamp};
@@ -486,6 +486,16 @@ fn errors() {
         Mem::<Qword>::of(&target, 12).unwrap_err().to_string(),
         "+0xc is not inside target, which has 16 bytes"
     );
+    // A qword is completely inside its object, or it is refused.
+    let first = Mem::<Qword>::of(&target, 0).unwrap();
+    assert_eq!(first.offset(8).unwrap().address().get(), 0x1008);
+    assert_eq!(
+        first.offset(12).unwrap_err().to_string(),
+        "+0x10 is not inside the object at 0x1000, which has 16 bytes"
+    );
+    let last = lit!(0xffff_ffff_fff0);
+    assert!(mem64(last).offset(8).is_ok() && mem64(last).offset(12).is_err());
+    assert!(mem32(last).offset(12).is_ok() && mem32(last).offset(16).is_err());
     assert_eq!(
         Mem::<Dword>::of(&target, 12).unwrap().offset(4).unwrap_err().to_string(),
         "+0x10 is not inside the object at 0x1000, which has 16 bytes"

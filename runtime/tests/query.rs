@@ -432,3 +432,39 @@ fn a_capture_and_an_aub_file_of_one_program() {
     let counts = dumps(&capture, &aub).counts();
     assert!(counts.removed + counts.added < 4, "{counts:?}");
 }
+
+/// The first = of a condition ends the name.
+#[test]
+fn conditions_are_parsed() {
+    use genxml::query::{Compare, FieldTest};
+    let parsed = |text: &str| text.parse::<FieldTest>().map(|test| (test.name, test.value));
+    let test =
+        |name: &str, compare, value: &str| Ok((Glob::new(name), Some((compare, value.to_owned()))));
+    assert_eq!(parsed("Width"), Ok((Glob::new("Width"), None)));
+    assert_eq!(parsed("Width = 3"), test("Width", Compare::Same, "3"));
+    assert_eq!(parsed("Width != 3"), test("Width", Compare::Other, "3"));
+    assert_eq!(parsed("Width=a!=b"), test("Width", Compare::Same, "a!=b"));
+    assert_eq!(parsed("Width!=a=b"), test("Width", Compare::Other, "a=b"));
+    for (text, word) in
+        [("=3", "no name"), ("!=3", "no name"), ("Width=", "no value"), ("Width==3", "==")]
+    {
+        let error = parsed(text).unwrap_err().to_string();
+        assert!(error.contains(word) && error.contains("NAME=VALUE"), "{error}");
+    }
+}
+
+/// A value of 64 bits is compared exactly: 2^53 + 1 has no double.
+#[test]
+fn large_values_are_compared_exactly() {
+    let immediate = (1u64 << 53) + 1;
+    let store = packet(
+        "PIPE_CONTROL",
+        &[("Post Sync Operation", 1), ("Address", 0x1000 >> 2), ("Immediate Data", immediate)],
+    );
+    let count = |value: u64| {
+        let field = format!("Immediate Data={value}").parse().unwrap();
+        shown(&Filter { fields: vec![field], ..Filter::default() }, std::slice::from_ref(&store))
+            .len()
+    };
+    assert_eq!((count(immediate), count(immediate - 1)), (1, 0));
+}

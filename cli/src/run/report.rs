@@ -120,6 +120,9 @@ impl Stop {
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Stop::Fault { fault: fault @ Fault::Hang { .. }, .. } => {
+                write!(f, "{fault} with --work-limit")
+            }
             Stop::Fault { fault, .. } => fault.fmt(f),
             Stop::Stuck(stuck) => stuck.fmt(f),
             Stop::Broken(error) => error.fmt(f),

@@ -31,11 +31,15 @@ fn rule_comparisons(check: &mut Check<'_>, condition: &Cond, place: (&Span, &str
         Cond::Not(inner) | Cond::Bits(inner, _) => rule_comparisons(check, inner, place),
         Cond::In(inner, ranges) => {
             if let Cond::Field(field) = &**inner
-                && let Some((first, _)) =
-                    ranges.iter().find(|(first, _)| *first > ones(field.end - field.start + 1))
+                && let bits = field.end - field.start + 1
+                && let Some((first, last)) = ranges.iter().find(|(_, last)| *last > ones(bits))
             {
-                let bits = field.end - field.start + 1;
-                let message = format!("`[{}]` is never {first}: it has {bits} bits", field.name);
+                // The part of the range that the field cannot hold.
+                let beyond = match (*first).max(ones(bits).saturating_add(1)) {
+                    first if first == *last => first.to_string(),
+                    first => format!("{first}..{last}"),
+                };
+                let message = format!("`[{}]` is never {beyond}: it has {bits} bits", field.name);
                 let place = check.place(place.0, place.1);
                 check.report(Diagnostic::new(Code::Never, place, message));
             }

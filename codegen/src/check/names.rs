@@ -79,7 +79,8 @@ fn values(check: &mut Check<'_>) {
         let mut names: HashMap<&str, &Span> = HashMap::new();
         let mut numbers: HashMap<u64, (&str, &Span)> = HashMap::new();
         for value in &list.values {
-            if let Some(first) = names.insert(&value.name, &value.span) {
+            let first = *names.entry(&value.name).or_insert(&value.span);
+            if !std::ptr::eq(first, &value.span) {
                 let place = check.place(&value.span, "name");
                 let message = format!("`{}` has two values named `{}`", list.name, value.name);
                 check.report(
@@ -88,6 +89,17 @@ fn values(check: &mut Check<'_>) {
                 );
             }
             match numbers.get(&value.value) {
+                None if value.alias => {
+                    let place = check.place(&value.span, "value");
+                    let message = format!(
+                        "`{}` is an alias, and no value before it is {}",
+                        value.name, value.value
+                    );
+                    check.report(
+                        Diagnostic::new(Code::DuplicateNumber, place, message)
+                            .hint("list the value first, then its aliases"),
+                    );
+                }
                 Some((other, first)) if !value.alias => {
                     let place = check.place(&value.span, "value");
                     let message =
@@ -103,7 +115,8 @@ fn values(check: &mut Check<'_>) {
             }
         }
         for set in &list.sets {
-            if let Some(first) = names.insert(&set.name, &set.span) {
+            let first = *names.entry(&set.name).or_insert(&set.span);
+            if !std::ptr::eq(first, &set.span) {
                 let place = check.place(&set.span, "name");
                 let message =
                     format!("`{}` has two values or sets named `{}`", list.name, set.name);

@@ -101,9 +101,10 @@ fn named(path: &Path, nested: bool, others: &mut Others) -> Result<Shape> {
         }
         ("i8" | "i16" | "i32" | "i64" | "isize", 0) => {
             let width = name.trim_start_matches('i').parse().unwrap_or(64);
+            let name = if width > 32 { "S64" } else { "S" };
             return Err(Error::new_spanned(
                 path,
-                format!("an integer of {width} bits with a sign is `S<{width}>`"),
+                format!("an integer of {width} bits with a sign is `{name}<{width}>`"),
             ));
         }
         ("U" | "U64", _) => plain("uint", sized(path, &name, bits(0)?)?),

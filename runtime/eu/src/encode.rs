@@ -5,19 +5,55 @@ use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::instruction::*;
 use crate::ops::{Format, Opcode};
+use core::fmt;
 use genxml_core::{U, U64};
 
 /// An instruction that cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{operation}: {field} cannot hold {value}")]
+#[error("{operation}: {field} {value}")]
 pub struct EncodeError {
     /// The operation.
     pub operation: Opcode,
     /// The manual's name of the field.
     pub field: &'static str,
-    /// The refused value; for a type, its position in `DataType`. 0 or -1 if there is no number to
-    /// report, for example for a missing operand.
-    pub value: i64,
+    /// What the field cannot hold.
+    pub value: Refused,
+}
+
+/// What a field of an instruction cannot hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// This number.
+    Number(i64),
+    /// This type.
+    Type(DataType),
+    /// The instruction has no operand or setting for the field, or one without an encoding.
+    Missing,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Number(value) => write!(f, "cannot hold {value}"),
+            Refused::Type(ty) => write!(f, "cannot hold the type {}", ty.name()),
+            Refused::Missing => f.write_str(
+                "has no value: the instruction lacks the operand or setting for it, or has one \
+                 without an encoding",
+            ),
+        }
+    }
+}
+
+impl From<i64> for Refused {
+    fn from(value: i64) -> Refused {
+        Refused::Number(value)
+    }
+}
+
+impl From<DataType> for Refused {
+    fn from(ty: DataType) -> Refused {
+        Refused::Type(ty)
+    }
 }
 
 type Result<T, E = EncodeError> = core::result::Result<T, E>;
@@ -65,8 +101,16 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    fn error(&self, field: &'static str, value: i64) -> EncodeError {
-        EncodeError { operation: self.instruction.opcode, field, value }
+    fn error(&self, field: &'static str, value: impl Into<Refused>) -> EncodeError {
+        EncodeError { operation: self.instruction.opcode, field, value: value.into() }
+    }
+
+    /// The error for a vertical stride without an encoding.
+    fn vertical_stride(&self, vertical: Vertical) -> EncodeError {
+        match vertical {
+            Vertical::Stride(stride) => self.error("VertStride", i64::from(stride)),
+            Vertical::Addresses => self.error("VertStride", Refused::Missing),
+        }
     }
 
     fn number<const N: u32>(&self, field: &'static str, value: u64) -> Result<U<N>> {
@@ -114,11 +158,12 @@ impl Encoder<'_> {
             } else {
                 gen8::AccessMode::ALIGN1
             },
-            dep_ctrl: dependency.ok_or_else(|| self.error("DepCtrl", 0))?,
+            dep_ctrl: dependency.ok_or_else(|| self.error("DepCtrl", Refused::Missing))?,
             nib_ctrl: U::from_bits(u64::from(i.channel_offset % 8 / 4)),
             qtr_ctrl: U::from_bits(u64::from(i.channel_offset / 8)),
-            thread_control: thread.ok_or_else(|| self.error("ThreadCtrl", 0))?,
-            predicate_control: predicate_control.ok_or_else(|| self.error("PredCtrl", 0))?,
+            thread_control: thread.ok_or_else(|| self.error("ThreadCtrl", Refused::Missing))?,
+            predicate_control: predicate_control
+                .ok_or_else(|| self.error("PredCtrl", Refused::Missing))?,
             pred_inv: i.predicate.is_some_and(|predicate| predicate.inverse),
             exec_size,
         })
@@ -141,7 +186,8 @@ impl Encoder<'_> {
             undefined_operation: false,
             control: gen8::EuInstructionControls {
                 controls_a: self.controls_a()?,
-                cond_modifier: condition.ok_or_else(|| self.error("CondModifier", 0))?,
+                cond_modifier: condition
+                    .ok_or_else(|| self.error("CondModifier", Refused::Missing))?,
                 controls_b: self.controls_b(),
             },
         })
@@ -192,10 +238,10 @@ impl Encoder<'_> {
             }
             (None, Format::Wait) => match i.sources[0] {
                 Operand::Register(source) => Destination::new(source.register, source.ty),
-                _ => return Err(self.error("Src0.RegFile", 0)),
+                _ => return Err(self.error("Src0.RegFile", Refused::Missing)),
             },
             (None, Format::Basic | Format::Math | Format::Send | Format::Call) => {
-                return Err(self.error("Destination Register File", 0));
+                return Err(self.error("Destination Register File", Refused::Missing));
             }
             (None, _) => Destination::new(Register::NULL, DataType::D),
         };
@@ -212,8 +258,7 @@ impl Encoder<'_> {
         destination: &Destination,
     ) -> Result<()> {
         let ty = enc::DESTINATION_TYPE.encode(destination.ty);
-        controls.destination_data_type =
-            ty.ok_or_else(|| self.error("DstType", destination.ty as i64))?;
+        controls.destination_data_type = ty.ok_or_else(|| self.error("DstType", destination.ty))?;
         let fields = self.register_fields(&destination.register)?;
         controls.destination_register_file = fields.file;
         controls.destination_address_immediate_9_9 = fields.sign;
@@ -227,7 +272,7 @@ impl Encoder<'_> {
                 self.number("Destination Channel Enable", u64::from(mask))?;
             region.destination_addressing_mode = fields.mode();
             let low = genxml_core::Shifted::new(fields.low)
-                .map_err(|_| self.error("Align16", fields.low as i64));
+                .map_err(|_| self.error("Destination Address Immediate", fields.offset()));
             region.address = match fields.word {
                 None => Direct {
                     destination_subregister_number: genxml_core::Shifted::new(fields.low).map_err(
@@ -277,12 +322,13 @@ impl Encoder<'_> {
         match *register {
             Register::Grf { number, byte } => Ok(file(gen8::RegFile::GRF, number, byte)),
             Register::Arf { file: arf, number, byte } => {
-                let kind = match arf {
-                    Arf::Reserved(kind) => gen8::Arf::new(u64::from(kind)).ok(),
-                    arf => enc::ARF.encode(arf),
-                };
-                let register =
-                    kind.ok_or_else(|| self.error("Register Number", i64::from(number)))?;
+                let register = match arf {
+                    Arf::Reserved(kind) => gen8::Arf::new(u64::from(kind))
+                        .map_err(|_| self.error("Register Number", i64::from(kind))),
+                    arf => enc::ARF
+                        .encode(arf)
+                        .ok_or_else(|| self.error("Register Number", Refused::Missing)),
+                }?;
                 let number = self.number("Register Number", u64::from(number))?;
                 let [packed] = gen8::ArfRegisterNumber { number, register }.pack();
                 Ok(file(gen8::RegFile::ARF, packed as u8, byte))
@@ -305,7 +351,7 @@ impl Encoder<'_> {
     /// The 25 bits of a register source.
     fn source(&self, source: &Source, fields: &RegisterFields) -> Result<u64> {
         let vertical = enc::VERT_STRIDE.encode(source.region.vertical);
-        let vertical = vertical.ok_or_else(|| self.error("VertStride", -1))?;
+        let vertical = vertical.ok_or_else(|| self.vertical_stride(source.region.vertical))?;
         if !self.align16() {
             return self.source_align1(source, fields);
         }
@@ -329,7 +375,7 @@ impl Encoder<'_> {
                 },
                 Some(word) => Indirect {
                     source_address_immediate_8_4: genxml_core::Shifted::new(fields.low)
-                        .map_err(|_| self.error("Source Address Immediate", fields.low as i64))?,
+                        .map_err(|_| self.error("Source Address Immediate", fields.offset()))?,
                     source_address_subregister_number: word,
                 },
             },
@@ -347,7 +393,7 @@ impl Encoder<'_> {
     /// The 25 bits of a register source in Align1.
     fn source_align1(&self, source: &Source, fields: &RegisterFields) -> Result<u64> {
         let vertical = enc::VERT_STRIDE.encode(source.region.vertical);
-        let vertical = vertical.ok_or_else(|| self.error("VertStride", -1))?;
+        let vertical = vertical.ok_or_else(|| self.vertical_stride(source.region.vertical))?;
         use gen8::EuInstructionOperandSrcRegAlign1Address::{Direct, Indirect};
         let (width, horizontal) = (source.region.width, source.region.horizontal);
         let [bits] = gen8::EuInstructionOperandSrcRegAlign1 {
@@ -379,11 +425,11 @@ impl Encoder<'_> {
     }
 
     fn source_type(&self, ty: DataType) -> Result<gen8::SrcType> {
-        enc::SOURCE_TYPE.encode(ty).ok_or_else(|| self.error("SrcType", ty as i64))
+        enc::SOURCE_TYPE.encode(ty).ok_or_else(|| self.error("SrcType", ty))
     }
 
     fn immediate_type(&self, ty: DataType) -> Result<gen8::SrcImmType> {
-        enc::IMMEDIATE_TYPE.encode(ty).ok_or_else(|| self.error("SrcImmType", ty as i64))
+        enc::IMMEDIATE_TYPE.encode(ty).ok_or_else(|| self.error("SrcImmType", ty))
     }
 
     /// The dword of an immediate of up to 32 bits. A word is repeated in both halves.
@@ -469,14 +515,14 @@ impl Encoder<'_> {
                     .pack(),
                 }
             }
-            _ => return Err(self.error("Src0.RegFile", 0)),
+            _ => return Err(self.error("Src0.RegFile", Refused::Missing)),
         };
         let mut dwords = [0, self.packed(&controls), half[0], half[1]];
         dwords[0] = match i.math {
             Some(function) => {
                 let fc = enc::MATH
                     .encode(function)
-                    .ok_or_else(|| self.error("Function Control (FC)", 0))?;
+                    .ok_or_else(|| self.error("Function Control (FC)", Refused::Missing))?;
                 gen8::EuInstructionMath {
                     opcode: self.opcode(),
                     controls_a: self.controls_a()?,
@@ -487,7 +533,9 @@ impl Encoder<'_> {
                 }
                 .pack()[0]
             }
-            None if i.opcode == Opcode::Math => return Err(self.error("Function Control (FC)", 0)),
+            None if i.opcode == Opcode::Math => {
+                return Err(self.error("Function Control (FC)", Refused::Missing));
+            }
             None => self.header()?.pack()[0],
         };
         Ok(dwords)
@@ -500,9 +548,9 @@ impl Encoder<'_> {
 
     fn send(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
-        let message = i.send.ok_or_else(|| self.error("Message", 0))?;
+        let message = i.send.ok_or_else(|| self.error("Message", Refused::Missing))?;
         let Operand::Register(source) = i.sources[0] else {
-            return Err(self.error("Src0.RegFile", 0));
+            return Err(self.error("Src0.RegFile", Refused::Missing));
         };
         let mut controls = self.operand_controls()?;
         let fields = self.register_fields(&source.register)?;
@@ -510,9 +558,12 @@ impl Encoder<'_> {
         let src0_src_type = self.source_type(source.ty)?;
         controls.src0_type = gen8::EuInstructionOperandControlsSrc0Type::Register { src0_src_type };
         let function = match message.function {
-            SharedFunction::Reserved(function) => gen8::Sfid::new(u64::from(function)).ok(),
-            function => enc::SHARED_FUNCTION.encode(function),
-        };
+            SharedFunction::Reserved(function) => gen8::Sfid::new(u64::from(function))
+                .map_err(|_| self.error("SFID", i64::from(function))),
+            function => enc::SHARED_FUNCTION
+                .encode(function)
+                .ok_or_else(|| self.error("SFID", Refused::Missing)),
+        }?;
         let (src1_reg_file, dword) = match message.descriptor {
             Descriptor::Immediate(descriptor) => (gen8::RegFile::IMM, descriptor),
             Descriptor::Address(byte) => {
@@ -531,7 +582,7 @@ impl Encoder<'_> {
         Ok(gen8::EuInstructionSend {
             opcode: self.opcode(),
             controls_a: self.controls_a()?,
-            shared_function_id_sfid: function.ok_or_else(|| self.error("SFID", 0))?,
+            shared_function_id_sfid: function,
             controls_b: self.controls_b(),
             operand_control: controls,
             source_0: U::from_bits(self.source(&source, &fields)?),
@@ -556,7 +607,7 @@ impl Encoder<'_> {
             // Both distances are one 64-bit immediate source 0.
             operand_controls.src0_reg_file = gen8::RegFile::IMM;
             operand_controls.src0_type = immediate;
-            let uip = branch.uip.ok_or_else(|| self.error("UIP", 0))?;
+            let uip = branch.uip.ok_or_else(|| self.error("UIP", Refused::Missing))?;
             return Ok(gen8::EuInstructionBranchTwoSrc {
                 header,
                 operand_controls,
@@ -600,18 +651,18 @@ impl Encoder<'_> {
     fn three_source(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
         let ty = |field, ty: DataType| {
-            enc::THREE_SOURCE_TYPE.encode(ty).ok_or_else(|| self.error(field, ty as i64))
+            enc::THREE_SOURCE_TYPE.encode(ty).ok_or_else(|| self.error(field, ty))
         };
         let Some(destination @ Destination { register: Register::Grf { number, byte }, .. }) =
             i.destination
         else {
-            return Err(self.error("Destination Register Number", 0));
+            return Err(self.error("Destination Register Number", Refused::Missing));
         };
         let [Operand::Register(a), Operand::Register(b), Operand::Register(c)] = &i.sources else {
-            return Err(self.error("Source Register Number", 0));
+            return Err(self.error("Source Register Number", Refused::Missing));
         };
         let [src1_type, src2_type] = three_source_halves([a.ty, b.ty, c.ty])
-            .ok_or_else(|| self.error("Source Data Type", b.ty as i64))?;
+            .ok_or_else(|| self.error("Source Data Type", b.ty))?;
         let mask = destination
             .macro_accumulator
             .map_or(destination.write_mask, |accumulator| accumulator.0);
@@ -649,7 +700,7 @@ impl Encoder<'_> {
         source: &Source,
     ) -> Result<gen8::EuInstructionOperandSrcRegThreeSrc> {
         let Register::Grf { number, byte } = source.register else {
-            return Err(self.error("Source Register Number", 0));
+            return Err(self.error("Source Register Number", Refused::Missing));
         };
         let swizzle = match source.macro_accumulator {
             Some(MacroAccumulator(number)) => [number % 4, number / 4, 0, 0],
@@ -706,6 +757,11 @@ struct RegisterFields {
 }
 
 impl RegisterFields {
+    /// The byte offset in the register, or the whole address immediate.
+    fn offset(&self) -> i64 {
+        self.low as i64 - if self.sign { 512 } else { 0 }
+    }
+
     fn mode(&self) -> gen8::AddrMode {
         if self.word.is_some() { gen8::AddrMode::INDIRECT } else { gen8::AddrMode::DIRECT }
     }

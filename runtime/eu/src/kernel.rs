@@ -12,30 +12,77 @@ pub struct Located {
     pub instruction: Instruction,
 }
 
-/// Iterates over the instructions in `bytes`. An instruction that cannot be decoded is returned as
+/// The bytes of a kernel, which are read by position. They need not be in memory.
+pub trait Code {
+    /// Length in bytes.
+    fn length(&self) -> u64;
+
+    /// Up to four dwords from the byte `position` on, and their number. There are fewer than four
+    /// at the end of the kernel, and none after an error.
+    fn dwords(&mut self, position: u64) -> ([u32; 4], usize);
+}
+
+impl Code for &[u8] {
+    fn length(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn dwords(&mut self, position: u64) -> ([u32; 4], usize) {
+        let start = usize::try_from(position).unwrap_or(usize::MAX);
+        dwords(self.get(start..).unwrap_or_default())
+    }
+}
+
+impl<C: Code + ?Sized> Code for &mut C {
+    fn length(&self) -> u64 {
+        C::length(self)
+    }
+
+    fn dwords(&mut self, position: u64) -> ([u32; 4], usize) {
+        C::dwords(self, position)
+    }
+}
+
+/// Iterates over the instructions of a kernel. An instruction that cannot be decoded is returned as
 /// an error with its position; the iteration continues after it. Fewer than four bytes at the end
 /// are ignored.
-pub fn instructions(bytes: &[u8]) -> Instructions<'_> {
-    Instructions { bytes, position: 0 }
+pub fn instructions(bytes: &[u8]) -> Instructions<&[u8]> {
+    Instructions::of(bytes)
 }
 
 /// Iterator over a kernel, see [`instructions`].
 #[derive(Clone, Debug)]
-pub struct Instructions<'a> {
-    bytes: &'a [u8],
-    position: usize,
+pub struct Instructions<C> {
+    code: C,
+    position: u64,
 }
 
-impl Iterator for Instructions<'_> {
+impl<C: Code> Instructions<C> {
+    /// The instructions of `code`, as [`instructions`].
+    pub fn of(code: C) -> Instructions<C> {
+        Instructions::from_position(code, 0)
+    }
+
+    /// The instructions of `code` from the byte `position` on.
+    pub fn from_position(code: C, position: u64) -> Instructions<C> {
+        Instructions { code, position }
+    }
+
+    /// Byte offset of the next instruction.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+impl<C: Code> Iterator for Instructions<C> {
     type Item = Result<Located, DecodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.bytes.get(self.position..)?;
-        let (dwords, count) = dwords(rest);
+        let position = self.position;
+        let (dwords, count) = self.code.dwords(position);
         let dwords = &dwords[..count];
         let first = *dwords.first()?;
-        let position = self.position as u64;
-        self.position += length(first) as usize;
+        self.position += u64::from(length(first));
         let located = |instruction| Located { position, instruction };
         Some(decode(dwords).map(located).map_err(|error| DecodeError { position, ..error }))
     }
@@ -58,14 +105,19 @@ pub(crate) fn dwords(bytes: &[u8]) -> ([u32; 4], usize) {
 /// end, may be longer.
 ///
 /// Returns an error for the first instruction that is truncated or cannot be decoded before the end
-/// is found. If `bytes` have no end of thread, the error is [`Problem::Truncated`] at their end.
+/// is found. If the kernel has no end of thread, the error is [`Problem::Truncated`] at its end.
 pub fn length_until_eot(bytes: &[u8]) -> Result<u64, DecodeError> {
-    for located in instructions(bytes) {
+    end_of_thread(bytes)
+}
+
+/// As [`length_until_eot`], for code that need not be in memory.
+pub fn end_of_thread(mut code: impl Code) -> Result<u64, DecodeError> {
+    for located in Instructions::of(&mut code) {
         let Located { position, instruction } = located?;
         if instruction.ends_thread() {
             return Ok(position + u64::from(instruction.length()));
         }
     }
     let problem = Problem::Truncated { needed: 16, available: 0 };
-    Err(DecodeError { position: bytes.len() as u64, raw: Raw::new(&[]), problem })
+    Err(DecodeError { position: code.length(), raw: Raw::new(&[]), problem })
 }

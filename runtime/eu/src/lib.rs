@@ -59,7 +59,7 @@ pub mod gen8 {
 
 pub use compaction::{CompactError, compact, compact_kernel, expand, expand_kernel};
 pub use decode::{DecodeError, Problem, decode};
-pub use encode::EncodeError;
+pub use encode::{EncodeError, Refused};
 pub use instruction::Instruction;
 pub use kernel::{instructions, length_until_eot};
 pub use native::natives;

@@ -46,11 +46,23 @@ pub fn sampler_index(function: SharedFunction, descriptor: u32) -> Option<u8> {
     samples.then(|| message.sampler_index.get() as u8)
 }
 
-/// How a message uses the surface that it names; empty for messages that use no surface or that are
-/// not described.
+/// True if a sampler message returns properties of the surface and no texels: size, number of
+/// samples, level of detail. Shader Channel Select does not affect these messages (002:7646).
+fn is_query(descriptor: u32) -> bool {
+    use md::MessageDescriptorSamplingEngineMessageType as Type;
+    use md::MessageDescriptorSamplingEngineSimdMode10 as Mode;
+    let message = md::MessageDescriptorSamplingEngine::unpack_lossy(&[descriptor]);
+    // In SIMD32/64 mode these numbers are other operations.
+    matches!(message.message_type, Type::LOD | Type::RESINFO | Type::SAMPLEINFO)
+        && message.simd_mode_1_0 != Mode::SIMD32_64
+}
+
+/// How a message uses the surface that it names; empty for queries about the surface, for messages
+/// that use no surface, and for messages that are not described.
 pub fn roles(function: SharedFunction, descriptor: u32) -> Roles {
     use Role::*;
     let roles: &[Role] = match function {
+        SharedFunction::Sampler if is_query(descriptor) => &[],
         SharedFunction::Sampler => &[Sampled, Read],
         SharedFunction::DataPortSampler | SharedFunction::DataPortConstant => {
             match md::ReadOnlyDataPortMessageDescriptor::unpack_lossy(&[descriptor]).message_type {
@@ -108,5 +120,26 @@ fn data_port_1(descriptor: u32) -> &'static [Role] {
         MtDp1::MT1A_TA | MtDp1::MT1A_TA4X2 => &[Typed, Atomic, Read, Written],
         MtDp1::MT1A_TC | MtDp1::MT1A_TC4X2 => &[Atomic, Read, Written],
         _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Message types of 2d p.257-258, bits 16:12; SIMD mode in bits 18:17: 1 is SIMD8, 3 is
+    /// SIMD32/64, in which 0x0b is another operation.
+    #[test]
+    fn queries_do_not_sample() {
+        let message = |kind: u32, mode: u32| {
+            roles(SharedFunction::Sampler, 1 << 19 | mode << 17 | kind << 12)
+        };
+        for (kind, samples) in
+            [(0x00, true), (0x07, true), (0x09, false), (0x0a, false), (0x0b, false), (0x1e, true)]
+        {
+            assert_eq!(message(kind, 1).contains(Role::Sampled), samples, "{kind:#x}");
+            assert_eq!(message(kind, 1).contains(Role::Read), samples, "{kind:#x}");
+        }
+        assert!(message(0x0b, 3).contains(Role::Sampled));
     }
 }

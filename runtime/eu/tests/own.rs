@@ -5,7 +5,7 @@ use genxml_eu::gen8::eu::{ControlIndex, EuOpcode};
 use genxml_eu::instruction::*;
 use genxml_eu::ops::OPS;
 use genxml_eu::syntax::Syntax;
-use genxml_eu::{Instruction, Opcode, Problem, decode, expand, instructions};
+use genxml_eu::{Instruction, Opcode, Problem, Refused, decode, expand, instructions};
 use proptest::prelude::*;
 
 fn text(dwords: &[u32]) -> String {
@@ -169,7 +169,32 @@ fn errors_have_position_and_value() {
     assert!(error.to_string().ends_with("mov: ExecSize holds 0x7, which is reserved"), "{error}");
     let mut add = Instruction::new(Opcode::Add, 3);
     add.destination = Some(Destination::new(Register::grf(1), DataType::F));
-    assert_eq!(add.encode().unwrap_err().to_string(), "add: Src0.RegFile cannot hold 0");
+    let error = add.encode().unwrap_err();
+    assert_eq!((error.field, error.value), ("Src0.RegFile", Refused::Missing));
+    assert!(error.to_string().contains("Src0.RegFile has no value"), "{error}");
+    let register = |region| {
+        let source = Source::new(Register::grf(2), DataType::F, region);
+        Operand::Register(source)
+    };
+    let refused = |change: &dyn Fn(&mut Instruction)| {
+        let mut add = add;
+        add.sources[0] = register(Region::new(8, 8, 1));
+        add.sources[1] = register(Region::new(8, 8, 1));
+        change(&mut add);
+        add.encode().unwrap_err().to_string()
+    };
+    let error = refused(&|add| add.sources[0] = register(Region::new(3, 1, 0)));
+    assert_eq!(error, "add: VertStride cannot hold 3");
+    let error = refused(&|add| {
+        add.access_mode = AccessMode::Align16;
+        let at = Register::Indirect { address: 0, offset: -24 };
+        add.sources[0] = Operand::Register(Source::new(at, DataType::F, Region::new(4, 4, 1)));
+    });
+    assert_eq!(error, "add: Source Address Immediate cannot hold -24");
+    let error = refused(&|add| {
+        add.destination = Some(Destination::new(Register::grf(1), DataType::V));
+    });
+    assert_eq!(error, "add: DstType cannot hold the type v");
 }
 
 /// An operation that does not exist decodes as `illegal` (2a illegal).

@@ -46,7 +46,9 @@ pub fn from_error_state(
 ) -> io::Result<u64> {
     let mut count = 0;
     state.submissions(&mut |submission| {
-        let mut note = |text: String| notes.push(Note { position: submission.name.into(), text });
+        let mut note = |text: String| {
+            notes.push(Note { position: submission.name.into(), ..Note::new(text) });
+        };
         let calls = if submission.global { Calls::of(submission) } else { Calls::default() };
         let mut batches: Vec<u64> = calls.batches.iter().map(|batch| batch.0).collect();
         if !submission.global {

@@ -42,7 +42,7 @@ pub use capture::{from_capture, to_capture};
 pub use error_state::{Recorded, from_error_state, to_error_state};
 pub use image::{MAX_MEMORY, Translation, mapped};
 pub(crate) use input::decompress;
-pub use input::{Compression, MAX_DICTIONARY, decompressed};
+pub use input::{Compression, DecompressError, MAX_DICTIONARY, decompressed};
 pub use reader::{CHUNK, MAX_COMMANDS, Reader, starts};
 pub use recorder::Recorder;
 pub use submissions::submissions;
@@ -209,10 +209,9 @@ pub enum AubError {
         /// The first bytes of the file, at most four.
         start: Vec<u8>,
     },
-    /// Reading or decompressing failed.
-    #[error(
-        "{compression}file cannot be read further after {position:#x} bytes of AUB data: {source}; record or copy it again"
-    )]
+    /// Reading or decompressing failed. If it was decompressing, the inner error of `source` is a
+    /// [`DecompressError`].
+    #[error("byte {position:#x} of AUB data: the file cannot be read further: {source}")]
     Read {
         /// Bytes of the decompressed file that were read.
         position: u64,

@@ -69,11 +69,11 @@ impl Notes {
         let at = |position| format!("byte {position:#x}");
         let mut list: Vec<Note> = placed
             .into_iter()
-            .map(|(position, text)| Note { position: at(position), text })
+            .map(|(position, text)| Note { position: at(position), text, cut: false })
             .collect();
         let more = (self.more > 0).then(|| format!("and {} notes more", self.more));
-        let rest = more.into_iter().chain(self.end);
-        list.extend(rest.map(|text| Note { position: String::new(), text }));
+        list.extend(more.map(Note::new));
+        list.extend(self.end.map(|text| Note { cut: true, ..Note::new(text) }));
         list
     }
 }

@@ -178,19 +178,20 @@ impl Submission {
         found
     }
 
-    /// Adds the submission to a capture and returns its sequence number.
+    /// Adds the submission to a capture and returns its sequence number. A buffer that an earlier
+    /// submission of the capture has too, by name, is written completely: its old contents are
+    /// replaced.
     #[cfg(feature = "std")]
     pub fn write(&self, context: u32, writer: &mut CaptureWriter) -> u64 {
         let objects: Vec<WriteObject<'_>> = self
             .buffers
             .iter()
             .map(|buffer| {
-                WriteObject::new(
-                    &buffer.name,
-                    buffer.address,
-                    buffer.bytes.len() as u64,
-                    &buffer.bytes,
-                )
+                let object = match writer.has_object(&buffer.name) {
+                    true => WriteObject::whole,
+                    false => WriteObject::new,
+                };
+                object(&buffer.name, buffer.address, buffer.bytes.len() as u64, &buffer.bytes)
             })
             .collect();
         writer.exec(context, self.engine, self.batch_address, self.batch_length, &objects)

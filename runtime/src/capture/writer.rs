@@ -3,7 +3,7 @@
 use super::manifest::{self, FORMAT, Name, Number};
 use super::{CaptureError, Compare, Tiling};
 use crate::engine::EngineId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,8 @@ pub struct CaptureWriter {
     events: Vec<manifest::Event>,
     data: Vec<u8>,
     known: HashMap<Vec<u8>, u64>,
+    /// Names of the objects of the submissions so far that are not freed.
+    objects: HashSet<String>,
     next_seq: u64,
 }
 
@@ -52,6 +54,13 @@ impl<'a> WriteObject<'a> {
     /// are not written, so the object must be new.
     pub fn new(object: &'a str, address: u64, size: u64, contents: &'a [u8]) -> Self {
         let writes = nonzero_ranges(contents);
+        WriteObject { object, address, size, tiling: Tiling::Linear, stride: 0, writes }
+    }
+
+    /// As [`new`](Self::new) for an object that may have other contents from earlier submissions:
+    /// all bytes are written, zeros too.
+    pub fn whole(object: &'a str, address: u64, size: u64, contents: &'a [u8]) -> Self {
+        let writes = if contents.is_empty() { Vec::new() } else { vec![(0, contents)] };
         WriteObject { object, address, size, tiling: Tiling::Linear, stride: 0, writes }
     }
 }
@@ -89,6 +98,7 @@ impl CaptureWriter {
             events: Vec::new(),
             data: Vec::new(),
             known: HashMap::new(),
+            objects: HashSet::new(),
             next_seq: 0,
         }
     }
@@ -117,6 +127,11 @@ impl CaptureWriter {
             .collect()
     }
 
+    /// True if an earlier submission has an object with this name, and it was not freed.
+    pub fn has_object(&self, object: &str) -> bool {
+        self.objects.contains(object)
+    }
+
     /// Adds a submission and returns its sequence number.
     pub fn exec(
         &mut self,
@@ -128,6 +143,7 @@ impl CaptureWriter {
     ) -> u64 {
         let seq = self.next_seq;
         self.next_seq += 1;
+        self.objects.extend(objects.iter().map(|object| object.object.to_owned()));
         let objects = objects
             .iter()
             .map(|object| manifest::Object {
@@ -210,6 +226,7 @@ impl CaptureWriter {
 
     /// Records that an object was freed.
     pub fn free(&mut self, object: &str) {
+        self.objects.remove(object);
         self.events.push(manifest::Event {
             r#type: Some("free".to_owned()),
             object: Some(Name::Text(object.to_owned())),

@@ -586,6 +586,7 @@ impl Pass<'_> {
     fn container(&mut self, plan: &Plan, base: u32, index: Option<u32>) {
         let frame = Frame::inside(self.dwords, base);
         for RuleReads { rule, severity, reads } in &plan.rules {
+            let Some(severity) = *severity else { continue };
             if !self.touched(reads, base) || !rule.require.violated(&frame, &self.facts) {
                 continue;
             }
@@ -593,7 +594,7 @@ impl Pass<'_> {
             self.blamed.extend(bits.iter().map(|(start, end)| (base + start, base + end)));
             self.found(Found {
                 rule,
-                severity: *severity,
+                severity,
                 container: plan.container,
                 base,
                 index,

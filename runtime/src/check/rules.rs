@@ -71,8 +71,8 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct RuleReads {
     pub rule: &'static Rule,
-    /// Severity of the rule.
-    pub severity: Severity,
+    /// Severity of the rule; `None` if it is off.
+    pub severity: Option<Severity>,
     pub reads: Reads,
 }
 
@@ -306,7 +306,8 @@ impl Rules {
     }
 
     /// Changes the severity of the rule with this id. If the id ends with `*`, changes all rules
-    /// whose ids start with the text before it.
+    /// whose ids start with the text before it. A later call replaces the level of an earlier one,
+    /// also [`Level::Allow`].
     ///
     /// # Errors
     /// If there is no such rule.
@@ -328,23 +329,14 @@ impl Rules {
         let of_instructions = OF_INSTRUCTIONS.iter().zip(&mut self.of_instructions);
         let of_draws = undefined::RULE.iter().zip([&mut self.of_draws]);
         let others = of_fields.chain(of_instructions).chain(of_draws);
-        for (_, severity) in others.filter(|(rule, _)| means(rule)) {
+        let in_plans = self.plans.iter_mut().flat_map(|plan| &mut plan.rules);
+        let in_plans = in_plans.map(|known| (known.rule, &mut known.severity));
+        for (_, severity) in others.chain(in_plans).filter(|(rule, _)| means(rule)) {
             *severity = match level {
                 Level::Allow => None,
                 Level::Warn => Some(Severity::Warning),
                 Level::Deny => Some(Severity::Error),
             };
-        }
-        for plan in &mut self.plans {
-            match level {
-                Level::Allow => plan.rules.retain(|known| !means(known.rule)),
-                Level::Warn | Level::Deny => {
-                    let severity =
-                        if level == Level::Deny { Severity::Error } else { Severity::Warning };
-                    let rules = plan.rules.iter_mut().filter(|known| means(known.rule));
-                    rules.for_each(|known| known.severity = severity);
-                }
-            }
         }
         Ok(())
     }
@@ -418,7 +410,7 @@ impl Rules {
 fn known(container: &'static Container, slots: &[Option<u16>]) -> Vec<RuleReads> {
     let known = |rule: &'static Rule| RuleReads {
         rule,
-        severity: rule.severity,
+        severity: Some(rule.severity),
         reads: Reads::of(&rule.require, slots),
     };
     container.rules.iter().map(known).collect()

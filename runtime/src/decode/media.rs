@@ -25,13 +25,7 @@ impl Follower<'_> {
                 self.no_base(depth, space)?;
                 continue;
             }
-            let name = match (name, space) {
-                ("CURBE Data", _) => "constants",
-                (_, SpaceKind::MfxBitstream) => "coded data",
-                ("Indirect Data", _) => "indirect data",
-                (other, _) => other,
-            };
-            self.data(name, None, at, length, depth)?;
+            self.data(data_name(name, space), None, at, length, depth)?;
         }
         Ok(())
     }
@@ -55,5 +49,39 @@ impl Follower<'_> {
         let there = if self.memory.tail(at).is_empty() { ": nothing is mapped there" } else { "" };
         let kib = 1u64 << size.min(11);
         self.note(depth, at, format_args!("scratch space of {kib} KiB a thread at {at:#x}{there}"))
+    }
+}
+
+/// The name of the record for data that a field locates. `name` is that of the field.
+fn data_name(name: &'static str, space: SpaceKind) -> &'static str {
+    match (name, space) {
+        ("CURBE Data", _) => "constants",
+        (_, SpaceKind::MfxBitstream) => "coded data",
+        ("Indirect Data", _) => "indirect data",
+        (other, _) => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::{DATA_NAMES, Tables};
+
+    /// Filters accept the names of [`DATA_NAMES`], so all data that a packet locates must have one.
+    #[test]
+    fn located_data_has_a_known_name() {
+        let mut unknown = Vec::new();
+        let mut count = 0;
+        for container in Tables::gen8().containers() {
+            for (start, _, name) in located_data(container) {
+                let Type::Address { space, .. } = start.ty else { continue };
+                let name = data_name(name, space);
+                if !DATA_NAMES.contains(&name) {
+                    unknown.push((name, container.name));
+                }
+                count += 1;
+            }
+        }
+        assert!(unknown.is_empty() && count > 3, "{count}, {unknown:?}");
     }
 }

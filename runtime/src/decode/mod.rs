@@ -69,7 +69,7 @@ pub use issue::Issue;
 pub use json::JsonWriter;
 pub use options::{Color, Format, Options};
 pub(crate) use plan::PlanId;
-pub use record::{Item, Kind, Record, Uses, Value};
+pub use record::{DATA_NAMES, Item, Kind, Record, Uses, Value};
 pub use sink::{Sink, Summary};
 pub use state::State;
 pub use tables::Tables;

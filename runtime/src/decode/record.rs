@@ -12,6 +12,29 @@ use genxml_core::address::SpaceKind;
 use genxml_core::reflect::{Container, RegisterAt};
 use genxml_core::rule::Roles;
 
+/// Names of records ([`Record::name`]) that are not names of a container: packets that the tables
+/// do not have, kernels and data.
+pub const DATA_NAMES: [&str; 18] = [
+    "unknown MI command",
+    "unknown blitter command",
+    "unknown common render command",
+    "unknown media command",
+    "unknown 3D command",
+    "unknown command",
+    "kernel",
+    "push constants",
+    "constants",
+    "indirect data",
+    "coded data",
+    "Indirect PAK-MV Data",
+    "Indirect IT-MV Data",
+    "Indirect IT-COEFF Data",
+    "Indirect IT-DBLK Control Data",
+    "vertex",
+    "instance",
+    "index",
+];
+
 /// A packet of a batch, or something that a batch points to.
 #[derive(Debug, Default, Clone)]
 pub struct Record {

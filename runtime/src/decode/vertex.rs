@@ -220,7 +220,7 @@ impl Follower<'_> {
         let shown = taken.min(self.options.max_vertices.min(MAX_ROWS).into());
         let mut bytes = vec![0; (shown * buffer.bytes) as usize];
         let read = self.memory.bytes(first, &mut bytes) / buffer.bytes as usize;
-        self.out.spend(shown * buffer.bytes / 4);
+        self.out.spend((shown * buffer.bytes).div_ceil(4));
         if read == 0 && shown > 0 {
             self.note(
                 depth,
@@ -260,7 +260,8 @@ impl Follower<'_> {
             self.out.record(&record)?;
         }
         self.out.reuse(record);
-        self.left_out(depth + 1, first, "indices", drawn.vertices, taken, values.len() as u64)?;
+        let counts = [drawn.vertices, taken, values.len() as u64];
+        self.left_out(depth + 1, first, "indices", counts, false)?;
         let cut = self.state.draw.cut;
         let named = values.into_iter().filter(|index| cut != Some(*index));
         let vertices = named.map(|index| (index as i64).wrapping_add(drawn.base));
@@ -268,18 +269,23 @@ impl Follower<'_> {
     }
 
     /// Emits how many of the `wanted` rows are left out, and why. `there` of them are in the
-    /// buffer, and `shown` were emitted or already reported.
+    /// buffer, and `shown` were emitted or already reported. `limited` is true if the limit of
+    /// decoded dwords ended the rows.
     fn left_out(
         &mut self,
         depth: u32,
         at: u64,
         what: &str,
-        wanted: u64,
-        there: u64,
-        shown: u64,
+        [wanted, there, shown]: [u64; 3],
+        limited: bool,
     ) -> io::Result<()> {
         let limit = u64::from(self.options.max_vertices.min(MAX_ROWS));
-        if shown < there.min(limit) {
+        if limited && shown < there {
+            let left = there - shown;
+            let text =
+                format_args!("{left} more {what} are left out: too many dwords were decoded");
+            self.note(depth, at, text)?;
+        } else if shown < there.min(limit) {
             self.note(depth, at, format_args!("{} more {what} are not mapped", there - shown))?;
         } else if shown < there {
             self.note(depth, at, format_args!("{} more {what} are left out", there - shown))?;
@@ -331,15 +337,17 @@ impl Follower<'_> {
             |row: &u64| row.saturating_mul(buffer.pitch).saturating_add(length) <= buffer.size;
         let mut record = self.out.new_record(Kind::Row, depth + 1, 0, "");
         let mut bytes = vec![0; length as usize];
-        let (mut shown, mut beyond, mut unmapped) = (0, 0, false);
+        let (mut shown, mut beyond) = (0, 0);
+        let (mut unmapped, mut limited) = (false, false);
         for row in rows.numbers().take(wanted.min(limit) as usize) {
             if !inside(&row) {
                 beyond += 1;
                 continue;
             }
             let at = start.wrapping_add(row * buffer.pitch) & VA_MASK;
-            if self.out.budget() == 0 || self.memory.bytes(at, &mut bytes) < bytes.len() {
-                unmapped = self.out.budget() > 0;
+            limited = self.out.budget() == 0;
+            unmapped = !limited && self.memory.bytes(at, &mut bytes) < bytes.len();
+            if limited || unmapped {
                 break;
             }
             self.out.spend(length.div_ceil(4));
@@ -366,7 +374,7 @@ impl Follower<'_> {
                 format_args!("{beyond} of them are beyond the end of the buffer: they read 0");
             self.note(depth + 1, start, text)?;
         }
-        self.left_out(depth + 1, start, plural, wanted, wanted, shown + beyond)
+        self.left_out(depth + 1, start, plural, [wanted, wanted, shown + beyond], limited)
     }
 }
 

@@ -165,11 +165,13 @@ impl Reader {
         }
     }
 
-    /// Global address of the context of the first queue that has a context descriptor; the lower
-    /// bits of the descriptor are flags. 0 if no queue has one.
+    /// Global address of the context of the newest queue, from its last context descriptor; the
+    /// lower bits of the descriptor are flags. 0 if the queue has none. The kernel prints the bytes
+    /// of a context after the lines of its queue (xe_guc_exec_queue_snapshot_print).
     fn context_page(&self) -> u64 {
         const KEY: &str = "HW Context Desc: ";
-        let mut lines = self.dump.queues.iter().flat_map(|queue| queue.lines.iter().rev());
+        let newest = self.dump.queues.last().into_iter();
+        let mut lines = newest.flat_map(|queue| queue.lines.iter().rev());
         let found = lines.find_map(|line| parse::hex_prefixed(line.text.trim().strip_prefix(KEY)?));
         found.map_or(0, |(descriptor, _)| descriptor / PAGE * PAGE)
     }

@@ -174,6 +174,12 @@ impl Dump {
         &self.notes
     }
 
+    /// True if a note says that the dump could not be read to its end: the file is truncated or
+    /// damaged. Of an AUB file, this is known after [`submissions`](Self::submissions).
+    pub fn is_cut(&self) -> bool {
+        self.notes.iter().any(|note| note.cut)
+    }
+
     /// Passes every submission to `each`, in order. An AUB file from a stream (standard input) is
     /// not stored in memory: only the first call passes its submissions.
     ///
@@ -207,7 +213,7 @@ impl Dump {
                 match reader {
                     Ok(reader) => aub::submissions(reader, name, notes, each),
                     Err(error) => {
-                        notes.push(Note { position: String::new(), text: error.to_string() });
+                        notes.push(Note { cut: true, ..Note::new(error.to_string()) });
                         Ok(())
                     }
                 }

@@ -54,7 +54,7 @@ impl Dump {
     ///
     /// # Errors
     /// [`DumpError`]. Damage inside a file is not an error: [`Dump::notes`] lists the parts that
-    /// were left out. A damaged capture directory is an error.
+    /// were left out, and [`Dump::is_cut`] is true if the rest of the file is missing. A damaged capture directory is an error.
     pub fn open(input: &Path, how: &How) -> Result<Dump, DumpError> {
         let failed = |source| DumpError::Io { path: input.to_owned(), source };
         let name = match input.file_name() {
@@ -76,6 +76,8 @@ impl Dump {
         // A file can be read again, so the stream is not needed.
         if let Content::Aub(aub) = &mut dump.content {
             *aub = Aub::File(input.to_owned());
+            // Reading the file again finds the same problems.
+            dump.notes.clear();
         }
         Ok(dump)
     }
@@ -105,7 +107,7 @@ impl Dump {
             }
             // The start of a truncated compressed file can be used.
             let text = format!("the file cannot be read further: {error}");
-            notes.push(Note { position: String::new(), text });
+            notes.push(Note { cut: true, ..Note::new(text) });
         }
         let look = Look::at(&start);
         let stream = io::Cursor::new(start).chain(stream);
@@ -130,16 +132,16 @@ impl Dump {
 /// The notes of a text reader, and a note if the file is from another GPU than Broadwell.
 fn notes_of(state: &ErrorState) -> Vec<Note> {
     let platform = state.platform().filter(|platform| !platform.is_described());
-    let other = platform.map(|platform| Note {
-        position: String::new(),
-        text: format!(
+    let other = platform.map(|platform| {
+        Note::new(format!(
             "the file is from {platform}: it is decoded as Broadwell, which may be wrong"
-        ),
+        ))
     });
-    let said = state
-        .notes
-        .iter()
-        .map(|note| Note { position: format!("line {}", note.line), text: note.text.clone() });
+    let said = state.notes.iter().map(|note| Note {
+        position: format!("line {}", note.line),
+        text: note.text.clone(),
+        cut: note.cut,
+    });
     other.into_iter().chain(said).collect()
 }
 

@@ -51,14 +51,22 @@ impl<'a> Lines<'a> {
                 (self.ended, self.more) = (true, false);
                 break;
             }
-            if room == 0 {
-                return true;
+            if room > 0 {
+                continue;
+            }
+            // The line is too long, unless its end follows directly.
+            match fill(self.input, &mut self.failed).and_then(|bytes| bytes.first()) {
+                Some(b'\n') => {
+                    self.input.consume(1);
+                    self.ended = true;
+                    break;
+                }
+                Some(_) => return true,
+                None => break,
             }
         }
-        if self.more && room > 0 {
-            self.more = false;
-        }
-        if !self.more && self.text.last() == Some(&b'\r') {
+        self.more = false;
+        if self.text.last() == Some(&b'\r') {
             self.text.pop();
         }
         any
@@ -96,9 +104,9 @@ impl<'a> Lines<'a> {
     /// Adds a note if the file could not be read to its end, or ends without a line end.
     pub fn finish(&mut self, notes: &mut Notes) {
         if let Some(error) = self.failed.take() {
-            notes.add(self.number, format_args!("the file cannot be read further: {error}"));
+            notes.end(self.number, format_args!("the file cannot be read further: {error}"));
         } else if !self.ended {
-            notes.add(self.number, format_args!("the file ends in the middle of a line"));
+            notes.end(self.number, format_args!("the file ends in the middle of a line"));
         }
     }
 }
@@ -127,12 +135,13 @@ fn fill<'a>(input: &'a mut dyn BufRead, failed: &mut Option<io::Error>) -> Optio
 pub(crate) struct Notes {
     pub list: Vec<Note>,
     dropped: u64,
+    end: Option<Note>,
     room: usize,
 }
 
 impl Default for Notes {
     fn default() -> Self {
-        Notes { list: Vec::new(), dropped: 0, room: MAX_TEXT }
+        Notes { list: Vec::new(), dropped: 0, end: None, room: MAX_TEXT }
     }
 }
 
@@ -155,18 +164,25 @@ impl Notes {
 
     pub fn add(&mut self, line: u64, text: std::fmt::Arguments<'_>) {
         if self.list.len() < MAX_NOTES {
-            self.list.push(Note { line, text: text.to_string() });
+            self.list.push(Note { line, text: text.to_string(), cut: false });
         } else {
             self.dropped += 1;
         }
     }
 
-    /// Returns the notes. If some were dropped, a last note at `line` has their number.
+    /// Records that the file is truncated or damaged at a line.
+    fn end(&mut self, line: u64, text: std::fmt::Arguments<'_>) {
+        self.end = Some(Note { line, text: text.to_string(), cut: true });
+    }
+
+    /// Returns the notes. If some were dropped, a note at `line` has their number. The note about
+    /// an early end of the file is the last one.
     pub fn finish(mut self, line: u64) -> Vec<Note> {
         if self.dropped > 0 {
-            self.list
-                .push(Note { line, text: format!("{} more remarks are left out", self.dropped) });
+            let text = format!("{} more remarks are left out", self.dropped);
+            self.list.push(Note { line, text, cut: false });
         }
+        self.list.extend(self.end);
         self.list
     }
 }
@@ -199,21 +215,32 @@ mod tests {
         assert!(!lines.next());
         let mut notes = Notes::default();
         lines.finish(&mut notes);
-        assert_eq!(notes.list[0].text, "the file ends in the middle of a line");
+        let notes = notes.finish(4);
+        assert_eq!(notes[0].text, "the file ends in the middle of a line");
+        assert!(notes[0].cut && notes.len() == 1);
     }
 
     #[test]
     fn a_line_of_exactly_the_limit_is_whole() {
+        for (more, is_long) in [("", false), ("\n", false), ("y\n", true), ("y", true)] {
+            let text = format!("{}{more}", "y".repeat(MAX_LINE));
+            let mut input = text.as_bytes();
+            let mut lines = Lines::new(&mut input);
+            assert!(lines.next());
+            assert_eq!((lines.text.len(), lines.has_more()), (MAX_LINE, is_long), "{more:?}");
+            assert!(!lines.next());
+        }
         let text = format!("{}\nnext\n", "y".repeat(MAX_LINE));
         let mut input = text.as_bytes();
         let mut lines = Lines::new(&mut input);
         assert!(lines.next());
         assert_eq!(lines.text.len(), MAX_LINE);
+        assert!(!lines.has_more(), "the line is not too long");
         assert!(lines.next());
-        assert_eq!(lines.text, b"next");
+        assert_eq!((lines.number, lines.text.as_slice()), (2, &b"next"[..]));
         assert!(!lines.next());
         let mut notes = Notes::default();
         lines.finish(&mut notes);
-        assert!(notes.list.is_empty());
+        assert!(notes.finish(2).is_empty());
     }
 }

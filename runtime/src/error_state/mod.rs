@@ -213,6 +213,8 @@ pub struct Note {
     pub line: u64,
     /// What was skipped or is doubtful.
     pub text: String,
+    /// True if the file could not be read to its end: it is truncated or damaged at this line.
+    pub cut: bool,
 }
 
 impl fmt::Display for Note {

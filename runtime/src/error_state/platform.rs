@@ -114,10 +114,16 @@ impl Platform {
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device })
     }
 
-    /// The GPU with this name in the kernel (`Platform: BROADWELL`).
+    /// The GPU with this name in the kernel (`Platform: BROADWELL`). If the kernel has one name for
+    /// several GPUs, the GPU that the name means: METEORLAKE is Meteor Lake, not Arrow Lake.
     pub fn of_name(name: &str) -> Option<Platform> {
-        let found =
-            PLATFORMS.iter().find(|(_, _, kernel, ..)| kernel.eq_ignore_ascii_case(name.trim()));
+        let letters = |text: &str| -> String {
+            let letters = text.chars().filter(char::is_ascii_alphanumeric);
+            letters.map(|letter| letter.to_ascii_lowercase()).collect()
+        };
+        let wanted = letters(name);
+        let named = || PLATFORMS.iter().filter(|(_, _, kernel, ..)| letters(kernel) == wanted);
+        let found = named().find(|(.., usual, _)| letters(usual) == wanted).or(named().next());
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device: "" })
     }
 
@@ -138,6 +144,36 @@ impl fmt::Display for Platform {
         match self.generation % 10 {
             0 => f.write_str(")"),
             part => write!(f, ".{part})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Oracle: the names of the kernel (Linux drivers/gpu/drm/i915/intel_device_info.c) and the
+    /// usual names of the GPUs. Several GPUs share COFFEELAKE, METEORLAKE and KABYLAKE.
+    #[test]
+    fn names_of_the_kernel() {
+        for (kernel, usual) in [
+            ("BROADWELL", "Broadwell"),
+            ("KABYLAKE", "Kaby Lake"),
+            ("COFFEELAKE", "Coffee Lake"),
+            ("METEORLAKE", "Meteor Lake"),
+            ("ALDERLAKE_P", "Alder Lake-P"),
+            ("ALDERLAKE_S", "Alder Lake-S"),
+            ("VALLEYVIEW", "Bay Trail"),
+            ("I965G", "965"),
+            (" dg2 ", "DG2"),
+        ] {
+            assert_eq!(Platform::of_name(kernel).map(|found| found.name), Some(usual), "{kernel}");
+        }
+        assert_eq!(Platform::of_name(""), None);
+        assert_eq!(Platform::of_name("ALDERLAKE"), None);
+        for (.., kernel, _, generation) in PLATFORMS {
+            let found = Platform::of_name(kernel).unwrap();
+            assert_eq!(found.generation, *generation, "{kernel}");
         }
     }
 }

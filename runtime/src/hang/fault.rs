@@ -3,6 +3,7 @@
 use super::registers::{field, field_name};
 use crate::decode::Tables;
 use crate::error_state::{Engine, ErrorState};
+use crate::memory::VA_MASK;
 
 /// A page fault.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -101,17 +102,21 @@ pub(super) fn near(state: &ErrorState, address: u64, global: bool) -> Vec<Near> 
         .filter(|buffer| buffer.kind.is_global() == global && !buffer.data.is_empty());
     let buffers = buffers.map(|buffer| {
         let engine = buffer.engine.as_deref().unwrap_or("global");
-        let (start, end) =
-            (buffer.address & crate::memory::VA_MASK, buffer.end() & crate::memory::VA_MASK);
         let name = format!("{engine} {}", buffer.kind.name());
-        Near { name, address: start, end, has_bytes: true }
+        let address = buffer.address & VA_MASK;
+        // The end of the last buffer may be 2^48.
+        let end = address + buffer.data.len() as u64;
+        Near { name, address, end, has_bytes: true }
     });
     let listed = state.lists.iter().flat_map(|list| {
-        list.rows.iter().map(|row| Near {
-            name: format!("a buffer of the list {}", list.name),
-            address: row.address,
-            end: row.address.saturating_add(row.size),
-            has_bytes: false,
+        list.rows.iter().map(|row| {
+            let address = row.address & VA_MASK;
+            Near {
+                name: format!("a buffer of the list {}", list.name),
+                address,
+                end: address.saturating_add(row.size),
+                has_bytes: false,
+            }
         })
     });
     // Buffers with bytes come first, because the first of several equally near entries is used.

@@ -104,10 +104,15 @@ impl<W: Width> Mem<W> {
     /// Memory `bytes` bytes after this.
     ///
     /// # Errors
-    /// [`MiError::Range`] if `bytes` is not a multiple of 4, or the result is beyond 48 bits;
-    /// [`MiError::Batch`] if the first dword of the result is not inside the object.
+    /// [`MiError::Range`] if `bytes` is not a multiple of 4, or a dword of the result is beyond 48
+    /// bits; [`MiError::Batch`] if the result is not completely inside the object.
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
-        Ok(Mem { location: self.location.after(bytes)?, ..self })
+        let location = self.location.after(bytes)?;
+        if W::WIDE {
+            // The upper half must exist too.
+            location.after(4)?;
+        }
+        Ok(Mem { location, ..self })
     }
 }
 

@@ -62,10 +62,13 @@ impl FromStr for FieldTest {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<FieldTest, ParseError> {
-        let (name, value) = match (text.split_once("!="), text.split_once('=')) {
-            (Some((name, value)), _) => (name, Some((Compare::Other, value))),
-            (None, Some((name, value))) => (name, Some((Compare::Same, value))),
-            (None, None) => (text, None),
+        // The first = ends the name: a value may contain = and !=.
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => match name.strip_suffix('!') {
+                Some(name) => (name, Some((Compare::Other, value))),
+                None => (name, Some((Compare::Same, value))),
+            },
+            None => (text, None),
         };
         let empty = |what: &str| ParseError {
             what: format!("`{text}` has no {what}"),
@@ -75,8 +78,13 @@ impl FromStr for FieldTest {
             return Err(empty("name of a field"));
         }
         let value = value.map(|(compare, value)| (compare, value.trim().to_owned()));
-        if value.as_ref().is_some_and(|(_, value)| value.is_empty()) {
-            return Err(empty("value"));
+        match &value {
+            Some((_, value)) if value.is_empty() => return Err(empty("value")),
+            Some((_, value)) if value.starts_with('=') => {
+                let what = format!("`{text}` compares with ==, but one = is the comparison");
+                return Err(ParseError { what, ..empty("") });
+            }
+            _ => {}
         }
         Ok(FieldTest { name: Glob::new(name.trim()), value })
     }
@@ -205,7 +213,9 @@ fn has_value(item: &Item, text: &str) -> bool {
     let number = parse(text);
     let float = || text.parse::<f64>().ok();
     match item.value {
-        Value::Uint(value) => number == Some(value) || float() == Some(value as f64),
+        // A double cannot hold every integer, so it is used only if the text is not an integer.
+        Value::Uint(value) if number.is_some() => number == Some(value),
+        Value::Uint(value) => float() == Some(value as f64),
         Value::Int(value) => {
             let digits = text.strip_prefix('-');
             let signed = digits
@@ -259,6 +269,19 @@ pub struct Filtered<'a> {
     /// A copy of the record with its new depth and the selected fields.
     copy: Record,
     shown: Vec<usize>,
+    submissions: Option<(u64, u64)>,
+    selected: u64,
+}
+
+/// What a [`Filtered`] sink got, whatever the filter selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// Number of draws and dispatches.
+    pub draws: u64,
+    /// Smallest and largest number of a submission; `None` without submissions.
+    pub submissions: Option<(u64, u64)>,
+    /// Number of submissions that the filter selects.
+    pub selected: u64,
 }
 
 impl<'a> Filtered<'a> {
@@ -274,7 +297,15 @@ impl<'a> Filtered<'a> {
             around: Vec::new(),
             copy: Record::default(),
             shown: Vec::new(),
+            submissions: None,
+            selected: 0,
         }
+    }
+
+    /// What the sink got so far.
+    pub fn seen(&self) -> Seen {
+        let Filtered { submissions, selected, .. } = *self;
+        Seen { draws: self.counter.draws(), submissions, selected }
     }
 
     /// True if the record is selected, before its fields are tested.
@@ -311,7 +342,11 @@ impl<'a> Filtered<'a> {
 impl Sink for Filtered<'_> {
     fn section(&mut self, submission: &Submission<'_>) -> io::Result<()> {
         let wanted = self.filter.submissions.as_ref();
-        self.section = wanted.is_none_or(|wanted| wanted.contains(&submission.number));
+        let number = submission.number;
+        self.section = wanted.is_none_or(|wanted| wanted.contains(&number));
+        let (first, last) = self.submissions.unwrap_or((number, number));
+        self.submissions = Some((first.min(number), last.max(number)));
+        self.selected += u64::from(self.section);
         self.whole = None;
         self.around.clear();
         if self.section { self.inner.section(submission) } else { Ok(()) }

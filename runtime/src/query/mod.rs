@@ -16,6 +16,6 @@ mod glob;
 mod writes;
 
 pub use draws::{Draw, DrawCounter, Draws, is_draw};
-pub use filter::{Compare, FieldTest, Filter, Filtered, ParseError};
+pub use filter::{Compare, FieldTest, Filter, Filtered, ParseError, Seen};
 pub use glob::Glob;
 pub use writes::{InEffect, What, Write, Writes, in_effect};

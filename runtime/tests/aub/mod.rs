@@ -4,12 +4,15 @@
 mod submissions;
 mod writer;
 
-use genxml::aub::{AubError, CHUNK, Compression, Event, Kind, MAX_COMMANDS, Reader, Space};
+use genxml::aub::{
+    AubError, CHUNK, Compression, DecompressError, Event, Kind, MAX_COMMANDS, Reader, Space,
+};
+use genxml::dump::{Dump, How};
 use genxml::engine::EngineId;
 use genxml_testkit::aub::{AubFile, space};
 use genxml_testkit::corpus;
 use proptest::prelude::*;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 /// An event that owns its data.
 #[derive(Clone, Debug, PartialEq)]
@@ -317,7 +320,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 struct Trickle<'a>(&'a [u8]);
 
 impl Read for Trickle<'_> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = out.len().min(1);
         self.0.read(&mut out[..count])
     }
@@ -357,10 +360,56 @@ fn compressed_files() {
         }
         let error = read(&packed[..packed.len() - 1]).1.unwrap().to_string();
         assert!(
-            error.contains("bytes of AUB data") && error.contains("again"),
+            error.contains("of AUB data") && error.contains("again"),
             "{compression:?}: {error}"
         );
+        truncated_in_the_middle(compression, &packed);
     }
+}
+
+/// The error for the first half of a compressed file names the compression and the positions, and
+/// so does the error of a dump, of which the first bytes may be missing too.
+fn truncated_in_the_middle(compression: Compression, packed: &[u8]) {
+    let half = &packed[..packed.len() / 2];
+    let error = read(half).1.unwrap();
+    let AubError::Read { position, source, .. } = &error else { panic!("{error:?}") };
+    let inner = source.get_ref().and_then(|inner| inner.downcast_ref::<DecompressError>());
+    let Some(&DecompressError::Truncated { compression: found, compressed, contents }) = inner
+    else {
+        panic!("{error:?}")
+    };
+    assert_eq!((found, compressed), (compression, half.len() as u64));
+    assert!(contents >= *position, "{error}");
+    let name = compression.to_string();
+    let dump = Dump::read("half.aub", io::Cursor::new(half.to_vec()), &How::default());
+    let text = match dump {
+        Err(error) => error.to_string(),
+        Ok(mut dump) => {
+            assert!(!dump.is_cut() || contents < 4096);
+            dump.submissions(&mut |_| Ok(())).unwrap();
+            assert!(dump.is_cut());
+            dump.notes().last().unwrap().to_string()
+        }
+    };
+    let file = format!("the file ends after {} bytes", half.len());
+    for word in ["truncated", &name, &file, "copy or record the file again"] {
+        assert!(text.contains(word), "{word} not in: {text}");
+    }
+}
+
+/// A byte changed in the middle is damage, not a truncation.
+#[test]
+fn damaged_compressed_files_are_named() {
+    let mut file = trace();
+    for page in 0..40 {
+        file.memory(space::PHYSICAL, page << 12, &[page as u8; 4096]);
+    }
+    let mut packed = xz(&file.0);
+    let middle = packed.len() / 2;
+    packed[middle] ^= 0x55;
+    let error = read(&packed).1.unwrap().to_string();
+    assert!(error.contains("the xz data cannot be decompressed at byte "), "{error}");
+    assert!(!error.contains("truncated"), "{error}");
 }
 
 /// Oracle: Mesa's writer, and the xz program. Two Vulkan programs with two submissions each. A

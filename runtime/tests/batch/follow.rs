@@ -232,9 +232,10 @@ fn empty_arrays_may_be_pointed_to() {
     }
 }
 
-/// A routine is checked with the bases that it assumes, unless the caller sets them.
+/// A routine is checked with the base that it assumes, if the caller has not set one; otherwise
+/// with the caller's base.
 #[test]
-fn routines_keep_what_they_assume() {
+fn routines_are_checked_with_the_callers_base_or_the_assumed_one() {
     let mut dynamic = Heap::<DynamicState>::new("dynamic", 0x8000, 4096).unwrap();
     let samplers = dynamic.samplers(&[SamplerState::new()]).unwrap();
     let routine = |samplers, base| {
@@ -265,9 +266,16 @@ fn routines_keep_what_they_assume() {
     };
     let submit = |base, own| submit_at(samplers, base, own);
     submit(0x8000, false).unwrap();
-    // The caller's own base is used. The contents of a plain buffer are not checked.
-    submit(0x6000, true).unwrap();
-    submit(0x6000, false).unwrap();
-    let error = submit_at(lit!(0x400), 0x8000, false).unwrap_err();
+    // From the assumed base 0x8400, no sampler is at the offset. From the caller's base, 0x8000,
+    // there is one.
+    let error = submit(0x8400, false).unwrap_err();
     assert!(matches!(error, BatchError::Dangling { .. }), "{error}");
+    submit(0x8400, true).unwrap();
+    // From the assumed base 0x7c00, there is a sampler at 0x400. From the caller's base there is
+    // none.
+    submit_at(lit!(0x400), 0x7c00, false).unwrap();
+    let error = submit_at(lit!(0x400), 0x7c00, true).unwrap_err();
+    assert!(matches!(error, BatchError::Dangling { .. }), "{error}");
+    // The contents of a plain buffer are not checked.
+    submit(0x6000, false).unwrap();
 }

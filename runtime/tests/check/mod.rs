@@ -418,6 +418,17 @@ fn rules_can_count_differently() {
     assert_eq!((warned.errors, warned.warnings), (plain.errors - 1, plain.warnings + 1));
     let nothing = run(&|rules| rules.set("3DPRIM-*", Level::Allow).unwrap());
     assert_eq!((plain.errors, nothing.errors), (1, 0));
+    // A later level replaces Allow: of one rule, and of a group of rules.
+    let again = run(&|rules| {
+        rules.set("3DPRIM-*", Level::Allow).unwrap();
+        rules.set("3DPRIM-INDIRECT-END", Level::Warn).unwrap();
+    });
+    assert_eq!((again.errors, again.warnings), (0, nothing.warnings + 1));
+    let again = run(&|rules| {
+        rules.set("3DPRIM-INDIRECT-END", Level::Allow).unwrap();
+        rules.set("3DPRIM-INDIRECT-E*", Level::Deny).unwrap();
+    });
+    assert_eq!(again.errors, plain.errors);
     assert!(Rules::gen8().set("3DPRIM-NOTHING", Level::Deny).is_err());
 }
 

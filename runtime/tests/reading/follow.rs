@@ -85,6 +85,16 @@ fn a_draw_shows_as_many_vertices_as_it_takes() {
     assert_eq!(rows(&seen, "vertex"), [vertex(1), vertex(2)]);
     assert!(notes(&seen).contains(&"1 more vertices are left out"), "{:?}", notes(&seen));
 
+    // The state has 10 dwords, the draw 7, a vertex 3: the limit ends the vertices after the
+    // first one. The other vertices are mapped, and not decoded.
+    let options = Options { max_dwords: 10 + 7 + 3, ..Options::default() };
+    let (seen, _) = with(&options, EngineId::Render, &memory, 0x1000);
+    let shown = rows(&seen, "vertex").len();
+    assert!((1..3).contains(&shown), "{shown}");
+    let left = format!("{} more vertices are left out: too many dwords were decoded", 3 - shown);
+    assert!(notes(&seen).contains(&left.as_str()), "{:?}", notes(&seen));
+    assert!(!notes(&seen).iter().any(|note| note.contains("mapped")), "{:?}", notes(&seen));
+
     let options = Options { data: false, ..Options::default() };
     let (seen, _) = with(&options, EngineId::Render, &memory, 0x1000);
     assert!(seen.iter().all(|record| record.kind == Kind::Packet));

@@ -157,7 +157,7 @@ fn endless_loops_end() {
     let mut bench = Bench::new();
     let fault = bench.render(&batch![MiNoop::new(), start(BATCH, false)]).unwrap_err();
     assert!(matches!(fault, Fault::Hang { limit, .. } if limit == 1 << 24), "{fault}");
-    assert!(fault.to_string().contains("set_work_limit"));
+    assert!(fault.to_string().contains("raise the work limit"));
     let fault = bench.render(&batch![start(BATCH, true)]).unwrap_err();
     assert!(matches!(fault, Fault::Hang { .. }), "{fault}");
 }

@@ -50,10 +50,11 @@ pub enum Fault {
     /// The submission did more work than its budget allows: an endless loop, or a budget that is
     /// too small.
     #[error(
-        "{at}: still running after {limit} units of work; if that is meant, raise the limit with Gpu::set_work_limit"
+        "{at}: still running after {limit} units of work; if that is meant, raise the work limit"
     )]
     Hang {
         /// The budget, in the units of [`crate::machine::watchdog`].
+        /// [`Gpu::set_work_limit`](crate::Gpu::set_work_limit) changes it.
         limit: u64,
         /// The packet that was running.
         at: Place,

@@ -5,7 +5,7 @@ use genxml::Packet;
 #[packet(
     name = "MY_COMMAND",
     engine = "render",
-    length = 2,
+    length = 4,
     opcode(bits = "31:16", value = 0x7a42),
     dword_length(bits = "7:0"),
     zero(bits = "15:8")
@@ -15,6 +15,8 @@ struct MyCommand {
     mask: u16,
     #[field(dword = 1, bits = "31:16")]
     text: Vec<u8>,
+    #[field(dword = 2, bits = "63:0")]
+    difference: i64,
 }
 
 fn main() {}

@@ -3,7 +3,7 @@
 use super::text::{Line, general, half_float, scientific};
 use crate::decode::{decode, length, operation};
 use crate::instruction::*;
-use crate::kernel::{Located, dwords};
+use crate::kernel::{Code, Instructions, Located};
 use crate::message;
 use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
@@ -11,13 +11,12 @@ use core::fmt::{self, Write};
 
 /// Prints a whole kernel. A label is printed where a basic block begins: at the start, at jump
 /// targets, and after an instruction that ends a block.
-pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
+pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result {
     let mut targets = alloc::vec![0];
     let mut position = 0;
-    while let (found @ [first, ..], count @ 1..) = dwords(bytes.get(position..).unwrap_or_default())
-    {
-        let at = position as u64;
-        position += length(first) as usize;
+    while let (found @ [first, ..], count @ 1..) = code.dwords(position) {
+        let at = position;
+        position += u64::from(length(first));
         // Other operations have no targets, so they are not decoded here.
         if operation(first).is_some_and(ends_blocks)
             && let Ok(instruction) = decode(&found[..count])
@@ -27,12 +26,18 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
             if line.instruction.send.is_none() || line.instruction.ends_thread() {
                 targets.push(at + u64::from(line.instruction.length()));
             }
+            // A target that many jumps have is stored only a few times.
+            if targets.len() == targets.capacity() {
+                targets.sort_unstable();
+                targets.dedup();
+                targets.reserve(targets.len());
+            }
         }
     }
     targets.sort_unstable();
     targets.dedup();
     let mut targets = targets.into_iter().peekable();
-    for line in crate::kernel::instructions(bytes) {
+    for line in Instructions::of(code) {
         let position =
             line.as_ref().map_or_else(|error| error.position, |located| located.position);
         while let Some(target) = targets.next_if(|target| *target <= position) {

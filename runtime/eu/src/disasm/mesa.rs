@@ -8,7 +8,7 @@ use crate::decode::{DecodeError, Problem, Raw, length, operation, three_source_t
 use crate::encoding as enc;
 use crate::gen8::eu as gen8;
 use crate::instruction::{Arf, DataType, Vertical};
-use crate::kernel::dwords;
+use crate::kernel::Code;
 use crate::ops::{Format, Opcode, Traits};
 use crate::syntax::{self, Syntax};
 use alloc::collections::BTreeMap;
@@ -28,9 +28,9 @@ pub(super) enum Targets<'a> {
 }
 
 /// Prints a whole kernel.
-pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
-    let labels = labels(bytes);
-    for (position, native) in natives(bytes) {
+pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result {
+    let labels = labels(&mut code);
+    for (position, native) in natives(&mut code) {
         if let Some(number) = labels.get(&position) {
             write!(out, "\nLABEL{number}:\n")?;
         }
@@ -43,7 +43,7 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
         }
     }
     // A jump may have the end of the kernel as its target.
-    if let Some(number) = labels.get(&(bytes.len() as i64)) {
+    if let Some(number) = labels.get(&(code.length() as i64)) {
         write!(out, "\nLABEL{number}:\n")?;
     }
     Ok(())
@@ -52,15 +52,14 @@ pub(super) fn listing(out: &mut impl Write, bytes: &[u8]) -> fmt::Result {
 /// A byte offset, and the 16-byte form with a flag for a compacted instruction, or the error.
 type Item = (i64, Result<([u32; 4], bool), DecodeError>);
 
-fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
+fn natives(code: &mut impl Code) -> impl Iterator<Item = Item> {
     let mut position = 0;
     core::iter::from_fn(move || {
-        let (found, count) = dwords(bytes.get(position..)?);
+        let (found, count) = code.dwords(position);
         let first = *found[..count].first()?;
         let (at, needed) = (position, length(first));
-        position += needed as usize;
-        let fail =
-            |problem| DecodeError { position: at as u64, raw: Raw::new(&found[..count]), problem };
+        position += u64::from(needed);
+        let fail = |problem| DecodeError { position: at, raw: Raw::new(&found[..count]), problem };
         let native = if count * 4 < needed as usize {
             Err(fail(Problem::Truncated { needed, available: count as u32 * 4 }))
         } else if needed == 8 {
@@ -75,13 +74,13 @@ fn natives(bytes: &[u8]) -> impl Iterator<Item = Item> {
 }
 
 /// Numbers the labels in the order in which jumps name them. For each jump, the UIP comes first.
-fn labels(bytes: &[u8]) -> BTreeMap<i64, usize> {
+fn labels(code: &mut impl Code) -> BTreeMap<i64, usize> {
     let mut labels = BTreeMap::new();
     let mut name = |target: i64| {
         let number = labels.len();
         labels.entry(target).or_insert(number);
     };
-    for (position, native) in natives(bytes) {
+    for (position, native) in natives(code) {
         let Ok((dwords, _)) = native else { continue };
         let Some(opcode) = operation(dwords[0]) else { continue };
         let branch = gen8::EuInstructionBranchTwoSrc::unpack_lossy(&dwords);

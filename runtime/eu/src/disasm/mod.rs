@@ -29,7 +29,7 @@ mod mesa_messages;
 pub(crate) mod text;
 
 use crate::instruction::Instruction;
-use crate::kernel::Located;
+use crate::kernel::{Code, Located};
 use crate::ops::Opcode;
 use crate::syntax::Syntax;
 use alloc::string::String;
@@ -112,8 +112,16 @@ pub fn listing(bytes: &[u8], syntax: Syntax) -> String {
 ///
 /// Returns the errors of the writer.
 pub fn write_listing(out: &mut impl fmt::Write, bytes: &[u8], syntax: Syntax) -> fmt::Result {
+    write_listing_of(out, bytes, syntax)
+}
+
+/// As [`write_listing`], for code that need not be in memory. The code is read twice, the first
+/// time for the labels. Only the labels are stored.
+///
+/// Returns the errors of the writer.
+pub fn write_listing_of(out: &mut impl fmt::Write, code: impl Code, syntax: Syntax) -> fmt::Result {
     match syntax {
-        Syntax::Iga => iga::listing(out, bytes),
-        Syntax::Mesa => mesa::listing(out, bytes),
+        Syntax::Iga => iga::listing(out, code),
+        Syntax::Mesa => mesa::listing(out, code),
     }
 }

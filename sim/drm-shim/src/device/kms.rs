@@ -18,7 +18,7 @@ mod state;
 
 pub(crate) use atomic::Commit;
 pub use buffers::FrameBuffer;
-pub(crate) use buffers::{FORMATS, MAX_EXTENT, MODIFIERS, WITH_ALPHA, fourcc};
+pub(crate) use buffers::{DEPTHS, FORMATS, MAX_EXTENT, MODIFIERS, WITH_ALPHA, fourcc};
 pub use display::Kms;
 pub use properties::ClientCaps;
 pub use state::CRTC;

@@ -355,7 +355,11 @@ impl Reporter {
             }
             return;
         }
-        say(&format!("{}: submission {}: {fault}", self.program, self.submissions - 1));
+        let hint = match fault {
+            Fault::Hang { .. } => " with --work-limit of genx shim",
+            _ => "",
+        };
+        say(&format!("{}: submission {}: {fault}{hint}", self.program, self.submissions - 1));
         let mut memory: Vec<(u64, Vec<u8>)> = Vec::new();
         for listed in &submitted.objects {
             for part in populated(listed.id) {
@@ -428,29 +432,24 @@ impl Reporter {
         capture.frames += 1;
     }
 
-    /// Writes the capture so far, if there was a submission.
-    fn save(&mut self) {
-        let Some(capture) = &self.capture else { return };
-        if self.submissions == 0 {
-            return;
-        }
-        if let Err(error) = capture.writer.write(&capture.directory) {
-            say(&format!("cannot write the capture: {error}"));
+    /// Writes the capture so far, if there was a submission. Returns the directory that has it.
+    fn save(&mut self) -> Option<&Path> {
+        let capture = self.capture.as_ref().filter(|_| self.submissions > 0)?;
+        match capture.writer.write(&capture.directory) {
+            Ok(()) => Some(&capture.directory),
+            Err(error) => {
+                say(&format!("cannot write the capture: {error}"));
+                None
+            }
         }
     }
 
     /// Called when the process ends: writes the capture and the trace, prints the summary of the
     /// checks and the statistics.
     pub fn finish(&mut self) {
-        if self.capture.is_some() && self.submissions > 0 {
-            self.save();
-            if let Some(capture) = &self.capture {
-                say(&format!(
-                    "{} submissions are in {}",
-                    self.submissions,
-                    capture.directory.display()
-                ));
-            }
+        let submissions = self.submissions;
+        if let Some(directory) = self.save() {
+            say(&format!("{submissions} submissions are in {}", directory.display()));
         }
         if let Some(trace) = self.trace.take()
             && let Err(error) = trace.finish()

@@ -19,17 +19,28 @@ pub struct Sync {
     fence: bool,
     /// The last point of the timeline that has signaled.
     point: u64,
-    /// The fences, from the first one on that had not signaled when last checked. Each has its
-    /// point; points never decrease. The point of a binary fence is 0.
-    pending: Vec<(u64, Fence)>,
+    /// The fences, from the first one on that had not signaled when last checked. Points never
+    /// decrease.
+    pending: Vec<Pending>,
+}
+
+/// A fence of a point. A point may have several fences, which are adjacent.
+#[derive(Debug)]
+struct Pending {
+    /// The point; 0 for a binary fence.
+    point: u64,
+    fence: Fence,
+    /// True for the last fence of the point: the point signals when this fence and all before it
+    /// have signaled.
+    completes: bool,
 }
 
 impl Sync {
     /// Removes signaled fences from the front and advances the signaled point.
     fn advance(&mut self) {
-        let past = self.pending.iter().take_while(|(_, fence)| fence.is_signaled()).count();
-        for (point, _) in self.pending.drain(..past) {
-            self.point = self.point.max(point);
+        let past = self.pending.iter().take_while(|pending| pending.fence.is_signaled()).count();
+        for pending in self.pending.drain(..past).filter(|pending| pending.completes) {
+            self.point = self.point.max(pending.point);
         }
     }
 
@@ -43,16 +54,19 @@ impl Sync {
             self.pending.clear();
         }
         let before = self.pending.len();
-        let last = self.pending.last().map_or(0, |(last, _)| *last);
+        let last = self.pending.last();
         // Points of a timeline never decrease, whatever the client requests.
-        let point = if point == 0 { 0 } else { point.max(last) };
-        self.pending.extend(fences.into_iter().map(|fence| (point, fence)));
+        let point = if point == 0 { 0 } else { last.map_or(point, |last| point.max(last.point)) };
+        // Without fences, the last pending fence completes the new point, too.
+        let last = last.map(|last| last.fence.clone());
+        let new = |fence| Pending { point, fence, completes: false };
+        self.pending.extend(fences.into_iter().map(new));
         if before == self.pending.len() {
-            match self.pending.last_mut() {
-                // The last pending fence now stands for the new point, too.
-                Some((last, _)) => *last = point,
-                None => self.point = self.point.max(point),
-            }
+            self.pending.extend(last.map(new));
+        }
+        match self.pending.last_mut() {
+            Some(last) => last.completes = true,
+            None => self.point = self.point.max(point),
         }
         self.advance();
     }
@@ -60,19 +74,19 @@ impl Sync {
     /// True if the timeline has reached or will reach a point; for point 0, true if there is a
     /// fence.
     fn is_there(&self, point: u64) -> bool {
-        let last = self.pending.last().map_or(self.point, |(last, _)| self.point.max(*last));
+        let last = self.pending.last().map_or(self.point, |last| self.point.max(last.point));
         self.fence && last >= point
     }
 
     /// Fences that must signal before a point does. For point 0, all fences.
-    fn before(&self, point: u64) -> &[(u64, Fence)] {
+    fn before(&self, point: u64) -> &[Pending] {
         let end = match point {
             0 => self.pending.len(),
             _ if self.point >= point => 0,
             _ => self
                 .pending
                 .iter()
-                .position(|(at, _)| *at >= point)
+                .position(|pending| pending.point >= point && pending.completes)
                 .map_or(self.pending.len(), |at| at + 1),
         };
         &self.pending[..end]
@@ -80,8 +94,8 @@ impl Sync {
 
     /// Called in a forked child: treats fences of the parent as signaled.
     pub(super) fn forget_work(&mut self) {
-        for (point, _) in self.pending.drain(..) {
-            self.point = self.point.max(point);
+        for pending in self.pending.drain(..) {
+            self.point = self.point.max(pending.point);
         }
     }
 }
@@ -117,7 +131,7 @@ fn is_there(sync: &SharedSync, point: u64) -> bool {
 pub(super) fn fences(sync: &SharedSync, point: u64) -> Option<Vec<Fence>> {
     with(sync, |sync| {
         sync.advance();
-        let fences = || sync.before(point).iter().map(|(_, fence)| fence.clone()).collect();
+        let fences = || sync.before(point).iter().map(|pending| pending.fence.clone()).collect();
         sync.is_there(point).then(fences)
     })
 }
@@ -275,7 +289,7 @@ pub(super) fn query(
     let point = |sync: &mut Sync| {
         sync.advance();
         match sync.pending.last() {
-            Some((last, _)) if arg.flags & drm::SYNCOBJ_QUERY_LAST_SUBMITTED != 0 => *last,
+            Some(last) if arg.flags & drm::SYNCOBJ_QUERY_LAST_SUBMITTED != 0 => last.point,
             _ => sync.point,
         }
     };
@@ -302,4 +316,52 @@ pub(super) fn transfer(
     };
     set(to, arg.dst_point, fences);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::fence::Changes;
+
+    fn new() -> Fence {
+        Fence::new(None, &Arc::new(Changes::default()))
+    }
+
+    /// A point with several fences signals when all have signaled, in any order. (SYNCOBJ_TRANSFER
+    /// of a point that waits for earlier points gives several fences.)
+    #[test]
+    fn a_point_needs_all_its_fences() {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 2, 0], [2, 1, 0]] {
+            let [first, second, third] = [new(), new(), new()];
+            let sync = SharedSync::default();
+            set(&sync, 3, [first.clone(), second.clone()]);
+            // Point 4 has no fence of its own: it signals with point 3.
+            set(&sync, 4, None);
+            set(&sync, 5, [third.clone()]);
+            assert_eq!(fences(&sync, 3).unwrap(), [first.clone(), second.clone()]);
+            assert_eq!(fences(&sync, 4).unwrap().last(), Some(&second));
+            let all = [first, second, third];
+            for (count, &which) in order.iter().enumerate() {
+                assert!(!is_signaled(&sync, 5), "{order:?} after {count}");
+                all[which].signal(true);
+                let done = |which: usize| all[which].is_signaled();
+                let reached = [done(0) && done(1), done(0) && done(1) && done(2)];
+                let signaled = [3, 4, 5].map(|point| is_signaled(&sync, point));
+                assert_eq!(signaled, [reached[0], reached[0], reached[1]], "{order:?} {which}");
+            }
+            with(&sync, |sync| assert_eq!((sync.point, sync.pending.len()), (5, 0)));
+        }
+    }
+
+    /// A second request for a point does not delay the first one. (Linux dma-fence-chain.c: a wait
+    /// for a point ends with the oldest link that has reached it.)
+    #[test]
+    fn a_point_that_is_set_twice() {
+        let [first, second] = [new(), new()];
+        let sync = SharedSync::default();
+        set(&sync, 3, [first.clone()]);
+        set(&sync, 3, [second]);
+        first.signal(true);
+        assert!(is_signaled(&sync, 3));
+    }
 }

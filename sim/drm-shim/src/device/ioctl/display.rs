@@ -59,7 +59,7 @@ impl Device {
 
     /// SETCRTC.
     pub(super) fn set_crtc(&mut self, arg: &mut mode::Crtc) -> Outcome {
-        self.wait_for_rendering(arg.fb_id)?;
+        self.wait_for_rendering(self.kms.selected(arg.fb_id))?;
         self.kms.set_crtc(arg)?;
         self.report_image();
         Ok(())

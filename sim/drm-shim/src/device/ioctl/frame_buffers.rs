@@ -1,7 +1,7 @@
 //! Frame buffers: creation, removal and drawing by the client.
 
 use crate::device::descriptor::Id;
-use crate::device::kms::{FORMATS, FrameBuffer, MAX_EXTENT, MODIFIERS, WITH_ALPHA, fourcc};
+use crate::device::kms::{DEPTHS, FORMATS, FrameBuffer, MAX_EXTENT, MODIFIERS, WITH_ALPHA, fourcc};
 use crate::device::outcome::Outcome;
 use crate::device::{Device, File};
 use crate::uapi::mode;
@@ -33,13 +33,9 @@ impl Device {
 
     /// ADDFB.
     pub(super) fn add_fb(&mut self, id: Id, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
-        let format = match (arg.bpp, arg.depth) {
-            (32, 24) => fourcc(b"XR24"),
-            (32, 32) => fourcc(b"AR24"),
-            (32, 30) => fourcc(b"XR30"),
-            (16, 16) => fourcc(b"RG16"),
-            _ => return Err(Errno::INVAL.into()),
-        };
+        let asked = (arg.bpp, arg.depth);
+        let format = DEPTHS.iter().find(|(_, bpp, depth)| (*bpp, *depth) == asked);
+        let format = format.ok_or(Errno::INVAL)?.0;
         let object = *file.objects.get(arg.handle)?;
         let tiling = self.object(object)?.tiling;
         let (width, height, pitch) = (arg.width, arg.height, arg.pitch);
@@ -82,8 +78,9 @@ impl Device {
     /// GETFB.
     pub(super) fn get_fb(&mut self, file: &mut File, arg: &mut mode::FbCmd) -> Outcome {
         let fb = *self.kms.frame_buffers.get(&arg.fb_id).ok_or(Errno::NOENT)?;
-        (arg.width, arg.height, arg.pitch, arg.bpp, arg.depth) =
-            (fb.width, fb.height, fb.pitch, 32, 24);
+        (arg.width, arg.height, arg.pitch) = (fb.width, fb.height, fb.pitch);
+        let numbers = DEPTHS.iter().find(|(format, ..)| *format == fb.format);
+        (arg.bpp, arg.depth) = numbers.map_or((0, 0), |(_, bpp, depth)| (*bpp, *depth));
         self.object_mut(fb.object)?.users += 1;
         arg.handle = file.objects.add(fb.object);
         Ok(())

@@ -16,6 +16,18 @@ pub(crate) const FORMATS: [u32; 5] =
 /// because some programs use them.
 pub(crate) const WITH_ALPHA: [u32; 2] = [fourcc(b"AR24"), fourcc(b"AB24")];
 
+/// Bits per pixel and depth of each format, for ADDFB and GETFB. ADDFB takes the first format with
+/// its numbers. (Linux drm_fourcc.c)
+pub(crate) const DEPTHS: [(u32, u32, u32); 7] = [
+    (fourcc(b"RG16"), 16, 16),
+    (fourcc(b"XR24"), 32, 24),
+    (fourcc(b"XB24"), 32, 24),
+    (fourcc(b"AR24"), 32, 32),
+    (fourcc(b"AB24"), 32, 32),
+    (fourcc(b"XR30"), 32, 30),
+    (fourcc(b"XB30"), 32, 30),
+];
+
 /// Modifiers of the primary plane, linear and X-tiled, each with the kernel's number of the tiling.
 pub(crate) const MODIFIERS: [(u64, u32); 2] = [(0, 0), (1 << 56 | 1, 1)];
 

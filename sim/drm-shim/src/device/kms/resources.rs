@@ -38,6 +38,11 @@ impl Kms {
         Ok(())
     }
 
+    /// The frame buffer that SETCRTC selects: -1 keeps the current one.
+    pub(crate) fn selected(&self, fb: u32) -> u32 {
+        if fb == u32::MAX { self.state.fb } else { fb }
+    }
+
     /// SETCRTC, without reporting the image to captures and image files.
     pub(crate) fn set_crtc(&mut self, arg: &mode::Crtc) -> Outcome {
         if arg.crtc_id != CRTC {
@@ -47,8 +52,7 @@ impl Kms {
             self.state = State::default();
             return Ok(());
         }
-        // -1 keeps the current frame buffer.
-        let fb = if arg.fb_id == u32::MAX { self.state.fb } else { arg.fb_id };
+        let fb = self.selected(arg.fb_id);
         self.has(fb)?;
         let fixed = |value: u32| value.checked_mul(ONE).ok_or(Errno::NOSPC);
         let (width, height) = (arg.mode.hdisplay, arg.mode.vdisplay);

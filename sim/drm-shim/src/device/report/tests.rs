@@ -37,3 +37,19 @@ fn differences() {
         changes(&then, 100..200_000, |at, out| out.copy_from_slice(&ones[at..at + out.len()]));
     assert_eq!((all.len(), all[0].0, &all[0].1[..]), (1, 100, &ones[100..]));
 }
+
+/// A capture that cannot be written is not reported as written.
+#[test]
+fn captures_that_cannot_be_written() {
+    let file = std::env::temp_dir().join(format!("genx-shim-plain-{}", std::process::id()));
+    std::fs::write(&file, b"kept").unwrap();
+    let mut reporter = Reporter::new(&Config { capture: Some(file.clone()), ..Config::default() });
+    assert_eq!(reporter.save(), None, "no submission");
+    reporter.submissions = 1;
+    assert_eq!(reporter.save(), None, "a file is where the directory should be");
+    std::fs::remove_file(&file).unwrap();
+    let directory = reporter.save().expect("written").to_owned();
+    assert!(directory.starts_with(&file) && directory.join("manifest.json").is_file());
+    assert_eq!(std::fs::read_dir(&file).unwrap().count(), 1);
+    std::fs::remove_dir_all(&file).unwrap();
+}

@@ -78,6 +78,109 @@ fn display() {
     assert_eq!(client.core(mode::nr::GETRESOURCES, &mut resources), errno(Errno::ACCESS));
 }
 
+/// GETFB gives the bits per pixel and the depth of the format, as ADDFB takes them. (Linux
+/// drm_fourcc.c)
+#[test]
+fn frame_buffers_have_a_depth() {
+    let mut client = Client::open(PRIMARY);
+    let mut dumb = mode::CreateDumb { width: 64, height: 64, bpp: 32, ..Default::default() };
+    client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+    let (width, height, pitch, handle) = (64, 64, dumb.pitch, dumb.handle);
+    let get = |client: &mut Client, fb_id| {
+        let mut got = mode::FbCmd { fb_id, ..Default::default() };
+        client.core(mode::nr::GETFB, &mut got).unwrap();
+        (got.bpp, got.depth)
+    };
+    for (bpp, depth) in [(16, 16), (32, 24), (32, 30), (32, 32)] {
+        let mut fb = mode::FbCmd { width, height, pitch, bpp, depth, handle, ..Default::default() };
+        client.core(mode::nr::ADDFB, &mut fb).unwrap();
+        assert_eq!(get(&mut client, fb.fb_id), (bpp, depth));
+    }
+    for (format, numbers) in [
+        (b"RG16", (16, 16)),
+        (b"XR24", (32, 24)),
+        (b"XB24", (32, 24)),
+        (b"AR24", (32, 32)),
+        (b"AB24", (32, 32)),
+        (b"XR30", (32, 30)),
+        (b"XB30", (32, 30)),
+    ] {
+        let mut fb = mode::FbCmd2 {
+            width,
+            height,
+            pixel_format: u32::from_le_bytes(*format),
+            handles: [handle, 0, 0, 0],
+            pitches: [pitch, 0, 0, 0],
+            ..Default::default()
+        };
+        client.core(mode::nr::ADDFB2, &mut fb).unwrap();
+        assert_eq!(get(&mut client, fb.fb_id), numbers);
+    }
+    let mut odd = mode::FbCmd { width, height, pitch, bpp: 24, depth: 24, handle, fb_id: 0 };
+    assert_eq!(client.core(mode::nr::ADDFB, &mut odd), errno(Errno::INVAL));
+}
+
+/// SETCRTC with frame buffer -1 shows the current one again, and waits for rendering into it.
+#[test]
+fn set_crtc_waits_for_the_current_frame_buffer() {
+    let mut client = asynchronous_at(PRIMARY);
+    let mut ids = [0u32; 2];
+    let mut resources = mode::CardRes {
+        crtc_id_ptr: (&raw mut ids[0]) as u64,
+        connector_id_ptr: (&raw mut ids[1]) as u64,
+        count_crtcs: 1,
+        count_connectors: 1,
+        ..Default::default()
+    };
+    client.core(mode::nr::GETRESOURCES, &mut resources).unwrap();
+    let mut dumb = mode::CreateDumb { width: 320, height: 240, bpp: 32, ..Default::default() };
+    client.core(mode::nr::CREATE_DUMB, &mut dumb).unwrap();
+    let mut fb = mode::FbCmd {
+        width: 320,
+        height: 240,
+        pitch: dumb.pitch,
+        bpp: 32,
+        depth: 24,
+        handle: dumb.handle,
+        ..Default::default()
+    };
+    client.core(mode::nr::ADDFB, &mut fb).unwrap();
+    let mut crtc = mode::Crtc {
+        crtc_id: ids[0],
+        fb_id: fb.fb_id,
+        mode_valid: 1,
+        mode: mode::ModeInfo { hdisplay: 320, vdisplay: 240, ..Default::default() },
+        ..Default::default()
+    };
+    client.core(mode::nr::SETCRTC, &mut crtc).unwrap();
+    let batch = client.store_batch(0x30_0000, 7);
+    let (gate, opens) = Client::gate();
+    let target =
+        ExecObject2 { flags: pinned(0, 0).flags | object::WRITE, ..pinned(dumb.handle, 0x30_0000) };
+    // The client of a displayed object waits for its submission; here another thread goes on.
+    let mut objects = [target, pinned(batch, 0x20_0000)];
+    let mut exec = ExecBuffer2 {
+        buffers_ptr: objects.as_mut_ptr() as u64,
+        buffer_count: 2,
+        flags: exec::FENCE_IN,
+        rsvd2: rustix::fd::AsRawFd::as_raw_fd(&gate) as u64,
+        ..Default::default()
+    };
+    let begun = client.begin(COMMAND_BASE + i915::nr::GEM_EXECBUFFER2, &mut exec);
+    let Err(Stop::After(done)) = begun else { panic!("{begun:?}") };
+    for fb_id in [fb.fb_id, u32::MAX] {
+        crtc.fb_id = fb_id;
+        let waits = client.begin(mode::nr::SETCRTC, &mut crtc);
+        assert!(matches!(waits, Err(Stop::Wait(_) | Stop::After(_))), "{fb_id:#x}: {waits:?}");
+    }
+    descriptor::signal(&opens, true);
+    assert_eq!(client.wait(dumb.handle, -1).0, Ok(()));
+    assert!(done.is_signaled());
+    client.core(mode::nr::SETCRTC, &mut crtc).unwrap();
+    client.core(mode::nr::GETCRTC, &mut crtc).unwrap();
+    assert_eq!(crtc.fb_id, fb.fb_id);
+}
+
 /// A configured mode is the first and the largest one of the monitor.
 #[test]
 fn modes() {

@@ -166,11 +166,16 @@ const ADDRESS_FIELD: u64 = 4;
 
 /// A client whose submissions run while it continues.
 fn asynchronous() -> Client {
+    asynchronous_at(RENDER)
+}
+
+/// As [`asynchronous`], with the device node `minor`.
+fn asynchronous_at(minor: u32) -> Client {
     let errors =
         std::env::temp_dir().join(format!("genx-shim-{}-{}", std::process::id(), Id::new().serial));
     std::fs::create_dir_all(&errors).unwrap();
     Client::with(
-        RENDER,
+        minor,
         Config { work_limit: 1 << 20, errors, asynchronous: true, ..Config::default() },
     )
 }
