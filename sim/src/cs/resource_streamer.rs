@@ -8,6 +8,7 @@ use crate::unit::resource_streamer::chip::{self, Dx9Stage, Valid};
 use crate::unit::resource_streamer::gather::Gather;
 use crate::unit::resource_streamer::pool::{self, Pool};
 use crate::unit::resource_streamer::{ResourceStreamer, Stage, dx9, tables};
+use genxml::core::packet::{Entries, Entry};
 use genxml::gen8::RenderPacket;
 use genxml::gen8::mi::{
     MiRsContext, MiRsContextResourceStreamerSave, MiRsControl, MiRsControlResourceStreamerControl,
@@ -72,16 +73,15 @@ edits! {
     edit_ps: ThreeDStateBindingTableEditPs, Pixel;
 }
 
-/// Refuses a packet whose values do not fill whole registers of four dwords. `dwords` is the length
-/// of the packet.
-fn whole(exec: &Exec<'_>, dwords: usize) -> Result<(), Fault> {
-    match (dwords - 2) % 4 {
-        0 => Ok(()),
-        _ => Err(exec.bad_field(
+/// Refuses a packet whose values do not fill whole registers of four dwords (2a p.80-87).
+fn whole<T: Entry>(exec: &Exec<'_>, values: Entries<'_, T>) -> Result<(), Fault> {
+    match values {
+        Entries::Dwords(dwords) if !dwords.len().is_multiple_of(4) => Err(exec.bad_field(
             "DWord Length",
-            dwords as u64 - 2,
+            dwords.len() as u64,
             "the packet must hold whole registers of four dwords: use a multiple of 4",
         )),
+        _ => Ok(()),
     }
 }
 
@@ -90,7 +90,7 @@ macro_rules! dx9 {
     ($stage:ident: $floats:ident $f:ident, $integers:ident $i:ident, $booleans:ident $b:ident,
         $valid:ident $v:ident, $generate:ident $g:ident.$pointer:ident $field:literal) => {
         pub(super) fn $floats(exec: &mut Exec<'_>, packet: &$f<'_>) -> Result<(), Fault> {
-            whole(exec, packet.dwords())?;
+            whole(exec, packet.entry)?;
             let (global, first) =
                 (packet.global_constant_register, packet.constant_register_index.get());
             let values = packet.entry.iter().map(|entry| entry.pack());
@@ -98,7 +98,7 @@ macro_rules! dx9 {
         }
 
         pub(super) fn $integers(exec: &mut Exec<'_>, packet: &$i<'_>) -> Result<(), Fault> {
-            whole(exec, packet.dwords())?;
+            whole(exec, packet.entry)?;
             let (global, first) =
                 (packet.global_constant_register, packet.constant_register_index.get());
             let values = packet.entry.iter().map(|entry| entry.pack());
