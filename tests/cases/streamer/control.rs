@@ -155,7 +155,7 @@ fn save_and_restore() {
     let mut model = model();
     let context = |resource_streamer_save| packets![MiRsContext { resource_streamer_save }];
     let text = refused(&mut model, &context(Save::RESTORE));
-    assert!(text.contains("which no MI_RS_CONTEXT saved"), "{text}");
+    assert!(text.contains("no MI_RS_CONTEXT saved a state"), "{text}");
     let batch = [
         packets![table_pool()],
         edit(PS, 0, &[(0, 640)]),

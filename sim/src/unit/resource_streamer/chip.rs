@@ -131,13 +131,12 @@ pub fn save(exec: &mut Exec<'_>) {
 /// MI_RS_CONTEXT, Restore: sets the state to the copy that was saved last.
 ///
 /// # Errors
-/// [`Fault::Unimplemented`] if nothing was saved in this context.
+/// [`Fault::BadPacket`] if nothing was saved in this context.
 pub fn restore(exec: &mut Exec<'_>) -> Result<(), Fault> {
     let streamer = exec.state.slots.get_mut::<ResourceStreamer>();
     let Some(saved) = streamer.saved.clone() else {
-        let what = "MI_RS_CONTEXT that restores a state which no MI_RS_CONTEXT saved in this \
-            context: the layout of the state in memory is not known; save it first";
-        return Err(exec.unimplemented(what, "facts: MI_RS_CONTEXT"));
+        let why = "no MI_RS_CONTEXT saved a state in this context: send one with Save first";
+        return Err(exec.bad_field("Resource Streamer Save", 0, why));
     };
     streamer.chip = Some(saved);
     Ok(())
