@@ -10,7 +10,9 @@ use crate::streamer::gather::{buffers, gathered, picks};
 use crate::streamer::packets::{
     DS, GS, Gather, HS, PS, Pick, VS, constants, edit, gather, gather_pool, pointers, table_pool,
 };
-use crate::streamer::{BUFFERS, GATHERED, GATHERED_BYTES, TABLES_BYTES, map, put_buffer, start};
+use crate::streamer::{
+    BUFFERS, GATHERED, GATHERED_BYTES, TABLES, TABLES_BYTES, map, put_buffer, start,
+};
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::MiRsStoreDataImm;
@@ -498,4 +500,36 @@ fn end_of_the_pool() {
     assert_eq!(registers, [0x1111, 0, 0x2222]);
     assert_eq!(payload[16..24], [0x1111; 8]);
     assert_eq!(payload[24..32], [0; 8]);
+}
+
+/// The pipeline reads tables of 16-bit entries in the pool, even if the test wrote them and the
+/// streamer is off. An entry after the end of the pool is 0, whatever memory has there (2a p.29).
+#[test]
+fn tables_of_the_pipeline() {
+    let mut model = pixels::model();
+    map(&mut model);
+    let pool = genxml::gen8::render3d_binding::ThreeDStateBindingTablePoolAlloc {
+        binding_table_pool_buffer_size: u(1),
+        ..table_pool()
+    };
+    let base = pixels::TARGET + 0x8_0000;
+    let far = RenderSurfaceState {
+        surface_base_address: at(base),
+        ..pixels::target(SurfaceFormat::R32G32B32A32_FLOAT, 16)
+    };
+    model.put(SURFACE_STATE + 64 * 0x40, &far.pack());
+    // All entries, inside and after the pool, point to the other target.
+    model.put(TABLES, &[0x40_0040; 2048]);
+    for (to, other) in [(31, true), (32, false), (239, false)] {
+        model.write(base, &[0; 4096]);
+        let kernel = with_indices(pixels::WHITE, &[(4, to)]);
+        let vertex = pixels::Vertex::at(2.5, 0.5);
+        let mut draw = pixels::Draw::new(Code::_3DPRIM_POINTLIST, vec![vertex], &kernel);
+        draw.more = [packets![pool], pointers(PS, (4096 - 64) / 2)].concat();
+        draw.run(&mut model).unwrap();
+        let white = [1_f32.to_bits(); 4];
+        let (here, there) = if other { ([0; 4], white) } else { (white, [0; 4]) };
+        assert_eq!(model.get(pixels::TARGET + 32, 4), here, "entry {to}");
+        assert_eq!(model.get(base + 32, 4), there, "entry {to}");
+    }
 }
