@@ -13,6 +13,7 @@ use crate::streamer::packets::{
 use crate::streamer::{
     BUFFERS, GATHERED, GATHERED_BYTES, TABLES, TABLES_BYTES, map, put_buffer, start,
 };
+use genxml::engine::EngineId;
 use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::mi::MiRsStoreDataImm;
@@ -23,8 +24,9 @@ use genxml::gen8::render3d_stages::{
 };
 use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateExtent, SurfaceFormat};
 use genxml_cases::{
-    DYNAMIC_STATE, KERNELS, Model, Random, SURFACE_STATE, at, minus_one, packets, u,
+    BATCH, DYNAMIC_STATE, KERNELS, Model, Random, SURFACE_STATE, at, minus_one, packets, u,
 };
+use genxml_sim::{Event, Now};
 
 /// Offset of the twin's binding table from the surface state base.
 const TWIN_TABLE: u64 = 0x8000;
@@ -531,5 +533,16 @@ fn tables_of_the_pipeline() {
         let (here, there) = if other { ([0; 4], white) } else { (white, [0; 4]) };
         assert_eq!(model.get(pixels::TARGET + 32, 4), here, "entry {to}");
         assert_eq!(model.get(base + 32, 4), there, "entry {to}");
+        // Observers of the draw see the same target.
+        let mut targets = Vec::new();
+        let mut observer = |_: Now, event: &Event<'_>| {
+            if let Event::Draw(draw) = event {
+                let list = draw.summary().targets;
+                targets.extend(list.iter().map(|it| (u64::from(it.binding), it.surface.base)));
+            }
+        };
+        let (context, render) = (model.context, EngineId::Render);
+        model.gpu.submit_observed(context, render, BATCH, 0, &mut observer).unwrap();
+        assert_eq!(targets, [(to, if other { base } else { pixels::TARGET })]);
     }
 }
