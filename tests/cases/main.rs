@@ -12,6 +12,7 @@ mod parallel;
 mod pixels;
 mod sampler;
 mod screen;
+mod streamer;
 mod surfaces;
 mod typed;
 mod walker;

@@ -34,7 +34,11 @@ impl Follower<'_> {
             let pointer = pointer << shift;
             let relative = number == 0 && !self.constant_buffer_is_absolute();
             let space = if relative { SpaceKind::DynamicState } else { SpaceKind::Graphics };
-            let at = self.state.bases.absolute(space, pointer);
+            let at = match (number, self.state.draw.gather_pool) {
+                // An offset in the pool (2d p.2).
+                (1, Some(pool)) => Some(pool.wrapping_add(pointer)),
+                _ => self.state.bases.absolute(space, pointer),
+            };
             if at.is_none() && length != 0 {
                 self.no_base(depth, space)?;
                 continue;

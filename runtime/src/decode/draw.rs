@@ -23,7 +23,12 @@ impl Follower<'_> {
         self.viewports(depth)?;
         for (index, name) in STAGES.into_iter().enumerate() {
             let stage = self.state.stages[index].clone();
-            let resolved = stage.resolved(&self.state.bases);
+            let mut resolved = stage.resolved(&self.state.bases);
+            let pool = self.state.draw.table_pool;
+            if let (Some(pool), Some(pointer)) = (pool, stage.binding_table) {
+                // With a pool the field has bits 16:6 of the offset in bits 15:5 (2a p.26-27).
+                resolved.binding_table = Some(pool.wrapping_add(2 * pointer));
+            }
             self.seen.limit_stages();
             if stage.kernels.iter().all(Option::is_none) || !self.seen.new_stage(index, &resolved) {
                 continue;
@@ -45,6 +50,11 @@ impl Follower<'_> {
             self.begin_surfaces();
             if stage.binding_table.is_some() {
                 match resolved.binding_table {
+                    Some(at) if pool.is_some() => {
+                        let text = "binding table of the resource streamer";
+                        self.note(depth, at, format_args!("{name}: {text}"))?;
+                        self.hardware_table(at, stage.surfaces, &used, depth + 1)?;
+                    }
                     Some(at) if stage.surfaces > 0 || used.surfaces_end() > 0 => {
                         self.note(depth, at, format_args!("{name}: binding table"))?;
                         self.binding_table(at, stage.surfaces, &used, depth + 1, 1)?;

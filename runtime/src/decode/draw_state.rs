@@ -73,7 +73,10 @@ pub(super) struct DrawState {
     pub viewports: u32,
     /// Offsets of [`ARRAYS`] from the dynamic state base.
     pub arrays: [Option<u64>; ARRAYS.len()],
+    /// Address of the gathered constants, if the pool is enabled.
     pub gather_pool: Option<u64>,
+    /// Address of the binding tables that the resource streamer makes, if the pool is enabled.
+    pub table_pool: Option<u64>,
     pub surfaces: Surfaces,
     buffer_fields: Lookup<VertexBufferFields>,
     element_fields: Lookup<ElementFields>,
@@ -90,6 +93,7 @@ impl Default for DrawState {
             viewports: 1,
             arrays: [None; ARRAYS.len()],
             gather_pool: None,
+            table_pool: None,
             surfaces: Surfaces::default(),
             buffer_fields: Lookup(None),
             element_fields: Lookup(None),
@@ -309,6 +313,10 @@ impl DrawState {
             Sets::GatherPool => {
                 let base = record.address_of(container, "Gather Pool Base Address");
                 self.gather_pool = base.filter(|_| packet.on("Gather Pool Enable"));
+            }
+            Sets::TablePool => {
+                let base = record.address_of(container, "Binding Table Pool Base Address");
+                self.table_pool = base.filter(|_| packet.on("Binding Table Pool Enable"));
             }
             Sets::StreamBuffer => self.surfaces.stream_buffer(record, container),
             Sets::Picture => self.surfaces.picture(record, container),

@@ -115,6 +115,7 @@ pub(super) enum Sets {
     /// An array of viewports or scissors: its index in [`ARRAYS`].
     Array(usize),
     GatherPool,
+    TablePool,
     StreamBuffer,
     Picture,
 }
@@ -139,6 +140,7 @@ impl Sets {
             "3DSTATE_VF_INSTANCING" => Sets::Instancing,
             "3DSTATE_CLIP" => Sets::Clip,
             "3DSTATE_GATHER_POOL_ALLOC" => Sets::GatherPool,
+            "3DSTATE_BINDING_TABLE_POOL_ALLOC" => Sets::TablePool,
             "3DSTATE_SO_BUFFER" => Sets::StreamBuffer,
             "MFX_SURFACE_STATE" | "VEBOX_SURFACE_STATE" => Sets::Picture,
             name => Sets::Array(ARRAYS.iter().position(|(packet, _)| *packet == name)?),

@@ -410,6 +410,52 @@ impl Follower<'_> {
         Ok(())
     }
 
+    /// Emits the surface states of a binding table with entries of 16 bits, which the resource
+    /// streamer wrote: those that the kernel uses, and the others before `hint` that are not zero.
+    pub fn hardware_table(
+        &mut self,
+        at: u64,
+        hint: u32,
+        used: &Used,
+        depth: u32,
+    ) -> io::Result<()> {
+        let named = |name| self.tables.named(name);
+        let (Some(entry), Some(surface)) =
+            (named("HW Generated BINDING_TABLE_STATE"), named("RENDER_SURFACE_STATE"))
+        else {
+            return Ok(());
+        };
+        let entry = self.tables.plan(entry).container;
+        let Some(field) = entry.fields.iter().find(|field| field.name == "Surface State Pointer")
+        else {
+            return Ok(());
+        };
+        let end = hint.max(used.surfaces_end());
+        let mut dwords = Vec::new();
+        self.memory.dwords(at, (end * entry.bits).div_ceil(32) as usize, &mut dwords);
+        let there = 32 * dwords.len() as u32 / entry.bits;
+        for index in 0..end.min(there) {
+            let start = index * entry.bits;
+            let stored = genxml_core::bits::get(&dwords, start + field.start, start + field.end);
+            if !used.surface(index) && (used.complete || index >= hint || stored == 0) {
+                continue;
+            }
+            let offset = field.stored.decode(stored);
+            let Some(target) = self.state.bases.absolute(SpaceKind::SurfaceState, offset) else {
+                return self.no_base(depth, SpaceKind::SurfaceState);
+            };
+            self.entry = Some((index, used.uses(index)));
+            let shown = self.structure(surface, target, Some(index), depth, 1);
+            self.entry = None;
+            shown?;
+        }
+        if there < used.surfaces_end() {
+            let text = "entries that the kernel uses are not mapped";
+            self.note(depth, at, format_args!("binding table at {at:#x}: {text}"))?;
+        }
+        Ok(())
+    }
+
     /// True if the entry is not zero, has no reserved bit set, and its target is in memory.
     fn looks_like_entry(&self, container: &reflect::Container, entry: &[u32]) -> bool {
         let clean = container.fields.iter().all(|field| {

@@ -208,6 +208,48 @@ fn push_constants_are_as_long_as_they_are_pushed() {
     );
 }
 
+/// With the pools of the resource streamer (2a p.28 and p.111: base in dwords 1 and 2, enable in
+/// dword 1 bit 11), constant buffer 1 and binding tables are offsets in the pools. Entries have 16
+/// bits, bits 21:6 of the offset of a surface state (2d p.207). Bits 15:5 of the pointer are bits
+/// 16:6 of the offset (2a p.26).
+#[test]
+fn pools_of_the_resource_streamer() {
+    let mut batch = bases(0x4_0000, 0x5_0000, 0x6_0000);
+    batch.extend([0x7919_0002, 0x8_0000 | 1 << 11, 0, 1 << 12]);
+    batch.extend([0x791a_0002, 0x9_0000 | 1 << 11, 0, 1 << 12]);
+    batch.extend([0x7815_0009, 1 << 16, 0, 0, 0, 0x40, 0, 0, 0, 0, 0]);
+    // A vertex shader with three binding table entries (3DSTATE_VS dword 3 25:18, dword 7 bit 0).
+    batch.extend([0x7810_0007, 0, 0, 3 << 18, 0, 0, 0, 1, 0]);
+    batch.extend([0x7826_0000, 0x60]);
+    batch.extend([0x7b00_0005, 4, 3, 0, 1, 0, 0, END]);
+    let mut pool = vec![0; 0xc0];
+    // Entries 0 and 2 point to 0x80 and 0x40; entry 1 is zero.
+    pool.extend([2, 0, 0, 0, 1, 0, 0, 0]);
+    let memory = Buffers(vec![
+        (0x1000, bytes(&batch)),
+        (0x4_0000, vec![0; 0x100]),
+        (0x5_0000, vec![0; 0x40]),
+        (0x6_0000, vec![0; 0x40]),
+        (0x8_0000, pool),
+        (0x9_0000, vec![3; 0x60]),
+    ]);
+    let (seen, _) = decode(EngineId::Render, &memory, 0x1000);
+    let surfaces: Vec<_> = seen
+        .iter()
+        .filter(|record| record.name == "RENDER_SURFACE_STATE")
+        .map(|record| (record.index, record.address))
+        .collect();
+    assert_eq!(surfaces, [(Some(0), 0x4_0080), (Some(2), 0x4_0040)]);
+    assert!(seen.iter().all(|record| record.name != "BINDING_TABLE_STATE"));
+    assert!(notes(&seen).contains(&"VS: binding table of the resource streamer"));
+    let data: Vec<_> = seen
+        .iter()
+        .filter(|record| record.kind == Kind::Data)
+        .map(|record| (record.name, record.index, record.address, record.there))
+        .collect();
+    assert_eq!(data, [("push constants", Some(1), 0x9_0040, 8)]);
+}
+
 /// Maximum VP Index (3DSTATE_CLIP dword 3 3:0, 2a p.44) says how many viewports there are.
 #[test]
 fn there_are_as_many_viewports_as_the_clipper_knows() {

@@ -85,6 +85,7 @@ mod memory;
 mod messages;
 mod pixels;
 mod raster;
+mod resource_streamer;
 mod sampler;
 mod surfaces;
 #[cfg(test)]
@@ -99,11 +100,23 @@ pub use memory::*;
 pub use messages::*;
 pub use pixels::*;
 pub use raster::*;
+pub use resource_streamer::*;
 pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
 
 /// All assumptions, in the order in which a batch meets the parts of the GPU.
 pub const AREAS: &[Area] = &[
-    MEMORY, COMMANDS, BLITTER, EU, THREADS, MESSAGES, SURFACES, SAMPLER, GEOMETRY, RASTER, PIXELS,
+    MEMORY,
+    COMMANDS,
+    RESOURCE_STREAMER,
+    BLITTER,
+    EU,
+    THREADS,
+    MESSAGES,
+    SURFACES,
+    SAMPLER,
+    GEOMETRY,
+    RASTER,
+    PIXELS,
 ];

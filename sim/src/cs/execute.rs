@@ -2,7 +2,9 @@
 
 use super::flow::Flow;
 use super::latch::LatchPacket;
-use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, status};
+use super::{
+    atomic, counters, math, mi, predicate, quiet, render, resource_streamer, semaphore, status,
+};
 use crate::blt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -100,11 +102,27 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             GpgpuWalker => render::gpgpu_walker,
             ThreeDPrimitive => render::primitive,
             MiReportPerfCount => counters::report_perf_count,
-            MiRsStoreDataImm => quiet::rs_store_data_imm,
+            MiRsStoreDataImm => resource_streamer::store_data_imm,
+            MiRsControl => resource_streamer::control,
+            MiRsContext => resource_streamer::context,
+            ThreeDStateBindingTableEditVs => resource_streamer::edit_vs,
+            ThreeDStateBindingTableEditHs => resource_streamer::edit_hs,
+            ThreeDStateBindingTableEditDs => resource_streamer::edit_ds,
+            ThreeDStateBindingTableEditGs => resource_streamer::edit_gs,
+            ThreeDStateBindingTableEditPs => resource_streamer::edit_ps,
+            ThreeDStateDx9ConstantfVs => resource_streamer::floats_vs,
+            ThreeDStateDx9ConstantfPs => resource_streamer::floats_ps,
+            ThreeDStateDx9ConstantiVs => resource_streamer::integers_vs,
+            ThreeDStateDx9ConstantiPs => resource_streamer::integers_ps,
+            ThreeDStateDx9ConstantbVs => resource_streamer::booleans_vs,
+            ThreeDStateDx9ConstantbPs => resource_streamer::booleans_ps,
+            ThreeDStateDx9LocalValidVs => resource_streamer::valid_vs,
+            ThreeDStateDx9LocalValidPs => resource_streamer::valid_ps,
+            ThreeDStateDx9GenerateActiveVs => resource_streamer::generate_vs,
+            ThreeDStateDx9GenerateActivePs => resource_streamer::generate_ps,
             MiDisplayFlip => quiet::display_flip,
             MiSetContext => mi::set_context,
-        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiUrbClear MiLoadUrbMem MiStoreUrbMem MiRsControl
-            MiRsContext MiClflush),
+        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiUrbClear MiLoadUrbMem MiStoreUrbMem MiClflush),
         EngineId::Blitter => packets!(exec, dwords: BlitterPacket {
             MiFlushDw => mi::flush_dw,
             XySetupBlt => blt::setup,

@@ -16,7 +16,11 @@ pub enum Flow {
         /// True if the packet asks for a second-level batch, whose end returns to the first-level
         /// batch. Ignored in a ring.
         second: bool,
+        /// True if the resource streamer follows the batch.
+        resource_streamer: bool,
     },
+    /// The next packet. From it on, the resource streamer follows the batch (true) or not.
+    ResourceStreamer(bool),
     /// The first-level batch after a second-level batch, else the ring, at the next packet there.
     Return,
     /// The ring, if there is one: this batch ends, and so does the batch that called it.

@@ -1,5 +1,6 @@
 //! Latched state: packets are stored until a draw reads them.
 
+use super::resource_streamer;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::render::sol;
@@ -14,8 +15,8 @@ pub trait LatchPacket {
     /// are the packet's dwords. Returns false if the packet is not latched state.
     ///
     /// # Errors
-    /// [`Fault::Unimplemented`] for functions of the resource streamer; [`Fault::Page`] if a
-    /// 3DSTATE_SO_BUFFER loads its offset from an unmapped address.
+    /// [`Fault::Page`] if a 3DSTATE_SO_BUFFER loads its offset from an unmapped address; faults of
+    /// the resource streamer, for packets that it executes as well.
     fn latch_packet(&self, exec: &mut Exec<'_>, dwords: &[u32]) -> Result<bool, Fault> {
         let _ = (exec, dwords);
         Ok(false)
@@ -55,31 +56,15 @@ impl LatchPacket for RenderPacket<'_> {
                     .load(1, packet.unpack_lossy().entry.iter().map(|entry| entry.pack()[0]));
                 return Ok(true);
             }
-            RenderPacket::ThreeDStateBindingTablePoolAlloc(packet)
-                if packet.unpack_lossy().binding_table_pool_enable =>
-            {
-                return Err(exec
-                    .unimplemented("binding tables that the resource streamer makes", "2a p.28"));
-            }
-            RenderPacket::ThreeDStateGatherPoolAlloc(packet)
-                if packet.unpack_lossy().gather_pool_enable =>
-            {
-                return Err(
-                    exec.unimplemented("constants that the resource streamer gathers", "2a p.111")
-                );
-            }
-            RenderPacket::ThreeDStateDx9ConstantBufferPoolAlloc(packet)
-                if packet.unpack_lossy().dx9_constant_buffer_pool_enable =>
-            {
-                return Err(exec
-                    .unimplemented("constant buffers of DX9 in the resource streamer", "2a p.74"));
-            }
             _ => {}
         }
         let Some(slots) = self.latch() else { return Ok(false) };
         exec.state.latched.keep(slots, dwords);
-        if let RenderPacket::ThreeDStateSoBuffer(packet) = self {
-            sol::set_offset(exec, &packet.unpack_lossy())?;
+        match self {
+            RenderPacket::ThreeDStateSoBuffer(packet) => {
+                sol::set_offset(exec, &packet.unpack_lossy())?;
+            }
+            packet => resource_streamer::latched(exec, packet)?,
         }
         Ok(true)
     }

@@ -49,6 +49,7 @@ pub fn batch_buffer_start(exec: &mut Exec<'_>, packet: &MiBatchBufferStart) -> R
         global: exec.mode.privileged
             && packet.address_space_indicator == MiBatchBufferStartAddressSpaceIndicator::GGTT,
         second: packet.second_level_batch_buffer == second,
+        resource_streamer: packet.resource_streamer_enable,
     })
 }
 

@@ -7,7 +7,8 @@
 //! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH;
 //!   [`atomic`]: MI_ATOMIC; [`predicate`]; [`semaphore`]; [`counters`]; [`status`]: status pages;
 //!   [`quiet`]: commands without effect;
-//! * [`render`]: PIPE_CONTROL, state and media commands of the render engine; [`latch`]: 3D state.
+//! * [`render`]: PIPE_CONTROL, state and media commands of the render engine; [`latch`]: 3D state;
+//!   [`resource_streamer`]: packets of the resource streamer.
 //!
 //! [`crate::gpu::schedule`] lets streamers run; [`crate::machine::memory`] reads and writes the
 //! operands of commands.
@@ -22,6 +23,7 @@ pub mod mi;
 pub mod predicate;
 pub mod quiet;
 pub mod render;
+pub mod resource_streamer;
 pub mod semaphore;
 pub mod status;
 pub mod streamer;

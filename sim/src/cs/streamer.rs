@@ -38,6 +38,9 @@ pub struct Batch {
     pub end: Option<u64>,
     /// True if the batch is read through the global table. Its commands are then privileged.
     pub global: bool,
+    /// True while the resource streamer follows the batch
+    /// (assumptions::RESOURCE_STREAMER_FOLLOWS_BATCHES).
+    pub resource_streamer: bool,
 }
 
 impl Batch {
@@ -45,7 +48,7 @@ impl Batch {
     /// context's page tables.
     pub fn new(address: u64, global: bool) -> Self {
         let address = address & ADDRESS_MASK & !3;
-        Batch { start: address, next: address, end: None, global }
+        Batch { start: address, next: address, end: None, global, resource_streamer: false }
     }
 }
 
@@ -272,6 +275,7 @@ impl Streamer {
                 next,
                 end: Some(next + u64::from(ring.filled())),
                 global: true,
+                resource_streamer: false,
             })
         };
         self.second.or(self.first).or_else(ring)
@@ -316,6 +320,7 @@ impl Streamer {
             return Ok(Step::Done);
         }
         exec.mode.privileged = batch.global;
+        exec.mode.resource_streamer = batch.resource_streamer;
         self.fetch(exec, &batch)?;
         exec.device.command(exec.engine, batch.next, self.dwords[0]);
         exec.emit(&Event::Packet { at: exec.at, dwords: &self.dwords });
@@ -325,7 +330,7 @@ impl Streamer {
         self.advance(exec)?;
         match flow {
             Flow::Next => {}
-            Flow::Start { address, global, second } => {
+            Flow::Start { address, global, second, resource_streamer } => {
                 // A start in the ring always enters the first level.
                 let second = second && self.first.is_some();
                 if self.second.is_some() && (second || FIRST_LEVEL_START_LEAVES_SECOND_LEVEL) {
@@ -335,13 +340,21 @@ impl Streamer {
                     self.leave(exec);
                 }
                 *(if second { &mut self.second } else { &mut self.first }) =
-                    Some(Batch::new(address, global));
+                    Some(Batch { resource_streamer, ..Batch::new(address, global) });
                 exec.stats.batches += 1;
                 exec.emit(&Event::Batch {
                     level: 1 + u8::from(second),
                     address: address & ADDRESS_MASK,
                 });
             }
+            Flow::ResourceStreamer(follows) => match self.second.as_mut().or(self.first.as_mut()) {
+                Some(batch) => batch.resource_streamer = follows,
+                None if follows => {
+                    let why = "the streamer follows batches, but a ring contains this command";
+                    return Err(exec.bad_field("Resource Streamer Control", 1, why));
+                }
+                None => {}
+            },
             Flow::Return if self.first.is_none() => {
                 return Err(exec.bad_field(
                     "MI Command Opcode",

@@ -2,12 +2,10 @@ use crate::machine::fault::Fault;
 use crate::testing::{BATCH, Bench, DATA, at, batch, u};
 use genxml::core::{U, U64};
 use genxml::engine::EngineId;
-use genxml::gen8::media::{MediaCurbeLoad, MediaInterfaceDescriptorLoad};
+use genxml::gen8::media::{GpgpuCsrBaseAddress, MediaCurbeLoad, MediaInterfaceDescriptorLoad};
 use genxml::gen8::mi::*;
 use genxml::gen8::registers::BcsSwctrl;
-use genxml::gen8::render3d_constants::{
-    ThreeDStateDx9ConstantBufferPoolAlloc, ThreeDStateDx9LocalValidVs,
-};
+use genxml::gen8::render3d_constants::ThreeDStateDx9ConstantBufferPoolAlloc;
 use genxml::gen8::state::StateBaseAddress;
 use proptest::prelude::*;
 
@@ -171,7 +169,7 @@ fn pools_of_the_resource_streamer_are_disabled() {
     let enabled =
         ThreeDStateDx9ConstantBufferPoolAlloc { dx9_constant_buffer_pool_enable: true, ..pool };
     let fault = bench.render(&batch![enabled]).unwrap_err();
-    assert!(matches!(fault, Fault::Unimplemented { .. }), "{fault}");
+    assert!(matches!(fault, Fault::BadPacket { .. }), "{fault}");
 }
 
 #[test]
@@ -179,8 +177,8 @@ fn what_is_unknown_or_missing_says_so() {
     let mut bench = Bench::new();
     let fault = bench.render(&[0xe000_0000]).unwrap_err();
     assert!(matches!(fault, Fault::UnknownPacket { header: 0xe000_0000, .. }), "{fault}");
-    let fault = bench.render(&batch![ThreeDStateDx9LocalValidVs::new()]).unwrap_err();
-    assert!(fault.to_string().contains("does not implement 3DSTATE_DX9_LOCAL_VALID_VS"), "{fault}");
+    let fault = bench.render(&batch![GpgpuCsrBaseAddress::new()]).unwrap_err();
+    assert!(fault.to_string().contains("does not implement GPGPU_CSR_BASE_ADDRESS"), "{fault}");
     // A render command on the blitter.
     let fault = bench.blit(&batch![PipeControl::new()]).unwrap_err();
     assert!(matches!(fault, Fault::UnknownPacket { .. }), "{fault}");

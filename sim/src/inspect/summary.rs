@@ -14,6 +14,8 @@ use crate::render::stage::Dispatch;
 use crate::render::vf::Range;
 use crate::render::wm;
 use crate::surface::{Level, Surface};
+use crate::unit::resource_streamer::pool::Pool;
+use crate::unit::resource_streamer::tables::Table;
 use genxml::eu::decode::{decode, length};
 use genxml::eu::gen8::eu_messages::{MsdRtw, MtDpRt};
 use genxml::eu::instruction::{Descriptor, Instruction, SharedFunction};
@@ -34,7 +36,7 @@ use genxml::gen8::render3d_raster::{
 use genxml::gen8::render3d_stages::{
     ThreeDStateDs, ThreeDStateGs, ThreeDStateHs, ThreeDStateStreamout, ThreeDStateTe, ThreeDStateVs,
 };
-use genxml::gen8::state::{BindingTableState, RenderSurfaceState};
+use genxml::gen8::state::RenderSurfaceState;
 use genxml_core::packet::Fixed;
 use std::collections::BTreeSet;
 
@@ -331,15 +333,14 @@ fn targets(
     }
     let table: ThreeDStateBindingTablePointersPs = draw.latched();
     let base = draw.state.base.surface;
-    let table = base.wrapping_add(table.pointer_to_ps_binding_table.get());
+    let pool = Pool::of_tables(&draw.latched());
+    let table = Table::new(base, table.pointer_to_ps_binding_table.get(), pool);
     let mut targets = Vec::new();
     for (number, binding) in bindings.into_iter().enumerate() {
-        let entry = draw.structure::<BindingTableState>(table.wrapping_add(4 * u64::from(binding)));
-        let state = entry.and_then(|entry| {
-            draw.structure::<RenderSurfaceState>(
-                base.wrapping_add(entry.surface_state_pointer.get()),
-            )
-        });
+        let read = |at, out: &mut [u8]| if draw.read(at, out) { Ok(()) } else { Err(()) };
+        let pointer = table.entry(binding, read).ok();
+        let state = pointer
+            .and_then(|pointer| draw.structure::<RenderSurfaceState>(base.wrapping_add(pointer)));
         let surface = match state.as_ref().map(Surface::resolve) {
             Some(Ok(surface)) => surface,
             Some(Err(bad)) => {

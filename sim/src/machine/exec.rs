@@ -31,6 +31,8 @@ pub struct Mode {
     pub ring: bool,
     /// Another context waits to run on the engine.
     pub preempt: bool,
+    /// The resource streamer follows the batch that contains the packet.
+    pub resource_streamer: bool,
 }
 
 /// The parts of the machine that a unit uses while it executes a packet. Functions that execute

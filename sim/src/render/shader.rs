@@ -8,6 +8,8 @@ use crate::eu::cache;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::unit::local::place;
+use crate::unit::resource_streamer::gather::Buffer1;
+use crate::unit::resource_streamer::tables::Table;
 use crate::unit::slots::Slots;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
@@ -74,12 +76,12 @@ impl Shader {
         let base = exec.state.base;
         let address = base.instruction.wrapping_add(state.kernel);
         let kernel = cache::decode(exec, address, state.kernel as u32);
-        let table = base.surface.wrapping_add(state.binding_table);
+        let table = Table::of(exec, state.binding_table);
         let samplers = Samplers::new(base.dynamic, base.dynamic.wrapping_add(state.samplers));
         Ok(Shader {
             program: Program {
                 kernel,
-                bindings: Bindings::new(base.surface, table).with_samplers(samplers),
+                bindings: Bindings::with(base.surface, table).with_samplers(samplers),
             },
             constants: match constants {
                 Some(body) => push_constants(exec, body)?,
@@ -147,24 +149,25 @@ impl Shader {
 }
 
 /// Reads the push constants of a stage: its four buffers in order, each with its Read Length in
-/// registers (gen8_facts 3.2).
+/// registers (gen8_facts 3.2). With a gather pool, buffer 1 is in the pool.
 fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result<Vec<u8>, Fault> {
     let absolute = Instpm::unpack_lossy(&[exec.read_register(Instpm::OFFSET)]);
     let dynamic = match absolute.constant_buffer_address_offset_disable {
         true => 0,
         false => exec.state.base.dynamic,
     };
+    let gathered = Buffer1::of(exec, body.pointer_to_constant_buffer_1.va48());
     let buffers = [
         (
             body.constant_buffer_0_read_length,
             body.pointer_to_constant_buffer_0.va48().wrapping_add(dynamic),
         ),
-        (body.constant_buffer_1_read_length, body.pointer_to_constant_buffer_1.va48()),
+        (body.constant_buffer_1_read_length, gathered.address()),
         (body.constant_buffer_2_read_length, body.pointer_to_constant_buffer_2.va48()),
         (body.constant_buffer_3_read_length, body.pointer_to_constant_buffer_3.va48()),
     ];
     let mut constants = Vec::new();
-    for (length, address) in buffers {
+    for (number, (length, address)) in buffers.into_iter().enumerate() {
         let from = constants.len();
         let length = length.get() as usize;
         if from / REGISTER + length > REGISTERS {
@@ -174,8 +177,13 @@ fn push_constants(exec: &mut Exec<'_>, body: &ThreeDStateConstantBody) -> Result
             return Err(exec.bad_field("Constant Buffer Read Length", length as u64, why));
         }
         constants.resize(from + length * REGISTER, 0);
+        // Constants after the end of the gather pool stay 0.
+        let end = match number {
+            1 => from + gathered.readable(length * REGISTER),
+            _ => constants.len(),
+        };
         exec.vm
-            .read(address, &mut constants[from..])
+            .read(address, &mut constants[from..end])
             .map_err(|fault| exec.page(fault, "push constants"))?;
     }
     exec.stats.bytes_read += constants.len() as u64;

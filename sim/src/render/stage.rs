@@ -51,7 +51,8 @@ pub struct StageState {
     pub stage: Stage,
     /// Offset of the kernel from Instruction Base Address.
     pub kernel: u64,
-    /// Offset of the binding table from Surface State Base Address.
+    /// The packet's pointer to the binding table: the offset from Surface State Base Address, or
+    /// half of the offset in the pool of the resource streamer.
     pub binding_table: u64,
     /// Offset of the sampler states from Dynamic State Base Address.
     pub samplers: u64,

@@ -3,10 +3,9 @@
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::surface::Surface;
+use crate::unit::resource_streamer::tables::Table;
 use crate::unit::sampler::samplers::Samplers;
-use genxml::gen8::state::{
-    BindingTableState, RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode,
-};
+use genxml::gen8::state::{RenderSurfaceState, RenderSurfaceStateMediaBoundaryPixelMode};
 
 /// First binding table index that is not an entry of the table. This index and the larger ones have
 /// special meanings (2d p.471).
@@ -27,8 +26,8 @@ pub struct Bound {
 pub struct Bindings {
     /// Graphics address to which the offsets of surface states are added.
     pub base: u64,
-    /// Graphics address of the binding table.
-    pub table: u64,
+    /// The binding table.
+    pub table: Table,
     /// For each binding table index: position in `found` plus one, or 0 if not resolved yet.
     places: [u16; 256],
     found: Vec<Bound>,
@@ -43,8 +42,14 @@ impl Default for Bindings {
 }
 
 impl Bindings {
-    /// A binding table at `table`. Its pointers to surface states are relative to `base`.
+    /// A binding table at the address `table`. Its pointers to surface states are relative to
+    /// `base`.
     pub fn new(base: u64, table: u64) -> Bindings {
+        Bindings::with(base, Table::Software(table))
+    }
+
+    /// The binding table `table`. Its pointers to surface states are relative to `base`.
+    pub fn with(base: u64, table: Table) -> Bindings {
         Bindings { base, table, places: [0; 256], found: Vec::new(), samplers: Samplers::default() }
     }
 
@@ -92,18 +97,16 @@ impl Bindings {
     /// # Errors
     /// A page fault at the binding table or at the surface state.
     pub fn state(&self, exec: &Exec<'_>, index: u8) -> Result<RenderSurfaceState, Fault> {
-        let entry = self.table.wrapping_add(4 * u64::from(index));
-        let dword = exec
-            .vm
-            .read_u32(entry)
+        let pointer = self
+            .table
+            .entry(index, |address, bytes| exec.vm.read(address, bytes))
             .map_err(|fault| exec.page(fault, format!("binding table entry {index}")))?;
-        let pointer = BindingTableState::unpack_lossy(&[dword]).surface_state_pointer;
         let mut dwords = [0; RenderSurfaceState::DWORDS];
         exec.vm
-            .read(self.base.wrapping_add(pointer.get()), bytemuck::must_cast_slice_mut(&mut dwords))
+            .read(self.base.wrapping_add(pointer), bytemuck::must_cast_slice_mut(&mut dwords))
             .map_err(|fault| {
-                exec.page(fault, format!("surface state of binding table entry {index}"))
-            })?;
+            exec.page(fault, format!("surface state of binding table entry {index}"))
+        })?;
         Ok(RenderSurfaceState::unpack_lossy(&dwords))
     }
 

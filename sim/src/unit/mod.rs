@@ -4,6 +4,9 @@
 //! thread's binding table, and to the state that concurrent threads share. [`dispatch`] hands each
 //! message to its unit: [`sampler`], [`dataport`], `render_cache`, [`urb`], [`gateway`],
 //! [`spawner`], [`pixel_interpolator`]. No unit depends on the stage that started the thread.
+//!
+//! The [`resource_streamer`] gets packets instead of messages. It makes binding tables and
+//! constants for threads.
 
 pub mod atomic;
 pub mod bindings;
@@ -17,6 +20,7 @@ pub mod pixels;
 pub mod port;
 pub mod program;
 pub mod render_cache;
+pub mod resource_streamer;
 pub mod sampler;
 pub mod slots;
 pub mod spawner;

@@ -3,7 +3,7 @@
 //! payloads of threads.
 
 mod corpus;
-mod harness;
+pub mod harness;
 mod patches;
 mod shaders;
 mod stream;

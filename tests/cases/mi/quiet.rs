@@ -44,8 +44,6 @@ fn commands_without_effect() {
     without_effect(render, &MiUrbClear::new());
     without_effect(render, &MiLoadUrbMem { memory_address: at(DATA), ..MiLoadUrbMem::new() });
     without_effect(render, &MiStoreUrbMem { memory_address: at(DATA), ..MiStoreUrbMem::new() });
-    without_effect(render, &MiRsControl::new());
-    without_effect(render, &MiRsContext::new());
     let lines = [u(1)];
     let flush = MiClflush {
         page_base_address: at(DATA),
@@ -103,19 +101,6 @@ fn display_flip() {
         model.gpu.submit_observed(context, engine, address, 0, &mut observer).unwrap();
         assert_eq!(told, [(MiDisplayFlipDisplayPlaneSelect::PIPE_B_PRIMARY, 0x12_3000, 6400)]);
     }
-}
-
-/// MI_RS_STORE_DATA_IMM of the resource streamer is executed in order.
-#[test]
-fn resource_streamer() {
-    let mut model = model();
-    let store = MiRsStoreDataImm {
-        destination_address: at(DATA + 4),
-        data_dword_0: u(7),
-        ..MiRsStoreDataImm::new()
-    };
-    model.render(&packets![store]).unwrap();
-    assert_eq!(model.get(DATA, 3), [0, 7, 0]);
 }
 
 /// Commands that the model does not implement cause a fault with their name.

@@ -7,15 +7,8 @@ use genxml::engine::EngineId;
 use genxml::gen8::{CONTAINERS, RenderPacket};
 use genxml_sim::Fault;
 
-/// Prefixes of the names of commands that the model does not implement, among them the tables and
-/// constants of the resource streamer.
-const LEFT_OUT: [&str; 11] = [
-    "3DSTATE_BINDING_TABLE_EDIT_",
-    "3DSTATE_DX9_CONSTANTB_",
-    "3DSTATE_DX9_CONSTANTF_",
-    "3DSTATE_DX9_CONSTANTI_",
-    "3DSTATE_DX9_GENERATE_ACTIVE_",
-    "3DSTATE_DX9_LOCAL_VALID_",
+/// Prefixes of the names of commands that the model does not implement.
+const LEFT_OUT: [&str; 5] = [
     "MEDIA_GATEWAY_STATE",
     "GPGPU_OBJECT",
     "GPGPU_CSR_BASE_ADDRESS",

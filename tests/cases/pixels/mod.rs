@@ -6,7 +6,7 @@ mod counts;
 mod draws;
 mod edges;
 mod fetch;
-mod harness;
+pub mod harness;
 mod interpolator;
 mod known;
 mod outputs;

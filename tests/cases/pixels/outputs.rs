@@ -3,8 +3,6 @@
 use crate::pixels::harness::{Draw, TARGET, Vertex, model, target};
 use genxml::eu;
 use genxml::gen8::enums::{ThreeDLogicOpFunction as LogicOp, ThreeDPrimTopoType as Code};
-use genxml::gen8::render3d_binding::ThreeDStateBindingTablePoolAlloc;
-use genxml::gen8::render3d_constants::ThreeDStateGatherPoolAlloc;
 use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry, ThreeDStateBlendStatePointers};
 use genxml::gen8::state::SurfaceFormat;
 use genxml_cases::{DYNAMIC_STATE, at, push};
@@ -77,22 +75,4 @@ fn what_the_model_lacks_has_a_name() {
     };
     refused(&with(1 << 13), "per-sample render target writes");
     refused(&with(1 << 14), "render target reads");
-    let mut draw = point(COLOR);
-    push(
-        &mut draw.more,
-        &ThreeDStateBindingTablePoolAlloc {
-            binding_table_pool_enable: true,
-            ..ThreeDStateBindingTablePoolAlloc::new()
-        },
-    );
-    refused(&draw, "binding tables that the resource streamer makes");
-    let mut draw = point(COLOR);
-    push(
-        &mut draw.more,
-        &ThreeDStateGatherPoolAlloc {
-            gather_pool_enable: true,
-            ..ThreeDStateGatherPoolAlloc::new()
-        },
-    );
-    refused(&draw, "constants that the resource streamer gathers");
 }
