@@ -18,8 +18,9 @@ assumptions! {
             starts, MI_RS_CONTROL changes it for the rest of the batch, and a second-level batch \
             does not change the state of the batch that called it. A batch that is given to the \
             model without MI_BATCH_BUFFER_START begins with the streamer off.";
-        reason "2a p.28 names both ways to enable the streamer, and 2a p.74 says that MI_RS_CONTROL \
-            can disable it within a batch. No source says what the end of a batch does.";
+        reason "2a p.28 names both ways to enable the streamer, and 2a p.74 says that \
+            MI_RS_CONTROL can disable it within a batch. No source says what the end of a batch \
+            does.";
 
     documentation STREAMER_PACKETS_NEED_THE_STREAMER;
         question "What do packets that only the streamer executes do while it is off?";
@@ -91,6 +92,6 @@ assumptions! {
     documentation DX9_CLAMP_KEEPS_INTEGERS_AND_NAN;
         question "Which global values does Clamp Enable change?";
         choice "Floats outside -1..1. Integers, booleans and NaN stay as they are.";
-        reason "2a p.89 says \"global values\". The range is that of floats; -1 and 1 are no useful \
-            limits for loop counters and booleans. No source says what becomes of NaN.";
+        reason "2a p.89 says \"global values\". The range is that of floats; -1 and 1 are no \
+            useful limits for loop counters and booleans. No source says what becomes of NaN.";
 }

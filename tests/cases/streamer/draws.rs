@@ -180,8 +180,8 @@ fn put_read_buffers(model: &mut Model, random: &mut Random) -> Vec<[u32; 8]> {
         .collect()
 }
 
-/// Writes a dword of constants, another one, and two dwords of the buffer that binding table entry 0
-/// of the descriptor selects, to the render target that the last descriptor selects.
+/// Writes two dwords of constants, and two dwords of the buffer that the first descriptor selects,
+/// to the render target that the last descriptor selects.
 const PIXEL: &[u32] = &eu! {
     (W) mov (8|M0)   r60.0<1>:ud  0:ud
     (W) send (8|M0)  r61  r60  0x9  0x02180200

@@ -13,8 +13,8 @@ fn table(model: &mut Model, offset: u64) -> Vec<u64> {
 }
 
 /// Random edits of all stages. Each stage has its own table. Blocks are cleared before entries are
-/// set, a later entry of a packet replaces an earlier one, and the pointer's bits 15:5 are bits 16:6
-/// of the offset in the pool. The bytes around the table stay as they are.
+/// set, a later entry of a packet replaces an earlier one, and the pointer's bits 15:5 are bits
+/// 16:6 of the offset in the pool. The bytes around the table stay as they are.
 #[test]
 fn random_edits() {
     let mut model = model();
