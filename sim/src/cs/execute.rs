@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::latch::LatchPacket;
-use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, status};
+use super::{atomic, counters, math, mi, predicate, quiet, render, semaphore, status, urb};
 use crate::blt;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
@@ -101,10 +101,13 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             ThreeDPrimitive => render::primitive,
             MiReportPerfCount => counters::report_perf_count,
             MiRsStoreDataImm => quiet::rs_store_data_imm,
+            MiUrbClear => urb::urb_clear,
+            MiLoadUrbMem => urb::load_urb_mem,
+            MiStoreUrbMem => urb::store_urb_mem,
             MiDisplayFlip => quiet::display_flip,
             MiSetContext => mi::set_context,
-        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiUrbClear MiLoadUrbMem MiStoreUrbMem MiRsControl
-            MiRsContext MiClflush),
+        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiRsControl MiRsContext
+            MiClflush),
         EngineId::Blitter => packets!(exec, dwords: BlitterPacket {
             MiFlushDw => mi::flush_dw,
             XySetupBlt => blt::setup,

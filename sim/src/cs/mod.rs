@@ -6,7 +6,7 @@
 //!   after the packet;
 //! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH;
 //!   [`atomic`]: MI_ATOMIC; [`predicate`]; [`semaphore`]; [`counters`]; [`status`]: status pages;
-//!   [`quiet`]: commands without effect;
+//!   [`urb`]: commands that access the URB; [`quiet`]: commands without effect;
 //! * [`render`]: PIPE_CONTROL, state and media commands of the render engine; [`latch`]: 3D state.
 //!
 //! [`crate::gpu::schedule`] lets streamers run; [`crate::machine::memory`] reads and writes the
@@ -27,6 +27,7 @@ pub mod status;
 pub mod streamer;
 #[cfg(test)]
 mod tests;
+pub mod urb;
 
 pub use flow::Flow;
 pub use streamer::{Batch, Ring, Step, Streamer};

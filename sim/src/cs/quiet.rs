@@ -14,8 +14,6 @@ use genxml::gen8::mi::{MiDisplayFlip, MiRsStoreDataImm};
 /// * MI_FLUSH, MI_CLFLUSH: units access memory directly, without caches;
 /// * MI_WAIT_FOR_EVENT, MI_LOAD_SCAN_LINES_INCL, MI_LOAD_SCAN_LINES_EXCL: there is no display; the
 ///   model assumes that the event has happened and the line has been scanned;
-/// * MI_URB_CLEAR, MI_LOAD_URB_MEM, MI_STORE_URB_MEM: no source gives the units of their addresses
-///   or the amount of data, and no known program uses them. MI_STORE_URB_MEM does not write memory;
 /// * MI_RS_CONTROL, MI_RS_CONTEXT: the resource streamer works ahead of the command streamer; here
 ///   its commands are executed by the command streamer itself.
 pub fn without_effect(exec: &mut Exec<'_>) {

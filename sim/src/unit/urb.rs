@@ -71,6 +71,20 @@ impl Urb {
         Ok(())
     }
 
+    /// Writes zeros to `length` bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`Outside`] if the range goes beyond the buffer.
+    pub fn clear(&mut self, offset: usize, length: usize) -> Result<(), Outside> {
+        let range = Self::range(offset, length)?;
+        // Bytes after the end of the vector read as 0 anyway.
+        let end = range.end.min(self.0.len());
+        if let Some(bytes) = self.0.get_mut(range.start..end) {
+            bytes.fill(0);
+        }
+        Ok(())
+    }
+
     /// Reads the dword at `offset`.
     ///
     /// # Errors
