@@ -6,6 +6,7 @@ use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::machine::slots::UnitState;
 use genxml::eu::gen8::eu_payloads::{
     UrbMessageHeader, UrbSimd8HandlesPayload, UrbSimd8MasksPayload, UrbSimd8OffsetsPayload,
@@ -121,6 +122,10 @@ pub fn message(
         }
         other => Err(Wrong::Message(format!("URB opcode {} is reserved", other.bits()))),
     };
+    if matches!(descriptor.urb_opcode, Opcode::ATOMIC_MOV | Opcode::ATOMIC_INC | Opcode::ATOMIC_ADD)
+    {
+        port.exec.device.observed.add(Counter::Atomics, 1);
+    }
     done.map_err(|wrong| {
         let why = match wrong {
             Wrong::Message(why) => why,
