@@ -51,6 +51,28 @@ assumptions! {
         reason "The command is not among those that are allowed in a skipped range (gen8_facts \
             2.4). A batch that continued after its end would be of no use.";
 
+    documentation OA_COUNTS_ALWAYS;
+        question "When do the counters of MI_REPORT_PERF_COUNT count?";
+        choice "Always, for all contexts, from the start of the model. Counter Enable of OACONTROL \
+            and Counter Resume of OACTXCONTROL are ignored.";
+        reason "Programs use the difference of two reports, between which the counters are enabled \
+            (Linux i915_perf.c, Mesa intel_perf.c). It is the same. Reports by timer or trigger \
+            are not written: the model has no OABUFFER.";
+
+    documentation OA_BLOCKS_ARE_OF_PIXELS;
+        question "Do the counters A21 to A27 count blocks of 2x2 pixels, or of 2x2 samples?";
+        choice "Of pixels; with a pixel shader for each sample, those after the shader count each \
+            of its runs.";
+        reason "Broadwell vol 14 p.12 says that it depends on the project. Mesa takes four pixels \
+            for each (oa-bdw.xml).";
+
+    documentation OA_ACCESSES_ARE_MESSAGES;
+        question "What is an access in the counters A30 to A35?";
+        choice "A message. An atomic message counts as read and write of shared local memory.";
+        reason "Broadwell vol 14 p.12-13 says requests. Mesa multiplies A30 and A31 by 64, the \
+            bytes of a message for 16 dwords (oa-bdw.xml). A34 is said to count atomics on shared \
+            local memory and URB; the model counts those on surfaces too.";
+
     documentation UPDATE_GTT_ENTRIES_HAVE_64_BITS;
         question "What is the layout of the dwords of MI_UPDATE_GTT?";
         choice "The address of the page, then 64 bits for each entry.";

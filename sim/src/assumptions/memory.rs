@@ -32,6 +32,16 @@ assumptions! {
         reason "Most kernels pass handles on unchanged. Only a media thread that spawns other \
             threads computes with them, in units of registers.";
 
+    const URB_LINE_BYTES: usize = 64;
+        question "How much do MI_LOAD_URB_MEM and MI_STORE_URB_MEM copy, and what does their URB \
+            Address count?";
+        choice "They copy 64 bytes. The address counts units of 64 bytes from the start of the \
+            URB.";
+        reason "No source says. The memory address has the alignment of 64 bytes, and 13 bits of \
+            such units cover 512 KiB, the largest URB of Haswell. Other readings of the field are \
+            dwords in 32 KiB, and units of 128 bytes if it has the scale of the address in \
+            MI_URB_CLEAR.";
+
     documentation URB_ATOMICS_TAKE_DWORDS;
         question "Where is the operand of a URB atomic message, and in which unit is its offset?";
         choice "The operand is the first dword after the header. The offset counts dwords.";

@@ -41,19 +41,19 @@ assumptions! {
         reason "The volume with both rules is missing. They can only differ where a line touches \
             the border of a pixel's diamond.";
 
-    documentation WIDE_LINES_END_ALONG_AN_AXIS;
-        question "What is the shape of aliased lines with a width?";
-        choice "The parallelogram that OpenGL's columns of fragments make: as many pixels wide \
-            across the line's longer axis as its width, with ends along that axis.";
-        reason "No source describes the shape (gen8_facts 7 has the names only).";
+    documentation MANHATTAN_DISTANCE_IS_ALONG_THE_PERPENDICULAR;
+        question "AALINEDISTANCE_MANHATTAN measures |dx| + |dy| from a pixel to an antialiased \
+            line. To which point of the line?";
+        choice "To the foot of the perpendicular, and for end caps along the line. So the distance \
+            is the true one times the sum of the absolute components of the direction.";
+        reason "Sandy Bridge vol 2 part 1 p.245 says only that it approximates the distance. The \
+            nearest point of the line by |dx| + |dy| would give distances along one axis.";
 
-    documentation LINE_COVERAGE_IGNORES_SLOPE_AND_BIAS;
-        question "How is the coverage of antialiased lines computed?";
-        choice "Linear over the region and half at the border, times the same for the ends. Slope \
-            and bias are ignored.";
-        reason "No source describes the computation with the slope and bias of \
-            3DSTATE_AA_LINE_PARAMETERS. A slope of 0 selects the computation that the region \
-            widths belong to (2a p.7); the model always uses that one.";
+    documentation SMOOTH_POINTS_IGNORE_SLOPE_AND_BIAS;
+        question "How do AA Point Coverage Slope and Bias change smooth points?";
+        choice "Not at all.";
+        reason "2a p.6-7 has the fields without a computation. Sandy Bridge vol 2 part 1 p.292-294 \
+            describes the one of lines, whose edges a point does not have.";
 
     documentation STIPPLE_STARTS_AT_CUTS;
         question "Where does the stipple pattern start when clipping has cut the start of a line?";

@@ -24,6 +24,22 @@ assumptions! {
             distance of one texel would blur a map that lies square on the screen. OpenGL's filter \
             has one sample there (EXT_texture_filter_anisotropic).";
 
+    const EWA_TAKES_THE_AXES_OF_THE_ELLIPSE: bool = true;
+        question "How do the anisotropic algorithms LEGACY and EWA Approximation differ?";
+        choice "In the axes. LEGACY takes the derivatives along X and Y as the axes of the pixel's \
+            projection. EWA takes the axes of the ellipse that a circle around the pixel becomes \
+            on the map. Number, distance and weights of the samples follow from the axes in the \
+            same way. `false`: both take the derivatives.";
+        reason "2d p.399 says only that EWA is of higher quality, 2d p.332 that it improves the \
+            level of detail. The ellipse of the elliptical weighted average is the one of \
+            Heckbert's filter, and 003:2881-2885 is the only text about samples and weights.";
+
+    documentation ANISOTROPIC_SAMPLES_STAY_ON_THE_FACE;
+        question "Where do samples of the anisotropic filter lie that leave the face of a cube \
+            map?";
+        choice "At the edge of the face.";
+        reason "2d p.398 admits artifacts at the edges of cube maps, and says no more.";
+
     const DERIVATIVES_OF_EVERY_STAGE: bool = true;
         question "Are levels of detail computed for threads that have no pixels?";
         choice "Yes: from the differences of neighbours in messages of 8 and 16 lanes of all \

@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::latch::LatchPacket;
 use super::{
-    atomic, counters, math, mi, predicate, quiet, render, resource_streamer, semaphore, status,
+    atomic, counters, math, mi, predicate, quiet, render, resource_streamer, semaphore, status, urb,
 };
 use crate::blt;
 use crate::machine::exec::Exec;
@@ -120,9 +120,12 @@ pub(super) fn execute(exec: &mut Exec<'_>, dwords: &[u32]) -> Result<Flow, Fault
             ThreeDStateDx9LocalValidPs => resource_streamer::valid_ps,
             ThreeDStateDx9GenerateActiveVs => resource_streamer::generate_vs,
             ThreeDStateDx9GenerateActivePs => resource_streamer::generate_ps,
+            MiUrbClear => urb::urb_clear,
+            MiLoadUrbMem => urb::load_urb_mem,
+            MiStoreUrbMem => urb::store_urb_mem,
             MiDisplayFlip => quiet::display_flip,
             MiSetContext => mi::set_context,
-        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiUrbClear MiLoadUrbMem MiStoreUrbMem MiClflush),
+        } quiet MiWaitForEvent MiLoadScanLinesIncl MiLoadScanLinesExcl MiClflush),
         EngineId::Blitter => packets!(exec, dwords: BlitterPacket {
             MiFlushDw => mi::flush_dw,
             XySetupBlt => blt::setup,

@@ -6,7 +6,7 @@
 //!   after the packet;
 //! * [`mi`]: commands of the streamer itself, the same on every engine; [`math`]: MI_MATH;
 //!   [`atomic`]: MI_ATOMIC; [`predicate`]; [`semaphore`]; [`counters`]; [`status`]: status pages;
-//!   [`quiet`]: commands without effect;
+//!   [`urb`]: commands that access the URB; [`quiet`]: commands without effect;
 //! * [`render`]: PIPE_CONTROL, state and media commands of the render engine; [`latch`]: 3D state;
 //!   [`resource_streamer`]: packets of the resource streamer.
 //!
@@ -29,6 +29,7 @@ pub mod status;
 pub mod streamer;
 #[cfg(test)]
 mod tests;
+pub mod urb;
 
 pub use flow::Flow;
 pub use streamer::{Batch, Ring, Step, Streamer};

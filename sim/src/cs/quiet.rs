@@ -13,9 +13,7 @@ use genxml::gen8::mi::MiDisplayFlip;
 /// * MI_SET_APPID: there is no protected content;
 /// * MI_FLUSH, MI_CLFLUSH: units access memory directly, without caches;
 /// * MI_WAIT_FOR_EVENT, MI_LOAD_SCAN_LINES_INCL, MI_LOAD_SCAN_LINES_EXCL: there is no display; the
-///   model assumes that the event has happened and the line has been scanned;
-/// * MI_URB_CLEAR, MI_LOAD_URB_MEM, MI_STORE_URB_MEM: no source gives the units of their addresses
-///   or the amount of data, and no known program uses them. MI_STORE_URB_MEM does not write memory.
+///   model assumes that the event has happened and the line has been scanned.
 pub fn without_effect(exec: &mut Exec<'_>) {
     exec.stats.without_effect += 1;
     exec.emit(&Event::WithoutEffect { at: exec.at });

@@ -11,6 +11,7 @@ use crate::machine::device::{Interrupt, Signal};
 use crate::machine::events::{Event, Listener, Observer};
 use crate::machine::exec::{Exec, Mode};
 use crate::machine::fault::{Fault, Place};
+use crate::machine::observation::Counter;
 use crate::machine::registers::mmio_base;
 use crate::machine::state::State;
 use crate::machine::stats::Stats;
@@ -234,6 +235,9 @@ impl Gpu {
         engine.last = Some(active.context);
         let started = self.clock;
         active.budget.resume(started);
+        if id == EngineId::Render {
+            self.device.render_since = started;
+        }
         let context = &mut self.contexts[active.context.index()];
         let (space, ggtt) = match context.global_only {
             true => (&mut self.ggtt, &mut self.nothing),
@@ -263,6 +267,10 @@ impl Gpu {
             exec.emit(&Event::SubmissionEnd);
         }
         self.clock = active.budget.clock();
+        if id == EngineId::Render {
+            let busy = self.clock.wrapping_sub(started);
+            self.device.observed.add(Counter::RenderBusy, busy);
+        }
         active.streamer.publish(&mut self.device, id);
         let ran = ticks(self.clock).wrapping_sub(ticks(started)) as u32;
         let timestamp = self.device.engine(id, RingCtxTimestamp::OFFSET);

@@ -2,6 +2,7 @@
 //! last fault.
 
 use crate::machine::fault::Fault;
+use crate::machine::observation::Observed;
 use crate::machine::overlay_pool::OverlayPool;
 use crate::machine::registers::mmio_base;
 use crate::machine::registers::{Home, Registers, rule};
@@ -59,6 +60,10 @@ pub struct Device {
     pub signals: Vec<Signal>,
     /// The record of caches that commands flushed and invalidated.
     pub coherence: Coherence,
+    /// The counters of performance reports. RenderBusy is without the turn that runs now.
+    pub observed: Observed,
+    /// The clock when the render engine began the turn that runs now, or ran last.
+    pub render_since: u64,
     /// Number of host threads that thread groups and tiles of the screen may run on.
     pub threads: usize,
     /// Host memory that speculative parts reuse; not state of the GPU.
@@ -80,6 +85,8 @@ impl Default for Device {
             registers,
             signals: Vec::new(),
             coherence: Coherence::default(),
+            observed: Observed::default(),
+            render_since: 0,
             threads: 1,
             overlays: OverlayPool::default(),
         }

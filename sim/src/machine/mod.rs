@@ -8,8 +8,8 @@
 //!   GPU, interrupts, errors;
 //! * [`memory`]: operands of commands in memory; [`mod@wait`], [`semaphore`]: waits for a dword in
 //!   memory;
-//! * [`stats`]: counts; [`events`]: events and their observers; [`drawing`]: the data in events of
-//!   draws;
+//! * [`stats`]: counts; [`observation`]: counters of performance reports; [`events`]: events and
+//!   their observers; [`drawing`]: the data in events of draws;
 //! * [`fault`]: everything that ends a submission early; [`place`]: where it was;
 //!   [`watchdog`]: the limit of work;
 //! * [`parallel`]: work on several host threads with the same result as on one; [`overlay_pool`]:
@@ -22,6 +22,7 @@ pub mod exec;
 pub mod fault;
 pub mod latched;
 pub mod memory;
+pub mod observation;
 pub mod overlay_pool;
 pub mod parallel;
 pub mod place;

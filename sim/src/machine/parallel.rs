@@ -24,6 +24,7 @@ use crate::machine::device::Device;
 use crate::machine::events::Listener;
 use crate::machine::exec::{Exec, Mode};
 use crate::machine::fault::{Fault, Place};
+use crate::machine::observation::Observed;
 use crate::machine::state::State;
 use crate::machine::stats::Stats;
 use crate::machine::watchdog::Budget;
@@ -171,6 +172,7 @@ struct Part<W: Work> {
     space: AddressSpace,
     overlay: Overlay,
     stats: Stats,
+    observed: Observed,
     /// Work that was done.
     spent: u64,
     /// There was no fault and no access that depends on the order of parts.
@@ -196,8 +198,8 @@ struct Shared<'a, W: Work> {
 struct HostThread<W: Work> {
     worker: W::Worker,
     state: State,
-    /// A placeholder, as is `ggtt`: EU threads access neither registers of the GPU nor the global
-    /// table.
+    /// Counts for performance reports. Otherwise a placeholder, as is `ggtt`: EU threads access
+    /// neither registers of the GPU nor the global table.
     device: Device,
     ggtt: AddressSpace,
 }
@@ -206,6 +208,7 @@ impl<W: Work> Part<W> {
     fn run(&mut self, shared: &Shared<'_, W>, host: &mut HostThread<W>) {
         let HostThread { worker, state, device, ggtt } = host;
         W::inherit(worker, shared.worker);
+        device.observed = Observed::default();
         let mut budget = Budget::new(shared.limit, 0);
         let mut exec = Exec {
             engine: shared.engine,
@@ -220,6 +223,7 @@ impl<W: Work> Part<W> {
             mode: shared.mode,
         };
         let result = shared.work.run(&mut exec, worker, self.items.clone());
+        self.observed = exec.device.observed;
         self.report = Some(W::report(worker));
         self.valid = result.is_ok() && !self.overlay.ordered();
         self.spent = shared.limit - budget.left();
@@ -256,8 +260,16 @@ fn run_wave<W: Work>(
     let pool = &mut exec.device.overlays;
     let fresh = |items: &Range<u64>| {
         let (overlay, space) = pool.take(space);
-        let (report, stats) = (None, Stats::default());
-        Part::<W> { items: items.clone(), report, space, overlay, stats, spent: 0, valid: false }
+        Part::<W> {
+            items: items.clone(),
+            report: None,
+            space,
+            overlay,
+            stats: Stats::default(),
+            observed: Observed::default(),
+            spent: 0,
+            valid: false,
+        }
     };
     let waiting = Mutex::new(wave.iter().map(fresh).collect::<Vec<_>>().into_iter().enumerate());
     let done: Mutex<Vec<Option<Part<W>>>> = Mutex::new(wave.iter().map(|_| None).collect());
@@ -305,6 +317,7 @@ fn run_wave<W: Work>(
         if !aborts {
             part.overlay.commit(mem, space, &part.space, written);
             *exec.stats += part.stats;
+            exec.device.observed += part.observed;
             if let Some(report) = part.report {
                 W::merge(worker, report);
             }

@@ -145,7 +145,7 @@ const OF_THE_CONTEXT: [&str; 12] = [
 
 /// Registers that are not at the base of an engine and that belong to the GPU. All registers of the
 /// specification from [`DISPLAY`] on belong to the GPU too.
-const OF_THE_DEVICE: [&str; 14] = [
+const OF_THE_DEVICE: [&str; 15] = [
     "PGETBL_CTL",
     "FAULT_REG",
     "GFX_ARB_ERROR_RPT",
@@ -160,6 +160,7 @@ const OF_THE_DEVICE: [&str; 14] = [
     "PERFCNT1",
     "PERFCNT2",
     "RPSTAT1",
+    "OACONTROL",
 ];
 
 /// First byte of the registers of display and interrupts.

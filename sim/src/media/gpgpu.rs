@@ -9,6 +9,7 @@ use crate::eu::Launch;
 use crate::machine::events::Event;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::machine::parallel;
 use crate::machine::parallel::Work;
 use crate::machine::watchdog;
@@ -284,6 +285,7 @@ impl Grid {
             };
             self.payload(&mut launch.payload, &header, thread);
             dispatch.launch(launch, mask, thread as u32, slot);
+            exec.device.observed.add(Counter::GpgpuThreads, 1);
             slots.start(exec, 0, thread as u32, launch);
             slots.turn_last(exec)?;
         }

@@ -211,6 +211,11 @@ impl Blend {
         self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_destination))
     }
 
+    /// True if colours are blended.
+    pub fn is_enabled(&self) -> bool {
+        self.equations.is_some()
+    }
+
     /// True if blending uses the shader's second colour.
     pub fn reads_second(&self) -> bool {
         self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_second))

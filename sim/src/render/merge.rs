@@ -11,6 +11,7 @@ use super::depth::{DepthStencil, DepthStencilPackets, Depths, Quad, Timing};
 use super::render_target::{Pixels, RenderTarget};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::surface::BadSurface;
 use crate::unit::render_cache::SLOTS;
 use crate::unit::render_cache::Write;
@@ -102,11 +103,15 @@ impl Output {
         if let Some(omask) = &write.omask {
             samples.iter_mut().zip(omask).for_each(|(mask, &left)| *mask &= left as u8);
         }
+        let shaded = samples;
         let alpha = write.alpha.as_ref().unwrap_or(&write.color[3]);
         self.coverage.apply(&write.subspans, alpha, &mut samples);
         let mut passed = 0;
         if self.timing != Timing::Early {
             passed = self.late(exec, slots, write, &mut samples)?;
+        }
+        if write.last {
+            observe(exec, &slots.live, write.slots, &shaded, &samples);
         }
         let pixels = Pixels { subspans: write.subspans, samples, slice: write.slice };
         target.write(exec, cache, &pixels, &write.color, write.second.as_ref())?;
@@ -156,6 +161,30 @@ impl Output {
             *mask &= tested;
         }
         Ok(if write.last { passed } else { 0 })
+    }
+}
+
+/// Counts the quads of the message's `slots` that lost their last sample: in the shader, if none of
+/// their `live` samples is in `shaded`, or in a test after it, if none of those is in `left`.
+fn observe(
+    exec: &mut Exec<'_>,
+    live: &[u8; SLOTS],
+    slots: u16,
+    shaded: &[u8; SLOTS],
+    left: &[u8; SLOTS],
+) {
+    let quads = |masks: &[u8; SLOTS]| {
+        let used =
+            |n: usize| (4 * n..4 * n + 4).any(|slot| slots >> slot & 1 == 1 && masks[slot] != 0);
+        [0, 1, 2, 3].map(used)
+    };
+    let (live, shaded, left) = (quads(live), quads(shaded), quads(left));
+    for n in 0..4 {
+        if live[n] && !shaded[n] {
+            exec.device.observed.add(Counter::Killed, 1);
+        } else if shaded[n] && !left[n] {
+            exec.device.observed.add(Counter::FailedLate, 1);
+        }
     }
 }
 

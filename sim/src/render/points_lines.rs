@@ -2,11 +2,12 @@
 //!
 //! There are four kinds of lines (gen8_facts 7). Thin lines cover the pixels whose diamond they
 //! leave. Aliased wide lines are parallelograms with ends along an axis. Multisampled lines are
-//! rectangles. Antialiased lines are rectangles with soft borders. Points are squares or soft
-//! discs. No source describes all of it: see [`crate::assumptions`],
-//! `THIN_LINES_FOLLOW_DIRECT3D_10` and the four entries after it.
+//! rectangles. Antialiased lines are rectangles with soft borders. The manual of Sandy Bridge
+//! describes wide and antialiased lines (vol 2 part 1 p.237-245). Points are squares or soft discs.
+//! For what is open see [`crate::assumptions`], `THIN_LINES_FOLLOW_DIRECT3D_10` and the entries
+//! after it.
 
-use super::primitives::{Kind, SetupPrimitive, Shape, Smooth};
+use super::primitives::{Kind, Ramps, SetupPrimitive, Shape, Smooth};
 use super::stipple::{Along, Stippled};
 use super::thin_line::ThinLine;
 use crate::assumptions::SMOOTH_POINT_REGION;
@@ -29,6 +30,11 @@ pub struct LineState {
     pub region: f32,
     /// Line End Cap Antialiasing Region Width in pixels: 0.5, 1, 2 or 4.
     pub cap_region: f32,
+    /// AA Line Distance Mode (3DSTATE_SF) is AALINEDISTANCE_MANHATTAN.
+    pub manhattan: bool,
+    /// AA Coverage Slope and Bias, then AA Coverage EndCap Slope and Bias
+    /// (3DSTATE_AA_LINE_PARAMETERS); the first slope is 0 if the region widths are used instead.
+    pub slopes: [[f32; 2]; 2],
     /// Last Pixel Enable (3DSTATE_SF): thin lines at the end of a strip cover their last pixel.
     pub last_pixel: bool,
 }
@@ -102,16 +108,18 @@ pub fn line(
         let covers_last = state.last_pixel && last;
         (Shape::Thin(ThinLine { a, b, location: multisample.location, covers_last }), axis)
     } else if state.antialias {
-        let region =
+        let [region, cap] =
             [f64::from(state.region), f64::from(state.cap_region)].map(|r| r.clamp(0.5, 4.0));
         let ([ax, ay], [bx, by]) = (a.pixels(), b.pixels());
         let centre = [(ax + bx) / 2.0, (ay + by) / 2.0];
         let half = [width / 2.0, length / f64::from(2 << SUBPIXEL_BITS)];
-        smooth = Some(Smooth::Line { centre, direction, half, region });
-        (
-            Shape::Convex(rectangle((width + region[0]) / 2.0, region[1] / 2.0)?),
-            Along::Direction(direction),
-        )
+        let ramps = match state.slopes[0][0] == 0.0 {
+            true => Ramps::Regions([region / 2.0, cap]),
+            false => Ramps::Slopes(state.slopes.map(|pair| pair.map(f64::from))),
+        };
+        let stretch = if state.manhattan { ux.abs() + uy.abs() } else { 1.0 };
+        smooth = Some(Smooth::Line { centre, direction, half, cap, stretch, ramps });
+        (Shape::Convex(rectangle(width / 2.0, cap)?), Along::Direction(direction))
     } else {
         let half = (width * f64::from(1 << SUBPIXEL_BITS) / 2.0).round_ties_even() as i32;
         let (hx, hy) = if x_major { (0, half) } else { (half, 0) };
@@ -342,25 +350,37 @@ mod tests {
         );
     }
 
+    fn antialiased(width: f32, region: f32, cap_region: f32) -> LineState {
+        LineState { width, antialias: true, region, cap_region, ..LineState::default() }
+    }
+
+    fn smooth(state: &LineState, a: Point, b: Point) -> Smooth {
+        line(state, &single(), &ends(a, b), 0, true).unwrap().smooth.unwrap()
+    }
+
+    #[track_caller]
+    fn close(smooth: Smooth, x: f32, y: f32, coverage: f32) {
+        let found = smooth.coverage(x, y);
+        assert!((found - coverage).abs() < 1e-6, "({x}, {y}): {found}, expected {coverage}");
+    }
+
+    /// Oracle: Sandy Bridge vol 2 part 1 p.243-244. Coverage goes from 0 at the edge beside the
+    /// line to 1 at half the region inside; from 1 at an end to 0 at the cap's region beyond it.
+    /// The product counts at corners.
     #[test]
     fn antialiased_lines_fade() {
-        let state = LineState {
-            width: 2.0,
-            antialias: true,
-            region: 1.0,
-            cap_region: 2.0,
-            ..LineState::default()
-        };
+        let state = antialiased(2.0, 1.0, 2.0);
         let primitive = line(&state, &single(), &ends(p(2.0, 8.0), p(12.0, 8.0)), 0, true).unwrap();
         let smooth = primitive.smooth.unwrap();
-        let close = |x: f32, y: f32, c: f32| {
-            assert!((smooth.coverage(x, y) - c).abs() < 1e-6, "({x}, {y})")
-        };
-        close(7.0, 8.0, 1.0);
-        close(7.0, 9.0, 0.5);
-        close(7.0, 6.75, 0.25);
-        close(7.0, 10.0, 0.0);
-        close(12.5, 8.0, 0.25);
+        close(smooth, 7.0, 8.0, 1.0);
+        close(smooth, 7.0, 8.5, 1.0);
+        close(smooth, 7.0, 8.75, 0.5);
+        close(smooth, 7.0, 7.125, 0.25);
+        close(smooth, 7.0, 9.0, 0.0);
+        close(smooth, 12.0, 8.0, 1.0);
+        close(smooth, 12.5, 8.0, 0.75);
+        close(smooth, 0.5, 8.0, 0.25);
+        close(smooth, 13.0, 7.25, 0.25);
         // Every pixel with any coverage is visited.
         let visited =
             covered(|each| primitive.rasterise(&Samples::CENTRE, SCREEN, &mut |q| each(q)));
@@ -370,6 +390,42 @@ mod tests {
                 assert!(!covered || visited.contains(&(x, y)), "({x}, {y})");
             }
         }
+    }
+
+    /// Oracle: |dx| + |dy| of the way from the position to the line (Sandy Bridge vol 2 part 1
+    /// p.245). The direction is (0.8, 0.6), so the way to the line is 1.4 times as long as the true
+    /// distance. For a line along an axis both modes are the same.
+    #[test]
+    fn manhattan_distance() {
+        let (a, b) = (p(2.0, 2.0), p(10.0, 8.0));
+        for (manhattan, stretch) in [(false, 1.0), (true, 1.4)] {
+            let state = LineState { manhattan, ..antialiased(4.0, 2.0, 2.0) };
+            let smooth = smooth(&state, a, b);
+            for (along, across) in [(0.0, 0.0), (0.0, 1.1), (0.0, -1.3), (5.5, 0.0), (-5.75, 1.2)] {
+                let (x, y) = (6.0 + 0.8 * along - 0.6 * across, 5.0 + 0.6 * along + 0.8 * across);
+                let side = (2.0 - f32::abs(across) * stretch).clamp(0.0, 1.0);
+                let end = (1.0 - (f32::abs(along) - 5.0) * stretch / 2.0).clamp(0.0, 1.0);
+                close(smooth, x, y, side * end);
+            }
+            let straight = line(&state, &single(), &ends(p(2.0, 8.0), p(12.0, 8.0)), 0, true);
+            close(straight.unwrap().smooth.unwrap(), 7.0, 9.5, 0.5);
+        }
+    }
+
+    /// Oracle: the worked example of Sandy Bridge vol 2 part 1 p.292-294. The line's middle is two
+    /// pixels from both edges and has alpha 148/255, the pixel beside it 54/255, the next one 0.
+    #[test]
+    fn slope_and_bias() {
+        let slopes = [[141.0 / 256.0, 87.0 / 256.0]; 2];
+        let smooth =
+            smooth(&LineState { slopes, ..antialiased(4.0, 0.5, 4.0) }, p(2.0, 8.5), p(12.0, 8.5));
+        for (y, alpha) in [(8.5, 148.0), (9.5, 54.0), (7.5, 54.0), (10.5, 0.0), (6.5, 0.0)] {
+            let found = smooth.coverage(7.0, y) * 255.0;
+            assert!((found - alpha).abs() < 0.5, "{y}: {found}, expected {alpha}");
+        }
+        // One pixel and two pixels before the edge of the end cap, which is at 16.
+        close(smooth, 15.0, 8.5, (54.0 / 256.0) * smooth.coverage(7.0, 8.5));
+        close(smooth, 14.0, 8.5, (195.0 / 256.0) * smooth.coverage(7.0, 8.5));
     }
 
     #[test]

@@ -83,11 +83,22 @@ impl SetupPrimitive {
     }
 }
 
-/// The covered part of a pixel, for antialiased lines and smooth points: a ramp across the border,
-/// `region` wide.
+/// How the coverage of an antialiased line depends on the distances to the edges of its rectangle.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Ramps {
+    /// Coverage goes from 0 to 1 over these distances from the nearer side and the nearer end
+    /// (Sandy Bridge vol 2 part 1 p.244).
+    Regions([f64; 2]),
+    /// Coverage is the product for all edges of slope times distance minus bias. The first pair is
+    /// slope and bias of the sides, the second pair those of the ends (Sandy Bridge vol 2 part 1
+    /// p.292-294).
+    Slopes([[f64; 2]; 2]),
+}
+
+/// The covered part of a pixel, for antialiased lines and smooth points.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Smooth {
-    /// A line: the product of a ramp across it and a ramp along it.
+    /// A line: a rectangle with a cap beyond each end.
     Line {
         /// Middle of the line in pixels.
         centre: [f64; 2],
@@ -95,8 +106,14 @@ pub enum Smooth {
         direction: [f64; 2],
         /// Half the width and half the length in pixels.
         half: [f64; 2],
-        /// Width of the ramps at the sides and at the ends in pixels.
-        region: [f64; 2],
+        /// Length of a cap in pixels.
+        cap: f64,
+        /// Measured distance in relation to the true distance: 1, or with
+        /// AALINEDISTANCE_MANHATTAN the sum of the absolute components of the direction
+        /// (assumptions::MANHATTAN_DISTANCE_IS_ALONG_THE_PERPENDICULAR).
+        stretch: f64,
+        /// Coverage by distance.
+        ramps: Ramps,
     },
     /// A disc, for smooth points.
     Disc {
@@ -104,7 +121,7 @@ pub enum Smooth {
         centre: [f64; 2],
         /// Radius in pixels.
         radius: f64,
-        /// Width of the ramp in pixels.
+        /// Width of the ramp across the border in pixels.
         region: f64,
     },
 }
@@ -113,17 +130,33 @@ impl Smooth {
     /// Coverage, 0 to 1, at a position in pixels.
     #[must_use]
     pub fn coverage(&self, x: f32, y: f32) -> f32 {
-        let ramp = |inside: f64, region: f64| (inside / region + 0.5).clamp(0.0, 1.0);
         let from = |[cx, cy]: [f64; 2]| (f64::from(x) - cx, f64::from(y) - cy);
         match *self {
-            Smooth::Line { centre, direction: [ux, uy], half, region } => {
+            Smooth::Line { centre, direction: [ux, uy], half, cap, stretch, ramps } => {
                 let (x, y) = from(centre);
                 let (across, along) = ((x * uy - y * ux).abs(), (x * ux + y * uy).abs());
-                (ramp(half[0] - across, region[0]) * ramp(half[1] - along, region[1])) as f32
+                let across = across * stretch;
+                // Distance from the end of the line, positive in the cap.
+                let beyond = (along - half[1]) * stretch;
+                match ramps {
+                    Ramps::Regions([side, end]) => {
+                        let side = ((half[0] - across) / side).clamp(0.0, 1.0);
+                        (side * ((cap - beyond) / end).clamp(0.0, 1.0)) as f32
+                    }
+                    Ramps::Slopes([side, end]) => {
+                        let edge = |[slope, bias]: [f64; 2], distance: f64| {
+                            (slope * distance - bias).clamp(0.0, 1.0)
+                        };
+                        let sides = edge(side, half[0] - across) * edge(side, half[0] + across);
+                        let far = cap + (along + half[1]) * stretch;
+                        (sides * edge(end, cap - beyond) * edge(end, far)) as f32
+                    }
+                }
             }
             Smooth::Disc { centre, radius, region } => {
                 let (x, y) = from(centre);
-                ramp(radius - (x * x + y * y).sqrt(), region) as f32
+                let inside = radius - (x * x + y * y).sqrt();
+                (inside / region + 0.5).clamp(0.0, 1.0) as f32
             }
         }
     }

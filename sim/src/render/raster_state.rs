@@ -23,9 +23,9 @@ use genxml::gen8::render3d_pixel::{
     ThreeDStateWm, ThreeDStateWmPointRasterizationRule as PointRule,
 };
 use genxml::gen8::render3d_raster::{
-    CcViewport, FillMode as Fill, RegionWidth, ScissorRect, SfClipViewport, ThreeDStateClip,
-    ThreeDStateClipApiMode as ApiMode, ThreeDStateClipClipMode as Clip,
-    ThreeDStateClipForceClipMode as ForceClip,
+    CcViewport, FillMode as Fill, RegionWidth, ScissorRect, SfClipViewport,
+    ThreeDStateAaLineParameters, ThreeDStateClip, ThreeDStateClipApiMode as ApiMode,
+    ThreeDStateClipClipMode as Clip, ThreeDStateClipForceClipMode as ForceClip,
     ThreeDStateClipForceUserClipDistanceClipTestEnableBitmask as ForceClips,
     ThreeDStateClipForceUserClipDistanceCullTestEnableBitmask as ForceCulls,
     ThreeDStateDrawingRectangle, ThreeDStateLineStipple, ThreeDStateMultisample,
@@ -35,7 +35,8 @@ use genxml::gen8::render3d_raster::{
     ThreeDStateRasterForceMultisampling as ForceMultisampling,
     ThreeDStateRasterForcedSampleCount as ForcedCount, ThreeDStateRasterFrontWinding as Winding,
     ThreeDStateSampleMask, ThreeDStateSamplePattern, ThreeDStateScissorStatePointers,
-    ThreeDStateSf, ThreeDStateSfPointWidthSource as WidthSource,
+    ThreeDStateSf, ThreeDStateSfAaLineDistanceMode as DistanceMode,
+    ThreeDStateSfPointWidthSource as WidthSource,
     ThreeDStateSfVertexSubPixelPrecisionSelect as Precision, ThreeDStateViewportStatePointersCc,
     ThreeDStateViewportStatePointersSfClip,
 };
@@ -336,6 +337,7 @@ fn setup_state(
     };
     let region = |width: RegionWidth| [0.5, 1.0, 2.0, 4.0][width.bits() as usize & 3];
     let depth: ThreeDStateDepthBuffer = state::packet(exec);
+    let aa: ThreeDStateAaLineParameters = state::packet(exec);
     SetupState {
         cull: match raster.cull_mode {
             Cull::CULLMODE_BOTH => CullMode::Both,
@@ -368,6 +370,12 @@ fn setup_state(
             antialias: raster.antialiasing_enable,
             region: region(wm.line_antialiasing_region_width),
             cap_region: region(sf.line_end_cap_antialiasing_region_width),
+            manhattan: sf.aa_line_distance_mode == DistanceMode::AALINEDISTANCE_MANHATTAN,
+            slopes: [
+                [aa.aa_coverage_slope, aa.aa_coverage_bias],
+                [aa.aa_coverage_end_cap_slope, aa.aa_coverage_end_cap_bias],
+            ]
+            .map(|pair| pair.map(|value| value.get() as f32)),
             last_pixel: sf.last_pixel_enable,
         },
         point: PointState {

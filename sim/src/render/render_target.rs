@@ -6,6 +6,7 @@ use super::elements::{Elements, MOST_BYTES, Places};
 use crate::assumptions::COLOR_DITHER;
 use crate::machine::exec::Exec;
 use crate::machine::fault::{Fault, Refusal};
+use crate::machine::observation::Counter;
 use crate::mem::{PageFault, Vm};
 use crate::render::blend::{Blend, Colors};
 use crate::surface::format::codec::ALL;
@@ -251,8 +252,12 @@ impl RenderTarget {
         second: Option<&Source>,
     ) -> Result<(), Fault> {
         match self.pixels(&mut exec.vm, cache, pixels, color, second) {
-            Ok([pixels, samples]) => {
+            Ok([pixels, samples, blocks]) => {
                 exec.stats.pixels += u64::from(pixels);
+                exec.device.observed.add(Counter::Written, blocks.into());
+                if self.blend.is_enabled() {
+                    exec.device.observed.add(Counter::Blended, blocks.into());
+                }
                 exec.stats.bytes_written +=
                     u64::from(samples) * u64::from(self.surface.element_bytes);
                 Ok(())
@@ -261,9 +266,9 @@ impl RenderTarget {
         }
     }
 
-    /// As [`write`](Self::write), but takes only the memory. Returns the number of pixels and of
-    /// samples that were written; 0 for fast clears and resolves, without a surface, and if no
-    /// channel is written.
+    /// As [`write`](Self::write), but takes only the memory. Returns the number of pixels, of
+    /// samples and of blocks of 2x2 pixels that were written; 0 for fast clears and resolves,
+    /// without a surface, and if no channel is written.
     pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,
@@ -271,24 +276,26 @@ impl RenderTarget {
         pixels: &Pixels,
         color: &Source,
         second: Option<&Source>,
-    ) -> Result<[u32; 2], PageFault> {
-        let Some(codec) = self.codec else { return Ok([0; 2]) };
+    ) -> Result<[u32; 3], PageFault> {
+        let Some(codec) = self.codec else { return Ok([0; 3]) };
         let slice =
             self.surface.first_slice + if pixels.slice < self.slices { pixels.slice } else { 0 };
         if self.purpose != Purpose::Draw {
             self.whole_blocks(vm, pixels, slice)?;
-            return Ok([0; 2]);
+            return Ok([0; 3]);
         }
         let samples = self.inside(pixels);
         let count = u128::from_le_bytes(samples).count_ones();
         if self.blend.channels == 0 {
-            return Ok([0; 2]);
+            return Ok([0; 3]);
         }
         if count > 0 {
             let work = Work { target: self, codec, slice, subspans: &pixels.subspans };
             work.draw(vm, cache, samples, color, second)?;
         }
-        Ok([samples.iter().map(|&mask| u32::from(mask != 0)).sum(), count])
+        let pixels = samples.iter().map(|&mask| u32::from(mask != 0)).sum();
+        let blocks = samples.as_chunks::<4>().0.iter().map(|&quad| u32::from(quad != [0; 4])).sum();
+        Ok([pixels, count, blocks])
     }
 
     /// The samples of the slots inside the surface.

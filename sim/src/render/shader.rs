@@ -1,12 +1,13 @@
 //! Shaders: the kernel and state that the threads of a stage share, and the code that runs these
 //! threads.
 
-use super::stage::{StagePacket, StageState};
+use super::stage::{Stage, StagePacket, StageState};
 use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
 use crate::eu::Launch;
 use crate::eu::cache;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::unit::local::place;
 use crate::unit::resource_streamer::gather::Buffer1;
 use crate::unit::resource_streamer::tables::Table;
@@ -104,6 +105,17 @@ impl Shader {
             binding_table: Address::from_bits(self.state.binding_table & u64::from(u32::MAX)),
             fftid: U::from_bits(slot),
             scratch: Address::from_bits(scratch & u64::from(u32::MAX)),
+        }
+    }
+
+    /// The counter of the stage's threads.
+    fn counter(&self) -> Counter {
+        match self.state.stage {
+            Stage::Vertex => Counter::VertexThreads,
+            Stage::Hull => Counter::HullThreads,
+            Stage::Domain => Counter::DomainThreads,
+            Stage::Geometry => Counter::GeometryThreads,
+            Stage::Pixel => Counter::PixelThreads,
         }
     }
 
@@ -244,6 +256,7 @@ impl Threads {
             return Err(exec.bad_field("thread payload", registers as u64, why));
         }
         shader.launch(&mut self.launch, mask, vector_mask, self.number);
+        exec.device.observed.add(shader.counter(), 1);
         let thread = self.slots.start(exec, 0, self.number, &self.launch);
         if self.whole {
             thread.begin_with(vector_mask);

@@ -12,6 +12,7 @@ use super::state;
 use crate::assumptions::{PIXEL_THREADS_NEED_AN_OUTPUT, PS_INVOCATIONS_OF_A_PIXEL};
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::machine::state::State;
 use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
@@ -302,6 +303,7 @@ impl PixelPipe {
         if coverage == [0; 4] {
             return Ok(());
         }
+        exec.device.observed.add(Counter::Rasterized, 1);
         // The shader gets the coverage of the primitive before the early tests: tests behave as if
         // they ran after the shader (2a p.276), and OpenGL's gl_SampleMaskIn does not contain their
         // result even if the shader asks for early tests.
@@ -322,6 +324,7 @@ impl PixelPipe {
                 self.counts.passed += u64::from(passed);
             }
             if live == [0; 4] {
+                exec.device.observed.add(Counter::FailedEarly, 1);
                 return Ok(());
             }
         }

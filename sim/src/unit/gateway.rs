@@ -6,6 +6,7 @@ use super::port::Port;
 use crate::eu::Message;
 use crate::eu::regions::{GRF_BYTES, REGISTER, Registers};
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use genxml::gen8::media::MediaVfeStateBypassGatewayControl as Bypass;
 use genxml::gen8::messages::{
     BarrierMessagePayload, GatewayError, GatewayForwardPayload, GatewayLength, GatewayOpenPayload,
@@ -257,6 +258,7 @@ fn barrier(port: &mut Port<'_, '_>, registers: &Registers, message: &Message) ->
     if payload.barrier_count_enable {
         barrier.threads = payload.barrier_count.get() as u32;
     }
+    port.exec.device.observed.add(Counter::Barriers, 1);
     barrier.arrived.push(local.sender);
     if barrier.arrived.len() >= barrier.threads as usize {
         local.mail.extend(barrier.arrived.drain(..).map(|to| Mail {

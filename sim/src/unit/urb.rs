@@ -6,6 +6,7 @@ use crate::assumptions::{URB_BYTES, URB_HANDLE_BYTES};
 use crate::eu::Message;
 use crate::eu::regions::{REGISTER, Registers};
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::machine::slots::UnitState;
 use genxml::eu::gen8::eu_payloads::{
     UrbMessageHeader, UrbSimd8HandlesPayload, UrbSimd8MasksPayload, UrbSimd8OffsetsPayload,
@@ -71,6 +72,20 @@ impl Urb {
         Ok(())
     }
 
+    /// Writes zeros to `length` bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`Outside`] if the range goes beyond the buffer.
+    pub fn clear(&mut self, offset: usize, length: usize) -> Result<(), Outside> {
+        let range = Self::range(offset, length)?;
+        // Bytes after the end of the vector read as 0 anyway.
+        let end = range.end.min(self.0.len());
+        if let Some(bytes) = self.0.get_mut(range.start..end) {
+            bytes.fill(0);
+        }
+        Ok(())
+    }
+
     /// Reads the dword at `offset`.
     ///
     /// # Errors
@@ -107,6 +122,10 @@ pub fn message(
         }
         other => Err(Wrong::Message(format!("URB opcode {} is reserved", other.bits()))),
     };
+    if matches!(descriptor.urb_opcode, Opcode::ATOMIC_MOV | Opcode::ATOMIC_INC | Opcode::ATOMIC_ADD)
+    {
+        port.exec.device.observed.add(Counter::Atomics, 1);
+    }
     done.map_err(|wrong| {
         let why = match wrong {
             Wrong::Message(why) => why,

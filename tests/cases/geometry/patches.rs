@@ -160,8 +160,13 @@ fn a_quad() {
             stages.ds.simd8_dispatch_enable = wide;
             let draw = stages.draw(&mut model, 3, &[quad([4.0; 4], [4.0; 2])]);
             let before = register(&mut model, DS_INVOCATIONS);
+            let threads = model.counters();
             let vertices = draw.run(&mut model).unwrap();
             assert_eq!(register(&mut model, DS_INVOCATIONS) - before, 25);
+            // A thread for the patch, and threads of eight or two points.
+            let all = model.counters();
+            let more: Vec<u64> = (1..7).map(|n| all[n] - threads[n]).collect();
+            assert_eq!(more, [0, 1, if wide { 4 } else { 13 }, 0, 0, 0]);
             assert_eq!(areas(&vertices), [sign / 16.0; 32]);
             let mut points: Vec<[u32; 2]> = vertices
                 .iter()

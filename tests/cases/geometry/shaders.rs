@@ -98,7 +98,9 @@ fn eight_objects_or_instances() {
     let mut model = model();
     let mut state = gs(Mode::SIMD8, 3);
     let draw = shaded(&mut model, ONE_EACH, &state, Code::_3DPRIM_TRILIST, 33);
+    let threads = model.counters()[5];
     let vertices = draw.run(&mut model).unwrap();
+    assert_eq!(model.counters()[5] - threads, 2);
     assert_eq!(vertices, (0..11).map(|n| [n, 0, 3 * n, 4711]).collect::<Vec<_>>());
     assert_eq!(
         [register(&mut model, GS_INVOCATIONS), register(&mut model, GS_PRIMITIVES)],

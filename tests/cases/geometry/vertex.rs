@@ -282,7 +282,9 @@ fn dispatch_modes() {
     for count in [1, 2, 7, 8, 9, 31] {
         let want: Vec<[u32; 4]> =
             (0..count).map(|n| [100 + n, 1100 + n, 2000 + n, 3000 + n]).collect();
+        let threads = model.counters()[1];
         assert_eq!(shaded(&mut model, EIGHT, eight, count), want);
+        assert_eq!(model.counters()[1] - threads, u64::from(count.div_ceil(8)));
         let want: Vec<[u32; 4]> =
             (0..count).map(|n| [100 + n, 1100 + n, 2100 + n, 3100 + n]).collect();
         assert_eq!(shaded(&mut model, TWO, two, count), want);

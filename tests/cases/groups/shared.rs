@@ -44,6 +44,51 @@ fn results(kernel: &[u32], groups: [u64; 3], numbers: &[u32], results: usize) ->
     model.get(OUT, results)
 }
 
+/// Counters of performance reports: each of the 8 threads of a group reads and writes a buffer, reads, writes
+/// and increments shared memory, and waits at a barrier (Broadwell vol 14 p.11-13, one for each
+/// message).
+#[test]
+fn observed() {
+    const KERNEL: &[u32] = &eu! {
+        (W) mov (8|M0)   r10.0<1>:ud  0:ud
+        (W) and (1|M0)   r10.2<1>:ud  r0.2<0;1,0>:ud  0x0f000000:ud
+            shl (8|M0)   r2.0<1>:ud   r1.0<8;8,1>:ud  2:ud
+            send (8|M0)  r7  r2  0xC  0x02106e00              // read from the buffer
+            mov (8|M0)   r6.0<1>:ud   r2.0<8;8,1>:ud
+            send (8|M0)  null  r6  0xC  0x04026efe            // write to shared memory
+        (W) send (1|M0)  null  r10  0x3  0x02000004
+        (W) wait         n0.0<0;1,0>:ud
+            send (8|M0)  r9  r2  0xC  0x02106efe              // read from shared memory
+            send (8|M0)  null  r2  0xC  0x020095fe            // increment shared memory
+            mov (8|M0)   r8.0<1>:ud   r2.0<8;8,1>:ud
+            send (8|M0)  null  r8  0xC  0x04026e01            // write to the second buffer
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let numbers = Random::new(2).dwords(64);
+    // With 3000 groups there is enough work for several host threads.
+    for (groups, host_threads) in [(12, 1), (3000, 1), (3000, 3)] {
+        let mut model = model();
+        model.gpu.set_threads(host_threads);
+        model.put(DATA, &numbers);
+        let before = model.counters();
+        let stats = Compute { groups: [groups, 1, 1], ..group(KERNEL) }.run(&mut model).unwrap();
+        let after = model.counters();
+        assert_eq!(model.get(OUT, 64), numbers);
+        assert_eq!(stats.threads, 8 * groups);
+        let mut expected = [0; 36];
+        // Threads; reads and writes of shared memory, of which the increment is one each; messages
+        // to buffers; atomics; barriers.
+        for (counter, each) in [(4, 1), (30, 2), (31, 2), (32, 2), (34, 1), (35, 1)] {
+            expected[counter] = 8 * groups * each;
+        }
+        for counter in 1..36 {
+            let more = after[counter] - before[counter];
+            assert_eq!(more, expected[counter], "A{counter}, {groups} groups, {host_threads}");
+        }
+    }
+}
+
 /// The sum of 64 numbers by repeated halving, for each of 12 groups.
 #[test]
 fn reduction() {

@@ -3,8 +3,9 @@
 use super::DATA;
 use genxml::eu;
 use genxml::gen8::media::MediaObject;
+use genxml::gen8::mi::{MiLoadUrbMem, MiStoreUrbMem};
 use genxml::gen8::state::InterfaceDescriptorData;
-use genxml_cases::{Media, Model, Random, push, raw_buffer, u};
+use genxml_cases::{Media, Model, Random, at, push, raw_buffer, u};
 use std::collections::BTreeMap;
 
 /// Runs a kernel with registers of constants from r1 on. Returns what it wrote to the buffer.
@@ -75,6 +76,47 @@ fn channels() {
     }
     let found = run(KERNEL, &[handles, offsets, masks, data[0], data[1], data[2], header], 64);
     assert_eq!(found, expected);
+}
+
+/// MI_LOAD_URB_MEM writes line 150, which is the entry of handle 300; MI_STORE_URB_MEM reads what a
+/// thread wrote to handle 302, the line after it.
+#[test]
+fn lines_of_the_command_streamer() {
+    // r1 header of the read, r2 header of the write.
+    const KERNEL: &[u32] = &eu! {
+        (W) send (8|M0)  r10  r1  0x6  0x02280002            // two hwords
+        (W) mov (8|M0)   r9.0<1>:ud  0:ud
+        (W) send (8|M0)  null  r9  0xA  0x060a0300            // four owords
+        (W) mov (8|M0)   r3.0<1>:ud  r10.0<8;8,1>:ud
+        (W) mov (8|M0)   r4.0<1>:ud  r11.0<8;8,1>:ud
+        (W) send (8|M0)  null  r2  0x6  0x06080000            // write two hwords
+        (W) mov (8|M0)   r127.0<1>:ud  r0.0<8;8,1>:ud
+        (W) send (8|M0)  null  r127  0x27  0x02000010  {EOT}
+    };
+    let mut model = Model::new();
+    model.map(DATA, 4096);
+    let line: Vec<u32> = (0..16).map(|n| 0x0101 * n + 7).collect();
+    model.put(DATA + 1024, &line);
+    let constants = [[300, 0, 0, 0, 0, 0, 0, 0], [302, 0, 0, 0, 0, 0xff00, 0, 0]];
+    let descriptor = InterfaceDescriptorData {
+        constant_indirect_urb_entry_read_length: u(2),
+        ..InterfaceDescriptorData::new()
+    };
+    let media = Media {
+        surfaces: vec![raw_buffer(DATA, 4096)],
+        descriptors: vec![descriptor],
+        curbe: constants.iter().flatten().flat_map(|dword: &u32| dword.to_le_bytes()).collect(),
+        ..Media::new(KERNEL)
+    };
+    let mut batch = media.state(&mut model);
+    let load = MiLoadUrbMem { urb_address: u(150), memory_address: at(DATA + 1024) };
+    let store = MiStoreUrbMem { urb_address: u(151), memory_address: at(DATA + 2048) };
+    push(&mut batch, &load);
+    push(&mut batch, &MediaObject::new());
+    push(&mut batch, &store);
+    model.render(&batch).unwrap();
+    assert_eq!(model.get(DATA, 16), line);
+    assert_eq!(model.get(DATA + 2048, 16), line);
 }
 
 /// Blocks with and without interleaving, masks of their header, owords, and atomics.

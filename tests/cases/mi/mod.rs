@@ -7,6 +7,7 @@ mod arithmetic;
 mod flow;
 mod moves;
 mod quiet;
+mod urb;
 
 use genxml::engine::EngineId;
 use genxml::gen8::mi::*;

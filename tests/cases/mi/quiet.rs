@@ -41,9 +41,6 @@ fn commands_without_effect() {
     without_effect(&[EngineId::Render, EngineId::Blitter], &MiWaitForEvent::new());
     without_effect(render, &MiLoadScanLinesIncl::new());
     without_effect(render, &MiLoadScanLinesExcl::new());
-    without_effect(render, &MiUrbClear::new());
-    without_effect(render, &MiLoadUrbMem { memory_address: at(DATA), ..MiLoadUrbMem::new() });
-    without_effect(render, &MiStoreUrbMem { memory_address: at(DATA), ..MiStoreUrbMem::new() });
     let lines = [u(1)];
     let flush = MiClflush {
         page_base_address: at(DATA),

@@ -108,6 +108,8 @@ struct Outcome {
     memory: Vec<u32>,
     /// TIMESTAMP, read by the next batch.
     clock: u64,
+    /// The counters of performance reports.
+    counters: [u64; 36],
 }
 
 fn initial() -> Vec<[u32; 8]> {
@@ -126,8 +128,9 @@ fn run(compute: &Compute<'_>, threads: usize, prepare: impl Fn(&mut Model)) -> (
     let speculation = model.gpu.context(model.context).state.speculation;
     let stats = model.gpu.last_stats();
     let memory = model.get(DATA, BYTES as usize / 4);
+    let clock = clock(&mut model);
     (
-        Outcome { result, stats, memory, clock: clock(&mut model) },
+        Outcome { result, stats, memory, clock, counters: model.counters() },
         speculation.committed,
         speculation.aborted,
     )

@@ -102,21 +102,80 @@ fn queries() {
     }
 }
 
-/// A report without performance counters: its id, and increasing timestamps.
+fn report(id: u64, to: u64) -> MiReportPerfCount {
+    MiReportPerfCount { memory_address: at(to), report_id: u(id), ..MiReportPerfCount::new() }
+}
+
+/// Reports before and after a draw of a rectangle of 8 x 4 pixels at an even position, as two
+/// triangles. Its diagonal runs through no pixel centre. Both triangles touch six of its eight
+/// blocks of 2x2 pixels: pixel (x, y) is in the first one if x + 2 y < 6.5.
 #[test]
 fn reports() {
     let mut model = model();
-    let report = |id, to| MiReportPerfCount {
-        memory_address: at(to),
-        report_id: u(id),
-        ..MiReportPerfCount::new()
-    };
+    model.select_report(5);
+    let mut draw = rectangles();
+    draw.vertices.truncate(6);
     let mut batch = packets![report(0x1234, SCRATCH)];
-    batch.extend(rectangles().batch(&mut model));
+    batch.extend(draw.batch(&mut model));
     push(&mut batch, &report(0x5678, SCRATCH + 256));
-    model.render(&batch).unwrap();
+    let stats = model.render(&batch).unwrap();
     let [first, second] = [0, 256].map(|offset| model.get(SCRATCH + offset, 64));
     assert_eq!([first[0], second[0]], [0x1234, 0x5678]);
-    assert!(second[3] > first[3], "clock");
-    assert!(first[4..].iter().chain(&second[4..]).all(|&counter| counter == 0));
+    let ticks = second[3] - first[3];
+    let mut expected = [0; 60];
+    // The render engine was busy all the time.
+    expected[0] = ticks;
+    expected[6] = stats.threads as u32;
+    let blocks = |inside: fn(u32, u32) -> bool| {
+        let touched = |bx: u32, by: u32| (0..4).any(|n| inside(2 * bx + n % 2, 2 * by + n / 2));
+        (0..8).filter(|n| touched(n % 4, n / 4)).count() as u32
+    };
+    expected[21] = blocks(|x, y| 2 * x + 4 * y < 13) + blocks(|x, y| 2 * x + 4 * y > 13);
+    assert_eq!(expected[21], 12);
+    expected[26] = expected[21];
+    let more: Vec<u32> = second[4..].iter().zip(&first[4..]).map(|(b, a)| b - a).collect();
+    assert_eq!(more, expected);
+    // The same draw, as the statistics registers count it: four for each of 32 pixels.
+    let registers = &model.gpu.context(model.context).state.registers;
+    assert_eq!([registers.read(0x2348), registers.read(0x2350)], [4 * 32, 32]);
+    assert_eq!((stats.pixels, stats.threads > 0), (32, true));
+}
+
+/// The layouts that Counter Select of OACONTROL selects (2b p.22; Broadwell vol 14 p.8). Dwords of
+/// the layout with all counters, in their order; what follows is not written.
+#[test]
+fn layouts_of_reports() {
+    let layouts: [(u64, Vec<usize>); 4] = [
+        (0, (0..4).chain(11..23).collect()),
+        (2, (0..4).chain(11..23).chain(48..64).collect()),
+        (5, (0..64).collect()),
+        (7, (0..4).chain(56..60).chain(48..56).collect()),
+    ];
+    for (layout, dwords) in layouts {
+        let mut model = model();
+        let batch = rectangles().batch(&mut model);
+        model.render(&batch).unwrap();
+        let counters = model.counters();
+        model.put(SCRATCH, &[0xeeee_eeee; 80]);
+        model.select_report(layout);
+        model.render(&packets![report(0xabcd, SCRATCH)]).unwrap();
+        let found = model.get(SCRATCH, 80);
+        assert_eq!(found[0], 0xabcd);
+        for (n, dword) in dwords.iter().enumerate().skip(4) {
+            let expected = match dword {
+                // A0 goes on counting.
+                4 => found[n],
+                5..40 => counters[dword - 4] as u32,
+                _ => 0,
+            };
+            assert_eq!(found[n], expected, "layout {layout}, dword {n}");
+        }
+        assert_eq!(found[dwords.len()..], vec![0xeeee_eeee; 80 - dwords.len()], "layout {layout}");
+    }
+    for reserved in [1, 3, 4, 6] {
+        let mut model = model();
+        model.select_report(reserved);
+        let fault = model.render(&packets![report(0, SCRATCH)]).unwrap_err();
+        assert!(fault.to_string().contains("Counter Select"), "{fault}");
+    }
 }

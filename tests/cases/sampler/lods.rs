@@ -2,12 +2,14 @@
 //! colour, so the result shows the levels that were used and their weights.
 
 use crate::sampler::filters::sampler;
+use crate::sampler::reference::Filter;
 use crate::sampler::texture::{Kind, Texture};
 use crate::sampler::{Mode, Send, Type, model};
 use genxml::gen8::state::{
-    RenderSurfaceState, SamplerState, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
-    SamplerStateMaximumAnisotropy, SamplerStateMinModeFilter, SamplerStateMipModeFilter,
-    SurfaceFormat, TextureCoordinateMode as Wrap,
+    RenderSurfaceState, RenderSurfaceStateEwaDisableForCube as ForCube, SamplerState,
+    SamplerStateAnisotropicAlgorithm as Algorithm, SamplerStateLodPreClampMode,
+    SamplerStateMagModeFilter, SamplerStateMaximumAnisotropy, SamplerStateMinModeFilter,
+    SamplerStateMipModeFilter, SurfaceFormat, TextureCoordinateMode as Wrap,
 };
 use genxml_cases::paper::Tiling;
 use genxml_cases::{Model, Random, u};
@@ -337,6 +339,196 @@ fn anisotropic() {
         let found = send.colors(&mut model, &noise.state(), &state(7))[0];
         assert_eq!(found, send.colors(&mut model, &noise.state(), &trilinear())[0], "{texels}");
     }
+}
+
+/// The longest radius of the ellipse that a circle of one pixel becomes on the map, in texels, and
+/// the length of the shortest radius. Found by trying angles.
+fn radii(right: [f64; 2], below: [f64; 2]) -> ([f64; 2], f64) {
+    let radius = |n: u32| {
+        let (sin, cos) = (f64::from(n) * 1e-5).sin_cos();
+        [0, 1].map(|part| right[part] * cos + below[part] * sin)
+    };
+    let length = |radius: &[f64; 2]| radius[0].hypot(radius[1]);
+    let all = (0..314_160).map(radius);
+    let least = all.clone().map(|radius| length(&radius)).fold(f64::MAX, f64::min);
+    (all.max_by(|a, b| length(a).total_cmp(&length(b))).unwrap(), least)
+}
+
+/// The longer derivative in texels, and the length of the other one.
+fn derivatives_as_axes(right: [f64; 2], below: [f64; 2]) -> ([f64; 2], f64) {
+    let length = |axis: [f64; 2]| axis[0].hypot(axis[1]);
+    match length(below) > length(right) {
+        true => (below, length(right)),
+        false => (right, length(below)),
+    }
+}
+
+/// A sampler with an algorithm of the anisotropic filter and the greatest ratio.
+fn algorithm(algorithm: Algorithm, levels: SamplerState) -> SamplerState {
+    SamplerState {
+        min_mode_filter: SamplerStateMinModeFilter::ANISOTROPIC,
+        mag_mode_filter: SamplerStateMagModeFilter::ANISOTROPIC,
+        maximum_anisotropy: SamplerStateMaximumAnisotropy::from_bits(7),
+        anisotropic_algorithm: algorithm,
+        ..levels
+    }
+}
+
+/// Derivatives in texels, to the right and below: skewed, turned, and mirrored.
+const SKEWED: [[[f64; 2]; 2]; 5] = [
+    [[8.0, 0.0], [8.0, 8.0]],
+    [[3.0, 4.0], [6.0, 3.0]],
+    [[-10.0, 6.0], [-4.0, 5.0]],
+    [[0.0, 9.0], [2.0, 7.0]],
+    [[5.0, 5.0], [5.0, 5.0]],
+];
+
+/// The level of the algorithms: that of the shorter radius of the ellipse for EWA, that of the
+/// shorter derivative for LEGACY (assumptions::EWA_TAKES_THE_AXES_OF_THE_ELLIPSE). On a cube map
+/// EWA Disable For Cube selects LEGACY (2d p.332).
+#[test]
+fn levels_of_the_algorithms() {
+    let mut model = model();
+    let texture = levels(&mut model, Kind::Two, [64, 64]);
+    let level = |axes: ([f64; 2], f64)| {
+        let ([u, v], minor) = axes;
+        let major = u.hypot(v);
+        (major / (major / minor).min(16.0)).log2().clamp(0.0, 4.0)
+    };
+    let check = |model: &mut Model, send: &Send, surface: &_, state: &_, expected: f64| {
+        let found = f64::from(f32::from_bits(send.colors(model, surface, state)[0][0]));
+        assert!((found - expected).abs() <= 1.0 / 256.0 + 1e-5, "{found} {expected}");
+    };
+    for [right, below] in SKEWED {
+        let steps = |part: usize| [[right[part] / 64.0, below[part] / 64.0]; 2];
+        let send = Send::new(
+            Type::SAMPLE,
+            Mode::SIMD8,
+            vec![subspans(0.375, steps(0)), subspans(0.375, steps(1))],
+        );
+        let (ellipse, legacy) =
+            (level(radii(right, below)), level(derivatives_as_axes(right, below)));
+        let state = |kind| SamplerState {
+            max_lod: UFix::new(4.0).unwrap(),
+            ..algorithm(kind, trilinear())
+        };
+        let surface = texture.state();
+        check(&mut model, &send, &surface, &state(Algorithm::EWA_APPROXIMATION), ellipse);
+        check(&mut model, &send, &surface, &state(Algorithm::LEGACY), legacy);
+    }
+    let mut cube = levels(&mut model, Kind::Two, [64, 64]);
+    (cube.kind, cube.depth, cube.qpitch, cube.levels) = (Kind::Cube, 6, 96, 5);
+    cube.memory.resize(2 << 20, 0);
+    (0..5).for_each(|level| cube.fill(level, [level as f32; 4]));
+    cube.put(&mut model);
+    for [right, below] in SKEWED {
+        // On +Z; a face has 64 texels for a range of 2.
+        let steps = |part: usize| [[right[part] / 32.0, below[part] / 32.0]; 2];
+        let send = Send::new(
+            Type::SAMPLE,
+            Mode::SIMD8,
+            vec![subspans(0.0, steps(0)), subspans(0.0, steps(1)), [1.0f32.to_bits(); 16]],
+        );
+        let (ellipse, legacy) =
+            (level(radii(right, below)), level(derivatives_as_axes(right, below)));
+        for (kind, disabled, expected) in [
+            (Algorithm::EWA_APPROXIMATION, ForCube::ENABLE, ellipse),
+            (Algorithm::EWA_APPROXIMATION, ForCube::DISABLE, legacy),
+            (Algorithm::LEGACY, ForCube::ENABLE, legacy),
+        ] {
+            let surface = RenderSurfaceState { ewa_disable_for_cube: disabled, ..cube.state() };
+            let state = SamplerState {
+                tcx_address_control_mode: Wrap::CUBE,
+                tcy_address_control_mode: Wrap::CUBE,
+                tcz_address_control_mode: Wrap::CUBE,
+                ..algorithm(kind, trilinear())
+            };
+            check(&mut model, &send, &surface, &state, expected);
+        }
+    }
+}
+
+/// The samples of the algorithms, on a map of noise without further levels. Oracle: 003:2881-2885
+/// with the axes of the algorithm: an even number of linear samples along the longer axis, whose
+/// middle is the point. The weights of the first and the last one fade.
+#[test]
+fn samples_of_the_algorithms() {
+    let (mut model, mut random) = (model(), Random::new(35));
+    let format = SurfaceFormat::R32G32B32A32_FLOAT;
+    let mut noise = Texture::plain(&mut Random::new(0), format, 16, Tiling::Y, [64, 64], 1);
+    (noise.depth, noise.layers, noise.qpitch) = (6, 6, 64);
+    noise.memory.resize(1 << 20, 0);
+    for face in 0..6 {
+        for (x, y) in (0..64).flat_map(|y| (0..64).map(move |x| (x, y))) {
+            let value = random.below(256) as f32 / 256.0;
+            let offset = noise.offset(0, face, x, y);
+            noise.memory[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
+        }
+    }
+    noise.put(&mut model);
+    let flat = SamplerState { mip_mode_filter: SamplerStateMipModeFilter::NONE, ..trilinear() };
+    let filter = Filter::of(&sampler(true), [0.0; 4]);
+    // The mean of the samples around a point, in texels, of a layer.
+    let expected = |([u, v], minor): ([f64; 2], f64), at: [f64; 2], layer: u32| -> f64 {
+        let ratio = (u.hypot(v) / minor).min(16.0);
+        let ways = 2.0 * (ratio / 2.0).ceil();
+        let apart = if ways == 2.0 { ratio - 1.0 } else { 1.0 };
+        let sample = |n: f64| {
+            let weight = if n == 0.0 || n == ways - 1.0 { 1.0 - (ways - ratio) / 2.0 } else { 1.0 };
+            let along = (n - (ways - 1.0) / 2.0) * apart / ratio;
+            let place = [(at[0] + along * u) / 64.0, (at[1] + along * v) / 64.0, 0.0];
+            weight * filter.sample(&noise, 0, place, layer)[0]
+        };
+        (0..ways as u32).map(|n| sample(f64::from(n))).sum::<f64>() / ratio
+    };
+    let flat_map = Texture { layers: 1, ..noise.clone() };
+    let cube = Texture { kind: Kind::Cube, ..flat_map.clone() };
+    let mut apart = 0.0f64;
+    for [right, below] in SKEWED {
+        let (ellipse, legacy) = (radii(right, below), derivatives_as_axes(right, below));
+        for (kind, axes) in [(Algorithm::EWA_APPROXIMATION, ellipse), (Algorithm::LEGACY, legacy)] {
+            let state = SamplerState {
+                tcx_address_control_mode: Wrap::CLAMP,
+                tcy_address_control_mode: Wrap::CLAMP,
+                ..algorithm(kind, flat)
+            };
+            let map = |part: usize| [[right[part] / 64.0, below[part] / 64.0]; 2];
+            let send = Send::new(
+                Type::SAMPLE,
+                Mode::SIMD8,
+                vec![subspans(0.5, map(0)), subspans(0.53125, map(1))],
+            );
+            let found = send.colors(&mut model, &flat_map.state(), &state)[0][0];
+            let found = f64::from(f32::from_bits(found));
+            let wanted = expected(axes, [32.0, 34.0], 0);
+            assert!((found - wanted).abs() < 4.0 / 256.0, "{right:?} {kind:?}: {found} {wanted}");
+            apart = apart.max((wanted - expected(legacy, [32.0, 34.0], 0)).abs());
+            // On the face +Z, V runs against Y.
+            let face = |part: usize, sign: f64| {
+                [[sign * right[part] / 32.0, sign * below[part] / 32.0]; 2]
+            };
+            let send = Send::new(
+                Type::SAMPLE,
+                Mode::SIMD8,
+                vec![
+                    subspans(0.0, face(0, 1.0)),
+                    subspans(-0.0625, face(1, -1.0)),
+                    [1.0f32.to_bits(); 16],
+                ],
+            );
+            let state = SamplerState {
+                tcx_address_control_mode: Wrap::CUBE,
+                tcy_address_control_mode: Wrap::CUBE,
+                tcz_address_control_mode: Wrap::CUBE,
+                ..state
+            };
+            let found = send.colors(&mut model, &cube.state(), &state)[0][0];
+            let found = f64::from(f32::from_bits(found));
+            let wanted = expected(axes, [32.0, 34.0], 4);
+            assert!((found - wanted).abs() < 4.0 / 256.0, "{right:?} {kind:?}: {found} {wanted}");
+        }
+    }
+    assert!(apart > 16.0 / 256.0, "the algorithms look the same: {apart}");
 }
 
 /// Different filters for magnification and minification, and the level of detail that separates

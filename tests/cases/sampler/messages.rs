@@ -273,3 +273,30 @@ fn any_bits() {
     }
     assert!(ends > 250, "{ends}");
 }
+
+/// The counter of performance reports for the sampler: blocks of four lanes with an active lane
+/// (Broadwell vol 14 p.12, A28). Messages about the surface count nothing.
+#[test]
+fn observed() {
+    let mut model = model();
+    let texture = Texture::plain(
+        &mut Random::new(0),
+        SurfaceFormat::R32G32B32A32_FLOAT,
+        16,
+        Tiling::Y,
+        [16, 16],
+        1,
+    );
+    texture.put(&mut model);
+    for (kind, simd, channels, blocks) in [
+        (Type::SAMPLE, Mode::SIMD8, 0xffff, 2),
+        (Type::SAMPLE, Mode::SIMD16, 0xffff, 4),
+        (Type::SAMPLE, Mode::SIMD16, 0x0f10, 2),
+        (Type::RESINFO, Mode::SIMD8, 0xffff, 0),
+    ] {
+        let send = Send { channels, ..Send::new(kind, simd, vec![[0; 16]; 2]) };
+        let before = model.counters()[28];
+        send.run(&mut model, &texture.state(), &[sampler(true)]).unwrap();
+        assert_eq!(model.counters()[28] - before, blocks, "{kind:?} {simd:?} {channels:#x}");
+    }
+}

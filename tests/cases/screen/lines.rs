@@ -6,9 +6,10 @@ use crate::screen::scene::{Scene, Vertex, on_screen};
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_pixel::ThreeDStateWmPointRasterizationRule as PointRule;
 use genxml::gen8::render3d_raster::{
-    FillMode, ThreeDStateLineStipple, ThreeDStatePolyStippleOffset, ThreeDStatePolyStipplePattern,
+    FillMode, RegionWidth, ThreeDStateAaLineParameters, ThreeDStateLineStipple,
+    ThreeDStatePolyStippleOffset, ThreeDStatePolyStipplePattern,
     ThreeDStateSbePointSpriteTextureCoordinateOrigin as Origin,
-    ThreeDStateSfPointWidthSource as PointWidth,
+    ThreeDStateSfAaLineDistanceMode as DistanceMode, ThreeDStateSfPointWidthSource as PointWidth,
 };
 use genxml_cases::{push, u};
 use genxml_core::UFix;
@@ -118,6 +119,68 @@ fn wide_lines() {
         scene.art(),
         ["........", ".11111..", ".11111..", ".11111..", "........", "........"]
     );
+}
+
+/// Alpha of antialiased lines. Oracle: Sandy Bridge vol 2 part 1 p.243-245 and p.292-294, in plain
+/// floats: coverage by the distances from the pixel to the sides and ends of the line.
+#[test]
+fn antialiased_lines() {
+    let ([ax, ay], [bx, by]) = ([4.0f64, 4.0], [20.0f64, 16.0]);
+    let ends = [ax as f32, ay as f32, bx as f32, by as f32];
+    let places = [(ends[0], ends[1], 1f32.to_bits()), (ends[2], ends[3], 1f32.to_bits())];
+    // The line has the length 20 and the direction (0.8, 0.6).
+    let distances = |x: f64, y: f64| {
+        let (dx, dy) = (x - ax, y - ay);
+        (dx * 0.8 + dy * 0.6, (dx * 0.6 - dy * 0.8).abs())
+    };
+    let (width, region, cap) = (5.0, 4.0, 2.0);
+    let mut shown = Vec::new();
+    for (manhattan, slopes) in [(false, false), (true, false), (false, true)] {
+        let mut scene = scene([24, 20], Code::_3DPRIM_LINELIST, &places).floats();
+        scene.sf.line_width = UFix::from_bits(5 << 7);
+        scene.sf.line_end_cap_antialiasing_region_width = RegionWidth::_2_0_PIXELS;
+        scene.wm.line_antialiasing_region_width = RegionWidth::_4_0_PIXELS;
+        scene.raster.antialiasing_enable = true;
+        scene.sf.aa_line_distance_mode = match manhattan {
+            true => DistanceMode::AALINEDISTANCE_MANHATTAN,
+            false => DistanceMode::AALINEDISTANCE_TRUE,
+        };
+        // Slopes 0.5 and 0.75, biases 0.25 and 0.125.
+        let parameters = ThreeDStateAaLineParameters {
+            aa_coverage_slope: UFix::from_bits(128),
+            aa_coverage_bias: UFix::from_bits(64),
+            aa_coverage_end_cap_slope: UFix::from_bits(192),
+            aa_coverage_end_cap_bias: UFix::from_bits(32),
+            ..ThreeDStateAaLineParameters::new()
+        };
+        if slopes {
+            push(&mut scene.more, &parameters);
+        }
+        let pixels = scene.run().unwrap().floats(0, 0, 0);
+        for (n, pixel) in pixels.iter().enumerate() {
+            let (x, y) = ((n % 24) as f64 + 0.5, (n / 24) as f64 + 0.5);
+            let (along, across) = distances(x, y);
+            let inside = across < width / 2.0 && along > -cap && along < 20.0 + cap;
+            let stretch = if manhattan { 1.4 } else { 1.0 };
+            let beyond = f64::max(-along, along - 20.0) * stretch;
+            let ramp = |value: f64| value.clamp(0.0, 1.0);
+            let coverage = if slopes {
+                let side = |across: f64| ramp(0.5 * (width / 2.0 - across) - 0.25);
+                let end = |beyond: f64| ramp(0.75 * (cap - beyond) - 0.125);
+                side(across) * side(-across) * end(-along) * end(along - 20.0)
+            } else {
+                ramp((width / 2.0 - across * stretch) / (region / 2.0)) * ramp(1.0 - beyond / cap)
+            };
+            let want = if inside { coverage as f32 } else { 0.0 };
+            assert!(
+                (pixel[3] - want).abs() < 1e-5,
+                "({x}, {y}) {manhattan} {slopes}: {}, expected {want}",
+                pixel[3]
+            );
+        }
+        shown.push(pixels);
+    }
+    assert!(shown[0] != shown[1] && shown[0] != shown[2]);
 }
 
 /// Bit 0 of the pattern is at the start of the line (OpenGL 2.1, 3.4.2; drivers pass OpenGL's

@@ -9,7 +9,10 @@ use genxml::engine::EngineId;
 use genxml::gen8::media::{
     GpgpuWalker, GpgpuWalkerSimdSize, MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaVfeState,
 };
-use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelect, PipelineSelectPipelineSelection};
+use genxml::gen8::mi::{
+    MiBatchBufferEnd, MiReportPerfCount, PipelineSelect, PipelineSelectPipelineSelection,
+};
+use genxml::gen8::registers::{Oacontrol, OacontrolCounterSelect};
 use genxml::gen8::state::{
     BindingTableState, InterfaceDescriptorData, RenderSurfaceState, RenderSurfaceStateExtent,
     StateBaseAddress, SurfaceFormat, SurfaceType,
@@ -120,6 +123,31 @@ impl Model {
     /// The fault that the model returns.
     pub fn render(&mut self, batch: &[u32]) -> Result<Stats, Fault> {
         self.submit(EngineId::Render, batch)
+    }
+
+    /// The aggregating counters A0 to A35, from a report with all counters. Positions are those of
+    /// gen8_facts 2.7: the low dwords from dword 4 on, the high bytes of A0 to A31 from byte 160 on.
+    pub fn counters(&mut self) -> [u64; 36] {
+        self.select_report(5);
+        let to = SCRATCH + 0xf_f000;
+        let report = MiReportPerfCount { memory_address: at(to), ..MiReportPerfCount::new() };
+        self.render(&packets![report]).expect("a report");
+        let (dwords, bytes) = (self.get(to, 64), self.read(to, 256));
+        std::array::from_fn(|n| {
+            let high = if n < 32 { bytes[160 + n] } else { 0 };
+            u64::from(dwords[4 + n]) | u64::from(high) << 32
+        })
+    }
+
+    /// Sets Counter Select of OACONTROL, which selects the layout of performance reports, and
+    /// enables the counters.
+    pub fn select_report(&mut self, layout: u64) {
+        let control = Oacontrol {
+            counter_select: OacontrolCounterSelect::from_bits(layout),
+            counter_enable: true,
+            ..Oacontrol::new()
+        };
+        self.gpu.mmio_write(Oacontrol::OFFSET, control.pack()[0]).expect("a register");
     }
 
     /// Runs a batch on the blitter.

@@ -183,6 +183,7 @@ fn run(
     payload.check(port, addresses + sent, back)?;
     let answer = payload.answer().filter(|_| operation.returns);
     let data = payload.body + addresses * REGISTER;
+    target::observe_atomic(port, target == Target::Local);
     let mut window = Window::new(target, &mut port.exec.vm, &mut port.local.slm);
     match operation.each(&mut window, registers, slots, data, answer) {
         Ok(bytes) => {

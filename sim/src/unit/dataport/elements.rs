@@ -2,6 +2,7 @@
 //! messages and for scattered messages with dwords or qwords.
 
 use super::slots::Slots;
+use super::target;
 use super::window::{Target, Window};
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
@@ -110,6 +111,7 @@ impl Transfer<'_> {
             true => write(&mut window, registers, at, self.slots, &self.shape),
             false => read(&window, registers, at, self.slots, &self.shape),
         };
+        target::observe(port, self.target == Target::Local, self.write);
         payload.moved(port, self.write, bytes)
     }
 }

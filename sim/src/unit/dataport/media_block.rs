@@ -376,6 +376,7 @@ pub(super) fn write(
     )?;
     let data = &registers.grf()[payload.body..payload.body + block.bytes()];
     let bytes = write_block(&mut port.exec.vm, &bound, &lines, &block, mask, data);
+    target::observe(port, false, true);
     payload.moved(port, true, bytes)
 }
 
@@ -389,6 +390,7 @@ fn fetch(
     let mut data = [0; MOST];
     let bytes = block.bytes();
     let read = read_block(&port.exec.vm, bound, lines, block, &mut data[..bytes]);
+    target::observe(port, false, false);
     payload.moved(port, false, read.map(|()| bytes as u64))?;
     Ok(data)
 }

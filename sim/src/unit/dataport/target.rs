@@ -5,6 +5,7 @@ use super::window::Target;
 use crate::assumptions::GENERAL_STATE_SIZE_ZERO_IS_NO_BOUND;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::surface::{SurfaceKind, TileMode};
 use crate::unit::bindings::{Bound, FIRST_SPECIAL_INDEX};
 use crate::unit::payload::Payload;
@@ -145,6 +146,27 @@ fn as_buffer(bound: &Bound) -> Option<Target> {
             size: u64::from(surface.pitch) * u64::from(surface.height),
         }),
         _ => None,
+    }
+}
+
+/// Counts a message that reads memory, or with `write` writes it; shared local memory if `local`.
+#[inline]
+pub(super) fn observe(port: &mut Port<'_, '_>, local: bool, write: bool) {
+    let counter = match (local, write) {
+        (false, _) => Counter::Memory,
+        (true, false) => Counter::LocalReads,
+        (true, true) => Counter::LocalWrites,
+    };
+    port.exec.device.observed.add(counter, 1);
+}
+
+/// Counts an atomic message, which reads and writes memory.
+#[inline]
+pub(super) fn observe_atomic(port: &mut Port<'_, '_>, local: bool) {
+    port.exec.device.observed.add(Counter::Atomics, 1);
+    observe(port, local, false);
+    if local {
+        observe(port, local, true);
     }
 }
 

@@ -275,12 +275,14 @@ impl Elements {
     fn read(&mut self, port: &mut Port<'_, '_>, payload: &Payload<'_>) -> Result<(), Fault> {
         let vm = &port.exec.vm;
         let bytes = self.each(|address, bytes| vm.read(address, bytes));
+        target::observe(port, false, false);
         payload.moved(port, false, bytes)
     }
 
     fn write(&mut self, port: &mut Port<'_, '_>, payload: &Payload<'_>) -> Result<(), Fault> {
         let vm = &mut port.exec.vm;
         let bytes = self.each(|address, bytes| vm.write(address, bytes));
+        target::observe(port, false, true);
         payload.moved(port, true, bytes)
     }
 
@@ -401,6 +403,7 @@ fn operation(
     let surface =
         surface(port, &payload, descriptor.binding_table_index.get(), Codec::typed_atomic)?;
     let response = payload.answer().filter(|_| descriptor.return_data_control);
+    target::observe_atomic(port, false);
     let mut finder = Finder { surface: &surface, level: None };
     let mut answers = [None; SLOTS];
     for slot in slots.active() {

@@ -35,6 +35,12 @@ pub fn face(direction: [f32; 3]) -> (u32, [f64; 2]) {
     (face as u32, [place(u, u_sign), place(v, v_sign)])
 }
 
+/// The components of a vector along U, V and the axis of a face. U and V run from -1 to 1 on the
+/// face.
+pub fn on_face(face: u32, vector: [f64; 3]) -> [f64; 3] {
+    AXES[face as usize % FACES as usize].map(|(axis, sign)| f64::from(sign) * vector[axis])
+}
+
 /// Face, column and row of the texel at column `x` and row `y` of a face of `size` x `size` texels.
 /// The position may be at most one texel beyond an edge; then the texel lies on another face.
 /// `None` beyond a corner, where there is no texel.
@@ -83,6 +89,7 @@ mod tests {
             let (found, place) = face(direction);
             assert_eq!(found, expected);
             assert_eq!(place, minor.map(|part: f64| (part + 1.0) / 2.0));
+            assert_eq!(on_face(found, direction.map(f64::from)), [minor[0], minor[1], 1.0]);
         }
         assert_eq!(face([1.0, 1.0, 1.0]).0, 0);
         assert_eq!(face([0.5, -1.0, 1.0]).0, 3);

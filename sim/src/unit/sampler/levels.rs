@@ -8,7 +8,8 @@ use super::point::Coordinates;
 use super::state::MapFilter;
 use super::view::View;
 use crate::assumptions::{
-    CUBE_LODS_ARE_ON_THE_OWN_FACE, DERIVATIVES_OF_EVERY_STAGE, TWO_ANISOTROPIC_SAMPLES_MEET,
+    CUBE_LODS_ARE_ON_THE_OWN_FACE, DERIVATIVES_OF_EVERY_STAGE, EWA_TAKES_THE_AXES_OF_THE_ELLIPSE,
+    TWO_ANISOTROPIC_SAMPLES_MEET,
 };
 use crate::eu::regions::Registers;
 use crate::surface::Dimension;
@@ -152,32 +153,84 @@ fn on_cube(
             let along = direction[axis] * sign;
             if along > 0.0 { direction.map(|part| part / along) } else { direction }
         });
-        let difference = |to: [f64; 3]| [0, 1, 2].map(|n| to[n] - own[n]);
+        let difference = |to: [f64; 3]| cube::on_face(face, [0, 1, 2].map(|n| to[n] - own[n]));
         measure(view, [difference(right), difference(below)], anisotropic)
     };
     let found = on(faces[0]);
     faces.map(|face| if face == faces[0] { found } else { on(face) })
 }
 
-/// Computes the level of detail and the line of the anisotropic filter from derivatives.
+/// The axes of the anisotropic filter.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Axes {
+    /// Squared lengths of the longer and of the shorter axis, in texels.
+    squares: [f64; 2],
+    /// The longer axis, in U and V.
+    major: [f64; 2],
+}
+
+/// The axes of the ellipse that a circle of one pixel's radius on the screen becomes on the map.
+/// `texels` are the derivatives of U and V along X and along Y in texels, `scale` the texels for
+/// one unit of U and V. `None` if the ellipse is a point, or too large for floats.
+fn ellipse(texels: [[f64; 2]; 2], scale: [f64; 2]) -> Option<Axes> {
+    let [[ux, vx], [uy, vy]] = texels;
+    // The squared lengths are the eigenvalues of the matrix (a, b; b, c), and their product is the
+    // square of the determinant.
+    let (a, b, c) = (ux * ux + uy * uy, ux * vx + uy * vy, vx * vx + vy * vy);
+    let determinant = ux * vy - uy * vx;
+    let half = (a - c) / 2.0;
+    let radius = (half * half + b * b).sqrt();
+    let most = (a + c) / 2.0 + radius;
+    if !most.is_finite() || most == 0.0 {
+        return None;
+    }
+    // An eigenvector, from the row of the matrix that loses no digits. A circle has no longer axis;
+    // U stands for it.
+    let (u, v) = if half >= 0.0 { (half + radius, b) } else { (b, radius - half) };
+    let length = (u * u + v * v).sqrt();
+    let (u, v) = if length == 0.0 { (1.0, 0.0) } else { (u / length, v / length) };
+    let major = most.sqrt();
+    Some(Axes {
+        squares: [most, determinant * determinant / most],
+        major: [u * major / scale[0], v * major / scale[1]],
+    })
+}
+
+/// Computes the level of detail and the line of the anisotropic filter from derivatives. Those on a
+/// cube map have the components of [`cube::on_face`].
 fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Option<Line>) {
+    let dimension = view.surface.layout.dimension;
     let size = view.places[0].size.map(f64::from);
-    // On a face of a cube map, two components run from -1 to 1, so a texel is 2 / size.
-    let scale = match view.surface.layout.dimension {
+    // On a face of a cube map, U and V run from -1 to 1, so a texel is 2 / size.
+    let scale = match dimension {
         _ if !view.sampler.normalized => [1.0; 3],
         Dimension::One => [size[0], 0.0, 0.0],
         Dimension::Two => [size[0], size[1], 0.0],
         Dimension::Three => size,
         Dimension::Cube => [size[0] / 2.0; 3],
     };
-    let squares = derivatives.map(|axis| {
-        axis.iter().zip(scale).map(|(part, scale)| (part * scale) * (part * scale)).sum::<f64>()
-    });
+    let texels = derivatives.map(|axis| [0, 1, 2].map(|part| axis[part] * scale[part]));
+    let squares = texels.map(|axis| axis.iter().map(|part| part * part).sum::<f64>());
     let major = usize::from(squares[1] > squares[0]);
-    let (most, least) = (squares[major], squares[1 - major]);
-    // Cube maps are not sampled along a line, because it could leave the face.
-    let straight = view.surface.layout.dimension != Dimension::Cube;
-    if !anisotropic || !straight || !most.is_finite() || !least.is_finite() || most == 0.0 {
+    let legacy = Axes {
+        squares: [squares[major], squares[1 - major]],
+        major: [derivatives[major][0], derivatives[major][1]],
+    };
+    if !anisotropic || !squares[0].is_finite() || !squares[1].is_finite() {
+        return (lod::of_square(squares[major]), None);
+    }
+    // A derivative with a component across the face is not one on the map.
+    let flat = texels.iter().all(|axis| axis[2] == 0.0);
+    let ewa = EWA_TAKES_THE_AXES_OF_THE_ELLIPSE
+        && view.ewa
+        && flat
+        && matches!(dimension, Dimension::Two | Dimension::Cube);
+    let axes = match ewa {
+        true => ellipse(texels.map(|[u, v, _]| [u, v]), [scale[0], scale[1]]),
+        false => None,
+    };
+    let Axes { squares: [most, least], major } = axes.unwrap_or(legacy);
+    if most == 0.0 {
         return (lod::of_square(most), None);
     }
     // Ratio of the axes, between 1 and the limit of the sampler (003:2881).
@@ -189,8 +242,9 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     if apart == 0.0 {
         return (lod::of_square(most), None);
     }
-    let step = [0, 1].map(|part| derivatives[major][part] / ratio * apart);
-    let line = Line { step, ways, end };
+    // Points on a face of a cube map run from 0 to 1.
+    let unit = if dimension == Dimension::Cube { 0.5 } else { 1.0 };
+    let line = Line { step: major.map(|part| part * unit / ratio * apart), ways, end };
     (lod::of_square(most / (ratio * ratio)), Some(line))
 }
 
@@ -203,7 +257,57 @@ fn taps(ratio: f64) -> (u32, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::taps;
+    use super::{Axes, ellipse, taps};
+    use proptest::array::uniform2;
+    use proptest::prelude::*;
+
+    /// Lengths of the longest and the shortest radius of an ellipse, and the longest one, by trying
+    /// angles.
+    fn radii(texels: [[f64; 2]; 2]) -> ([f64; 2], [f64; 2]) {
+        let radius = |n: u32| {
+            let (sin, cos) = libm::sincos(f64::from(n) * std::f64::consts::PI / 20_000.0);
+            [0, 1].map(|part| texels[0][part] * cos + texels[1][part] * sin)
+        };
+        let length = |[u, v]: [f64; 2]| libm::hypot(u, v);
+        let longer = |a: [f64; 2], b: [f64; 2]| if length(b) > length(a) { b } else { a };
+        let most = (0..20_000).map(radius).reduce(longer).unwrap();
+        let least = (0..20_000).map(radius).map(length).reduce(f64::min).unwrap();
+        ([length(most), least], most)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+        /// Oracle: the radii of the ellipse at 20000 angles. Axes of nearly the same length have no
+        /// certain direction.
+        #[test]
+        fn axes_of_ellipses(texels in uniform2(uniform2(-20.0..20.0f64))) {
+            let Axes { squares, major } = ellipse(texels, [64.0, 16.0]).unwrap();
+            let (lengths, longest) = radii(texels);
+            for (square, length) in squares.into_iter().zip(lengths) {
+                prop_assert!((square.sqrt() - length).abs() < 5e-3, "{square} {length}");
+            }
+            let major = [major[0] * 64.0, major[1] * 16.0];
+            prop_assert!((libm::hypot(major[0], major[1]) - lengths[0]).abs() < 1e-3);
+            if lengths[0] > 1.1 * lengths[1] {
+                let across = major[0] * longest[1] - major[1] * longest[0];
+                let close = across.abs() < 0.02 * lengths[0] * lengths[0];
+                prop_assert!(close, "{major:?} {longest:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn simple_ellipses() {
+        let axes = |ux, vx, uy, vy| ellipse([[ux, vx], [uy, vy]], [1.0, 2.0]);
+        let found = Some(Axes { squares: [16.0, 4.0], major: [4.0, 0.0] });
+        assert_eq!((axes(4.0, 0.0, 0.0, 2.0), axes(0.0, 2.0, 4.0, 0.0)), (found, found));
+        let found = Some(Axes { squares: [16.0, 4.0], major: [0.0, 2.0] });
+        assert_eq!((axes(2.0, 0.0, 0.0, 4.0), axes(0.0, 4.0, 2.0, 0.0)), (found, found));
+        assert_eq!(axes(3.0, 0.0, 0.0, 3.0).unwrap().squares, [9.0, 9.0]);
+        assert_eq!(axes(0.0, 0.0, 0.0, 0.0), None);
+        assert_eq!(axes(1e200, 0.0, 0.0, 1.0), None);
+    }
 
     /// The weights of the anisotropic filter sum up to the ratio (003:2885).
     #[test]

@@ -44,6 +44,7 @@ pub use view::View;
 use crate::eu::Message;
 use crate::eu::regions::Registers;
 use crate::machine::fault::Fault;
+use crate::machine::observation::Counter;
 use crate::surface::SurfaceKind;
 use crate::surface::format::{Class, Codec};
 use crate::unit::bindings::FIRST_SPECIAL_INDEX;
@@ -89,6 +90,10 @@ pub fn message(
         }
         _ => None,
     };
+    if !matches!(kind.action, Action::Lod | Action::SurfaceInfo | Action::SampleInfo) {
+        let blocks = (0..4).filter(|block| request.mask >> (4 * block) & 0xf != 0).count();
+        port.exec.device.observed.add(Counter::Sampled, blocks as u64);
+    }
     let view = port.bindings.view(port.exec, index, sampler)?;
     if let Some(why) = refused(view, kind.action) {
         return Err(request.illegal(port, &why));

@@ -2,10 +2,11 @@
 //! map.
 
 use genxml::gen8::state::{
-    SamplerState, SamplerStateChromaKeyMode, SamplerStateCubeSurfaceControlMode,
-    SamplerStateLodClampMagnificationMode, SamplerStateLodPreClampMode, SamplerStateMagModeFilter,
-    SamplerStateMipModeFilter, SamplerStateTextureBorderColorMode,
-    SamplerStateTrilinearFilterQuality, TextureCoordinateMode, ThreeDPrefilterOperation,
+    SamplerState, SamplerStateAnisotropicAlgorithm as Algorithm, SamplerStateChromaKeyMode,
+    SamplerStateCubeSurfaceControlMode, SamplerStateLodClampMagnificationMode,
+    SamplerStateLodPreClampMode, SamplerStateMagModeFilter, SamplerStateMipModeFilter,
+    SamplerStateTextureBorderColorMode, SamplerStateTrilinearFilterQuality, TextureCoordinateMode,
+    ThreeDPrefilterOperation,
 };
 
 /// Filter within a level (2d p.398).
@@ -100,6 +101,8 @@ pub struct Sampler {
     pub normalized: bool,
     /// Largest ratio of the anisotropic filter.
     pub anisotropy: u32,
+    /// True if Anisotropic Algorithm is EWA Approximation, false if it is LEGACY.
+    pub ewa: bool,
     /// Comparison of texels with the reference.
     pub shadow: ThreeDPrefilterOperation,
     /// Entry of the chroma key table, and the effect of a match.
@@ -196,6 +199,7 @@ impl Sampler {
             ],
             normalized: !state.non_normalized_coordinate_enable,
             anisotropy: 2 * (state.maximum_anisotropy.bits() as u32 + 1),
+            ewa: state.anisotropic_algorithm == Algorithm::EWA_APPROXIMATION,
             shadow: state.shadow_function,
             key: state.chroma_key_enable.then(|| (state.chroma_key_index.get() as u8, mode)),
             dx9: state.texture_border_color_mode == SamplerStateTextureBorderColorMode::DX9,

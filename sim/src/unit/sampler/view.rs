@@ -10,7 +10,10 @@ use crate::assumptions::SAMPLES_FLUSH_SUBNORMALS;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Class, Codec, Encoding, Format, Letter, Numeric};
 use crate::surface::{Dimension, Surface, SurfaceKind, TileMode};
-use genxml::gen8::state::{RenderSurfaceState, ShaderChannelSelect, ThreeDPrefilterOperation};
+use genxml::gen8::state::{
+    RenderSurfaceState, RenderSurfaceStateEwaDisableForCube as EwaForCube, ShaderChannelSelect,
+    ThreeDPrefilterOperation,
+};
 
 /// Maximum number of mip levels of a surface (2d p.343).
 pub const MOST_LEVELS: usize = 15;
@@ -94,6 +97,9 @@ pub struct View {
     pub wrap: [Wrap; 3],
     /// Filter if the map is minified, and filter if it is magnified.
     pub filters: [MapFilter; 2],
+    /// True if the axes of the anisotropic filter come from the ellipse that is a pixel's
+    /// projection (EWA Approximation), false if they are the derivatives.
+    pub ewa: bool,
     /// Number of layers of an array; for cube maps, number of cubes.
     pub layers: u32,
     /// Width and height of the filter MONO.
@@ -199,6 +205,7 @@ impl View {
             wrap,
             filters,
             fast_path,
+            ewa: sampler.ewa && !(cube && state.ewa_disable_for_cube == EwaForCube::DISABLE),
             layers: if cube { surface.slices / FACES } else { surface.slices },
             mono: extras.mono,
             // Alpha if the format has no other channel, else red (2d p.402).
