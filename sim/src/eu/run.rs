@@ -288,6 +288,7 @@ impl Thread {
                 Descriptor::Address(byte) => self.regs.u32(A0 + usize::from(byte)),
             },
             mask,
+            no_mask: u.no_mask,
             channels: u.size,
             first: u.first,
             payload: usize::from(payload),

@@ -43,6 +43,8 @@ pub struct Message {
     pub descriptor: u32,
     /// Enabled channels of the send.
     pub mask: u32,
+    /// True for a send without execution mask (NoMask): all its channels are enabled.
+    pub no_mask: bool,
     /// Number of channels of the send.
     pub channels: u8,
     /// The thread's channel that is the first one of the send.

@@ -30,12 +30,15 @@ impl Port<'_, '_> {
         self.refuse(Refusal::missing(what.to_owned(), page), message)
     }
 
-    /// A copy of the message in which the channels of uncovered pixels are disabled.
+    /// A copy of the message in which the channels of uncovered pixels are disabled. A send with
+    /// NoMask keeps them: it does not depend on pixels.
     #[inline(always)]
     pub(super) fn covered(&self, message: &Message) -> Message {
         match self.local.covered {
-            Some(covered) => Message { mask: message.mask & covered >> message.first, ..*message },
-            None => *message,
+            Some(covered) if !message.no_mask => {
+                Message { mask: message.mask & covered >> message.first, ..*message }
+            }
+            _ => *message,
         }
     }
 

@@ -5,7 +5,7 @@ use genxml::eu;
 use genxml::gen8::enums::{ThreeDLogicOpFunction as LogicOp, ThreeDPrimTopoType as Code};
 use genxml::gen8::render3d_pixel::{BlendState, BlendStateEntry, ThreeDStateBlendStatePointers};
 use genxml::gen8::state::SurfaceFormat;
-use genxml_cases::{DYNAMIC_STATE, at, push};
+use genxml_cases::{DYNAMIC_STATE, SCRATCH, at, push};
 use genxml_sim::Fault;
 
 /// Writes 0.25, 0.5, 0.75, 1.
@@ -75,4 +75,30 @@ fn what_the_model_lacks_has_a_name() {
     };
     refused(&with(1 << 13), "per-sample render target writes");
     refused(&with(1 << 14), "render target reads");
+}
+
+/// Blocks of memory with NoMask are read and written whole, whatever pixels the thread has: kernels
+/// spill values that all pixels share.
+#[test]
+fn blocks_do_not_depend_on_pixels() {
+    const SPILL: &[u32] = &eu! {
+        (W) mov (8|M0)   r30.0<1>:ud  0:ud
+        (W) mov (1|M0)   r30.5<1>:ud  0x300000:ud             // SCRATCH
+        (W) mov (8|M0)   r31.0<1>:uw  0x76543210:v
+        (W) mov (8|M0)   r32.0<1>:ud  r31.0<8;8,1>:uw
+        (W) mov (8|M0)   r31.0<1>:ud  r32.0<8;8,1>:ud
+        (W) send (8|M0)  null  r30  0xA  0x040a02ff           // write 2 owords
+        (W) send (8|M0)  r40  r30  0xA  0x021802ff            // read them
+        (W) mov (1|M0)   r30.2<1>:ud  2:ud                    // in owords
+        (W) add (8|M0)   r31.0<1>:ud  r40.0<8;8,1>:ud  8:ud
+        (W) send (8|M0)  null  r30  0xA  0x040a02ff
+        mov (8|M0)       r112.0<1>:f  1.0:f
+        mov (8|M0)       r113.0<1>:f  1.0:f
+        mov (8|M0)       r114.0<1>:f  1.0:f
+        mov (8|M0)       r115.0<1>:f  1.0:f
+        send (8|M0)      null  r112  0x25  0x08031400  {EOT}
+    };
+    let mut model = model();
+    point(SPILL).run(&mut model).unwrap();
+    assert_eq!(model.get(SCRATCH, 16), (0..16).collect::<Vec<u32>>());
 }

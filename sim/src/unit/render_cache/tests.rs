@@ -15,6 +15,7 @@ fn message(descriptor: MsdRtw, payload: usize, mask: u32) -> Message {
         eot: false,
         descriptor: descriptor.pack()[0],
         mask,
+        no_mask: false,
         channels: 16,
         first: 0,
         payload,
