@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// packets point to; every instruction of the kernels that packets point to; and the descriptor of
 /// a message if it is in the instruction. The rules of a packet or structure can also use earlier
 /// packets and the ways in which kernels access a surface. The rules FIELD-* are about single
-/// fields: ranges, bits that must be zero or one, reserved bits, and values without a name.
+/// fields: ranges, bits that must be zero or one, reserved bits, and values other than 0 that have
+/// no name.
 ///
 /// If a rule needs information that the dump does not have, it gives no finding. Headers and
 /// payloads of messages are in registers, which a dump does not have. So the rules of the
@@ -42,7 +43,7 @@ pub struct Args {
     /// of dwords; with --kernel, a file of instructions
     #[arg(required_unless_present_any = ["explain", "list"])]
     input: Option<PathBuf>,
-    /// Print the text of a rule and its source in the manual
+    /// Print the text and the source of a rule
     #[arg(long, value_name = "ID", conflicts_with_all = ["input", "list"])]
     explain: Option<String>,
     /// Print the id, severity and text of every rule

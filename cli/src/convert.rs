@@ -21,9 +21,11 @@ const BROADWELL: u32 = 0x1616;
 /// states and xe device coredumps. Outputs are captures, AUB files and i915 error states. An error
 /// state can also be converted to the format of another kernel version.
 ///
-/// Each kind of output leaves something out. An AUB file has no expectations. A capture has no
-/// memory of the global page table; of a ring, it has only the batches that the ring starts. An
-/// error state has one submission. Standard error lists parts that were left out.
+/// Each kind of output leaves something out. An AUB file has no expectations. A capture has the
+/// batches that a ring starts, but no other commands of this ring. If a ring starts no batch, its
+/// commands become a batch of the capture. A capture has no memory of the global page table, unless
+/// the submission uses only that table. An error state has one submission. Standard error lists
+/// parts that were left out.
 ///
 /// Exit code: 0 success; 2 unusable input, or the output cannot be written.
 #[derive(clap::Args, Debug)]

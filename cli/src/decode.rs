@@ -52,8 +52,8 @@ pub struct Args {
     /// Maximum number of printed bytes of one range of constants, thread data or coded video
     #[arg(long, value_name = "N", default_value = "4096", value_parser = bytes)]
     max_data: u32,
-    /// Do not print the contents of buffers (vertices, indices, constants, thread data, coded
-    /// video) and registers that commands load from memory or from other registers
+    /// Do not print the contents of buffers: vertices, indices, constants, thread data, coded
+    /// video. Also do not print registers that commands load from memory or from other registers
     #[arg(long)]
     no_data: bool,
     /// When to use colours in text

@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 /// Compare two dumps of any kind: packets, fields, and what packets point to (structures, kernels,
 /// data).
 ///
-/// Equal packets are paired first, as many as possible in order. Between them, packets with the
-/// same name are paired. All other packets were removed (-) or added (+). For a changed pair (~),
-/// the differing fields are listed. What packets point to is compared in the same way.
+/// First, equal packets are paired: as many as possible without changing the order. Between these
+/// pairs, packets with the same name are paired. All other packets were removed (-) or added (+).
+/// For a changed pair (~), the differing fields are listed. What packets point to is compared in
+/// the same way.
 ///
 /// If a file is truncated or damaged, the part before the damage is compared.
 ///

@@ -23,16 +23,17 @@ pub struct Filters {
     /// name of an enumeration's value, true or false
     #[arg(long, value_name = "NAME[=VALUE]")]
     field: Vec<FieldTest>,
-    /// Only records in memory that overlap the addresses from A to B, without B, and everything
-    /// that they point to
+    /// Only records in memory that overlap the addresses from A to B (B is excluded), and
+    /// everything that they point to
     #[arg(long, value_name = "A..B", value_parser = addresses)]
     range: Vec<Range<u64>>,
-    /// Only these draws, each with the packets after the previous draw and the state that it uses.
-    /// Draws and dispatches are numbered from 1 through the whole dump, as in genx query --draws
+    /// Only draw N, or draws N to M (M is included), each with the packets after the previous draw
+    /// and the state that it uses. Draws and dispatches are numbered from 1 through the whole dump,
+    /// as in genx query --draws
     #[arg(long, value_name = "N[..M]", value_parser = draws)]
     draw: Option<RangeInclusive<u64>>,
-    /// Only these submissions. The number is that of the dump (seq in a capture); if the dump has
-    /// no numbers, submissions count from 0
+    /// Only submission N, or submissions N to M (M is included). The number is that of the dump
+    /// (seq in a capture); if the dump has no numbers, submissions count from 0
     #[arg(long, value_name = "N[..M]", value_parser = numbers)]
     exec: Option<RangeInclusive<u64>>,
 }

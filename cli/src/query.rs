@@ -15,9 +15,10 @@ use std::io::{self, Write};
 /// such as GPGPU_WALKER. --state NAME lists each packet, structure and register write with this
 /// name. --register R lists each write of a register.
 ///
-/// With --before-draw N, --state and --register list only the last write before draw N, in the
-/// context of this draw; of a table, the last write of each entry. --before-draw N alone lists all
-/// state that is in effect at draw N, in text without its fields.
+/// With --before-draw N, --state and --register list only the last write before draw N in the
+/// context of this draw. If the state is a table, they list the last write of each entry.
+/// --before-draw N alone lists all state that is in effect at draw N. The fields of this state are
+/// printed only with --json.
 ///
 /// Exit code: 0 found, 1 nothing found, 2 unusable input.
 #[derive(clap::Args, Debug)]

@@ -13,7 +13,7 @@ const LIBRARY: &str = "libgenxml_drm_shim.so";
 /// Run a command with the model as its GPU.
 ///
 /// Unmodified drivers (Mesa's iris, crocus and hasvk, Intel's OpenCL driver NEO, the VA-API driver
-/// i965) find a Broadwell, and draw and compute on it.
+/// i965) find a Broadwell, and draw and compute on it. Video is not decoded or encoded yet.
 ///
 /// A library is preloaded into the command and its child processes. It replaces the libc functions
 /// that open and use the device. This needs no kernel module, device file or privilege. Programs
@@ -43,8 +43,8 @@ pub struct Args {
     /// GT1, GT2, GT3, or the PCI id of a Broadwell in hexadecimal. Default: 0x1616, a GT2
     #[arg(long, value_name = "ID", value_parser = device)]
     device: Option<String>,
-    /// Preferred and largest display mode, up to 8192x8192@1000. Default: preferred mode
-    /// 1024x768@60
+    /// The preferred display mode, up to 8192x8192@1000; no mode of the display is larger. Without
+    /// this option, the preferred mode is 1024x768@60, and larger modes exist
     #[arg(long, value_name = "WIDTHxHEIGHT[@HZ]", value_parser = mode)]
     mode: Option<String>,
     /// Write the submissions of each process to the capture DIR/PROGRAM.PID, when the process ends

@@ -15,9 +15,12 @@ use std::path::{Path, PathBuf};
 ///
 /// A table describes a packet, structure, register or enumeration. The commands use the built-in
 /// specification, unless you give XML files or folders.
+///
+/// Exit code: 0 success; 1 `spec check` finds an error; 2 unusable input, an unknown name, or
+/// output that cannot be written.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  genx spec list --kind register --unit blitter
+  genx spec list --kind register --unit engine_registers
   genx spec list 'MI_*' --engine video --json
   genx spec show RENDER_SURFACE_STATE
   genx spec show 0x2358

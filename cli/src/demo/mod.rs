@@ -17,6 +17,10 @@ pub mod texture;
 pub mod triangle;
 
 /// Build a batch with the typed API, run it on the model, and write the picture.
+///
+/// An excerpt of the decoded batch and the counts of the run are also printed.
+///
+/// Exit code: 0 success; 2 the output cannot be written; 3 a GPU fault.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx demo triangle -o triangle.png

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Print the table of EU operations: syntax, types, modifiers, restrictions and source
+///
+/// Exit code: 0 success, 2 there is no operation of this name.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   genx eu ops

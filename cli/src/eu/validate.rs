@@ -40,7 +40,7 @@ pub struct Args {
     /// Print the id, severity and text of every rule
     #[arg(long, conflicts_with = "file")]
     list: bool,
-    /// Print the text of a rule and its source in the manual
+    /// Print the text and the source of a rule
     #[arg(long, value_name = "ID", conflicts_with_all = ["file", "list"])]
     explain: Option<String>,
 }

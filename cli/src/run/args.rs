@@ -8,9 +8,9 @@ use std::path::PathBuf;
 /// AUB file.
 ///
 /// A capture is a directory with submissions, memory, and expectations: contents that memory must
-/// have after a submission. A fault or hang ends the run. The printed number of submissions does
-/// not include the one that it ended. In JSON, an expectation that was not reached has `"ok":
-/// null`. If a part of an AUB file cannot be read, everything before that part runs.
+/// have after a submission. A fault or hang ends the run. The printed number of submissions counts
+/// only those that completed. In JSON, an expectation that was not reached has `"ok": null`. If a
+/// part of an AUB file cannot be read, everything before that part runs.
 ///
 /// Results do not depend on the number of host threads. With --stats, --observe or a trace, thread
 /// groups and screen tiles run one after the other.
@@ -41,8 +41,8 @@ pub struct Args {
     /// and so on for each render target. If the draw has depth or stencil tests, there are also
     /// drawN-...-depth.png and drawN-...-stencil.png. A picture shows the level and the first slice
     /// that the draw writes to, sample 0, without alpha. Blocks of a fast clear have the clear
-    /// colour. A depth of 1 is white; other depths are grey, from the least in black to the
-    /// greatest.
+    /// colour. In a picture of depths, 1 is white. The other depths are grey: the smallest is
+    /// black, the greatest is light grey.
     ///
     /// An AUB file has no expectations and no frames, so --dump needs --observe draw for it.
     #[arg(long, value_name = "DIR")]
