@@ -23,9 +23,10 @@ use std::process::ExitCode;
   genx shim -- vulkaninfo --summary  run a program with the model as its GPU
 
 Exit codes: 0 success; 1 a negative result: an expectation or a dump differs, a check finds an
-error, a query finds nothing; 2 unusable input, or output that cannot be written; 3 a GPU fault, a
-hang, or something that the model does not implement. The help of a subcommand says which of them it
-has. genx shim ends with the exit code of the command that it runs.")]
+error, a query finds nothing, or genx disasm finds bytes that are not an instruction; 2 unusable
+input, or output that cannot be written; 3 a GPU fault, a hang, or something that the model does not
+implement. The help of a subcommand says which of them it has. genx shim ends with the exit code of
+the command that it runs.")]
 struct Args {
     #[command(subcommand)]
     command: Command,
