@@ -86,4 +86,11 @@ assumptions! {
         choice "Each sample gets the depth of the primitive at its position.";
         reason "2a p.37 names the interpolated depth of an arbitrary pixel of the primitive, which \
             is the same if the primitive has one depth. Otherwise no source says which pixel.";
+
+    const RENDER_TARGETS_TURN_CLOCKWISE: bool = true;
+        question "In which direction does Render Target And Sample Unorm Rotation 90DEG turn the \
+            picture in memory?";
+        choice "Clockwise; 270DEG turns it counter-clockwise.";
+        reason "2d p.339 gives only the angle. Rotation in planes of Intel's later display engines \
+            is clockwise (i915 skl_universal_plane.c swaps 90 and 270 degrees for this reason).";
 }

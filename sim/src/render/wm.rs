@@ -8,7 +8,7 @@ use super::merge::{Output, OutputPackets, Slots};
 use super::primitives::{BinnedPrimitive, Kind, Smooth};
 use super::ps::{MAX_SPANS, PixelShader, PsInput, Span};
 use super::raster_state::RasterState;
-use super::render_target::{BadTarget, Purpose, RenderTarget};
+use super::render_target::{Purpose, RenderTarget};
 use super::state;
 use crate::assumptions::{PIXEL_THREADS_NEED_AN_OUTPUT, PS_INVOCATIONS_OF_A_PIXEL};
 use crate::machine::exec::Exec;
@@ -441,13 +441,9 @@ impl PixelPipe {
         };
         let entry = usize::from(write.entry);
         let target = RenderTarget::resolve(&surface, blend, entry, constants, *purpose);
-        let target = target.map_err(|bad| match bad {
-            BadTarget::Surface(bad) => exec.bad_field(
-                bad.field,
-                bad.value,
-                format!("render target, binding table entry {}: {}", write.binding, bad.why),
-            ),
-            BadTarget::Refused(refusal) => refusal.fault(exec.at),
+        let target = target.map_err(|bad| {
+            let why = format!("render target, binding table entry {}: {}", write.binding, bad.why);
+            exec.bad_field(bad.field, bad.value, why)
         })?;
         self.targets.push(Target {
             binding: write.binding,

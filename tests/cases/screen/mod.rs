@@ -17,4 +17,5 @@ mod lines;
 mod samples;
 mod scene;
 mod surfaces;
+mod targets;
 mod views;
