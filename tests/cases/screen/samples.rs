@@ -131,7 +131,7 @@ fn alpha_to_coverage() {
         let samples = 1_u32 << log;
         for count in 0..=samples {
             let mut scene = placed(log, [5.0, count as f32 / samples as f32]);
-            scene.targets = vec![crate::screen::scene::Target { samples, ..FLOATS }];
+            scene.targets = vec![Target { samples, ..FLOATS }];
             scene.blend.alpha_to_coverage_enable = true;
             scene.blend.alpha_to_one_enable = count % 2 == 1;
             let drawn = scene.run().unwrap();
