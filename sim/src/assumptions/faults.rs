@@ -30,11 +30,11 @@ assumptions! {
         reason "Its page tables are those of the CPU, and page requests go to an IOMMU. No source \
             describes them.";
 
-    documentation CORE_MODE;
-        question "What does Core Mode Enable of MI_STORE_DATA_IMM, MI_RS_STORE_DATA_IMM, \
-            MI_REPORT_PERF_COUNT and MI_SET_CONTEXT do?";
+    documentation CORE_MODE_OF_CONTEXTS;
+        question "What does Core Mode Enable of MI_SET_CONTEXT do?";
         choice "Fault.";
-        reason "No volume that is available has more than the name of the bit.";
+        reason "No volume that is available has more than the name of the bit. The description of \
+            CORE_0_ADDS_NO_OFFSET does not fit a context.";
 
     documentation OTHER_ATOMICS_ON_16_BYTES;
         question "What do opcodes of MI_ATOMIC on 16 bytes other than Compare and Write do?";

@@ -153,11 +153,9 @@ fn only_code_counts() {
 const FAULTS: &[(&str, &[&str])] = &[
     ("blt/packets.rs", &["FIXED_PATTERNS"]),
     ("cs/atomic.rs", &["OTHER_ATOMICS_ON_16_BYTES"]),
-    ("cs/counters.rs", &["CORE_MODE"]),
     ("cs/execute.rs", &["PACKETS_OF_THE_CODECS"]),
     ("cs/latch.rs", &["THE_RESOURCE_STREAMER"; 3]),
-    ("cs/mi.rs", &["CORE_MODE"; 2]),
-    ("cs/quiet.rs", &["CORE_MODE"]),
+    ("cs/mi.rs", &["CORE_MODE_OF_CONTEXTS"]),
     ("cs/semaphore.rs", &["THE_SECOND_VIDEO_ENGINE"]),
     (
         "eu/decode8.rs",

@@ -37,11 +37,9 @@ pub fn reset(registers: &mut Registers) {
 }
 
 /// MI_REPORT_PERF_COUNT: writes the report id, the timestamp, the context's number and the clock to
-/// memory. The model has no performance counters; it reports them as 0.
+/// memory (assumptions::CORE_0_ADDS_NO_OFFSET). The model has no performance counters; it reports
+/// them as 0.
 pub fn report_perf_count(exec: &mut Exec<'_>, packet: &MiReportPerfCount) -> Result<(), Fault> {
-    if packet.core_mode_enable.get() != 0 {
-        return Err(exec.unimplemented("Core Mode Enable", "MI_REPORT_PERF_COUNT"));
-    }
     let global = packet.use_global_gtt;
     if exec.allowed(global) {
         let mut report = [0u32; REPORT];
