@@ -134,7 +134,6 @@ fn core_mode() {
             core_mode_enable: u(enable.into()),
             destination_address: at(DATA + 16),
             data_dword_0: u(7),
-            ..MiRsStoreDataImm::new()
         };
         let report = MiReportPerfCount {
             core_mode_enable: u(enable.into()),
