@@ -57,10 +57,11 @@ fn media_spin() {
 #[test]
 fn draws_on_several_threads() {
     type Make = fn() -> Scene;
-    let scenes: [(&str, Make); 3] = [
+    let scenes: [(&str, Make); 4] = [
         ("textured", || scene::textured(256)),
         ("mesh", || scene::mesh([320, 240], 23)),
         ("overdraw", || scene::overdraw(192)),
+        ("discards", || scene::discards(128)),
     ];
     for (name, make) in scenes {
         let run = |threads: usize| {

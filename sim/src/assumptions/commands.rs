@@ -79,4 +79,12 @@ assumptions! {
         reason "The facts have no layout. Linux sends this form to later hardware with the same \
             table entries (i915 gt/intel_ggtt.c, gen8_ggtt_bind_ptes). Earlier manuals had entries \
             of 32 bits, but the table of this generation has no such entries.";
+
+    documentation CORE_0_ADDS_NO_OFFSET;
+        question "What does Core Mode Enable of MI_STORE_DATA_IMM, MI_RS_STORE_DATA_IMM and \
+            MI_REPORT_PERF_COUNT do?";
+        choice "Nothing: the model has one slice (SLICES), which is core 0.";
+        reason "The manuals that are available have the name only. In headers that Intel generated for \
+            its media runtime, the comment on the field of MI_REPORT_PERF_COUNT says that core 0 \
+            adds no offset to the address and core 1 adds the size of the data.";
 }

@@ -4,6 +4,8 @@
 //! * A *value* is a constant that the model reads. Another value makes the model choose otherwise.
 //! * A *documentation* entry has no constant. Its choice is part of the code's structure, and no
 //!   constant could change it. Comments in the code refer to the entry by its name.
+//!
+//! The last area, `faults`, lists everything that the model does not implement.
 
 /// An open question of the manuals and what the model does about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +82,7 @@ macro_rules! assumptions {
 mod blitter;
 mod commands;
 mod eu;
+mod faults;
 mod geometry;
 mod memory;
 mod messages;
@@ -105,7 +108,10 @@ pub use sampler::*;
 pub use surfaces::*;
 pub use threads::*;
 
-/// All assumptions, in the order in which a batch meets the parts of the GPU.
+use faults::FAULTS;
+
+/// All assumptions, in the order in which a batch meets the parts of the GPU; then what the model
+/// does not implement.
 pub const AREAS: &[Area] = &[
     MEMORY,
     COMMANDS,
@@ -119,4 +125,5 @@ pub const AREAS: &[Area] = &[
     GEOMETRY,
     RASTER,
     PIXELS,
+    FAULTS,
 ];

@@ -71,4 +71,26 @@ assumptions! {
         choice "The first one only.";
         reason "Its rectangle has no array index. Drivers clear slice by slice, with buffers that \
             continue after the slice.";
+
+    documentation CLEARS_USE_THE_FIRST_SCISSOR_RECTANGLE;
+        question "Which scissor rectangle does Scissor Rectangle Enable of 3DSTATE_WM_HZ_OP select?";
+        choice "The first one of 3DSTATE_SCISSOR_STATE_POINTERS, without regard to the enable of \
+            3DSTATE_RASTER. The clear writes the common part of both rectangles.";
+        reason "The clear has no viewport index. Without the bit, drivers have to clip the rectangle \
+            in this way (2a p.282), so hardware would do the same. Because of a hardware bug the \
+            bit must not be set (1911422), which the rules of the specification report.";
+
+    documentation LEGACY_CLEARS_USE_THE_DEPTH_OF_EACH_SAMPLE;
+        question "What is the value of a clear by 3DSTATE_WM without a valid value of \
+            3DSTATE_CLEAR_PARAMS?";
+        choice "Each sample gets the depth of the primitive at its position.";
+        reason "2a p.37 names the interpolated depth of an arbitrary pixel of the primitive, which \
+            is the same if the primitive has one depth. Otherwise no source says which pixel.";
+
+    const RENDER_TARGETS_TURN_CLOCKWISE: bool = true;
+        question "In which direction does Render Target And Sample Unorm Rotation 90DEG turn the \
+            picture in memory?";
+        choice "Clockwise; 270DEG turns it counter-clockwise.";
+        reason "2d p.339 gives only the angle. Rotation in planes of Intel's later display engines \
+            is clockwise (i915 skl_universal_plane.c swaps 90 and 270 degrees for this reason).";
 }

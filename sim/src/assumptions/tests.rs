@@ -147,3 +147,120 @@ fn only_code_counts() {
     assert_eq!(["A", "B", "C", "D", "E", "F", "G", "H"].iter().filter(|n| read(n)).count(), 2);
     assert!(read(&"D") && read(&"H"));
 }
+
+/// Where the model refuses what it does not implement: the file, and for each fault in it the name
+/// of its entry in the area `faults`, from the top down.
+const FAULTS: &[(&str, &[&str])] = &[
+    ("blt/packets.rs", &["FIXED_PATTERNS"]),
+    ("cs/atomic.rs", &["OTHER_ATOMICS_ON_16_BYTES"]),
+    ("cs/execute.rs", &["PACKETS_OF_THE_CODECS"]),
+    ("cs/counters.rs", &["COUNTERS_OF_ONE_CONTEXT"]),
+    ("cs/mi.rs", &["CORE_MODE_OF_CONTEXTS"]),
+    ("cs/semaphore.rs", &["THE_SECOND_VIDEO_ENGINE"]),
+    (
+        "eu/decode8.rs",
+        &[
+            "VERY_LONG_KERNELS",
+            "MASKS_OF_SMOV",
+            "MASKS_OF_SMOV",
+            "OTHER_ARCHITECTURE_REGISTERS",
+            "OTHER_ARCHITECTURE_REGISTERS",
+            "OTHER_ARCHITECTURE_REGISTERS",
+            "EXTENDED_ACCUMULATORS",
+            "OTHER_ARCHITECTURE_REGISTERS",
+        ],
+    ),
+    ("eu/run.rs", &["THREADS_THAT_WAIT_FOREVER"]),
+    ("gpu/execlist.rs", &["CONTEXTS_WITH_SHARED_VIRTUAL_MEMORY"]),
+    ("gpu/mmio.rs", &["THE_SECOND_VIDEO_ENGINE"]),
+    ("machine/exec.rs", &["LISTS_THAT_A_BATCH_SUBMITS"]),
+    ("render/hiz.rs", &["DEPTH_CLEARS_WITHOUT_A_VALUE"]),
+    ("render/te.rs", &["SOFTWARE_TESSELLATION"]),
+    ("render/wm.rs", &["TARGETS_WITHOUT_A_PIXEL_SHADER"]),
+    ("unit/dataport/mod.rs", &["DATA_PORT_MESSAGES_WITH_A_NAME_ONLY"]),
+    ("unit/dispatch.rs", &["OTHER_SHARED_FUNCTIONS"]),
+    ("unit/gateway.rs", &["GATEWAY_MESSAGES_WITHOUT_A_PAYLOAD", "THREADS_WITH_THE_SAME_ADDRESS"]),
+    (
+        "unit/render_cache.rs",
+        &[
+            "RENDER_TARGET_READS",
+            "HALF_PRECISION_RENDER_TARGET_WRITES",
+            "STENCIL_IN_RENDER_TARGET_WRITES",
+        ],
+    ),
+    ("unit/resource_streamer/gather.rs", &["CONSTANTS_GATHERED_FROM_IMAGES"]),
+    ("unit/resource_streamer/tables.rs", &["BINDING_TABLES_OF_CORE_1"]),
+    ("unit/sampler/mod.rs", &["MEDIA_MESSAGES_OF_THE_SAMPLER"]),
+];
+
+/// Files with functions that make the fault of a caller, and how often they do so themselves.
+const MAKERS: &[(&str, usize)] =
+    &[("eu/decode8.rs", 2), ("machine/exec.rs", 1), ("machine/fault.rs", 1), ("unit/port.rs", 2)];
+
+/// The number of faults that tokens make: calls of `unimplemented` and `missing`, and values of
+/// `Unimplemented` with a `what` that is set. Skips tests.
+fn faults(tokens: TokenStream) -> usize {
+    let mut count = 0;
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) if is_test_only(&group.stream()) => skip_item(&mut tokens),
+            TokenTree::Group(group) => count += faults(group.stream()),
+            // A definition is not a call.
+            TokenTree::Ident(word) if word == "fn" => _ = tokens.next(),
+            TokenTree::Ident(word) => {
+                let Some(TokenTree::Group(group)) = tokens.peek() else { continue };
+                let called = group.delimiter() == Delimiter::Parenthesis
+                    && (word == "unimplemented" || word == "missing");
+                // `Unimplemented { what: ..` without `..` at its end is a value, not a pattern.
+                let made = group.delimiter() == Delimiter::Brace
+                    && word == "Unimplemented"
+                    && group.stream().to_string().starts_with("what")
+                    && !group.stream().to_string().contains("..");
+                count += usize::from(called || made);
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Calls `each` with the path of each source file below `folder`, relative to `root`, and its text.
+/// Skips tests and assumptions.
+fn sources(root: &Path, folder: &Path, each: &mut dyn FnMut(String, String)) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        if matches!(name, "tests" | "assumptions" | "testing") {
+            continue;
+        }
+        if path.is_dir() {
+            sources(root, &path, each);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let file = path.strip_prefix(root).expect("below the root").display().to_string();
+            each(file, fs::read_to_string(&path).expect("a source file"));
+        }
+    }
+}
+
+/// Each fault for something that the model does not implement has an entry in the area `faults`,
+/// and each entry of the area has a fault.
+#[test]
+fn every_fault_is_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut named = BTreeSet::new();
+    sources(&root, &root, &mut |file, text| {
+        let found = faults(text.parse().unwrap_or_else(|error| panic!("{file}: {error}")));
+        let listed = FAULTS.iter().find(|(name, _)| *name == file).map_or(&[][..], |(_, l)| l);
+        let makers = MAKERS.iter().find(|(name, _)| *name == file).map_or(0, |(_, n)| *n);
+        assert_eq!(
+            found,
+            listed.len() + makers,
+            "{file}: list each fault for a missing thing in the area `faults` and in FAULTS"
+        );
+        named.extend(listed.iter().copied());
+    });
+    let area = AREAS.iter().find(|area| area.name == "faults").expect("the area");
+    let entries: BTreeSet<&str> = area.assumptions.iter().map(|entry| entry.name).collect();
+    assert_eq!(named, entries);
+}

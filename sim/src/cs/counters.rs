@@ -39,15 +39,13 @@ pub fn reset(registers: &mut Registers) {
 
 /// MI_REPORT_PERF_COUNT: writes the report id, the timestamp, the context's number, the clock and
 /// the counters to memory, in the layout that Counter Select of OACONTROL selects. The counters B
-/// and C, and those that [`Counter`] does not have, are 0.
+/// and C, and those that [`Counter`] does not have, are 0. Core Mode Enable changes nothing
+/// (assumptions::CORE_0_ADDS_NO_OFFSET).
 ///
 /// # Errors
-/// [`Fault::Unimplemented`] for Core Mode Enable, and for Specific Context Enable of OACONTROL;
-/// [`Fault::BadPacket`] for a reserved layout; [`Fault::Page`].
+/// [`Fault::Unimplemented`] for Specific Context Enable of OACONTROL; [`Fault::BadPacket`] for a
+/// reserved layout; [`Fault::Page`].
 pub fn report_perf_count(exec: &mut Exec<'_>, packet: &MiReportPerfCount) -> Result<(), Fault> {
-    if packet.core_mode_enable.get() != 0 {
-        return Err(exec.unimplemented("Core Mode Enable", "MI_REPORT_PERF_COUNT"));
-    }
     let control = Oacontrol::unpack_lossy(&[exec.device.read(Oacontrol::OFFSET)]);
     if control.specific_context_enable {
         let what = "counters of one context (Specific Context Enable of OACONTROL)";

@@ -53,11 +53,9 @@ pub fn batch_buffer_start(exec: &mut Exec<'_>, packet: &MiBatchBufferStart) -> R
     })
 }
 
-/// MI_STORE_DATA_IMM: writes consecutive dwords or qwords.
+/// MI_STORE_DATA_IMM: writes consecutive dwords or qwords
+/// (assumptions::CORE_0_ADDS_NO_OFFSET).
 pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiStoreDataImm<'_>) -> Result<(), Fault> {
-    if packet.core_mode_enable {
-        return Err(exec.unimplemented("Core Mode Enable", "MI_STORE_DATA_IMM"));
-    }
     let address = packet.address.va48();
     let data = packet.data_dword;
     if data.is_empty() {

@@ -44,11 +44,8 @@ pub fn context(exec: &mut Exec<'_>, packet: &MiRsContext) -> Result<(), Fault> {
 }
 
 /// MI_RS_STORE_DATA_IMM, the MI_STORE_DATA_IMM of the resource streamer: writes a dword
-/// (gen8_facts 2.1).
+/// (gen8_facts 2.1; assumptions::CORE_0_ADDS_NO_OFFSET).
 pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiRsStoreDataImm) -> Result<(), Fault> {
-    if packet.core_mode_enable.get() != 0 {
-        return Err(exec.unimplemented("Core Mode Enable", "MI_RS_STORE_DATA_IMM"));
-    }
     chip::running(exec)?;
     let (address, value) = (packet.destination_address.va48(), packet.data_dword_0.get() as u32);
     crate::machine::memory::write(exec, false, address, value, "Destination Address")

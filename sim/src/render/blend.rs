@@ -206,6 +206,11 @@ impl Blend {
         }
     }
 
+    /// True if colours are blended.
+    pub fn blends(&self) -> bool {
+        self.equations.is_some()
+    }
+
     /// True if blending uses the destination.
     pub fn reads_destination(&self) -> bool {
         self.equations.is_some_and(|equations| equations.iter().any(Equation::reads_destination))

@@ -1,18 +1,23 @@
-//! Clears and resolves of depth and stencil buffers: 3DSTATE_WM_HZ_OP (2a p.281-286).
+//! Clears and resolves of depth and stencil buffers: 3DSTATE_WM_HZ_OP (2a p.281-286), and
+//! [`Legacy`] ones, which are draws with a bit of 3DSTATE_WM (2a p.274-275).
 //!
 //! The model has no hierarchical depth: both resolves do nothing, and a clear writes the buffers
 //! themselves.
 
-use super::depth::{Plane, depth_plane, stencil_plane};
+use super::depth::{DepthStencilPackets, Plane, Timing, depth_plane, stencil_plane};
+use super::merge::Output;
+use super::state;
 use crate::assumptions::CLEARS_REACH_ONE_SLICE;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::machine::watchdog::PIXEL;
 use crate::mem::{PageFault, Vm};
-use crate::surface::TileMode;
+use crate::surface::{BadSurface, TileMode};
 use genxml::gen8::render3d_depth::{
     ThreeDStateClearParams, ThreeDStateDepthBuffer, ThreeDStateStencilBuffer, ThreeDStateWmHzOp,
 };
+use genxml::gen8::render3d_pixel::ThreeDStateWm;
+use genxml::gen8::render3d_raster::{ScissorRect, ThreeDStateScissorStatePointers};
 
 /// The packets of a clear or resolve.
 #[derive(Clone, Copy, Debug)]
@@ -39,22 +44,89 @@ impl HzPackets<'_> {
     }
 }
 
+/// A clear or resolve that draws make because of a bit of 3DSTATE_WM (2a p.274-275). Their state is
+/// that of Ivy Bridge, as Mesa programmed it (gen6_blorp_emit_depth_stencil_state): the depth test
+/// is off for clears, and never passes for resolves; the stencil test works as in other draws.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Legacy {
+    /// Samples that the primitive covers get the depth; without one, that of the primitive
+    /// (assumptions::LEGACY_CLEARS_USE_THE_DEPTH_OF_EACH_SAMPLE).
+    Clear(Option<f32>),
+    /// A resolve in one of the directions. It does not change the depth buffer.
+    Resolve,
+}
+
+impl Legacy {
+    /// The operation that 3DSTATE_WM asks for. Without a hierarchical depth buffer, resolves have
+    /// no effect: the draw is an ordinary draw (2a p.275).
+    ///
+    /// # Errors
+    /// [`BadSurface`] names a field that asks for a second operation.
+    pub fn of(
+        wm: &ThreeDStateWm,
+        depth: &ThreeDStateDepthBuffer,
+        clear: &ThreeDStateClearParams,
+    ) -> Result<Option<Legacy>, BadSurface> {
+        let bad = |field| {
+            let why = "clear, resolve and hierarchical resolve exclude each other (2a p.275)";
+            Err(BadSurface { field, value: 1, why })
+        };
+        let resolve = wm.legacy_depth_buffer_resolve_enable;
+        let hierarchical = wm.legacy_hierarchical_depth_buffer_resolve_enable;
+        if hierarchical && (resolve || wm.legacy_depth_buffer_clear_enable) {
+            return bad("Legacy Hierarchical Depth Buffer Resolve Enable");
+        }
+        if resolve && wm.legacy_depth_buffer_clear_enable {
+            return bad("Legacy Depth Buffer Resolve Enable");
+        }
+        Ok(if wm.legacy_depth_buffer_clear_enable {
+            Some(Legacy::Clear(clear.depth_clear_value_valid.then_some(clear.depth_clear_value)))
+        } else if (resolve || hierarchical) && depth.hierarchical_depth_buffer_enable {
+            Some(Legacy::Resolve)
+        } else {
+            None
+        })
+    }
+
+    /// Changes the state of a draw for the operation.
+    ///
+    /// # Errors
+    /// [`BadSurface`] names a field with a value that no depth buffer can have.
+    pub fn apply(
+        self,
+        packets: &DepthStencilPackets<'_>,
+        output: &mut Output,
+    ) -> Result<(), BadSurface> {
+        let state = &mut output.depth;
+        state.function = None;
+        state.depth_write = false;
+        if let Legacy::Clear(value) = self {
+            if let Some((plane, format)) = depth_plane(packets.depth, packets.samples)? {
+                (state.depth, state.format) = (Some(plane), format);
+                state.depth_write = packets.depth.depth_write_enable;
+            }
+            // Kills and computed depth must be off (2a p.275): the primitive alone says which
+            // samples are cleared.
+            output.timing = Timing::Early;
+            if value.is_some() {
+                state.ranges.clear();
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Executes 3DSTATE_WM_HZ_OP.
 ///
 /// # Errors
 /// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for a depth clear
-/// without a valid value, and for a clear with a scissor rectangle; page faults of the buffers.
+/// without a valid value; page faults of the buffers and of the scissor rectangle.
 pub fn run(exec: &mut Exec<'_>, packets: &HzPackets<'_>) -> Result<(), Fault> {
     let operation = packets.operation;
     if !operation.depth_buffer_clear_enable && !operation.stencil_buffer_clear_enable {
         return Ok(());
     }
-    if operation.scissor_rectangle_enable {
-        return Err(exec.unimplemented(
-            "a clear of depth or stencil with a scissor rectangle",
-            "2a p.282: must not be set",
-        ));
-    }
+    let scissor = scissor(exec, operation)?;
     let samples = operation.number_of_multisamples;
     let mask = operation.sample_mask.get() as u32;
     if operation.depth_buffer_clear_enable && packets.depth.depth_write_enable {
@@ -66,32 +138,47 @@ pub fn run(exec: &mut Exec<'_>, packets: &HzPackets<'_>) -> Result<(), Fault> {
                 return Err(exec.unimplemented(what, "2a p.37"));
             }
             let element = format.encode(packets.clear.depth_clear_value).to_le_bytes();
-            fill(exec, operation, &plane, mask, &element[..format.bytes()])?;
+            let clear = Clear { operation, scissor: scissor.as_ref(), mask };
+            clear.fill(exec, &plane, &element[..format.bytes()])?;
         }
     }
     if operation.stencil_buffer_clear_enable && packets.depth.stencil_write_enable {
         let plane = stencil_plane(packets.stencil, packets.depth, samples)
             .map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
         if let Some(plane) = plane {
-            fill(exec, operation, &plane, mask, &[operation.stencil_clear_value.get() as u8])?;
+            let clear = Clear { operation, scissor: scissor.as_ref(), mask };
+            clear.fill(exec, &plane, &[operation.stencil_clear_value.get() as u8])?;
         }
     }
     Ok(())
 }
 
-/// Writes an element to all samples of `mask` in the rectangle.
-fn fill(
-    exec: &mut Exec<'_>,
-    operation: &ThreeDStateWmHzOp,
-    plane: &Plane,
+/// The scissor rectangle of a clear, if it has one
+/// (assumptions::CLEARS_USE_THE_FIRST_SCISSOR_RECTANGLE).
+fn scissor(exec: &Exec<'_>, operation: &ThreeDStateWmHzOp) -> Result<Option<ScissorRect>, Fault> {
+    if !operation.scissor_rectangle_enable {
+        return Ok(None);
+    }
+    let pointer: ThreeDStateScissorStatePointers = state::packet(exec);
+    state::dynamic(exec, pointer.scissor_rect_pointer.get()).map(Some)
+}
+
+/// What a clear writes: its rectangle, the scissor rectangle, and a mask of samples.
+struct Clear<'a> {
+    operation: &'a ThreeDStateWmHzOp,
+    scissor: Option<&'a ScissorRect>,
     mask: u32,
-    element: &[u8],
-) -> Result<(), Fault> {
-    let rectangle = Rectangle::of(operation, plane);
-    exec.spend(rectangle.area() * u64::from(plane.surface.layout.samples) * PIXEL)?;
-    match rectangle.fill(&mut exec.vm, plane, mask, element) {
-        Ok(()) => Ok(()),
-        Err(fault) => Err(exec.page(fault, "the buffer that is cleared")),
+}
+
+impl Clear<'_> {
+    /// Writes an element to all samples of the mask in the rectangle.
+    fn fill(&self, exec: &mut Exec<'_>, plane: &Plane, element: &[u8]) -> Result<(), Fault> {
+        let rectangle = Rectangle::of(self.operation, self.scissor, plane);
+        exec.spend(rectangle.area() * u64::from(plane.surface.layout.samples) * PIXEL)?;
+        match rectangle.fill(&mut exec.vm, plane, self.mask, element) {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(exec.page(fault, "the buffer that is cleared")),
+        }
     }
 }
 
@@ -105,8 +192,13 @@ struct Rectangle {
 }
 
 impl Rectangle {
-    fn of(operation: &ThreeDStateWmHzOp, plane: &Plane) -> Rectangle {
-        Rectangle {
+    /// The rectangle of an operation. The bounds of a scissor rectangle are inclusive.
+    fn of(
+        operation: &ThreeDStateWmHzOp,
+        scissor: Option<&ScissorRect>,
+        plane: &Plane,
+    ) -> Rectangle {
+        let mut rectangle = Rectangle {
             columns: [
                 operation.clear_rectangle_x_min.get() as u32,
                 (operation.clear_rectangle_x_max.get() as u32).min(plane.level.width),
@@ -116,7 +208,23 @@ impl Rectangle {
                 (operation.clear_rectangle_y_max.get() as u32).min(plane.level.height),
             ],
             slices: if CLEARS_REACH_ONE_SLICE { 1 } else { plane.slices },
+        };
+        if let Some(scissor) = scissor {
+            let inside = |[first, end]: [u32; 2], least: u64, greatest: u64| {
+                [first.max(least as u32), end.min(greatest as u32 + 1)]
+            };
+            rectangle.columns = inside(
+                rectangle.columns,
+                scissor.scissor_rectangle_x_min.get(),
+                scissor.scissor_rectangle_x_max.get(),
+            );
+            rectangle.rows = inside(
+                rectangle.rows,
+                scissor.scissor_rectangle_y_min.get(),
+                scissor.scissor_rectangle_y_max.get(),
+            );
         }
+        rectangle
     }
 
     /// Number of pixels of a clear, in all slices.

@@ -18,7 +18,8 @@
 //! 5. [`sbe`] sets up the attributes that [`ps`] interpolates;
 //! 6. [`wm`] takes subspans through tests, pixel shader and targets: [`depth`], [`stencil`],
 //!    [`compare`], [`coverage`], [`merge`], [`blend`], [`logic_op`], [`render_target`] with its
-//!    [`elements`] and auxiliary surfaces, [`aux_surface`]; [`hiz`] clears depth buffers.
+//!    [`elements`] and auxiliary surfaces, [`aux_surface`]; [`turn`] is for rotated targets,
+//!    [`yuv_target`] for those of YUV; [`hiz`] clears depth buffers.
 
 pub mod aux_surface;
 pub mod blend;
@@ -52,10 +53,12 @@ pub mod te;
 pub mod thin_line;
 pub mod tiles;
 pub mod topology;
+pub mod turn;
 pub mod vf;
 pub mod vs;
 pub mod vue;
 pub mod wm;
+pub mod yuv_target;
 
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;

@@ -163,7 +163,6 @@ impl PixelShader {
         let constants = ThreeDStatePs::constants(exec);
         let dispatched = Dispatched {
             omask: extra.o_mask_present_to_render_target,
-            per_sample: extra.pixel_shader_is_per_sample,
             depth: extra.pixel_shader_computed_depth_mode != DepthMode::PSCDEPTH_OFF,
             ..Dispatched::default()
         };

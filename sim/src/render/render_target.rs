@@ -3,16 +3,18 @@
 
 use super::aux_surface::{AuxCache, Auxiliary, Mcs, Stored};
 use super::elements::{Elements, MOST_BYTES, Places};
+use super::turn::Turn;
+use super::yuv_target;
 use crate::assumptions::COLOR_DITHER;
 use crate::machine::exec::Exec;
-use crate::machine::fault::{Fault, Refusal};
+use crate::machine::fault::Fault;
 use crate::machine::observation::Counter;
 use crate::mem::{PageFault, Vm};
 use crate::render::blend::{Blend, Colors};
 use crate::surface::format::codec::ALL;
 use crate::surface::format::value::Value;
 use crate::surface::format::{Channel, Class, Encoding, Format, Letter, Numeric, convert};
-use crate::surface::{BadSurface, Codec, Dimension, Level, Surface, SurfaceKind};
+use crate::surface::{BadSurface, Codec, Dimension, Layout, Level, Surface, SurfaceKind};
 use crate::unit::render_cache::{SLOTS, Source};
 use genxml::gen8::render3d_pixel::{BlendState, ColorCalcState, ThreeDStatePs};
 use genxml::gen8::state::{ShaderChannelSelect, SurfaceFormat};
@@ -53,17 +55,6 @@ pub struct Pixels {
     pub slice: u32,
 }
 
-/// Why a surface cannot be a render target.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BadTarget {
-    /// The state of the surface is invalid.
-    #[error(transparent)]
-    Surface(#[from] BadSurface),
-    /// The model cannot render to such a surface.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-}
-
 /// A surface as a render target, with the entry of BLEND_STATE that a message selects.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RenderTarget {
@@ -86,6 +77,7 @@ pub struct RenderTarget {
     /// The size of a step of each channel, for dithering.
     dither: Option<[f32; 4]>,
     packed: Option<Packed>,
+    turn: Option<Turn>,
 }
 
 /// The layout of an element of four normalized bytes.
@@ -163,26 +155,27 @@ impl Packed {
     }
 }
 
-fn wrong(field: &'static str, value: u64, why: &'static str) -> BadTarget {
-    BadTarget::Surface(BadSurface { field, value, why })
+fn wrong(field: &'static str, value: u64, why: &'static str) -> BadSurface {
+    BadSurface { field, value, why }
 }
 
 impl RenderTarget {
     /// Resolves a surface with the entry `index` of a BLEND_STATE.
     ///
     /// # Errors
-    /// [`BadTarget`] for formats and kinds of surfaces that cannot be rendered to.
+    /// [`BadSurface`] for formats and kinds of surfaces that cannot be rendered to.
     pub fn resolve(
         surface: &Surface,
         state: &BlendState,
         index: usize,
         constants: &ColorCalcState,
         purpose: Purpose,
-    ) -> Result<RenderTarget, BadTarget> {
+    ) -> Result<RenderTarget, BadSurface> {
         let lod = surface.mip_count;
         if lod > 14 && surface.kind != SurfaceKind::Null {
             return Err(wrong("MIP Count / LOD", lod.into(), "levels are 0 to 14"));
         }
+        let surface = &array(surface)?;
         let level = surface.layout.level(lod);
         let codec = surface.codec.filter(|_| surface.kind != SurfaceKind::Null);
         let none = const { Format::describe(SurfaceFormat::R8G8B8A8_UNORM.bits()).unwrap() };
@@ -191,12 +184,20 @@ impl RenderTarget {
             check(surface, format)?;
         }
         let blend = Blend::resolve(state, index, constants, format);
+        if matches!(format.class, Class::PackedYuv { .. }) {
+            yuv_target::check(surface, &blend)?;
+        }
+        let turn = if codec.is_some() { Turn::of(surface)? } else { None };
         let swizzle = swizzle(surface);
         let mask = written(format, &blend, swizzle);
         let bytes = surface.element_bytes as usize;
         let partial = mask[..bytes.min(MOST_BYTES)].iter().any(|&bits| bits != 0xff);
         let logic = blend.logic.is_some_and(|operation| operation.reads_destination());
         let auxiliary = if codec.is_some() { Auxiliary::of(surface, &level)? } else { None };
+        if turn.is_some() && auxiliary.is_some() {
+            let why = "no source describes the auxiliary surface of a rotated surface";
+            return Err(wrong("Auxiliary Surface Mode", 1, why));
+        }
         if purpose != Purpose::Draw && auxiliary.is_none() && codec.is_some() {
             return Err(wrong(
                 "Auxiliary Surface Mode",
@@ -224,6 +225,7 @@ impl RenderTarget {
             dither: dither(&blend, format, swizzle),
             packed: Packed::of(surface.format).filter(|_| swizzle.is_none()),
             blend,
+            turn,
         })
     }
 
@@ -377,20 +379,34 @@ impl RenderTarget {
     }
 }
 
-/// Checks that a surface can be a render target: its kind and layout, and that its elements have
+/// A buffer as an image with one row: writes use only the X coordinate, and Y must be 0
+/// (003:4924). Other surfaces stay unchanged.
+fn array(surface: &Surface) -> Result<Surface, BadSurface> {
+    match surface.kind {
+        SurfaceKind::Null | SurfaceKind::Image => Ok(*surface),
+        SurfaceKind::Structured => {
+            Err(wrong("Surface Type", 5, "a structured buffer cannot be a render target"))
+        }
+        // A buffer is an array of single elements (003:3222).
+        SurfaceKind::Buffer if surface.pitch != surface.element_bytes => Err(wrong(
+            "Surface Pitch",
+            surface.pitch.into(),
+            "the structure of a buffer that is a render target is one element",
+        )),
+        SurfaceKind::Buffer => {
+            let layout =
+                Layout { dimension: Dimension::One, width: surface.width, ..Layout::default() };
+            Ok(Surface { kind: SurfaceKind::Image, layout, ..*surface })
+        }
+    }
+}
+
+/// Checks that a surface can be a render target: its layout, and that its elements have
 /// channels and 8, 16, 32, 64 or 128 bits. Other formats are for vertices and the sampler
 /// (gen8_facts 9.2).
-fn check(surface: &Surface, format: &Format) -> Result<(), BadTarget> {
-    if surface.kind != SurfaceKind::Image {
-        return Err(Refusal::missing("buffers as render targets", "003:4920").into());
-    }
-    if matches!(format.class, Class::PackedYuv { .. } | Class::Planar) {
-        return Err(Refusal::missing("YUV render targets", "2d p.36").into());
-    }
-    if surface.turned {
-        return Err(Refusal::missing("render targets that are turned", "2d p.339").into());
-    }
-    let stored = Codec::of(format.code).is_some_and(Codec::has_channels);
+fn check(surface: &Surface, format: &Format) -> Result<(), BadSurface> {
+    let packed_yuv = matches!(format.class, Class::PackedYuv { .. });
+    let stored = packed_yuv || Codec::of(format.code).is_some_and(Codec::has_channels);
     let rendered = |channel: &Channel| match channel.encoding {
         _ if matches!(channel.letter, Letter::P | Letter::E) => false,
         Encoding::Unorm | Encoding::Snorm | Encoding::Uint | Encoding::Sint => true,
@@ -526,7 +542,12 @@ impl Work<'_> {
                 }
             }
         }
-        let places = Places { surface: &target.surface, subspans: self.subspans };
+        if matches!(self.codec.format().class, Class::PackedYuv { .. }) {
+            return self.store_yuv(vm, &samples, color);
+        }
+        let turned = target.turn.map(|turn| turn.subspans(self.subspans));
+        let subspans = turned.as_ref().unwrap_or(self.subspans);
+        let places = Places { surface: &target.surface, subspans };
         let mut elements = [0; SLOTS * MOST_BYTES];
         let mut encoded = false;
         let mut rest = samples.iter().fold(0, |all, &mask| all | mask);
@@ -537,7 +558,13 @@ impl Work<'_> {
             let origin = target.surface.origin(&target.level, self.slice, sample);
             if target.reads {
                 let mut old = [0; SLOTS * MOST_BYTES];
-                places.load(vm, origin, lanes, &mut old)?;
+                match &target.turn {
+                    None => places.load(vm, origin, lanes, &mut old)?,
+                    Some(turn) => {
+                        places.load(vm, origin, turn.lanes(lanes), &mut old)?;
+                        old = turn.to_message(&old, target.surface.element_bytes as usize);
+                    }
+                }
                 self.make(color, second, &old, &mut elements);
                 self.combine(&old, &mut elements);
             } else if !encoded {
@@ -547,9 +574,38 @@ impl Work<'_> {
                 }
             }
             encoded = true;
-            places.store(vm, origin, lanes, &elements)?;
+            match &target.turn {
+                None => places.store(vm, origin, lanes, &elements)?,
+                Some(turn) => {
+                    let bytes = target.surface.element_bytes as usize;
+                    let elements = turn.to_picture(&elements, bytes);
+                    places.store(vm, origin, turn.lanes(lanes), &elements)?;
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Writes pixels of packed YUV, with the channels in the order of the surface state.
+    #[cold]
+    fn store_yuv(
+        &self,
+        vm: &mut Vm<'_>,
+        samples: &[u8; SLOTS],
+        color: &Source,
+    ) -> Result<(), PageFault> {
+        let target = self.target;
+        let order = target.swizzle.unwrap_or([Some(0), Some(1), Some(2), Some(3)]);
+        let mut channels: Source = [[0; SLOTS]; 4];
+        for (lanes, to) in color.iter().zip(order) {
+            if let Some(to) = to {
+                channels[usize::from(to & 3)] = *lanes;
+            }
+        }
+        let origin = target.surface.origin(&target.level, self.slice, 0);
+        let class = self.codec.format().class;
+        let lanes = gather(samples, 0);
+        yuv_target::store(vm, &target.surface, class, origin, self.subspans, lanes, &channels)
     }
 
     /// Makes the elements from the colours and the destination.

@@ -3,11 +3,12 @@
 
 use super::aux_surface::AuxCache;
 use super::depth::{self, DepthStencilPackets, Depths, Timing};
+use super::hiz::Legacy;
 use super::merge::{Output, OutputPackets, Slots};
 use super::primitives::{BinnedPrimitive, Kind, Smooth};
 use super::ps::{MAX_SPANS, PixelShader, PsInput, Span};
 use super::raster_state::RasterState;
-use super::render_target::{BadTarget, Purpose, RenderTarget};
+use super::render_target::{Purpose, RenderTarget};
 use super::state;
 use crate::assumptions::{PIXEL_THREADS_NEED_AN_OUTPUT, PS_INVOCATIONS_OF_A_PIXEL};
 use crate::machine::exec::Exec;
@@ -18,6 +19,7 @@ use crate::machine::watchdog;
 use crate::pixel::coordinates::Rect;
 use crate::pixel::interpolate::{Attribute, Position};
 use crate::pixel::raster;
+use crate::surface::BadSurface;
 use crate::unit::Program;
 use crate::unit::render_cache::Write;
 use genxml::gen8::registers::{PsDepthCount, PsInvocationCount};
@@ -50,6 +52,8 @@ pub struct Windower {
     /// The position in a pixel where depths are evaluated, in 1/16 pixels; none if it is at the
     /// samples of the rasteriser.
     depth_at: Option<[u8; 2]>,
+    /// The depth that replaces that of the primitive: in a clear by 3DSTATE_WM.
+    clear: Option<f32>,
     /// Statistics Enable of 3DSTATE_WM.
     counted: bool,
 }
@@ -94,25 +98,13 @@ impl Windower {
     /// Resolves the state from the packets.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for buffers that cannot be used; [`Fault::Unimplemented`] for clears
-    /// and resolves by 3DSTATE_WM; page faults when state is read.
+    /// [`Fault::BadPacket`] for buffers that cannot be used, and for two operations of 3DSTATE_WM on
+    /// the depth buffer at once; page faults when state is read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         raster: &RasterState,
     ) -> Result<(Windower, PixelPipe), Fault> {
         let wm: ThreeDStateWm = state::packet(exec);
-        for (asked, what) in [
-            (wm.legacy_depth_buffer_clear_enable, "a clear of the depth buffer by 3DSTATE_WM"),
-            (wm.legacy_depth_buffer_resolve_enable, "a resolve of the depth buffer by 3DSTATE_WM"),
-            (
-                wm.legacy_hierarchical_depth_buffer_resolve_enable,
-                "a hierarchical resolve by 3DSTATE_WM",
-            ),
-        ] {
-            if asked {
-                return Err(exec.unimplemented(what, "2a p.271"));
-            }
-        }
         let extra: ThreeDStatePsExtra = state::packet(exec);
         let depth: ThreeDStateDepthBuffer = state::packet(exec);
         let stencil: ThreeDStateStencilBuffer = state::packet(exec);
@@ -148,8 +140,12 @@ impl Windower {
             blend: &blend,
             chroma_key_kills: chroma.chroma_key_kill_enable,
         };
-        let output = Output::resolve(&packets)
-            .map_err(|bad| exec.bad_field(bad.field, bad.value, bad.why))?;
+        let wrong = |bad: BadSurface| exec.bad_field(bad.field, bad.value, bad.why);
+        let mut output = Output::resolve(&packets).map_err(wrong)?;
+        let legacy = Legacy::of(&wm, depth.depth, &state::packet(exec)).map_err(wrong)?;
+        if let Some(legacy) = legacy {
+            legacy.apply(&depth, &mut output).map_err(wrong)?;
+        }
         let shader = if shades { PixelShader::resolve(exec, raster.multisample)? } else { None };
         let windower = Windower {
             output,
@@ -157,6 +153,10 @@ impl Windower {
             constants,
             purpose: Purpose::of(&state::packet(exec)),
             depth_at: raster.forced.then_some(raster.multisample.location.position()),
+            clear: match legacy {
+                Some(Legacy::Clear(value)) => value,
+                _ => None,
+            },
             counted: wm.statistics_enable,
         };
         Ok((windower, PixelPipe::new(shader)))
@@ -174,6 +174,9 @@ impl Windower {
         let mut depths = [[0.0; 8]; 4];
         if self.output.depth.is_idle() {
             return depths;
+        }
+        if let Some(depth) = self.clear {
+            return [[depth; 8]; 4];
         }
         let positions = raster.multisample.samples.positions();
         for (pixel, depths) in depths.iter_mut().enumerate() {
@@ -441,13 +444,9 @@ impl PixelPipe {
         };
         let entry = usize::from(write.entry);
         let target = RenderTarget::resolve(&surface, blend, entry, constants, *purpose);
-        let target = target.map_err(|bad| match bad {
-            BadTarget::Surface(bad) => exec.bad_field(
-                bad.field,
-                bad.value,
-                format!("render target, binding table entry {}: {}", write.binding, bad.why),
-            ),
-            BadTarget::Refused(refusal) => refusal.fault(exec.at),
+        let target = target.map_err(|bad| {
+            let why = format!("render target, binding table entry {}: {}", write.binding, bad.why);
+            exec.bad_field(bad.field, bad.value, why)
         })?;
         self.targets.push(Target {
             binding: write.binding,

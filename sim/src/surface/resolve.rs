@@ -7,8 +7,8 @@ use super::layout::{Dimension, Layout, Level};
 use crate::assumptions::LEVELS_WITHOUT_ALIGNMENT_ALIGN_TO;
 use genxml::gen8::state::{
     RenderSurfaceState, RenderSurfaceStateAuxiliary, RenderSurfaceStateAuxiliarySurfaceMode,
-    RenderSurfaceStateExtent, RenderSurfaceStateView, ShaderChannelSelect, SurfaceFormat,
-    SurfaceType,
+    RenderSurfaceStateExtent, RenderSurfaceStateRenderTargetAndSampleUnormRotation as Rotation,
+    RenderSurfaceStateView, ShaderChannelSelect, SurfaceFormat, SurfaceType,
 };
 use std::fmt;
 
@@ -117,8 +117,9 @@ pub struct Surface {
     /// Number of slices that render targets and typed messages can access (Render Target View
     /// Extent).
     pub view_extent: u32,
-    /// True if render targets are rotated when they are written (Render Target Rotation).
-    pub turned: bool,
+    /// How render targets are rotated when they are written (Render Target And Sample Unorm
+    /// Rotation).
+    pub rotation: Rotation,
     /// Sources of red, green, blue and alpha: a channel of the surface, 0 or 1.
     pub select: [ShaderChannelSelect; 4],
     /// Clear colour: each channel is 0 or 1.
@@ -154,7 +155,7 @@ impl Default for Surface {
             first_slice: 0,
             slices: 1,
             view_extent: 1,
-            turned: false,
+            rotation: Rotation::_0DEG,
             select: [
                 ShaderChannelSelect::RED,
                 ShaderChannelSelect::GREEN,
@@ -220,7 +221,7 @@ impl Surface {
                 & state.vertical_line_stride_offset.get()) as u32,
             first_level: state.surface_min_lod.get() as u32,
             mip_count: state.mip_count_lod.get() as u32,
-            turned: turned(state),
+            rotation: rotation(state),
             select: [
                 state.shader_channel_select_red,
                 state.shader_channel_select_green,
@@ -441,12 +442,13 @@ fn view(state: &RenderSurfaceState) -> Result<(u32, u32, u32, bool), BadSurface>
     ))
 }
 
-fn turned(state: &RenderSurfaceState) -> bool {
-    let RenderSurfaceStateView::Image { render_target_and_sample_unorm_rotation, .. } = state.view
-    else {
-        return false;
-    };
-    render_target_and_sample_unorm_rotation.bits() != 0
+fn rotation(state: &RenderSurfaceState) -> Rotation {
+    match state.view {
+        RenderSurfaceStateView::Image { render_target_and_sample_unorm_rotation, .. } => {
+            render_target_and_sample_unorm_rotation
+        }
+        _ => Rotation::_0DEG,
+    }
 }
 
 /// Decodes Surface Horizontal or Vertical Alignment to a number of elements.

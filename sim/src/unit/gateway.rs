@@ -27,8 +27,8 @@ const MAX_SIZE: u64 = 5;
 /// * [`Fault::IllegalInstruction`] for a barrier that the thread's group does not have, for a
 ///   message without payload, for a response that contradicts AckReq, for GetTimeStamp without
 ///   AckReq, and for data at an unaligned offset.
-/// * [`Fault::Unimplemented`] for messages whose contents no source describes, for bit 16 (Notify)
-///   of a forwarded message, and for a receiver that is ambiguous.
+/// * [`Fault::Unimplemented`] for messages whose contents no source describes, and for a receiver
+///   that is ambiguous.
 pub fn message(
     port: &mut Port<'_, '_>,
     registers: &mut Registers,
@@ -135,17 +135,8 @@ fn forward(
 ) -> Result<Result<(), GatewayError>, Fault> {
     let dwords: [u32; 8] = registers.dwords(message.payload);
     let payload = GatewayForwardPayload::unpack_lossy(&dwords);
-    let notify = match descriptor.notify.get() {
-        0 => None,
-        1 => Some(0),
-        _ => {
-            return Err(port.missing(
-                "bit 16 of a forwarded message (Notify)",
-                message,
-                "G45 vol 4, 7.1.1",
-            ));
-        }
-    };
+    // The high bit of Notify is not part of the descriptor of the gateway (7.1.1).
+    let notify = descriptor.notify.then_some(0);
     let length = match payload.length {
         GatewayLength::_1_BYTE => 1,
         GatewayLength::_1_DWORD => 4,

@@ -31,8 +31,6 @@ pub struct Dispatched {
     pub subspans: [[u32; 2]; 8],
     /// Mask of covered slots.
     pub mask: u32,
-    /// True if the thread runs for one sample of each pixel (3DSTATE_PS_EXTRA).
-    pub per_sample: bool,
     /// True if messages contain a sample mask (3DSTATE_PS_EXTRA).
     pub omask: bool,
     /// True if messages contain depth (3DSTATE_PS_EXTRA).
@@ -135,7 +133,10 @@ impl Reader<'_> {
 
 /// Returns the slots and colours of a message, or refuses a message that does not exist or that the
 /// model does not implement.
-fn supported(descriptor: &MsdRtw, dispatched: &Dispatched) -> Result<Shape, Refusal> {
+///
+/// Bit 13 (Per Sample) has a meaning from Gen9 on only: Gen8 ignores it (2a MSD_RTW_HI8DS). Threads
+/// for whole pixels write single samples by oMask.
+fn supported(descriptor: &MsdRtw) -> Result<Shape, Refusal> {
     match descriptor.message_type {
         MtDpRt::MT_RTW => {}
         MtDpRt::MT_RTR => return Err(Refusal::missing("render target reads", "2d p.352")),
@@ -147,10 +148,6 @@ fn supported(descriptor: &MsdRtw, dispatched: &Dispatched) -> Result<Shape, Refu
     }
     if descriptor.precision == MsdRtwPrecision::HALF {
         return Err(Refusal::missing("half-precision render target writes", "2a p.459"));
-    }
-    if descriptor.per_sample && !dispatched.per_sample {
-        let what = "per-sample render target writes from a thread that runs for whole pixels";
-        return Err(Refusal::missing(what, "gen8_facts 4.3"));
     }
     Shape::of(descriptor.message_subtype).ok_or_else(|| {
         let subtype = descriptor.message_subtype.bits();
@@ -171,7 +168,7 @@ pub fn parse(
     dispatched: &Dispatched,
 ) -> Result<Write, Refusal> {
     let descriptor = MsdRtw::unpack_lossy(&[message.descriptor]);
-    let shape = supported(&descriptor, dispatched)?;
+    let shape = supported(&descriptor)?;
     let upper = descriptor.slot_group_select == MsdRtwSlotGroupSelect::SLOTGRP_HI;
     let mut write = Write {
         binding: descriptor.binding_table_index.get() as u8,

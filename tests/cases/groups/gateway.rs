@@ -46,12 +46,12 @@ fn open_forward_close() {
         (W) send (8|M0)  r64  r11  0x3  0x0210c002             // arrives, with a notification: 0
         (W) wait         n0.0<0;1,0>:ud
         (W) mov (1|M0)   r11.5<1>:ud  0x00230000:ud            // a byte to byte 0x23
-        (W) send (8|M0)  r65  r11  0x3  0x0210c002             // arrives: 0
+        (W) send (8|M0)  r65  r11  0x3  0x0211c002             // the same with Notify = 3: 0
         (W) wait         n0.0<0;1,0>:ud
         (W) mov (1|M0)   r11.5<1>:ud  0x00400200:ud
         (W) send (8|M0)  r66  r11  0x3  0x02104002             // beyond two registers: 4
         (W) mov (1|M0)   r11.5<1>:ud  0x00080500:ud
-        (W) send (8|M0)  r67  r11  0x3  0x02104002             // no such length: 6
+        (W) send (8|M0)  r67  r11  0x3  0x02114002             // no such length, Notify = 2: 6
         (W) mov (1|M0)   r11.5<1>:ud  0x00300300:ud            // two dwords to byte 0x30
         (W) send (8|M0)  null  r11  0x3  0x02008002
         (W) wait         n0.0<0;1,0>:ud

@@ -3,6 +3,7 @@
 
 use crate::mi::*;
 use genxml::core::Instruction;
+use genxml::gen8::mi::MiRsControlResourceStreamerControl as Control;
 use genxml_cases::packets;
 use genxml_sim::machine::device::Interrupt;
 use genxml_sim::{Event, Now};
@@ -98,6 +99,38 @@ fn display_flip() {
         model.gpu.submit_observed(context, engine, address, 0, &mut observer).unwrap();
         assert_eq!(told, [(MiDisplayFlipDisplayPlaneSelect::PIPE_B_PRIMARY, 0x12_3000, 6400)]);
     }
+}
+
+/// Core Mode Enable offsets addresses by the number of the core, which is 0 with one slice: the
+/// same memory with and without the bit.
+#[test]
+fn core_mode() {
+    let data = [u(0x1234)];
+    let run = |enable: bool| {
+        let mut model = model();
+        let store = MiStoreDataImm {
+            core_mode_enable: enable,
+            data_dword: data[..].into(),
+            ..MiStoreDataImm::new(at(DATA + 8))
+        };
+        let streamer = MiRsStoreDataImm {
+            core_mode_enable: u(enable.into()),
+            destination_address: at(DATA + 16),
+            data_dword_0: u(7),
+        };
+        let report = MiReportPerfCount {
+            core_mode_enable: u(enable.into()),
+            memory_address: at(DATA + 64),
+            report_id: u(0xdead_beef),
+            ..MiReportPerfCount::new()
+        };
+        let start = MiRsControl { resource_streamer_control: Control::START };
+        model.render(&packets![start, store, streamer, report]).unwrap();
+        model.get(DATA, 128)
+    };
+    let memory = run(true);
+    assert_eq!((memory[2], memory[4], memory[16]), (0x1234, 7, 0xdead_beef));
+    assert_eq!(memory, run(false));
 }
 
 /// Commands that the model does not implement cause a fault with their name.

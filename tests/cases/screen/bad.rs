@@ -106,11 +106,13 @@ fn null_surfaces() {
     scene.tests.depth_buffer_write_enable = true;
     scene.tests.stencil_test_enable = true;
     assert_eq!(scene.run().unwrap().dwords(0, 0, 0)[0], 1);
-    // A buffer cannot be a render target.
-    assert_eq!(
-        with_surface(|s| s.surface_type = SurfaceType::SURFTYPE_BUFFER),
-        "Unimplemented: buffers as render targets"
-    );
+    // The structures of a buffer that is a render target are single elements. The pitch is larger.
+    for (kind, field) in [
+        (SurfaceType::SURFTYPE_BUFFER, "Surface Pitch"),
+        (SurfaceType::SURFTYPE_STRBUF, "Surface Type"),
+    ] {
+        assert_eq!(with_surface(|s| s.surface_type = kind), format!("BadPacket: {field}"));
+    }
 }
 
 /// Nothing is drawn without vertices, without instances, from an empty or a null vertex buffer, or

@@ -2,17 +2,23 @@
 //! words of the auxiliary surfaces); the clear colour red; exact coverage for the triangles.
 
 use crate::screen::exact::{STANDARD, expected, pattern, random_triangles};
-use crate::screen::scene::{AUXILIARY, DWORDS, Scene, TARGETS, Target, on_screen};
-use genxml::gen8::enums::{ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code};
+use crate::screen::scene::{AUXILIARY, DEPTH, DWORDS, STENCIL, Scene, TARGETS, Target, on_screen};
+use genxml::gen8::enums::{
+    ThreeDCompareFunction as Compare, ThreeDPrimTopoType as Code,
+    ThreeDStencilOperation as StencilOp,
+};
 use genxml::gen8::mi::{PipeControl, PipeControlPostSyncOperation as PostSync};
 use genxml::gen8::render3d_depth::{
-    ThreeDStateClearParams, ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateWmHzOp,
+    ThreeDStateClearParams, ThreeDStateDepthBuffer,
+    ThreeDStateDepthBufferSurfaceFormat as DepthFormat, ThreeDStateWmDepthStencil,
+    ThreeDStateWmHzOp,
 };
 use genxml::gen8::render3d_pixel::ThreeDStatePs;
+use genxml::gen8::render3d_raster::ScissorRect;
 use genxml::gen8::state::{
     NumberOfMultisamples, RenderSurfaceStateAuxiliarySurfaceMode as Auxiliary, SurfaceFormat,
 };
-use genxml_cases::{at, packets, push, u};
+use genxml_cases::{Model, at, packets, push, u};
 
 const RED: u32 = 0xff00_00ff;
 
@@ -186,5 +192,166 @@ fn depth_and_stencil() {
         }
         assert_eq!(drawn.stencils(), [0x42; 256]);
         assert_eq!(scene.targets[0].bytes, DWORDS.bytes);
+    }
+}
+
+/// A rectangle from (3, 5) to (11, 13) with depth 0.25 and without a pixel shader. Its stencil test
+/// always passes and stores 0x42.
+fn part(format: DepthFormat, samples: NumberOfMultisamples) -> Scene {
+    let corners = [(11.0, 13.0), (3.0, 13.0), (3.0, 5.0)];
+    let mut scene = Scene::new(
+        [16, 16],
+        Code::_3DPRIM_RECTLIST,
+        corners.map(|(x, y)| on_screen(x, y, 1)).to_vec(),
+    );
+    scene.vertices.iter_mut().for_each(|vertex| vertex.position[2] = 0.25);
+    scene.samples = samples;
+    scene.targets[0].samples = 1 << samples.bits();
+    scene.sample_mask = 0b1101;
+    scene.depth = Some((format, 0x1234));
+    scene.stencil = Some(0x77);
+    scene.extra.pixel_shader_valid = false;
+    scene.tests = ThreeDStateWmDepthStencil {
+        stencil_test_enable: true,
+        stencil_buffer_write_enable: true,
+        stencil_pass_depth_pass_op: StencilOp::STENCILOP_REPLACE,
+        stencil_test_mask: u(0xff),
+        stencil_write_mask: u(0xff),
+        ..ThreeDStateWmDepthStencil::new()
+    };
+    scene.color.stencil_reference_value = u(0x42);
+    scene
+}
+
+/// The two buffers in memory.
+fn buffers(model: &mut Model) -> [Vec<u8>; 2] {
+    [DEPTH, STENCIL].map(|address| model.read(address, 32 << 10))
+}
+
+/// A clear of the same rectangle and samples as [`part`] by 3DSTATE_WM_HZ_OP.
+fn operation(samples: NumberOfMultisamples) -> ThreeDStateWmHzOp {
+    ThreeDStateWmHzOp {
+        depth_buffer_clear_enable: true,
+        stencil_buffer_clear_enable: true,
+        stencil_clear_value: u(0x42),
+        number_of_multisamples: samples,
+        clear_rectangle_x_min: u(3),
+        clear_rectangle_y_min: u(5),
+        clear_rectangle_x_max: u(11),
+        clear_rectangle_y_max: u(13),
+        sample_mask: u(0b1101),
+        ..ThreeDStateWmHzOp::new()
+    }
+}
+
+/// The buffers of `scene` after its state and an operation, without its draw.
+fn operated(scene: &Scene, value: f32, operation: ThreeDStateWmHzOp) -> [Vec<u8>; 2] {
+    let mut model = scene.model();
+    let draw = scene.batch(&mut model);
+    let mut batch = draw[..draw.len() - 7].to_vec();
+    batch.extend(packets![
+        ThreeDStateClearParams { depth_clear_value: value, depth_clear_value_valid: true },
+        operation,
+        PipeControl {
+            post_sync_operation: PostSync::WRITE_IMMEDIATE_DATA,
+            address: at(TARGETS + 0x2_0000),
+            ..PipeControl::new()
+        },
+    ]);
+    model.render(&batch).unwrap();
+    buffers(&mut model)
+}
+
+/// A clear by 3DSTATE_WM is a draw. Oracle: the same clear by 3DSTATE_WM_HZ_OP; the formats of the
+/// depth buffer. Depth test and Depth Buffer Write Enable are off (2a p.275).
+#[test]
+fn clears_by_the_windower() {
+    for format in [DepthFormat::D32_FLOAT, DepthFormat::D24_UNORM_X8_UINT, DepthFormat::D16_UNORM] {
+        for samples in [NumberOfMultisamples::_1, NumberOfMultisamples::_4] {
+            // Without a valid value, the clear uses the depth of the primitive, 0.25 (2a p.37).
+            for (value, valid) in [(0.75, true), (0.75, false)] {
+                let mut scene = part(format, samples);
+                scene.wm.legacy_depth_buffer_clear_enable = true;
+                let parameters = ThreeDStateClearParams {
+                    depth_clear_value: value,
+                    depth_clear_value_valid: valid,
+                };
+                push(&mut scene.more, &parameters);
+                let mut model = scene.model();
+                let batch = scene.batch(&mut model);
+                let stats = model.render(&batch).unwrap();
+                let value = if valid { value } else { 0.25 };
+                let twin = operated(&part(format, samples), value, operation(samples));
+                assert!(buffers(&mut model) == twin, "{format:?} {samples:?} {value}");
+                if samples == NumberOfMultisamples::_1 {
+                    let stored = match format {
+                        DepthFormat::D32_FLOAT => value.to_bits(),
+                        DepthFormat::D16_UNORM => (value * 65535.0).round_ties_even() as u32,
+                        _ => (f64::from(value) * 16_777_215.0).round_ties_even() as u32,
+                    };
+                    for (n, depth) in scene.drawn(&mut model, stats).depths().iter().enumerate() {
+                        let inside = (3..11).contains(&(n % 16)) && (5..13).contains(&(n / 16));
+                        assert_eq!(*depth, if inside { stored } else { 0x1234 }, "pixel {n}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Resolves by 3DSTATE_WM do not write the depth of their primitive. Without a hierarchical depth
+/// buffer they are ordinary draws, which do (2a p.275).
+#[test]
+fn resolves_by_the_windower() {
+    let format = DepthFormat::D32_FLOAT;
+    for (resolve, hierarchical) in [(true, false), (false, true)] {
+        for present in [true, false] {
+            let mut scene = part(format, NumberOfMultisamples::_1);
+            scene.wm.legacy_depth_buffer_resolve_enable = resolve;
+            scene.wm.legacy_hierarchical_depth_buffer_resolve_enable = hierarchical;
+            scene.tests.depth_buffer_write_enable = true;
+            let depth = ThreeDStateDepthBuffer {
+                hierarchical_depth_buffer_enable: present,
+                ..scene.depth_buffer()
+            };
+            push(&mut scene.more, &depth);
+            let drawn = scene.run().unwrap();
+            let changed = drawn.depths().iter().filter(|&&depth| depth != 0x1234).count();
+            assert_eq!(changed, if present { 0 } else { 64 });
+        }
+    }
+    let mut scene = part(format, NumberOfMultisamples::_1);
+    scene.wm.legacy_depth_buffer_clear_enable = true;
+    scene.wm.legacy_depth_buffer_resolve_enable = true;
+    let fault = scene.run().err().expect("two operations").to_string();
+    assert!(fault.contains("Legacy Depth Buffer Resolve Enable"), "{fault}");
+}
+
+/// With a scissor rectangle, a clear is that of the common rectangle.
+#[test]
+fn clears_with_a_scissor_rectangle() {
+    let samples = NumberOfMultisamples::_4;
+    for (scissor, rectangle) in [
+        ([5, 2, 8, 9], [5, 5, 9, 10]),
+        ([0, 6, 15, 15], [3, 6, 11, 13]),
+        ([12, 0, 15, 15], [0, 0, 0, 0]),
+    ] {
+        let mut scene = part(DepthFormat::D32_FLOAT, samples);
+        let plain = scene.clone();
+        scene.scissors = vec![ScissorRect {
+            scissor_rectangle_x_min: u(scissor[0]),
+            scissor_rectangle_y_min: u(scissor[1]),
+            scissor_rectangle_x_max: u(scissor[2]),
+            scissor_rectangle_y_max: u(scissor[3]),
+        }];
+        let cut = ThreeDStateWmHzOp { scissor_rectangle_enable: true, ..operation(samples) };
+        let twin = ThreeDStateWmHzOp {
+            clear_rectangle_x_min: u(rectangle[0]),
+            clear_rectangle_y_min: u(rectangle[1]),
+            clear_rectangle_x_max: u(rectangle[2]),
+            clear_rectangle_y_max: u(rectangle[3]),
+            ..operation(samples)
+        };
+        assert!(operated(&scene, 0.5, cut) == operated(&plain, 0.5, twin), "{scissor:?}");
     }
 }

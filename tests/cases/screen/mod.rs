@@ -18,4 +18,5 @@ mod observed;
 mod samples;
 mod scene;
 mod surfaces;
+mod targets;
 mod views;

@@ -4,10 +4,11 @@
 
 use crate::screen::exact::{STANDARD, covers, pattern};
 use crate::screen::kernels;
-use crate::screen::scene::{FLOATS, Scene, Vertex, on_screen};
+use crate::screen::scene::{DWORDS, FLOATS, Scene, Target, Vertex, on_screen};
+use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
-use genxml::gen8::state::NumberOfMultisamples;
-use genxml_cases::{push, u};
+use genxml::gen8::state::{NumberOfMultisamples, RenderSurfaceState, SurfaceType};
+use genxml_cases::{SURFACE_STATE, push, u};
 
 const CORNERS: [[i64; 2]; 3] = [[300, 200], [3900, 900], [700, 3700]];
 
@@ -130,7 +131,7 @@ fn alpha_to_coverage() {
         let samples = 1_u32 << log;
         for count in 0..=samples {
             let mut scene = placed(log, [5.0, count as f32 / samples as f32]);
-            scene.targets = vec![crate::screen::scene::Target { samples, ..FLOATS }];
+            scene.targets = vec![Target { samples, ..FLOATS }];
             scene.blend.alpha_to_coverage_enable = true;
             scene.blend.alpha_to_one_enable = count % 2 == 1;
             let drawn = scene.run().unwrap();
@@ -148,6 +149,67 @@ fn alpha_to_coverage() {
                         .iter()
                         .all(|layer| layer[n][2] == 0.0 || (layer[n][3] - alpha).abs() < 1e-6)
                 );
+            }
+        }
+    }
+}
+
+/// Writes the attribute like [`kernels::FLAT`], with bit 13 of the descriptor set.
+const BIT_13: &[u32] = &eu! {
+    mov (8|M0)       r112.0<1>:ud  r4.3<0;1,0>:ud
+    mov (8|M0)       r113.0<1>:ud  r4.7<0;1,0>:ud
+    mov (8|M0)       r114.0<1>:ud  r5.3<0;1,0>:ud
+    mov (8|M0)       r115.0<1>:ud  r5.7<0;1,0>:ud
+    sendc (8|M0)     null  r112  0x25  0x08033400  {EOT}
+};
+
+/// Writes the attribute to sample 0, and one more for each following sample of four. Ends with a
+/// write of all samples to the second surface.
+const EACH_SAMPLE: &[u32] = &eu! {
+    mov (8|M0)       r112.0<1>:uw  1:uw
+    mov (8|M0)       r113.0<1>:ud  r4.3<0;1,0>:ud
+    mov (8|M0)       r114.0<1>:ud  r4.7<0;1,0>:ud
+    mov (8|M0)       r115.0<1>:ud  r5.3<0;1,0>:ud
+    mov (8|M0)       r116.0<1>:ud  r5.7<0;1,0>:ud
+    sendc (8|M0)     null  r112  0x5  0x0A030400
+    mov (8|M0)       r112.0<1>:uw  2:uw
+    add (8|M0)       r113.0<1>:ud  r113.0<8;8,1>:ud  1:ud
+    send (8|M0)      null  r112  0x5  0x0A030400
+    mov (8|M0)       r112.0<1>:uw  4:uw
+    add (8|M0)       r113.0<1>:ud  r113.0<8;8,1>:ud  1:ud
+    send (8|M0)      null  r112  0x5  0x0A030400
+    mov (8|M0)       r112.0<1>:uw  8:uw
+    add (8|M0)       r113.0<1>:ud  r113.0<8;8,1>:ud  1:ud
+    send (8|M0)      null  r112  0x5  0x0A030400
+    mov (8|M0)       r112.0<1>:uw  15:uw
+    send (8|M0)      null  r112  0x25  0x0A031401  {EOT}
+};
+
+/// Gen8 ignores bit 13 of the descriptor of a render target write (2a MSD_RTW_HI8DS). A thread for
+/// whole pixels can write each sample by its own message with a sample mask; its last write is to a
+/// null surface.
+#[test]
+fn writes_of_threads_for_whole_pixels() {
+    let vertices = CORNERS.map(|[x, y]| on_screen(x as f32 / 256.0, y as f32 / 256.0, 5));
+    let mut scene = Scene::new([16, 16], Code::_3DPRIM_TRILIST, vertices.to_vec());
+    scene.samples = NumberOfMultisamples::_4;
+    scene.targets = vec![Target { samples: 4, ..DWORDS }; 2];
+    push(&mut scene.more, &pattern());
+    for each in [false, true] {
+        scene.kernel = if each { EACH_SAMPLE } else { BIT_13 };
+        scene.extra.o_mask_present_to_render_target = each;
+        let mut model = scene.model();
+        let batch = scene.batch(&mut model);
+        let mut null = RenderSurfaceState::new();
+        null.surface_type = SurfaceType::SURFTYPE_NULL;
+        model.put(SURFACE_STATE + 64, &null.pack());
+        let stats = model.render(&batch).unwrap();
+        let drawn = scene.drawn(&mut model, stats);
+        for sample in 0..4 {
+            for (n, found) in drawn.dwords(0, 0, sample).into_iter().enumerate() {
+                let covered = coverage(2, n) >> sample & 1 == 1;
+                let value = if each { 5 + sample } else { 5 };
+                assert_eq!(found, if covered { value } else { 0 }, "pixel {n} sample {sample}");
             }
         }
     }

@@ -471,7 +471,8 @@ impl Scene {
         batch
     }
 
-    fn depth_buffer(&self) -> ThreeDStateDepthBuffer {
+    /// 3DSTATE_DEPTH_BUFFER.
+    pub fn depth_buffer(&self) -> ThreeDStateDepthBuffer {
         // A stencil buffer alone takes its extent from a depth buffer at address 0, as drivers set
         // it.
         let (surface_type, format, address) = match (self.depth, self.stencil) {

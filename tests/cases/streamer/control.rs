@@ -69,9 +69,6 @@ fn store_data() {
     let mut model = model();
     run(&mut model, &packets![store()]).unwrap();
     assert_eq!(model.get(BUFFERS, 3), [0, 7, 0]);
-    let both = MiRsStoreDataImm { core_mode_enable: u(1), ..store() };
-    let text = refused(&mut model, &packets![both]);
-    assert!(text.contains("does not implement Core Mode Enable"), "{text}");
 }
 
 /// MI_BATCH_BUFFER_START sets the state of the batch that it starts. The end of a second-level

@@ -47,7 +47,7 @@ fn rectangles() {
             let (depth_plane, _) = depth_plane(&depth, samples).unwrap().unwrap();
             let stencil_plane = stencil_plane(&stencil, &depth, samples).unwrap().unwrap();
             for (plane, element) in [(&depth_plane, element), (&stencil_plane, &[0x77])] {
-                let rectangle = Rectangle::of(&operation, plane);
+                let rectangle = Rectangle::of(&operation, None, plane);
                 assert_eq!(rectangle.area(), 47 * 26);
                 rectangle.fill(&mut gpu.vm(context), plane, mask, element).unwrap();
                 let mut changed = 0;

@@ -6,6 +6,7 @@ use crate::gpu::{ContextId, Gpu};
 use crate::surface::{Layout, TileMode};
 use genxml::core::U;
 use genxml::gen8::enums::{ThreeDColorBufferBlendFactor as Factor, ThreeDLogicOpFunction};
+use genxml::gen8::state::RenderSurfaceStateRenderTargetAndSampleUnormRotation as Rotation;
 
 const BASE: u64 = 0x100_0000;
 /// Bytes of three slices with one sample.
@@ -460,21 +461,64 @@ fn what_cannot_be_rendered_to() {
         SurfaceFormat::P8A8_UNORM_PALETTE0,
     ] {
         let error = resolve(&surface(format, TileMode::Linear)).unwrap_err();
-        assert!(
-            matches!(error, BadTarget::Surface(BadSurface { field: "Surface Format", .. })),
-            "{format:?}"
-        );
+        assert!(matches!(error, BadSurface { field: "Surface Format", .. }), "{format:?}");
     }
-    let yuv = resolve(&surface(SurfaceFormat::YCRCB_NORMAL, TileMode::Linear));
-    assert!(matches!(yuv, Err(BadTarget::Refused(Refusal::Missing { .. }))));
-    let buffer =
-        Surface { kind: SurfaceKind::Buffer, ..surface(SurfaceFormat::R32_UINT, TileMode::Linear) };
-    assert!(matches!(resolve(&buffer), Err(BadTarget::Refused(Refusal::Missing { .. }))));
-    let lod = Surface { mip_count: 15, ..surface(SurfaceFormat::R32_UINT, TileMode::Linear) };
-    assert!(matches!(
-        resolve(&lod),
-        Err(BadTarget::Surface(BadSurface { field: "MIP Count / LOD", .. }))
-    ));
+    let dwords = surface(SurfaceFormat::R32_UINT, TileMode::Linear);
+    let field = |surface: Surface| resolve(&surface).unwrap_err().field;
+    assert_eq!(field(surface(SurfaceFormat::PLANAR_420_8, TileMode::Linear)), "Surface Format");
+    assert_eq!(field(Surface { kind: SurfaceKind::Structured, ..dwords }), "Surface Type");
+    // The structure of a buffer is one element.
+    assert_eq!(field(Surface { kind: SurfaceKind::Buffer, ..dwords }), "Surface Pitch");
+    assert_eq!(field(Surface { mip_count: 15, ..dwords }), "MIP Count / LOD");
+}
+
+/// Only some surfaces can be rotated (2d p.339).
+#[test]
+fn what_cannot_be_rotated() {
+    let plain = Surface {
+        rotation: Rotation::_90DEG,
+        array: false,
+        slices: 1,
+        view_extent: 1,
+        width: 36,
+        height: 20,
+        layout: Layout { width: 36, height: 20, ..Layout::default() },
+        ..surface(SurfaceFormat::R8G8B8A8_UNORM, TileMode::X)
+    };
+    let resolve = |surface: Surface| {
+        let state = BlendState::new();
+        RenderTarget::resolve(&surface, &state, 0, &ColorCalcState::new(), Purpose::Draw)
+            .map(|target| target.turn.is_some())
+            .map_err(|bad| bad.field)
+    };
+    assert_eq!(resolve(plain), Ok(true));
+    assert_eq!(resolve(Surface { rotation: Rotation::_0DEG, ..plain }), Ok(false));
+    let auxiliary = crate::surface::Auxiliary {
+        kind: crate::surface::AuxiliaryKind::Mcs,
+        base: 0x10_0000,
+        pitch: 128,
+        qpitch: 0,
+    };
+    assert_eq!(resolve(Surface { auxiliary, ..plain }), Err("Auxiliary Surface Mode"));
+    for bad in [
+        Surface { rotation: Rotation::from_bits(2), ..plain },
+        Surface { array: true, ..plain },
+        Surface { mip_count: 1, ..plain },
+        Surface { left: 16, ..plain },
+        Surface { top: 4, ..plain },
+        Surface { tile_mode: TileMode::Y, ..plain },
+        Surface { width: 35, ..plain },
+        Surface { height: 21, ..plain },
+        Surface { height: 258, ..plain },
+        with_samples(plain, 2),
+        Surface {
+            format: SurfaceFormat::R32_FLOAT,
+            codec: Codec::of(SurfaceFormat::R32_FLOAT),
+            ..plain
+        },
+    ] {
+        assert_eq!(resolve(bad), Err("Render Target And Sample Unorm Rotation"), "{bad:?}");
+    }
 }
 
 /// `gather` takes one bit of each byte. Random bytes, all bits.

@@ -174,7 +174,6 @@ fn headers_and_dispatch() {
         back: true,
         subspans: std::array::from_fn(|n| [2 * n as u32, 100 + n as u32]),
         mask: 0x1234_5678,
-        per_sample: false,
         omask: false,
         depth: false,
     };
@@ -254,7 +253,7 @@ fn invalid_messages_are_refused() {
 #[test]
 fn all_descriptors() {
     let registers = Registers::default();
-    let dispatched = Dispatched { per_sample: true, ..Dispatched::default() };
+    let dispatched = Dispatched::default();
     // The payloads without optional parts: the other tables have parts that the header announces.
     let plain: [(&Container, &[Subtype]); 4] =
         [PAYLOADS[0], PAYLOADS[2], PAYLOADS[10], PAYLOADS[17]];

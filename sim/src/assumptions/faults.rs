@@ -1,0 +1,157 @@
+//! What the model does not implement: it stops with a fault that names it.
+//!
+//! Each entry has the places in the code where its fault comes from in the test
+//! `every_fault_is_listed`.
+
+assumptions! {
+    area FAULTS = "faults";
+
+    documentation PACKETS_OF_THE_CODECS;
+        question "What do packets do that the specification has and that no function executes, such \
+            as those of the video codecs?";
+        choice "Fault.";
+        reason "Sources describe the fields of these packets, but not the algorithms of the codecs \
+            and of video enhancement to the bit.";
+
+    documentation THE_SECOND_VIDEO_ENGINE;
+        question "What does a list, a ring or a semaphore signal for the second video engine (VCS2) \
+            or for an unknown engine do?";
+        choice "Fault.";
+        reason "The model is a GPU with one video engine.";
+
+    documentation LISTS_THAT_A_BATCH_SUBMITS;
+        question "What does a command do that writes the port for execution lists?";
+        choice "Fault.";
+        reason "2d p.107-111 describe submission by the host only.";
+
+    documentation CONTEXTS_WITH_SHARED_VIRTUAL_MEMORY;
+        question "What does a context descriptor with an advanced addressing mode do?";
+        choice "Fault.";
+        reason "Its page tables are those of the CPU, and page requests go to an IOMMU. No source \
+            describes them.";
+
+    documentation CORE_MODE_OF_CONTEXTS;
+        question "What does Core Mode Enable of MI_SET_CONTEXT do?";
+        choice "Fault.";
+        reason "No volume that is available has more than the name of the bit. The description of \
+            CORE_0_ADDS_NO_OFFSET does not fit a context.";
+
+    documentation OTHER_ATOMICS_ON_16_BYTES;
+        question "What do opcodes of MI_ATOMIC on 16 bytes other than Compare and Write do?";
+        choice "Fault. Data port messages on 16 bytes are illegal: 2a p.338 and p.350 do not \
+            support AOP_CMPWR_2W on qwords.";
+        reason "Sources name only Compare and Write.";
+
+    documentation BINDING_TABLES_OF_CORE_1;
+        question "What does 3DSTATE_BINDING_TABLE_EDIT with the target Core 1 alone do?";
+        choice "Fault.";
+        reason "The model is a GPU with one slice, whose core has the number 0 (2a p.17).";
+
+    documentation CONSTANTS_GATHERED_FROM_IMAGES;
+        question "Which dwords of an image does 3DSTATE_GATHER_CONSTANT gather?";
+        choice "Fault.";
+        reason "2a p.108 describes constant buffers. No source describes an image here.";
+
+    documentation COUNTERS_OF_ONE_CONTEXT;
+        question "Which counters does OACONTROL with Specific Context Enable report?";
+        choice "Fault.";
+        reason "The model counts for the whole GPU. No source says how the counters of a context \
+            start and stop.";
+
+    documentation FIXED_PATTERNS;
+        question "What are the patterns of XY_MONO_PAT_FIXED_BLT?";
+        choice "Fault.";
+        reason "No volume that is available has the patterns or the field that selects one.";
+
+    documentation SOFTWARE_TESSELLATION;
+        question "Where are the domain points of TE Mode SW_TESS?";
+        choice "Fault.";
+        reason "2a p.233 names Domain Point Count and the address of the buffer in the patch header, \
+            and the structure DOMAIN_POINT. No source has their layout.";
+
+    documentation DEPTH_CLEARS_WITHOUT_A_VALUE;
+        question "What does a depth clear by 3DSTATE_WM_HZ_OP store without a valid value in \
+            3DSTATE_CLEAR_PARAMS?";
+        choice "Fault.";
+        reason "2a p.37 takes the depth of the primitive then. This operation has no primitive.";
+
+    documentation TARGETS_WITHOUT_A_PIXEL_SHADER;
+        question "What is written to a render target without a pixel shader?";
+        choice "Fault. It cannot occur: all writes are messages of pixel shaders.";
+        reason "The check keeps an error in the model from being silent.";
+
+    documentation RENDER_TARGET_READS;
+        question "What does message type MT_RTR of the render cache return?";
+        choice "Fault.";
+        reason "2d p.352 lists the type and p.356 the header. No source has the descriptor and the \
+            response; drivers use the message from Gen9 on.";
+
+    documentation HALF_PRECISION_RENDER_TARGET_WRITES;
+        question "How are colours of half precision stored in a render target write?";
+        choice "Fault.";
+        reason "2a MSD_RTW_HI8DS and MSD_RTW_LO8DS have full precision only. No table of payloads \
+            has half floats.";
+
+    documentation STENCIL_IN_RENDER_TARGET_WRITES;
+        question "Where does a render target write have the stencil value that bit 14 of its header \
+            announces?";
+        choice "Fault.";
+        reason "No table of payloads has stencil values (2d p.268-492). Drivers use them from Gen9 \
+            on.";
+
+    documentation MEDIA_MESSAGES_OF_THE_SAMPLER;
+        question "What do messages of the sampler with SIMD mode SIMD32 or SIMD64 return?";
+        choice "Fault.";
+        reason "No source has the layouts of their responses (gen8_facts 4.2 and 12.4).";
+
+    documentation DATA_PORT_MESSAGES_WITH_A_NAME_ONLY;
+        question "What do data port messages do that have a name but no page?";
+        choice "Fault.";
+        reason "2d p.114-116 and p.319 list the types only.";
+
+    documentation OTHER_SHARED_FUNCTIONS;
+        question "What do messages to shared functions such as video motion estimation do?";
+        choice "Fault.";
+        reason "2b p.28 has the numbers of the functions. No source describes their messages.";
+
+    documentation GATEWAY_MESSAGES_WITHOUT_A_PAYLOAD;
+        question "What is the payload of UpdateGatewayState and of MMIO reads and writes?";
+        choice "Fault.";
+        reason "G45 vol 4, chapter 7, has other messages only.";
+
+    documentation THREADS_WITH_THE_SAME_ADDRESS;
+        question "Which thread gets a message to an address that two threads have?";
+        choice "Fault.";
+        reason "The model runs more threads of a group at once than sr0 has positions. On hardware, \
+            addresses are unique.";
+
+    documentation THREADS_THAT_WAIT_FOREVER;
+        question "What happens to a thread that waits for something that cannot come, or that runs \
+            where its kernel has no instruction?";
+        choice "Fault.";
+        reason "Hardware hangs.";
+
+    documentation VERY_LONG_KERNELS;
+        question "What is the greatest length of a kernel?";
+        choice "131,072 instructions, then a fault.";
+        reason "Hardware has no limit. The limit keeps bad input from filling memory.";
+
+    documentation MASKS_OF_SMOV;
+        question "What does smov do with a mask that is not an immediate?";
+        choice "Fault.";
+        reason "No source describes the instruction; SMOV_MOVES_THE_CHANNELS_OF_A_MASK is for \
+            immediates.";
+
+    documentation OTHER_ARCHITECTURE_REGISTERS;
+        question "What do architecture registers without a description contain, and the bytes past \
+            the end of those with one?";
+        choice "Fault.";
+        reason "004, 3.3.3 describes each register up to its size. Others have a number only.";
+
+    documentation EXTENDED_ACCUMULATORS;
+        question "How are acc2 to acc9 stored?";
+        choice "Fault if an instruction names one.";
+        reason "004:2664 has acc0 and acc1, and other numbers are reserved. From drivers it is known \
+            that acc2 to acc9 keep more bits for the macros of division and square root, but not \
+            which.";
+}
