@@ -46,7 +46,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         .map_err(|error| bad_input(format!("{}: not text: {}", path.display(), error.utf8_error())))
 }
 
-/// The format of a file: `form`, or without it the one that the suffix of the name selects.
+/// The format of a file: `form` if it is given, else the format for the suffix of the name.
 pub fn form_of(path: &Path, form: Option<Form>) -> Form {
     form.unwrap_or_else(|| by_name(path))
 }

@@ -18,7 +18,8 @@ pub struct Kernel {
     start: u64,
     /// Number of bytes.
     length: u64,
-    /// The error that ended reading. [`Code`] cannot return errors.
+    /// The error that ended reading. It is stored here because the functions of [`Code`] return no
+    /// errors.
     failed: Option<io::Error>,
 }
 
@@ -66,7 +67,8 @@ impl Kernel {
         let left = left.ok_or_else(|| past("offset", offset, self.length))?;
         let kept = length.unwrap_or(left);
         if kept > left {
-            return Err(past("the end of length", kept, self.length));
+            let what = format!("offset {offset:#x} plus length");
+            return Err(past(&what, kept, self.length));
         }
         self.start += offset;
         self.length = kept;

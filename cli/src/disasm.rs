@@ -92,7 +92,7 @@ fn rest(kernel: &mut Kernel) -> Option<(u64, String)> {
     (!rest.is_empty()).then(|| (position, hex(rest)))
 }
 
-/// What is wrong with an incomplete dword at the end.
+/// Comment for an incomplete dword at the end of the file.
 const INCOMPLETE: &str = "the end of the file is not a whole instruction";
 
 fn hex(bytes: &[u8]) -> String {

@@ -156,7 +156,7 @@ pub fn missing(filter: &Filter, seen: &Seen) -> Option<String> {
             Some(format!("there is no submission {wanted}: the dump has {has} {numbers}"))
         }
         (Some(wanted), None) => {
-            Some(format!("there is no submission {}: the dump has none", range(wanted)))
+            Some(format!("there is no submission {}: the dump has no submissions", range(wanted)))
         }
         (None, _) => None,
     }

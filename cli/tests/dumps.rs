@@ -139,8 +139,8 @@ fn decode_shows_as_much_data_as_is_asked_for() {
     assert!(!decode(&["--no-data"]).contains("constants"));
 }
 
-/// A number of a draw or submission that the dump does not have is an error, which says what the
-/// dump has. The demo has one dispatch, in submission 0.
+/// The number of a draw or submission that the dump does not have is an error. The message says
+/// which numbers the dump has. The demo has one dispatch, in submission 0.
 #[test]
 fn numbers_that_the_dump_does_not_have() {
     let capture = tempdir().unwrap();
@@ -184,7 +184,7 @@ fn data_is_selected_by_name() {
     assert!(code == 2 && err.contains("did you mean `vertex`"), "{err}");
 }
 
-/// A truncated dump is not a checked dump. What is before the end is checked.
+/// A check of a truncated dump fails, although the part before the end is checked.
 #[test]
 fn truncated_dumps_are_not_well() {
     let place = tempdir().unwrap();
@@ -226,7 +226,7 @@ fn truncated_dumps_are_not_well() {
                 assert!(err.contains(word), "{command:?}: {word} not in: {err}");
             }
             assert!(!err.contains("fill whole buffer"), "{command:?}: {err}");
-            // Commands that print what is there may succeed. A check, a run and a comparison fail.
+            // Commands that print the readable part may succeed. A check, run or comparison fails.
             if !matches!(command[0], "decode" | "query") {
                 assert_eq!(code, 2, "{command:?}: {err}");
             }
@@ -236,7 +236,8 @@ fn truncated_dumps_are_not_well() {
             }
         }
     }
-    // The whole file but its last dword: the submission before is checked and its findings printed.
+    // The file without its last dword: the submission before it is checked, and its findings are
+    // printed.
     let bytes = std::fs::read(name("whole.aub")).unwrap();
     let file = name("almost.aub");
     std::fs::write(&file, &bytes[..bytes.len() - 4]).unwrap();

@@ -146,7 +146,7 @@ fn disasm_drops_no_bytes() {
         let (code, out, _) = finish(genx(["disasm", &file("rest.bin"), "--json"]));
         let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
         assert_eq!((code, &last["offset"], &last["bytes"]), (1, &32.into(), &hex.into()), "{out}");
-        // The end of the thread is not there, and the rest is not reached.
+        // The selected 16 bytes end before the incomplete dword, so it is not reported.
         let args = ["disasm", &file("rest.bin"), "--offset", "0x10", "--length", "16"];
         assert_eq!(finish(genx(args)).0, 0);
     }

@@ -68,8 +68,8 @@ fn json_and_faults() {
     assert_eq!(value["grf"]["r2"][7], "0000002a");
     assert_eq!(value["trace"][0]["writes"][7]["register"], "r2.7");
     assert_eq!(value["messages"][0]["function"], "spawner");
-    // An opcode that does not exist is a `nop` (003:9342-9346), and the code ends after it. Then the
-    // same with the exception enabled and no system routine.
+    // An opcode that does not exist is a `nop` (003:9342-9346), and the code ends after it. Then
+    // the same code runs with the exception enabled and without a system routine.
     let illegal = "7d000000 00000000 00000000 00000000";
     let (code, out, _) = run(directory.path(), illegal, &[]);
     assert_eq!(code, 3);

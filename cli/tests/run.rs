@@ -100,7 +100,7 @@ fn what_is_not_implemented_is_3_and_named() {
     assert!(out.contains(at), "{out}");
 }
 
-/// The limit of work is named as the option. A limit of 0 would stop everything.
+/// The message about the work limit names the option --work-limit. A limit of 0 is refused.
 #[test]
 fn the_work_limit_is_an_option() {
     let capture = tempdir().unwrap();

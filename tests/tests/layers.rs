@@ -424,8 +424,8 @@ impl Sources {
         None
     }
 
-    /// The imports of each file, with an example of a path for each. Without those from and to the
-    /// root and tests, and without re-exports from a module's own children.
+    /// The imports of each file, with an example of a path for each. Imports from and to the root
+    /// and tests are left out, and so are re-exports from a module's own children.
     fn files(&self) -> BTreeMap<&str, BTreeMap<&str, String>> {
         let mut edges: BTreeMap<&str, BTreeMap<&str, String>> = BTreeMap::new();
         let left_out = |module: &Module| module.is_empty() || self.is_test(module);

@@ -16,16 +16,16 @@ pub struct EncodeError {
     pub operation: Opcode,
     /// The manual's name of the field.
     pub field: &'static str,
-    /// What the field cannot hold.
+    /// The value that the field cannot hold.
     pub value: Refused,
 }
 
-/// What a field of an instruction cannot hold.
+/// A value that a field of an instruction cannot hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// This number.
+    /// A number.
     Number(i64),
-    /// This type.
+    /// A data type.
     Type(DataType),
     /// The instruction has no operand or setting for the field, or one without an encoding.
     Missing,

@@ -1,4 +1,4 @@
-//! Why something, also an expression of `mi`, cannot be put into a batch, heap or submission.
+//! The errors of batches, heaps and submissions, and of `mi` expressions.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

@@ -178,9 +178,9 @@ impl Submission {
         found
     }
 
-    /// Adds the submission to a capture and returns its sequence number. A buffer that an earlier
-    /// submission of the capture has too, by name, is written completely: its old contents are
-    /// replaced.
+    /// Adds the submission to a capture and returns its sequence number. If an earlier submission
+    /// of the capture has a buffer with the same name, the buffer is written completely, which
+    /// replaces its old contents.
     #[cfg(feature = "std")]
     pub fn write(&self, context: u32, writer: &mut CaptureWriter) -> u64 {
         let objects: Vec<WriteObject<'_>> = self

@@ -250,8 +250,8 @@ impl ElementFields {
     }
 }
 
-/// What was looked up in a container, with the container. A trace has one table of containers, so
-/// a packet has mostly the same container as the one before.
+/// A cache with one entry: the result of a look-up in a container, and the container. Packets with
+/// the same name usually have the same container.
 #[derive(Debug, Clone)]
 struct Lookup<T>(Option<(&'static Container, Option<T>)>);
 

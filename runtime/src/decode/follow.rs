@@ -411,7 +411,8 @@ impl Follower<'_> {
     }
 
     /// Emits the surface states of a binding table with entries of 16 bits, which the resource
-    /// streamer wrote: those that the kernel uses, and the others before `hint` that are not zero.
+    /// streamer wrote: those that the kernel uses. If not all uses of the kernel are known, also
+    /// emits the others before `hint` that are not zero.
     pub fn hardware_table(
         &mut self,
         at: u64,

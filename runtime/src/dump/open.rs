@@ -54,7 +54,8 @@ impl Dump {
     ///
     /// # Errors
     /// [`DumpError`]. Damage inside a file is not an error: [`Dump::notes`] lists the parts that
-    /// were left out, and [`Dump::is_cut`] is true if the rest of the file is missing. A damaged capture directory is an error.
+    /// were left out, and [`Dump::is_cut`] is true if the rest of the file is missing. A damaged
+    /// capture directory is an error.
     pub fn open(input: &Path, how: &How) -> Result<Dump, DumpError> {
         let failed = |source| DumpError::Io { path: input.to_owned(), source };
         let name = match input.file_name() {

@@ -114,8 +114,9 @@ impl Platform {
         found.map(|(.., name, generation)| Platform { name, generation: *generation, device })
     }
 
-    /// The GPU with this name in the kernel (`Platform: BROADWELL`). If the kernel has one name for
-    /// several GPUs, the GPU that the name means: METEORLAKE is Meteor Lake, not Arrow Lake.
+    /// The GPU with this name in the kernel (`Platform: BROADWELL`). Several GPUs can have the same
+    /// name in the kernel. Then it is the GPU whose usual name this is: METEORLAKE is Meteor Lake,
+    /// not Arrow Lake.
     pub fn of_name(name: &str) -> Option<Platform> {
         let letters = |text: &str| -> String {
             let letters = text.chars().filter(char::is_ascii_alphanumeric);

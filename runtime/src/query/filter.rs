@@ -81,7 +81,7 @@ impl FromStr for FieldTest {
         match &value {
             Some((_, value)) if value.is_empty() => return Err(empty("value")),
             Some((_, value)) if value.starts_with('=') => {
-                let what = format!("`{text}` compares with ==, but one = is the comparison");
+                let what = format!("`{text}` has ==; write one = to compare");
                 return Err(ParseError { what, ..empty("") });
             }
             _ => {}
@@ -273,7 +273,8 @@ pub struct Filtered<'a> {
     selected: u64,
 }
 
-/// What a [`Filtered`] sink got, whatever the filter selects.
+/// Counts of what a [`Filtered`] sink received. Except for `selected`, they do not depend on the
+/// filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seen {
     /// Number of draws and dispatches.
@@ -302,7 +303,7 @@ impl<'a> Filtered<'a> {
         }
     }
 
-    /// What the sink got so far.
+    /// What the sink has received so far.
     pub fn seen(&self) -> Seen {
         let Filtered { submissions, selected, .. } = *self;
         Seen { draws: self.counter.draws(), submissions, selected }

@@ -5,7 +5,7 @@
 //! * `mesh`: 10,082 triangles on 1024 x 768 pixels, with a vertex shader, a colour of each vertex
 //!   and a depth buffer;
 //! * `overdraw`: 16 layers of 512 x 512 pixels, blended;
-//! * `dense`: 180,000 triangles on 320 x 240 pixels, for the stages before pixels;
+//! * `dense`: 180,000 triangles on 320 x 240 pixels, for the stages before the pixel shader;
 //! * `discards`: 1024 x 1024 pixels without a target, all but one discarded by the shader.
 //!
 //! Each scene runs on one host thread and on two, in turns. The bench prints the fastest run of

@@ -700,8 +700,8 @@ pub fn overdraw(size: u64) -> Scene {
     scene
 }
 
-/// A quad over the whole screen of `size` x `size` pixels, without a target: the shader discards all
-/// pixels but one, which an occlusion query counts.
+/// A quad over the whole screen of `size` x `size` pixels, without a target. The shader discards
+/// all pixels except one, which PS_DEPTH_COUNT counts.
 pub fn discards(size: u64) -> Scene {
     let corner = |x: f32, y: f32| [[x, y, 0.5, 1.0], [0.0; 4]];
     let scene = Scene::new(&Parts {

@@ -56,15 +56,15 @@ assumptions! {
         choice "Always, for all contexts, from the start of the model. Counter Enable of OACONTROL \
             and Counter Resume of OACTXCONTROL are ignored.";
         reason "Programs use the difference of two reports, between which the counters are enabled \
-            (Linux i915_perf.c, Mesa intel_perf.c). It is the same. Reports by timer or trigger \
-            are not written: the model has no OABUFFER.";
+            (Linux i915_perf.c, Mesa intel_perf.c). The enables do not change this difference. \
+            Reports by timer or trigger are not written: the model has no OABUFFER.";
 
     documentation OA_BLOCKS_ARE_OF_PIXELS;
         question "Do the counters A21 to A27 count blocks of 2x2 pixels, or of 2x2 samples?";
-        choice "Of pixels; with a pixel shader for each sample, those after the shader count each \
-            of its runs.";
-        reason "Broadwell vol 14 p.12 says that it depends on the project. Mesa takes four pixels \
-            for each (oa-bdw.xml).";
+        choice "Of pixels. If the pixel shader runs for each sample, A24 to A27 count a block once \
+            for each run.";
+        reason "Broadwell vol 14 p.12 says that it depends on the project. Mesa counts four \
+            pixels for each block (oa-bdw.xml).";
 
     documentation OA_ACCESSES_ARE_MESSAGES;
         question "What is an access in the counters A30 to A35?";

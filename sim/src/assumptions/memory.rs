@@ -39,8 +39,8 @@ assumptions! {
             URB.";
         reason "No source says. The memory address has the alignment of 64 bytes, and 13 bits of \
             such units cover 512 KiB, the largest URB of Haswell. Other readings of the field are \
-            dwords in 32 KiB, and units of 128 bytes if it has the scale of the address in \
-            MI_URB_CLEAR.";
+            dwords, which cover 32 KiB, and units of 128 bytes, which cover as much as the address \
+            of MI_URB_CLEAR.";
 
     documentation URB_ATOMICS_TAKE_DWORDS;
         question "Where is the operand of a URB atomic message, and in which unit is its offset?";

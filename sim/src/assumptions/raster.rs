@@ -53,7 +53,7 @@ assumptions! {
         question "How do AA Point Coverage Slope and Bias change smooth points?";
         choice "Not at all.";
         reason "2a p.6-7 has the fields without a computation. Sandy Bridge vol 2 part 1 p.292-294 \
-            describes the one of lines, whose edges a point does not have.";
+            describes the computation for lines. It uses edges, which a point does not have.";
 
     documentation STIPPLE_STARTS_AT_CUTS;
         question "Where does the stipple pattern start when clipping has cut the start of a line?";

@@ -24,8 +24,8 @@ assumptions! {
 
     documentation STREAMER_PACKETS_NEED_THE_STREAMER;
         question "What do packets that only the streamer executes do while it is off?";
-        choice "A fault. Packets that disable a pool, that gather from no buffer, or that set a \
-            binding table pointer, are allowed: they concern the pipeline too.";
+        choice "They cause a fault. Packets that disable a pool, that gather from no buffer, or \
+            that set a binding table pointer are allowed: they concern the pipeline too.";
         reason "No source says. On hardware nobody would execute them, and a draw would use old \
             tables or constants. Linux disables the pools in a batch without the streamer (i915 \
             gt/gen8_renderstate.c). The pool for binding tables can be enabled while the streamer \
@@ -68,8 +68,8 @@ assumptions! {
         question "Where does MI_RS_CONTEXT save the streamer's state?";
         choice "In a copy that belongs to the context. A restore without a save is a fault. \
             Switches of contexts always keep the state, whatever MI_SET_CONTEXT says.";
-        reason "Facts have the name of the command and its bit. No source has the layout of the \
-            state in memory.";
+        reason "Linux and Mesa's gen8.xml have only the name of the command and its bit. No source \
+            has the layout of the state in memory.";
 
     const DX9_INTEGERS_AT: usize = 4096;
         question "Where are the integer registers in a constant buffer of DX9, in bytes?";
@@ -81,13 +81,14 @@ assumptions! {
     const DX9_BOOLEANS_AT: usize = DX9_INTEGERS_AT + 32 * 16;
         question "Where are the booleans in a constant buffer of DX9, in bytes?";
         choice "After the 32 registers of integers, one dword each.";
-        reason "As for DX9_INTEGERS_AT. A boolean has a dword in its packet (2d p.132).";
+        reason "The reasons of DX9_INTEGERS_AT apply. A boolean has a dword in its packet (2d \
+            p.132).";
 
     const DX9_BUFFER_BYTES: usize = DX9_BOOLEANS_AT + 16 * 4;
         question "How many bytes of its 8 KiB does the streamer write to a constant buffer of DX9?";
         choice "Those of the registers. Registers that were never set are 0.";
-        reason "A register is made active by writing it out (2a p.88). Data that was never \
-            initialised is undefined (2a p.88).";
+        reason "The packet writes the active registers (2a p.88). After reset, registers and \
+            buffers have undefined values (2a p.88).";
 
     documentation DX9_CLAMP_KEEPS_INTEGERS_AND_NAN;
         question "Which global values does Clamp Enable change?";

@@ -35,8 +35,8 @@ assumptions! {
             Heckbert's filter, and 003:2881-2885 is the only text about samples and weights.";
 
     documentation ANISOTROPIC_SAMPLES_STAY_ON_THE_FACE;
-        question "Where do samples of the anisotropic filter lie that leave the face of a cube \
-            map?";
+        question "Where do the samples of the anisotropic filter lie if they leave the face of a \
+            cube map?";
         choice "At the edge of the face.";
         reason "2d p.398 admits artifacts at the edges of cube maps, and says no more.";
 

@@ -69,8 +69,8 @@ pub fn report_perf_count(exec: &mut Exec<'_>, packet: &MiReportPerfCount) -> Res
     Ok(())
 }
 
-/// The dwords of the report with all counters that a layout has, in order (2b p.22; Broadwell vol
-/// 14 p.8). `None` for reserved layouts.
+/// The parts of a layout in order: ranges of dwords of the report with all counters (2b p.22;
+/// Broadwell vol 14 p.8). `None` for reserved layouts.
 fn layout(select: Layout) -> Option<Vec<Range<usize>>> {
     let names: &[(&str, &str)] = match select {
         Layout::A12 => {
@@ -94,7 +94,7 @@ fn layout(select: Layout) -> Option<Vec<Range<usize>>> {
     names.iter().map(|(first, last)| Some(dword(first)?..dword(last)? + 1)).collect()
 }
 
-/// The report with all counters. Counters have 40 bits, the last four 32.
+/// The report with all counters. A0 to A31 have 40 bits, A32 to A35 have 32 bits.
 fn whole_report(exec: &Exec<'_>, id: u64) -> PerformanceCounterReportFormat101b {
     let mut observed = exec.device.observed;
     let clock = exec.budget.clock();

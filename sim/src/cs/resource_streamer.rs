@@ -51,7 +51,7 @@ pub fn store_data_imm(exec: &mut Exec<'_>, packet: &MiRsStoreDataImm) -> Result<
     crate::machine::memory::write(exec, false, address, value, "Destination Address")
 }
 
-/// Functions for 3DSTATE_BINDING_TABLE_EDIT_*.
+/// Defines the functions for 3DSTATE_BINDING_TABLE_EDIT_*.
 macro_rules! edits {
     ($($name:ident: $packet:ident, $stage:ident;)*) => {$(
         pub(super) fn $name(exec: &mut Exec<'_>, packet: &$packet<'_>) -> Result<(), Fault> {
@@ -82,7 +82,8 @@ fn whole<T: Entry>(exec: &Exec<'_>, values: Entries<'_, T>) -> Result<(), Fault>
     }
 }
 
-/// Functions for the packets that set, validate and write the constant registers of DX9.
+/// Defines the functions for the packets of a stage that set the constant registers of DX9, set
+/// their valid bits, and write a constant buffer.
 macro_rules! dx9 {
     ($stage:ident: $floats:ident $f:ident, $integers:ident $i:ident, $booleans:ident $b:ident,
         $valid:ident $v:ident, $generate:ident $g:ident.$pointer:ident $field:literal) => {

@@ -350,7 +350,7 @@ impl Streamer {
             Flow::ResourceStreamer(follows) => match self.second.as_mut().or(self.first.as_mut()) {
                 Some(batch) => batch.resource_streamer = follows,
                 None if follows => {
-                    let why = "the streamer follows batches, but a ring contains this command";
+                    let why = "the streamer follows batches only, but a ring contains this command";
                     return Err(exec.bad_field("Resource Streamer Control", 1, why));
                 }
                 None => {}

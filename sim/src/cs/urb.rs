@@ -13,8 +13,8 @@ const CLEAR_UNIT: usize = 32;
 /// MI_URB_CLEAR: writes zeros to entries of 256 bits.
 ///
 /// # Errors
-/// [`Fault::BadPacket`] if the entries do not all lie in the URB; the faults of media threads that
-/// run to their end first, because hardware needs a flushed pipeline here.
+/// [`Fault::BadPacket`] if the entries do not all lie in the URB; the faults of media threads. All
+/// media threads run to their end first, because hardware needs a flushed pipeline here.
 pub fn urb_clear(exec: &mut Exec<'_>, packet: &MiUrbClear) -> Result<(), Fault> {
     media::drain(exec)?;
     let address = packet.urb_address.get();
@@ -66,7 +66,8 @@ pub fn store_urb_mem(exec: &mut Exec<'_>, packet: &MiStoreUrbMem) -> Result<(), 
 #[cold]
 fn outside(exec: &Exec<'_>, address: u64, unit: usize, length: usize) -> Fault {
     let offset = address as usize * unit;
-    let why =
-        format!("{length:#x} bytes at byte {offset:#x} of the URB, which has {URB_BYTES:#x} bytes");
+    let why = format!(
+        "{length:#x} bytes at byte {offset:#x} end after the URB, which has {URB_BYTES:#x} bytes"
+    );
     exec.bad_field("URB Address", address, why)
 }

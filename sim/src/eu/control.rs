@@ -180,7 +180,7 @@ impl Thread {
             return Err(Interrupt::Pause);
         }
         if u.next == NOWHERE {
-            // Decoding has ended here, in a long row of illegal opcodes.
+            // Decoding ended here, after many successive illegal opcodes (`MAX_PADDING`).
             self.pending.goto = Some(u.offset.wrapping_add(u32::from(u.length)));
             return Err(Interrupt::Pause);
         }

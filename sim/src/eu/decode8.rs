@@ -175,8 +175,8 @@ pub fn uop(instruction: &Instruction, offset: u32) -> Uop {
     Uop { length: instruction.length() as u8, ..uop }
 }
 
-/// An opcode without an operation. The thread stops at opcodes that the manual's list names, because
-/// they are not unused. The list has 7 bits; bit 7 makes every opcode illegal (001:21683).
+/// An opcode without an operation. The thread stops at opcodes that the manual's list names,
+/// because they are not unused. The list has 7 bits; bit 7 makes every opcode illegal (001:21683).
 fn illegal_opcode(code: u8, offset: u32) -> Uop {
     match EuOpcode::from_bits(code.into()).name() {
         Some(name) if (1..128).contains(&code) => {

@@ -60,9 +60,9 @@ pub struct Device {
     pub signals: Vec<Signal>,
     /// The record of caches that commands flushed and invalidated.
     pub coherence: Coherence,
-    /// The counters of performance reports. RenderBusy is without the turn that runs now.
+    /// The counters of performance reports. RenderBusy does not include the current turn.
     pub observed: Observed,
-    /// The clock when the render engine began the turn that runs now, or ran last.
+    /// The clock at the start of the current or last turn of the render engine.
     pub render_since: u64,
     /// Number of host threads that thread groups and tiles of the screen may run on.
     pub threads: usize,

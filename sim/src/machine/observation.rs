@@ -4,9 +4,10 @@
 /// Number of aggregating counters, A0 to A35.
 pub const COUNTERS: usize = 36;
 
-/// The aggregating counters that the model counts, by their numbers. Others are 0: A7 to A20 are
-/// events of the EUs that registers select, A22 and A29 belong to caches that the model does not
-/// have, and no source describes A33. A0 comes from the clock.
+/// The aggregating counters that the model counts, by their numbers. The others are 0. Registers
+/// select the EU events of A7 to A20. A22 (hierarchical depth test) and A29 (cache misses of the
+/// sampler) belong to hardware that the model does not have. No source describes A33. A0 comes from
+/// the clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Counter {
@@ -38,7 +39,7 @@ pub enum Counter {
     Written = 26,
     /// Blocks of 2x2 pixels with a sample that was written to a render target with blending.
     Blended = 27,
-    /// Blocks of four lanes that a message asked the sampler to sample.
+    /// Blocks of four lanes with an active lane, in messages to the sampler that return texels.
     Sampled = 28,
     /// Reads of shared local memory, in messages (assumptions::OA_ACCESSES_ARE_MESSAGES).
     LocalReads = 30,

@@ -198,8 +198,8 @@ struct Shared<'a, W: Work> {
 struct HostThread<W: Work> {
     worker: W::Worker,
     state: State,
-    /// Counts for performance reports. Otherwise a placeholder, as is `ggtt`: EU threads access
-    /// neither registers of the GPU nor the global table.
+    /// Has the counters of performance reports. Its other fields and `ggtt` are placeholders: EU
+    /// threads access neither registers of the GPU nor the global table.
     device: Device,
     ggtt: AddressSpace,
 }

@@ -154,8 +154,8 @@ fn foreign_tables() {
     assert_eq!(space.translate(&mem, 0x40_0000, false).unwrap_err().cause, Cause::BadFrame(2));
 }
 
-/// A page of 2 MiB of which no memory exists, and one of which the last frame has no room. The entry
-/// of level 2 is the one to blame, with and without an overlay.
+/// Two pages of 2 MiB: one outside of the memory, and one with frames that the host limit does not
+/// allow. The faults name the entry of level 2, with and without an overlay.
 #[test]
 fn faults_of_large_pages_name_their_level() {
     let mut mem = Memory::with_limit(3 * PAGE);

@@ -164,8 +164,9 @@ impl Output {
     }
 }
 
-/// Counts the quads of the message's `slots` that lost their last sample: in the shader, if none of
-/// their `live` samples is in `shaded`, or in a test after it, if none of those is in `left`.
+/// Counts the quads of the message's `slots` that have `live` samples and write none. The shader
+/// removed them if none is in `shaded`. Otherwise a test after the shader removed them if none is
+/// in `left`.
 fn observe(
     exec: &mut Exec<'_>,
     live: &[u8; SLOTS],

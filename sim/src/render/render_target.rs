@@ -268,9 +268,9 @@ impl RenderTarget {
         }
     }
 
-    /// As [`write`](Self::write), but takes only the memory. Returns the number of pixels, of
-    /// samples and of blocks of 2x2 pixels that were written; 0 for fast clears and resolves,
-    /// without a surface, and if no channel is written.
+    /// As [`write`](Self::write), but takes only the memory. Returns the numbers of pixels, samples
+    /// and blocks of 2x2 pixels that were written. They are 0 for fast clears and resolves, without
+    /// a surface, and if no channel is written.
     pub(crate) fn pixels(
         &self,
         vm: &mut Vm<'_>,

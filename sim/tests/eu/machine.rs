@@ -115,7 +115,7 @@ fn jump_table() {
 }
 
 /// Oracle: 001:21868-21872: a jmpi by -16, or by -8 if it is compacted, is an endless loop at that
-/// jmpi. The two instructions before it are executed once, the end after it never.
+/// jmpi. The two instructions before it are executed once. The end after it is not executed.
 #[test]
 fn compact_jump_to_itself() {
     for (option, length) in [("", 16), (" {Compacted}", 8)] {

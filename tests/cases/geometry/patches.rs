@@ -163,7 +163,7 @@ fn a_quad() {
             let threads = model.counters();
             let vertices = draw.run(&mut model).unwrap();
             assert_eq!(register(&mut model, DS_INVOCATIONS) - before, 25);
-            // A thread for the patch, and threads of eight or two points.
+            // One thread for the patch. Threads of the domain shader have eight or two points each.
             let all = model.counters();
             let more: Vec<u64> = (1..7).map(|n| all[n] - threads[n]).collect();
             assert_eq!(more, [0, 1, if wide { 4 } else { 13 }, 0, 0, 0]);

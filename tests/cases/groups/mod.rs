@@ -188,7 +188,7 @@ fn zeros_between_parts() {
     model.map(DATA, 4096);
     compute.run(&mut model).unwrap();
     assert_eq!(model.get(DATA, 10), [7, 7, 7, 7, 7, 7, 7, 7, 0, 0]);
-    // With the exception enabled, the first of the zeros raises it.
+    // With the illegal opcode exception enabled, the first zero after `FIRST` raises it.
     compute.descriptor.illegal_opcode_exception_enable = true;
     let fault = compute.run(&mut model).unwrap_err();
     let Fault::Exception { exception: Exception::IllegalOpcode, at } = &fault else {
@@ -197,8 +197,8 @@ fn zeros_between_parts() {
     assert_eq!(at.thread.unwrap().ip as usize, 4 * FIRST.len());
 }
 
-/// A thread that runs into the zeros after its kernel ends at the end of the mapped memory, or with
-/// the work limit.
+/// A thread executes the zeros after its kernel as illegal opcodes. It stops with a fault at the
+/// end of the mapped memory, or when it reaches the work limit.
 #[test]
 fn a_thread_in_zeros() {
     const KERNEL: &[u32] = &eu! {

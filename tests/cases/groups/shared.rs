@@ -44,9 +44,9 @@ fn results(kernel: &[u32], groups: [u64; 3], numbers: &[u32], results: usize) ->
     model.get(OUT, results)
 }
 
-/// Counters of performance reports: each of the 8 threads of a group reads and writes a buffer, reads, writes
-/// and increments shared memory, and waits at a barrier (Broadwell vol 14 p.11-13, one for each
-/// message).
+/// Counters of performance reports. Each of the 8 threads of a group reads and writes a buffer; it
+/// reads, writes and increments shared memory; and it waits at a barrier. Each message counts one
+/// (Broadwell vol 14 p.11-13).
 #[test]
 fn observed() {
     const KERNEL: &[u32] = &eu! {
@@ -77,8 +77,8 @@ fn observed() {
         assert_eq!(model.get(OUT, 64), numbers);
         assert_eq!(stats.threads, 8 * groups);
         let mut expected = [0; 36];
-        // Threads; reads and writes of shared memory, of which the increment is one each; messages
-        // to buffers; atomics; barriers.
+        // In order: threads; reads and writes of shared memory, where the increment counts as both;
+        // messages to buffers; atomics; barriers.
         for (counter, each) in [(4, 1), (30, 2), (31, 2), (32, 2), (34, 1), (35, 1)] {
             expected[counter] = 8 * groups * each;
         }

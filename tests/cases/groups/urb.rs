@@ -82,7 +82,7 @@ fn channels() {
 /// thread wrote to handle 302, the line after it.
 #[test]
 fn lines_of_the_command_streamer() {
-    // r1 header of the read, r2 header of the write.
+    // r1 is the header of the read, r2 the header of the write.
     const KERNEL: &[u32] = &eu! {
         (W) send (8|M0)  r10  r1  0x6  0x02280002            // two hwords
         (W) mov (8|M0)   r9.0<1>:ud  0:ud

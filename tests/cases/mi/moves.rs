@@ -230,8 +230,9 @@ fn pipe_control() {
     assert_eq!(stats.interrupts, 1);
 }
 
-/// A report: its id, the timestamp, the context and the clock, then counters (gen8_facts 2.7). A0
-/// counts while the engine works; nothing else has happened.
+/// A report has its id, the timestamp, the context and the clock, then the counters (gen8_facts
+/// 2.7). A0 counts the clocks of the engine. The batch causes no other events, so the other
+/// counters are 0.
 #[test]
 fn report_perf_count() {
     let mut model = model();

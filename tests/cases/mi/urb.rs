@@ -20,8 +20,8 @@ fn clear(address: u64, length: u64) -> MiUrbClear {
     MiUrbClear { urb_address: u(address), urb_clear_length: u(length) }
 }
 
-/// Lines keep what was loaded until units of 32 bytes are cleared. A batch sees the URB of the
-/// batch before.
+/// Lines keep the loaded data until units of 32 bytes are cleared. The URB keeps its data from
+/// batch to batch.
 #[test]
 fn lines_and_clears() {
     let mut model = model();

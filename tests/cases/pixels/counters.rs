@@ -141,8 +141,9 @@ fn reports() {
     assert_eq!((stats.pixels, stats.threads > 0), (32, true));
 }
 
-/// The layouts that Counter Select of OACONTROL selects (2b p.22; Broadwell vol 14 p.8). Dwords of
-/// the layout with all counters, in their order; what follows is not written.
+/// The layouts that Counter Select of OACONTROL selects (2b p.22; Broadwell vol 14 p.8). The test
+/// lists each layout as dwords of the layout with all counters. Memory after a report is not
+/// written.
 #[test]
 fn layouts_of_reports() {
     let layouts: [(u64, Vec<usize>); 4] = [

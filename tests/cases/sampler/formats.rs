@@ -423,7 +423,7 @@ fn subnormals() {
 #[test]
 fn subnormal_halves() {
     let mut model = model();
-    // 1 and 1023 units of 2^-24 (004:1121: 5 bits of exponent, 10 of fraction).
+    // 1 and -1023 units of 2^-24 (IEEE 754 binary16: 5 bits of exponent, 10 of fraction).
     model.put(SURFACE, &[0x83ff_0001]);
     let state = surface(SurfaceFormat::R16_FLOAT, [2, 1], 4);
     let unit = 1.0 / f64::from(1 << 24);

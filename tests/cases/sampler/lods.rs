@@ -374,7 +374,7 @@ fn algorithm(algorithm: Algorithm, levels: SamplerState) -> SamplerState {
     }
 }
 
-/// Derivatives in texels, to the right and below: skewed, turned, and mirrored.
+/// Derivatives in texels, to the right and below: skewed, turned, mirrored, and parallel.
 const SKEWED: [[[f64; 2]; 2]; 5] = [
     [[8.0, 0.0], [8.0, 8.0]],
     [[3.0, 4.0], [6.0, 3.0]],
@@ -468,7 +468,7 @@ fn samples_of_the_algorithms() {
     noise.put(&mut model);
     let flat = SamplerState { mip_mode_filter: SamplerStateMipModeFilter::NONE, ..trilinear() };
     let filter = Filter::of(&sampler(true), [0.0; 4]);
-    // The mean of the samples around a point, in texels, of a layer.
+    // The weighted mean of the samples around the point `at` of a layer. `at` is in texels.
     let expected = |([u, v], minor): ([f64; 2], f64), at: [f64; 2], layer: u32| -> f64 {
         let ratio = (u.hypot(v) / minor).min(16.0);
         let ways = 2.0 * (ratio / 2.0).ceil();

@@ -1,5 +1,5 @@
-//! Counters of performance reports for the tests around the pixel shader. Oracle: the tests that a
-//! rectangle of 16 blocks of 2x2 pixels passes and fails, by hand (Broadwell vol 14 p.12).
+//! Counters of performance reports for the tests before and after the pixel shader. Oracle: blocks
+//! of 2x2 pixels of a rectangle, counted by hand for each test (Broadwell vol 14 p.12).
 
 use crate::screen::kernels;
 use crate::screen::scene::{DWORDS, FLOATS, Scene, on_screen};
@@ -43,7 +43,8 @@ fn check(scene: &Scene, expected: &[(usize, u64)]) {
 fn written_and_blended() {
     let mut scene = rectangle(7);
     check(&scene, &[(RASTERIZED, 16), (WRITTEN, 16)]);
-    // One column of blocks, and a row of single pixels: a part of a block counts as a block.
+    // One column of four blocks. The rectangle covers only the lower row of the first one, which
+    // counts as a block.
     scene.vertices = [(2.0, 8.0), (0.0, 8.0), (0.0, 1.0)].map(|(x, y)| on_screen(x, y, 7)).to_vec();
     check(&scene, &[(RASTERIZED, 4), (WRITTEN, 4)]);
     let mut scene = rectangle(0.5f32.to_bits()).floats();

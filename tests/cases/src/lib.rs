@@ -126,7 +126,7 @@ impl Model {
     }
 
     /// The aggregating counters A0 to A35, from a report with all counters. Positions are those of
-    /// gen8_facts 2.7: the low dwords from dword 4 on, the high bytes of A0 to A31 from byte 160 on.
+    /// gen8_facts 2.7: low dwords from dword 4 on, high bytes of A0 to A31 from byte 160 on.
     pub fn counters(&mut self) -> [u64; 36] {
         self.select_report(5);
         let to = SCRATCH + 0xf_f000;

@@ -122,7 +122,7 @@ fn pool_of_the_pipeline() {
     model.render(&packets![table_pool()]).unwrap();
     run(&mut model, &[edit(PS, 0, &[(0, 640)]), pointers(PS, 0)].concat()).unwrap();
     assert_eq!(first(&mut model), 0);
-    // Now the streamer gets the pool too. It keeps it when the pipeline alone disables it.
+    // Now the streamer gets the pool too. It keeps the pool when only the pipeline disables it.
     run(&mut model, &[packets![table_pool()], pointers(PS, 0)].concat()).unwrap();
     assert_eq!(first(&mut model), 640);
     model.render(&packets![ThreeDStateBindingTablePoolAlloc::new()]).unwrap();

@@ -38,7 +38,7 @@ const SCRATCH: u64 = BUFFERS + 0x1_f000;
 const PLAIN: u64 = 0x4000;
 /// Address of the buffers that kernels read through the binding table.
 const READ: u64 = BUFFERS + 0x1_8000;
-/// Buffers that kernels read, and render targets.
+/// Number of buffers that kernels read, and number of render targets.
 const SURFACES: u64 = 16;
 /// Offset of the surface states of the buffers that kernels read.
 const READ_STATES: u64 = 0x5000;
@@ -50,12 +50,12 @@ const TARGET_BYTES: u64 = 16 * 64;
 /// What the streamer does for a stage: the binding table, and the constants of buffer 1.
 struct Made {
     stage: usize,
-    /// Entries that differ from the table before.
+    /// Index and value of each entry that is set.
     edits: Vec<(u64, u64)>,
     /// Blocks that are cleared.
     clear: u64,
     gather: Gather,
-    /// Registers of the constants of buffers 0 and 1.
+    /// Numbers of registers of constants from buffer 0 and from buffer 1.
     lengths: [u64; 2],
     /// Offset of the table in the pool.
     table: u64,
@@ -113,8 +113,8 @@ fn body([first, second]: [u64; 2], pointer: u64) -> ThreeDStateConstantBody {
 }
 
 /// The streamer's work for a stage, at random. `registers` is the number of registers of constants.
-/// Entry `used` of the table, which is the formula's copy of the streamer's table, gets the state
-/// `state`. Returns the work, and the dwords of buffer 1.
+/// `table` is the test's copy of the streamer's table. Its entry `used` gets `state`, the offset of
+/// a surface state. Returns the work, and the dwords of buffer 1.
 fn random_work(
     model: &mut Model,
     random: &mut Random,
@@ -192,7 +192,8 @@ const PIXEL: &[u32] = &eu! {
     send (8|M0)      null  r112  0x25  0x08031400  {EOT}
 };
 
-/// `kernel` with other binding table indices in the descriptors of two instructions.
+/// `kernel` with these binding table indices in the descriptors of these instructions. The indices
+/// in `kernel` are 0.
 fn with_indices(kernel: &[u32], indices: &[(usize, u64)]) -> Vec<u32> {
     let mut kernel = kernel.to_vec();
     for &(instruction, index) in indices {
@@ -269,8 +270,8 @@ fn pixel_shaders() {
     }
 }
 
-/// Reads eight dwords of a buffer through the binding table, and writes the numbers and a constant
-/// of each vertex. The constant comes before the vertex data, in r2.
+/// Reads a buffer through the binding table. Writes two constants (from r2 and r3), dword 2 of the
+/// buffer, and the first component of the vertex. Constants are before the vertex data.
 const VERTEX: &[u32] = &eu! {
     (W) mov (8|M0)   r60.0<1>:ud  0:ud
     (W) send (8|M0)  r61  r60  0xA  0x02180200
@@ -282,7 +283,7 @@ const VERTEX: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// As [`VERTEX`], for a geometry shader: constants in r9.
+/// As [`VERTEX`], for a geometry shader, with constants in r9 and r10.
 const GEOMETRY: &[u32] = &eu! {
     (W) mov (8|M0)   r60.0<1>:ud  0:ud
     (W) send (8|M0)  r61  r60  0xA  0x02180200
@@ -294,8 +295,8 @@ const GEOMETRY: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// Writes the header of a patch: the inner factors and one outer factor from constants in r5 and
-/// r6, the other outer factors from a buffer.
+/// Writes the header of a quad patch: the inner factors from constants in r5 and r6, the outer
+/// factors from a buffer.
 const HULL: &[u32] = &eu! {
     (W) mov (8|M0)   r60.0<1>:ud  0:ud
     (W) send (8|M0)  r61  r60  0xA  0x02180200
@@ -307,7 +308,7 @@ const HULL: &[u32] = &eu! {
     (W) send (8|M0)  null  r112  0x26  0x04080000  {EOT}
 };
 
-/// Writes constants in r5 and r6, a dword of a buffer, and U.
+/// Writes two constants (from r5 and r6), dword 2 of a buffer, and the domain coordinate U.
 const DOMAIN: &[u32] = &eu! {
     (W) mov (8|M0)   r60.0<1>:ud  0:ud
     (W) send (8|M0)  r61  r60  0xA  0x02180200
@@ -398,7 +399,7 @@ fn stage_draw(model: &mut Model, stage: usize, kernel: &[u32]) -> geometry::Draw
     draw
 }
 
-/// Writes r5, the first data, to the patch header.
+/// Writes r5, the first register of vertex data, to the patch header.
 const PLAIN_HULL: &[u32] = &eu! {
     (W) mov (8|M0)   r112.0<1>:ud  r0.0<8;8,1>:ud
     (W) mov (1|M0)   r112.5<1>:ud  0xff00:ud
@@ -416,8 +417,8 @@ const PLAIN_DOMAIN: &[u32] = &eu! {
     send (8|M0)      null  r112  0x26  0x0A080007  {EOT}
 };
 
-/// Random tables of the stages before the pixel shader. Constants and buffers of hull shaders are
-/// factors between 1 and 4.
+/// Random tables of the stages before the pixel shader. For hull shaders, buffers and the constants
+/// of buffer 0 are factors between 1 and 4.
 #[test]
 fn other_stages() {
     let mut model = geometry::model();
@@ -451,7 +452,7 @@ fn other_stages() {
         let mut draw = stage_draw(&mut model, stage, &kernel);
         let state = draw.stages.clone();
         draw.stages = [&reset(), &made.streamer(), &state[..]].concat();
-        // Gathered factors are any numbers; the tessellator limits them to 64.
+        // Gathered inner factors have random bits; the tessellator limits them to 64.
         let found = draw.run(&mut model).unwrap();
         if stage != HS {
             let constants = pushed(&made, &plain, &dwords);
@@ -469,7 +470,7 @@ fn other_stages() {
     assert!(patches > 50, "only {patches} of 250 hull shaders have factors that are not dropped");
 }
 
-/// Constants after the end of the gather pool are 0; those of other buffers have no pool.
+/// Constants of buffer 1 after the end of the gather pool are 0. Other buffers are not in the pool.
 #[test]
 fn end_of_the_pool() {
     let mut model = geometry::model();

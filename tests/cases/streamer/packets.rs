@@ -1,4 +1,4 @@
-//! The packets that each stage has for itself.
+//! The packets of the streamer. `stage` selects the packet of a stage.
 
 use genxml::gen8::render3d_binding::*;
 use genxml::gen8::render3d_constants::*;
@@ -98,7 +98,7 @@ pub fn constants(stage: usize, constant_body: ThreeDStateConstantBody) -> Vec<u3
 pub struct Pick {
     /// Constant buffer, from the start of the block.
     pub buffer: u64,
-    /// Four dwords of the buffer, in units of 16 bytes.
+    /// Offset of a vector of four dwords in the buffer, in units of 16 bytes.
     pub vector: u64,
     /// Dwords of the vector, a bit for each.
     pub mask: u64,
@@ -115,11 +115,12 @@ pub struct Gather {
     pub offset: u64,
     /// The buffer is one of DX9; only for the vertex and the pixel shader.
     pub dx9: bool,
-    /// The gather table.
+    /// The entries of the gather table.
     pub picks: Vec<Pick>,
 }
 
-/// 3DSTATE_GATHER_CONSTANT_*. A missing second entry of the last dword has no channels.
+/// 3DSTATE_GATHER_CONSTANT_*. A dword has two entries. If the number of entries is odd, the second
+/// entry of the last dword selects no channels.
 pub fn gather(stage: usize, gather: &Gather) -> Vec<u32> {
     let entry = |pick: Option<&Pick>| {
         pick.map_or(GatherConstantEntry::new(), |pick| GatherConstantEntry {

@@ -26,7 +26,7 @@ pub(super) fn listing(out: &mut impl Write, mut code: impl Code) -> fmt::Result 
             if line.instruction.send.is_none() || line.instruction.ends_thread() {
                 targets.push(at + u64::from(line.instruction.length()));
             }
-            // A target that many jumps have is stored only a few times.
+            // Duplicates are removed when the list is full. So they need little memory.
             if targets.len() == targets.capacity() {
                 targets.sort_unstable();
                 targets.dedup();

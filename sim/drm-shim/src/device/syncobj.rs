@@ -19,8 +19,8 @@ pub struct Sync {
     fence: bool,
     /// The last point of the timeline that has signaled.
     point: u64,
-    /// The fences, from the first one on that had not signaled when last checked. Points never
-    /// decrease.
+    /// The fences in the order of their points, without those at the front that had signaled at the
+    /// last check.
     pending: Vec<Pending>,
 }
 

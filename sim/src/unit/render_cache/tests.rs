@@ -248,8 +248,8 @@ fn invalid_messages_are_refused() {
 }
 
 /// All descriptors of render target writes, with two binding table entries. A message is accepted
-/// only if its length is the length of the subtype's payload, plus two registers of a header. The
-/// other fields do not matter.
+/// only if its length is the length of the subtype's payload, plus two registers if there is a
+/// header. The other fields do not matter.
 #[test]
 fn all_descriptors() {
     let registers = Registers::default();

@@ -54,7 +54,7 @@ impl Default for Registers {
 /// Which local registers are valid: a bit for each register, the first register in bit 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Valid {
-    /// Registers of floats, 32 in an element.
+    /// Registers of floats: 32 bits in each of 8 elements.
     pub floats: [u32; 8],
     /// Registers of integers.
     pub integers: u32,
@@ -159,7 +159,7 @@ pub fn running(exec: &Exec<'_>) -> Result<(), Fault> {
     ))
 }
 
-/// Counts a packet that a disabled pool switches off.
+/// Counts a packet that has no effect because its pool is disabled.
 pub fn switched_off(exec: &mut Exec<'_>) {
     exec.stats.without_effect += 1;
     exec.emit(&crate::machine::events::Event::WithoutEffect { at: exec.at });

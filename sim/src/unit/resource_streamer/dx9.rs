@@ -22,7 +22,7 @@ pub fn set<T, const N: usize>(
 ) -> Result<(), Fault> {
     running(exec)?;
     if first + values.len() as u64 > N as u64 {
-        let why = format!("with the {} values, after the last of {N} registers", values.len());
+        let why = format!("the {} values end after the last of {N} registers", values.len());
         return Err(exec.bad_field("Constant Register Index", first, why));
     }
     let constants = &mut ResourceStreamer::chip(exec).dx9[stage as usize];

@@ -22,7 +22,7 @@ const HALF: u64 = 4096;
 pub struct Gather {
     /// The stage whose binding table has the constant buffers.
     pub stage: Stage,
-    /// A bit for each of the 16 constant buffers that are used. 0: nothing is gathered.
+    /// One bit for each of 16 constant buffers, set if the buffer is used. 0: nothing is gathered.
     pub valid: u64,
     /// The block of 16 binding table entries of the constant buffers.
     pub block: u64,
@@ -48,9 +48,10 @@ impl Gather {
     ///
     /// # Errors
     /// [`Fault::BadPacket`] if the streamer does not follow the batch or has no pool for binding
-    /// tables, for an entry whose buffer is not valid, and for more dwords than the rest of the
-    /// pool has. [`Fault::Unimplemented`] for a buffer that is an image. [`Fault::Page`] at the
-    /// surface state, the buffer or the pool.
+    /// tables; for an entry whose buffer is not valid, or that selects half 2 or more of a DX9
+    /// buffer; for an invalid surface state; and for more dwords than the rest of the pool has.
+    /// [`Fault::Unimplemented`] for a buffer that is an image. [`Fault::Page`] at the surface
+    /// state, the buffer or the pool.
     pub fn execute(
         &self,
         exec: &mut Exec<'_>,

@@ -219,7 +219,7 @@ fn measure(view: &View, derivatives: Derivatives, anisotropic: bool) -> (i32, Op
     if !anisotropic || !squares[0].is_finite() || !squares[1].is_finite() {
         return (lod::of_square(squares[major]), None);
     }
-    // A derivative with a component across the face is not one on the map.
+    // A derivative with a component across the face does not lie on the map.
     let flat = texels.iter().all(|axis| axis[2] == 0.0);
     let ewa = EWA_TAKES_THE_AXES_OF_THE_ELLIPSE
         && view.ewa

@@ -1,5 +1,5 @@
-//! The ioctls: methods of [`Device`], one file for each topic. This file finds the method of an
-//! ioctl's number.
+//! The ioctls: methods of [`Device`], one file for each topic. This file finds the method for
+//! an ioctl's number.
 //!
 //! * `gem`: objects; `tiling`: tiled objects; `prime`: shared objects;
 //! * `context`: contexts and address spaces; `extensions`: chains of extensions;

@@ -157,7 +157,8 @@ fn set_crtc_waits_for_the_current_frame_buffer() {
     let (gate, opens) = Client::gate();
     let target =
         ExecObject2 { flags: pinned(0, 0).flags | object::WRITE, ..pinned(dumb.handle, 0x30_0000) };
-    // The client of a displayed object waits for its submission; here another thread goes on.
+    // A submission that writes a displayed object returns only when it has ended. Meanwhile other
+    // threads of the client can call ioctls, as this test does.
     let mut objects = [target, pinned(batch, 0x20_0000)];
     let mut exec = ExecBuffer2 {
         buffers_ptr: objects.as_mut_ptr() as u64,
