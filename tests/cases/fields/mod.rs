@@ -10,8 +10,9 @@
 //! * `unused`: no value in any case makes a difference.
 //!
 //! `reasons.tsv` has the reason of each unused field: `void` if the field has no effect on results
-//! by its nature, `ignored` if hardware has an effect that the model lacks. In the patterns of
-//! containers and fields, `*` stands for any text.
+//! by its nature, `refused` if everything that reads it ends with a fault, `ignored` if hardware has
+//! an effect that the model lacks. In the patterns of containers and fields, `*` stands for any
+//! text.
 //!
 //! The test runs the cases of all rows again, with the unchanged and the changed batch. It fails
 //! if a difference is not seen any more, if an unused field makes a difference, and if a field has
@@ -23,6 +24,9 @@
 //! writes `fields.tsv` again. It takes some minutes:
 //!
 //!     GENXML_FIELDS_UPDATE=1 cargo test -p genxml-cases fields -- --nocapture
+//!
+//! It also tries random changes of other fields first, which the row then lists. Another number
+//! makes other changes.
 //!
 //! The oracle is the specification: it lists the fields. The list says that a field has an effect,
 //! not that the effect is right; the cases themselves test that.
@@ -68,7 +72,8 @@ fn reasons() -> Vec<Reason> {
         let [kind, container, field, why] = columns[..] else {
             panic!("reasons.tsv: {} columns instead of 4: {line}", columns.len());
         };
-        assert!(matches!(kind, "void" | "ignored"), "reasons.tsv: void or ignored: {line}");
+        let kinds = ["void", "refused", "ignored"];
+        assert!(kinds.contains(&kind), "reasons.tsv: {kind} is not one of {kinds:?}: {line}");
         assert!(!why.is_empty(), "reasons.tsv: no reason: {line}");
         let [kind, container, field, why] = [kind, container, field, why].map(str::to_owned);
         Reason { kind, container, field, why }
@@ -134,6 +139,10 @@ fn run(rows: &[&Row], update: bool) -> Vec<Row> {
     let folder = tempfile::tempdir().unwrap();
     let list: String = rows.iter().map(|row| format!("{row}\n")).collect();
     std::fs::write(folder.path().join("list.tsv"), list).unwrap();
+    let reasons = reasons();
+    let is_void = |key: &&Key| reasons.iter().any(|reason| reason.fits(key));
+    let void: String = fields().iter().filter(is_void).map(|key| format!("{key}\n")).collect();
+    std::fs::write(folder.path().join("void.tsv"), void).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     // With one thread, the cases would run on the main thread, which has no name.
     command.env(JOB, folder.path()).args(["--test-threads", "2"]);
@@ -197,14 +206,11 @@ fn update() {
         rows.remove(&key);
     }
     for key in &fields {
-        let (subject, difference) = (String::new(), String::new());
-        let (key, class) = (key.clone(), Class::Unused);
-        let none = Row { key: key.clone(), class, subject, instance: 0, value: 0, difference };
-        rows.entry(key).or_insert(none);
+        rows.entry(key.clone()).or_insert_with(|| Row::none(key));
     }
     let mut text = String::from(
         "# Written by GENXML_FIELDS_UPDATE=1 cargo test -p genxml-cases fields; see mod.rs.\n\
-         # container, bits, field, class, case and batch, instance, value, difference\n",
+         # container, bits, field, class, case and batch, instance, with, value, difference\n",
     );
     for row in rows.values() {
         writeln!(text, "{row}").unwrap();

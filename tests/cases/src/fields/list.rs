@@ -43,6 +43,8 @@ pub struct Row {
     pub subject: String,
     /// Number of the field among the fields of this key in the batch.
     pub instance: usize,
+    /// Other fields that are changed in both runs, with their values; empty if there are none.
+    pub with: String,
     /// The other value, as stored.
     pub value: u64,
     /// The difference; empty if there was none.
@@ -51,21 +53,35 @@ pub struct Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row { key, class, subject, instance, value, difference } = self;
-        write!(f, "{key}\t{class}\t{subject}\t{instance}\t{value:#x}\t{difference}")
+        let Row { key, class, subject, instance, with, value, difference } = self;
+        write!(f, "{key}\t{class}\t{subject}\t{instance}\t{with}\t{value:#x}\t{difference}")
     }
 }
 
 impl Row {
+    /// The row of a field that no case has.
+    pub fn none(key: &str) -> Row {
+        Row {
+            key: key.to_owned(),
+            class: Class::Unused,
+            subject: String::new(),
+            instance: 0,
+            with: String::new(),
+            value: 0,
+            difference: String::new(),
+        }
+    }
+
     /// Reads a row.
     ///
     /// # Errors
     /// Says which column is wrong.
     pub fn parse(line: &str) -> Result<Row, String> {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [container, bits, path, class, subject, instance, value, difference] = columns[..]
+        let [container, bits, path, class, subject, instance, with, value, difference] =
+            columns[..]
         else {
-            return Err(format!("{} columns instead of 8: {line}", columns.len()));
+            return Err(format!("{} columns instead of 9: {line}", columns.len()));
         };
         let class = Class::NAMES.iter().find(|(_, name)| *name == class);
         let (class, _) = class.ok_or_else(|| format!("no class of the list: {line}"))?;
@@ -75,6 +91,7 @@ impl Row {
             class: *class,
             subject: subject.to_owned(),
             instance: instance.parse().map_err(|error| format!("instance: {error}: {line}"))?,
+            with: with.to_owned(),
             value: value.ok_or_else(|| format!("the value is no hexadecimal number: {line}"))?,
             difference: difference.to_owned(),
         })

@@ -7,6 +7,7 @@ use genxml_core::reflect::{self, Container};
 use genxml_sim::machine::state::State;
 use genxml_sim::mem::{Frames, PAGE};
 use genxml_sim::{ContextId, Event, Fault, Gpu, Now, Stats};
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
@@ -40,6 +41,9 @@ pub struct Found {
     /// The record of the decoder.
     pub record: Record,
 }
+
+/// Changes of memory: dwords by address.
+pub type Changes = BTreeMap<u64, Vec<u32>>;
 
 /// The memory of a context, for the decoder.
 struct Image<'a>(Vec<(u64, &'a [u8])>);
@@ -151,12 +155,12 @@ impl Subject {
         found
     }
 
-    /// Runs the batch after a change of memory: dwords at an address.
-    pub fn run(&self, change: Option<(u64, &[u32])>) -> Outcome {
+    /// Runs the batch after changes of memory.
+    pub fn run(&self, changes: &Changes) -> Outcome {
         let (mut gpu, context, buffers) = self.load();
-        if let Some((address, dwords)) = change {
+        for (address, dwords) in changes {
             let bytes = bytemuck::cast_slice(dwords);
-            gpu.vm(context).write(address, bytes).expect("the decoder has read it");
+            gpu.vm(context).write(*address, bytes).expect("the decoder has read it");
         }
         let mut hash = DefaultHasher::new();
         let mut observer = |_: Now, event: &Event<'_>| note(event, &mut hash);

@@ -3,24 +3,31 @@
 
 use super::list::{Class, Key, Row};
 use super::places::{Instance, instances};
-use super::subject::{Found, Outcome, Subject};
+use super::subject::{Changes, Found, Outcome, Subject};
 use super::{JOB, UPDATE, values};
-use genxml_sim::EngineId;
 use genxml_sim::mem::Frames;
-use genxml_sim::{ContextId, Gpu};
+use genxml_sim::{ContextId, EngineId, Gpu};
+use genxml_testkit::Random;
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
 /// Batches of a case that are probed.
-const BATCHES: usize = 64;
+const BATCHES: usize = 1000;
 /// Records in which an update looks for a difference before it gives a field up.
-const TRIES: usize = 60;
+const TRIES: usize = 40;
+/// The same for a field that has a reason to be void.
+const TRIES_IF_VOID: usize = 3;
+/// Records of a case in which an update probes a field.
+const TRIES_PER_CASE: usize = 3;
+/// Random preparations of a batch in which an update probes a field.
+const PREPARATIONS: u64 = 6;
 /// The same for a field for which a fault was found.
 const TRIES_AFTER_FAULT: usize = 12;
 /// Values of a field without effect that a check tries again.
@@ -42,11 +49,23 @@ struct Known {
     class: Option<Class>,
     /// Hashes of the records in which the field was probed.
     records: HashSet<u64>,
+    /// Number of records of each case.
+    cases: HashMap<String, usize>,
+}
+
+impl Known {
+    fn new(class: Option<Class>) -> Self {
+        Known { class, records: HashSet::new(), cases: HashMap::new() }
+    }
 }
 
 struct Job {
     update: bool,
     rows: HashMap<String, Vec<Row>>,
+    /// Fields that have a reason to be void.
+    void: HashSet<Key>,
+    /// Makes the random preparations of updates differ.
+    seed: u64,
     known: Mutex<HashMap<Key, Known>>,
     results: Mutex<File>,
 }
@@ -57,13 +76,16 @@ impl Job {
         let mut known = HashMap::new();
         for line in std::fs::read_to_string(folder.join("list.tsv"))?.lines() {
             let row = Row::parse(line).map_err(std::io::Error::other)?;
-            let class = Some(row.class);
-            known.insert(row.key.clone(), Known { class, records: HashSet::new() });
+            known.insert(row.key.clone(), Known::new(Some(row.class)));
             rows.entry(row.subject.clone()).or_default().push(row);
         }
         let results = folder.join("results.tsv");
         let results = OpenOptions::new().create(true).append(true).open(results)?;
+        let void = std::fs::read_to_string(folder.join("void.tsv"))?;
+        let seed = std::env::var(UPDATE).ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
         Ok(Job {
+            void: void.lines().map(str::to_owned).collect(),
+            seed,
             update: std::env::var_os(UPDATE).is_some(),
             rows,
             known: Mutex::new(known),
@@ -121,25 +143,24 @@ pub fn visit(
     let found = subject.records();
     let candidates = candidates(&found);
     let chosen: Vec<&Candidate<'_>> = match job.update {
-        true => candidates.iter().filter(|candidate| job.wants(candidate)).collect(),
+        true => candidates.iter().filter(|candidate| job.wants(candidate, case)).collect(),
         false => Vec::new(),
     };
     if chosen.is_empty() && rows.is_empty() {
         return;
     }
-    let base = subject.run(None);
+    let base = subject.run(&Changes::new());
     if base.hangs() {
         return;
     }
     let bench = Bench { name: &name, subject: &subject, base };
     for row in rows {
-        let of_row = |c: &&Candidate<'_>| c.key == row.key && c.number == row.instance;
-        if let Some(candidate) = candidates.iter().find(of_row) {
-            job.tell(&bench.check(row, candidate));
+        if let Some(row) = bench.check(&candidates, row) {
+            job.tell(&row);
         }
     }
     for candidate in chosen {
-        job.probe(&bench, candidate);
+        job.probe(&bench, &candidates, candidate);
     }
 }
 
@@ -161,35 +182,37 @@ fn candidates(found: &[Found]) -> Vec<Candidate<'_>> {
 
 impl Job {
     /// True if an update has to probe this field in this record.
-    fn wants(&self, candidate: &Candidate<'_>) -> bool {
+    fn wants(&self, candidate: &Candidate<'_>, case: &str) -> bool {
         let mut hash = DefaultHasher::new();
         candidate.found.record.dwords.hash(&mut hash);
         candidate.instance.start.hash(&mut hash);
         let mut known = self.known();
-        let known = known
-            .entry(candidate.key.clone())
-            .or_insert_with(|| Known { class: None, records: HashSet::new() });
+        let known =
+            known.entry(candidate.key.clone()).or_insert_with(|| Known::new(None));
         let most = match known.class {
             Some(Class::Honoured) => 0,
             Some(Class::Faulted) => TRIES_AFTER_FAULT,
+            _ if self.void.contains(&candidate.key) => TRIES_IF_VOID,
             Some(Class::Unused) | None => TRIES,
         };
-        known.records.len() < most && known.records.insert(hash.finish())
+        let of_case = known.cases.entry(case.to_owned()).or_default();
+        let wanted = known.records.len() < most
+            && *of_case < TRIES_PER_CASE
+            && known.records.insert(hash.finish());
+        *of_case += usize::from(wanted);
+        wanted
     }
 
-    fn probe(&self, bench: &Bench<'_>, candidate: &Candidate<'_>) {
-        let stored = candidate.stored();
-        let mut best: Option<Row> = None;
-        for value in values::others(&candidate.instance, stored) {
-            let row = bench.row(candidate, value);
-            if best.as_ref().is_none_or(|best| best.class < row.class) {
-                best = Some(row);
-            }
-            if best.as_ref().is_some_and(|best| best.class == Class::Honoured) {
-                break;
+    fn probe(&self, bench: &Bench<'_>, all: &[Candidate<'_>], candidate: &Candidate<'_>) {
+        let Some(mut best) = bench.plain(candidate) else { return };
+        if best.class == Class::Unused && !self.void.contains(&candidate.key) {
+            for number in 0..PREPARATIONS {
+                if let Some(row) = bench.prepared(all, candidate, self.seed + number) {
+                    best = row;
+                    break;
+                }
             }
         }
-        let Some(best) = best else { return };
         let better = match self.known().entry(candidate.key.clone()) {
             Entry::Occupied(mut entry) => {
                 let known = entry.get_mut();
@@ -209,39 +232,131 @@ impl Candidate<'_> {
     fn stored(&self) -> u64 {
         self.instance.stored(&self.found.record.dwords)
     }
+
+    fn others(&self) -> Vec<u64> {
+        values::others(&self.instance, self.stored())
+    }
+
+    /// Replaces the field in `changes`.
+    fn change(&self, changes: &mut Changes, value: u64) {
+        let record = &self.found.record;
+        let dwords = changes.entry(record.address).or_insert_with(|| record.dwords.clone());
+        self.instance.put(dwords, value);
+    }
+
+    /// Addresses of the dwords of the field.
+    fn addresses(&self) -> Range<u64> {
+        let at = |bit: u32| self.found.record.address + 4 * u64::from(bit / 32);
+        at(self.instance.start)..at(self.instance.end) + 4
+    }
+
+    /// Name of a change of this field, in rows of the list.
+    fn name(&self, value: u64) -> String {
+        format!("{}#{}={value:#x}", self.key.replace('\t', "/"), self.number)
+    }
 }
 
 impl Bench<'_> {
-    /// Runs the batch with another value of a field.
-    fn row(&self, candidate: &Candidate<'_>, value: u64) -> Row {
-        let record = &candidate.found.record;
-        let mut dwords = record.dwords.clone();
-        candidate.instance.put(&mut dwords, value);
-        let (first, last) = (candidate.instance.start / 32, candidate.instance.end / 32);
-        let dwords = &dwords[first as usize..=last as usize];
-        let address = record.address + 4 * u64::from(first);
-        let changed = address..address + 4 * dwords.len() as u64;
-        let outcome = self.subject.run(Some((address, dwords)));
-        let difference = outcome.difference(&self.base, self.subject, &changed);
+    /// Runs the batch with another value of a field, and compares it with `base`. Both have the
+    /// `changes`, whose text is `with`.
+    fn row(
+        &self,
+        candidate: &Candidate<'_>,
+        value: u64,
+        (base, changes, with): (&Outcome, &Changes, &str),
+    ) -> Row {
+        let mut changes = changes.clone();
+        candidate.change(&mut changes, value);
+        let outcome = self.subject.run(&changes);
+        let difference = outcome.difference(base, self.subject, &candidate.addresses());
         let (class, difference) = difference.unwrap_or((Class::Unused, String::new()));
         Row {
             key: candidate.key.clone(),
             class,
             subject: self.name.to_owned(),
             instance: candidate.number,
+            with: with.to_owned(),
             value,
             difference,
         }
     }
 
-    /// Runs a row of the list again.
-    fn check(&self, row: &Row, candidate: &Candidate<'_>) -> Row {
-        if row.class != Class::Unused {
-            return self.row(candidate, row.value);
+    /// Runs the batch with other values of a field. Returns the first row that shows an effect,
+    /// otherwise one that shows a fault or nothing. `None` if there is no other value.
+    fn plain(&self, candidate: &Candidate<'_>) -> Option<Row> {
+        let mut best: Option<Row> = None;
+        for value in candidate.others() {
+            let row = self.row(candidate, value, (&self.base, &Changes::new(), ""));
+            if best.as_ref().is_none_or(|best| best.class < row.class) {
+                best = Some(row);
+            }
+            if best.as_ref().is_some_and(|best| best.class == Class::Honoured) {
+                break;
+            }
         }
-        let values = values::others(&candidate.instance, candidate.stored());
-        let runs = values.into_iter().take(CHECKED_VALUES);
-        let rows = runs.map(|value| self.row(candidate, value));
-        rows.max_by_key(|row| row.class).unwrap_or_else(|| row.clone())
+        best
+    }
+
+    /// Changes one to three other fields at random, and then probes a field. Returns a row that
+    /// shows an effect.
+    fn prepared(
+        &self,
+        all: &[Candidate<'_>],
+        candidate: &Candidate<'_>,
+        seed: u64,
+    ) -> Option<Row> {
+        let mut hash = DefaultHasher::new();
+        (self.name, &candidate.key, seed).hash(&mut hash);
+        let mut random = Random::new(hash.finish());
+        let near: Vec<&Candidate<'_>> = all
+            .iter()
+            .filter(|other| other.found.record.address == candidate.found.record.address)
+            .collect();
+        let (mut changes, mut with) = (Changes::new(), Vec::new());
+        for _ in 0..=random.index(3) {
+            let other = match random.below(3) {
+                0 => &all[random.index(all.len())],
+                _ => random.pick(&near),
+            };
+            let values = other.others();
+            if other.key == candidate.key || values.is_empty() {
+                continue;
+            }
+            let value = random.pick(&values);
+            other.change(&mut changes, value);
+            with.push(other.name(value));
+        }
+        let base = self.subject.run(&changes);
+        if !base.is_ok() || changes.is_empty() {
+            return None;
+        }
+        let values = candidate.others();
+        let value = if values.len() > 1 { random.pick(&values) } else { *values.first()? };
+        let row = self.row(candidate, value, (&base, &changes, &with.join("; ")));
+        (row.class == Class::Honoured).then_some(row)
+    }
+
+    /// Runs a row of the list again. `None` if the batch does not have the fields of the row.
+    fn check(&self, all: &[Candidate<'_>], row: &Row) -> Option<Row> {
+        let of_row = |c: &&Candidate<'_>| c.key == row.key && c.number == row.instance;
+        let candidate = all.iter().find(of_row)?;
+        if row.class == Class::Unused {
+            let plain = (&self.base, &Changes::new(), "");
+            let values = candidate.others().into_iter().take(CHECKED_VALUES);
+            let rows = values.map(|value| self.row(candidate, value, plain));
+            return rows.max_by_key(|row| row.class);
+        }
+        let mut changes = Changes::new();
+        for change in row.with.split("; ").filter(|change| !change.is_empty()) {
+            let (name, value) = change.rsplit_once("=0x")?;
+            let value = u64::from_str_radix(value, 16).ok()?;
+            let is = |c: &&Candidate<'_>| c.name(value) == change && change.starts_with(name);
+            all.iter().find(is)?.change(&mut changes, value);
+        }
+        if changes.is_empty() {
+            return Some(self.row(candidate, row.value, (&self.base, &changes, "")));
+        }
+        let base = self.subject.run(&changes);
+        Some(self.row(candidate, row.value, (&base, &changes, &row.with)))
     }
 }
