@@ -180,6 +180,34 @@ fn swizzles() {
     }
 }
 
+/// With Swizzle Control Mode, the first control is that of attribute 16, and attribute 0 has none
+/// (2d p.415).
+#[test]
+fn swizzles_of_the_upper_attributes() {
+    let corners = [(0.0, 0.0), (16.0, 0.0), (0.0, 16.0)];
+    let vertices = corners.map(|(x, y)| Vertex {
+        attributes: (0..17_u8).map(|n| [f32::from(n).to_bits(); 4]).collect(),
+        ..on_screen(x, y, 0)
+    });
+    let detail = |upper: bool| SfOutputAttributeDetail {
+        swizzle_control_mode: u(upper.into()),
+        source_attribute: u(5),
+        ..SfOutputAttributeDetail::unpack_lossy(&[0])
+    };
+    for (kernel, upper, want) in [
+        (kernels::FLAT, false, 5.0),
+        (kernels::FLAT, true, 0.0),
+        (kernels::FLAT_16, false, 16.0),
+        (kernels::FLAT_16, true, 5.0),
+    ] {
+        let mut scene = Scene::new([4, 4], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
+        scene.kernel = kernel;
+        swizzle(&mut scene, detail(upper));
+        let pixels = scene.run().unwrap().floats(0, 0, 0);
+        assert!(pixels.iter().all(|pixel| *pixel == [want; 4]), "{upper} {want}: {pixels:?}");
+    }
+}
+
 /// The primitive ID replaces components of an attribute.
 #[test]
 fn primitive_ids() {
