@@ -5,6 +5,7 @@
 mod corpus;
 mod harness;
 mod patches;
+mod resources;
 mod shaders;
 mod stream;
 mod vertex;

@@ -14,11 +14,8 @@ pub enum Class {
 }
 
 impl Class {
-    const NAMES: [(Class, &str); 3] = [
-        (Class::Unused, "unused"),
-        (Class::Faulted, "faulted"),
-        (Class::Honoured, "honoured"),
-    ];
+    const NAMES: [(Class, &str); 3] =
+        [(Class::Unused, "unused"), (Class::Faulted, "faulted"), (Class::Honoured, "honoured")];
 }
 
 impl fmt::Display for Class {

@@ -149,8 +149,7 @@ impl Walk<'_> {
             return;
         }
         let container = self.container.name;
-        let place =
-            Place { container, start: first + field.start, end: first + field.end, path };
+        let place = Place { container, start: first + field.start, end: first + field.end, path };
         self.found.push(Instance { place, field, start, end });
     }
 }

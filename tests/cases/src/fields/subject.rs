@@ -143,14 +143,7 @@ impl Subject {
         };
         let options = Options { max_dwords: 4096, ..Options::default() };
         Decoder::new(Tables::gen8(), options)
-            .batch(
-                &mut decode::State::default(),
-                self.engine,
-                &memory,
-                self.address,
-                0,
-                &mut sink,
-            )
+            .batch(&mut decode::State::default(), self.engine, &memory, self.address, 0, &mut sink)
             .expect("the sink has no errors");
         found
     }
@@ -164,8 +157,7 @@ impl Subject {
         }
         let mut hash = DefaultHasher::new();
         let mut observer = |_: Now, event: &Event<'_>| note(event, &mut hash);
-        let result =
-            gpu.submit_observed(context, self.engine, self.address, 0, &mut observer);
+        let result = gpu.submit_observed(context, self.engine, self.address, 0, &mut observer);
         Outcome { result, events: hash.finish(), gpu, context, buffers }
     }
 }
