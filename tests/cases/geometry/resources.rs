@@ -2,9 +2,13 @@
 //! samples a texture and adds the constants, and writes both to a buffer. Oracle: the texel and the
 //! sum; 2a 3DSTATE_BINDING_TABLE_POINTERS_VS, 3DSTATE_SAMPLER_STATE_POINTERS_VS and
 //! 3DSTATE_CONSTANT_VS, and those of the other stages.
+//!
+//! The kernels also write `cr0`, in which threads find the modes and exceptions of their stage
+//! (004:3081-3250).
 
 use crate::geometry::harness::{Draw, model};
 use genxml::eu;
+use genxml::eu::gen8::eu_registers::ControlRegister;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersDs, ThreeDStateBindingTablePointersGs,
@@ -17,8 +21,10 @@ use genxml::gen8::render3d_constants::{
     ThreeDStateConstantVs,
 };
 use genxml::gen8::render3d_stages::{
-    ThreeDStateDs, ThreeDStateGs, ThreeDStateGsDispatchMode as Mode, ThreeDStateHs, ThreeDStateTe,
+    FloatingPointMode, ThreeDStateDs, ThreeDStateGs, ThreeDStateGsDispatchMode as Mode,
+    ThreeDStateGsSingleProgramFlow as GsFlow, ThreeDStateHs, ThreeDStateTe,
     ThreeDStateTeOutputTopology as Topology, ThreeDStateTeTeDomain as Domain, ThreeDStateVs,
+    VectorMaskEnable,
 };
 use genxml::gen8::state::{
     BindingTableState, RenderSurfaceState, RenderSurfaceStateExtent, SamplerState,
@@ -36,7 +42,7 @@ const RESULTS: u64 = 0x61_0000;
 const CONSTANTS: u64 = 0x62_0000;
 
 /// A kernel that samples the texture at 1.25, adds the constants in four registers, and writes both
-/// to the buffer; then the instructions of the stage.
+/// and two dwords of `cr0` to the buffer; then the instructions of the stage.
 macro_rules! kernel {
     ($a:ident $b:ident $c:ident $d:ident $($stage:tt)*) => {
         &eu! {
@@ -51,6 +57,14 @@ macro_rules! kernel {
             (W) add (8|M0)   r71.0<1>:ud  r71.0<8;8,1>:ud  $c.0<0;1,0>:ud;
             (W) add (8|M0)   r71.0<1>:ud  r71.0<8;8,1>:ud  $d.0<0;1,0>:ud;
             (W) mov (8|M0)   r70.0<1>:ud  4:ud;
+            (W) send (8|M0)  null  r70  0xC  0x04026E01;
+            (W) mov (1|M0)   r72.0<1>:ud  cr0.0<0;1,0>:ud;
+            (W) mov (1|M0)   r73.0<1>:ud  cr0.1<0;1,0>:ud;
+            (W) mov (8|M0)   r70.0<1>:ud  8:ud;
+            (W) mov (8|M0)   r71.0<1>:ud  r72.0<0;1,0>:ud;
+            (W) send (8|M0)  null  r70  0xC  0x04026E01;
+            (W) mov (8|M0)   r70.0<1>:ud  12:ud;
+            (W) mov (8|M0)   r71.0<1>:ud  r73.0<0;1,0>:ud;
             (W) send (8|M0)  null  r70  0xC  0x04026E01;
             $($stage)*
         }
@@ -169,9 +183,21 @@ macro_rules! bind {
     }};
 }
 
-/// All stages at once: one vertex per patch, which becomes four points, and so on.
+/// All stages at once: each vertex is a patch, each patch two triangles, each triangle a point.
 #[test]
 fn every_stage_has_its_own() {
+    for switch in 0..5 {
+        stages(switch);
+    }
+}
+
+/// A draw with one of the switches of all stages on: Floating Point Mode, Single Program Flow,
+/// Vector Mask Enable, the exceptions of software and illegal opcodes, and that of the mask stack.
+fn stages(switch: u32) {
+    let on = [0, 1, 2, 3, 4].map(|n| n == switch);
+    let [alternate, single, vector, exceptions, mask_stack] = on;
+    let floating_point_mode = FloatingPointMode::from_bits(alternate.into());
+    let vector_mask_enable = VectorMaskEnable::from_bits(vector.into());
     let mut model = model();
     for address in [TEXTURES, RESULTS, CONSTANTS] {
         model.map(address, 4096);
@@ -196,6 +222,10 @@ fn every_stage_has_its_own() {
             vertex_urb_entry_read_length: u(1),
             dispatch_grf_start_register_for_urb_data: u(2),
             maximum_number_of_threads: minus_one(8),
+            floating_point_mode,
+            vector_mask_enable,
+            software_exception_enable: exceptions,
+            illegal_opcode_exception_enable: exceptions,
             ..ThreeDStateVs::new()
         },
     );
@@ -206,6 +236,11 @@ fn every_stage_has_its_own() {
             kernel_start_pointer: at(0x1000),
             dispatch_grf_start_register_for_urb_data: u(1),
             maximum_number_of_threads: minus_one(8),
+            floating_point_mode,
+            vector_mask_enable,
+            software_exception_enable: exceptions,
+            illegal_opcode_exception_enable: exceptions,
+            single_program_flow: single,
             ..ThreeDStateHs::new()
         },
     );
@@ -224,6 +259,10 @@ fn every_stage_has_its_own() {
             kernel_start_pointer: at(0x2000),
             dispatch_grf_start_register_for_urb_data: u(5),
             maximum_number_of_threads: minus_one(8),
+            floating_point_mode,
+            vector_mask_enable,
+            software_exception_enable: exceptions,
+            illegal_opcode_exception_enable: exceptions,
             ..ThreeDStateDs::new()
         },
     );
@@ -240,6 +279,12 @@ fn every_stage_has_its_own() {
             output_topology: Code::_3DPRIM_POINTLIST,
             static_output: true,
             static_output_vertex_count: u(1),
+            floating_point_mode,
+            vector_mask_enable,
+            software_exception_enable: exceptions,
+            illegal_opcode_exception_enable: exceptions,
+            single_program_flow: GsFlow::from_bits(single.into()),
+            mask_stack_exception_enable: mask_stack,
             ..ThreeDStateGs::new()
         },
     );
@@ -247,6 +292,22 @@ fn every_stage_has_its_own() {
     for n in 0..4 {
         let [texel, constants @ ..] = values(n);
         let sum = constants.iter().fold(0_u32, |sum, constant| sum.wrapping_add(*constant));
-        assert_eq!(model.get(RESULTS + 256 * u64::from(n), 2), [texel, sum], "stage {n}");
+        let found = model.get(RESULTS + 256 * u64::from(n), 4);
+        assert_eq!(found[..2], [texel, sum], "stage {n}");
+        let control = ControlRegister::unpack_lossy(&[found[2], found[3], 0, 0]);
+        assert_eq!(
+            (control.alternative_float_mode, control.vector_mask_enable),
+            (alternate, vector),
+            "stage {n}"
+        );
+        // Vertex and domain shaders have no Single Program Flow, and only the geometry shader has a
+        // mask stack.
+        assert_eq!(control.single_program_flow, single && matches!(n, 1 | 3), "stage {n}");
+        assert_eq!(control.mask_stack_enable, mask_stack && n == 3, "stage {n}");
+        assert_eq!(
+            (control.software_exception_enable, control.illegal_opcode_enable),
+            (exceptions, exceptions),
+            "stage {n}"
+        );
     }
 }

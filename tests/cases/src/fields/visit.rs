@@ -19,15 +19,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
 /// Batches of a case that are probed.
-const BATCHES: usize = 1000;
+const BATCHES: usize = 4000;
 /// Records in which an update looks for a difference before it gives a field up.
-const TRIES: usize = 40;
+const TRIES: usize = 60;
 /// The same for a field that has a reason to be void.
 const TRIES_IF_VOID: usize = 3;
 /// Records of a case in which an update probes a field.
-const TRIES_PER_CASE: usize = 3;
+const TRIES_PER_CASE: usize = 6;
 /// An update with a seed probes a field in one of this number of records.
-const SAMPLE: u64 = 8;
+const SAMPLE: u64 = 4;
 /// Random preparations of a batch in which an update probes a field.
 const PREPARATIONS: u64 = 6;
 /// The same for a field for which a fault was found.
