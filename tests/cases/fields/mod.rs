@@ -10,9 +10,10 @@
 //! * `unused`: no value in any case makes a difference.
 //!
 //! `reasons.tsv` has the reason of each unused field: `void` if the field has no effect on results
-//! by its nature, `refused` if everything that reads it ends with a fault, `ignored` if hardware has
-//! an effect that the model lacks. In the patterns of containers and fields, `*` stands for any
-//! text.
+//! by its nature, `refused` if everything that reads it ends with a fault, `case` if its effect needs
+//! more than one batch or a kernel driver's work (then the reason is the name of the case that shows
+//! the effect), `ignored` if hardware has an effect that the model lacks. In the patterns of
+//! containers and fields, `*` stands for any text.
 //!
 //! The test runs the cases of all rows again, with the unchanged and the changed batch. It fails
 //! if a difference is not seen any more, if an unused field makes a difference, and if a field has
@@ -72,7 +73,7 @@ fn reasons() -> Vec<Reason> {
         let [kind, container, field, why] = columns[..] else {
             panic!("reasons.tsv: {} columns instead of 4: {line}", columns.len());
         };
-        let kinds = ["void", "refused", "ignored"];
+        let kinds = ["void", "refused", "case", "ignored"];
         assert!(kinds.contains(&kind), "reasons.tsv: {kind} is not one of {kinds:?}: {line}");
         assert!(!why.is_empty(), "reasons.tsv: no reason: {line}");
         let [kind, container, field, why] = [kind, container, field, why].map(str::to_owned);
@@ -132,6 +133,14 @@ fn fields() -> BTreeSet<Key> {
     let packets = places::packets().filter(|packet| executed(packet));
     let containers = packets.chain(places::structures());
     containers.flat_map(places::places).map(|place| place.to_string()).collect()
+}
+
+/// Names of all cases.
+fn cases() -> BTreeSet<String> {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--list", "--format", "terse"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
 }
 
 /// Runs cases in a process of their own, which probes their batches. Returns its results.
@@ -258,6 +267,12 @@ fn every_field_has_an_effect_or_a_reason() {
     }
     for (reason, _) in reasons.iter().zip(fitting).filter(|(_, fitting)| !fitting) {
         problems.push(format!("{}, {}: the reason fits no field", reason.container, reason.field));
+    }
+    let cases = cases();
+    for reason in reasons.iter().filter(|reason| reason.kind == "case") {
+        if !cases.contains(&reason.why) {
+            problems.push(format!("{}: there is no case {}", reason.container, reason.why));
+        }
     }
     problems.extend(wrong(&rows).into_iter().map(|(key, why)| format!("{key}: {why}")));
     println!("{} fields: {counts:?}", fields.len());

@@ -14,6 +14,7 @@ mod exact;
 mod interpolation;
 mod kernels;
 mod lines;
+mod resources;
 mod samples;
 mod scene;
 mod surfaces;
