@@ -7,6 +7,7 @@
 mod bad;
 mod blend;
 mod clears;
+mod clip_distances;
 mod damage;
 mod depth;
 mod dispatch;
