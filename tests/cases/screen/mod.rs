@@ -14,6 +14,7 @@ mod dispatch;
 mod exact;
 mod interpolation;
 mod kernels;
+mod last_stage;
 mod lines;
 mod resources;
 mod samples;
