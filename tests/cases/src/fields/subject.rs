@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// Units of work of a run.
+/// Units of work of a run of most batches.
 const LIMIT: u64 = 1 << 22;
+/// Units of work of a run of a batch that does not end within [`LIMIT`].
+const LARGE_LIMIT: u64 = 1 << 25;
 
 /// Batches of contexts with more mapped bytes are not probed: each run copies and compares all of
 /// them.
@@ -32,6 +34,7 @@ pub struct Subject {
     address: u64,
     buffers: Vec<Buffer>,
     state: State,
+    limit: u64,
 }
 
 /// A packet or structure of a batch.
@@ -93,13 +96,14 @@ impl Subject {
             address,
             buffers: mapped.iter().map(buffer).collect(),
             state: gpu.context(context).state.clone(),
+            limit: LIMIT,
         })
     }
 
     /// A fresh model with the memory and the state.
     fn load(&self) -> (Gpu, ContextId, Vec<Frames>) {
         let mut gpu = Gpu::new();
-        gpu.set_work_limit(LIMIT);
+        gpu.set_work_limit(self.limit);
         let context = gpu.create_context().expect("page tables");
         let mut load = |buffer: &Buffer| {
             let frames = gpu.alloc(buffer.bytes).expect("memory");
@@ -148,6 +152,16 @@ impl Subject {
         found
     }
 
+    /// Runs the unchanged batch. `None` if it does not end.
+    pub fn base(&mut self) -> Option<Outcome> {
+        let base = self.run(&Changes::new());
+        if !base.hangs() {
+            return Some(base);
+        }
+        self.limit = LARGE_LIMIT;
+        Some(self.run(&Changes::new())).filter(|base| !base.hangs())
+    }
+
     /// Runs the batch after changes of memory.
     pub fn run(&self, changes: &Changes) -> Outcome {
         let (mut gpu, context, buffers) = self.load();
@@ -192,7 +206,7 @@ fn note(event: &Event<'_>, hash: &mut DefaultHasher) {
 
 impl Outcome {
     /// True if the run used up its budget.
-    pub fn hangs(&self) -> bool {
+    fn hangs(&self) -> bool {
         matches!(self.result, Err(Fault::Hang { .. }))
     }
 

@@ -21,9 +21,11 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 /// Batches of a case that are probed.
 const BATCHES: usize = 4000;
 /// Records in which an update looks for a difference before it gives a field up.
-const TRIES: usize = 60;
+const TRIES: usize = 400;
 /// The same for a field that has a reason to be void.
 const TRIES_IF_VOID: usize = 3;
+/// The same for the cases of a module. Some structures are in almost all cases of a module.
+const TRIES_PER_MODULE: usize = 16;
 /// Records of a case in which an update probes a field.
 const TRIES_PER_CASE: usize = 6;
 /// An update with a seed probes a field in one of this number of records.
@@ -51,7 +53,7 @@ struct Known {
     class: Option<Class>,
     /// Hashes of the records in which the field was probed.
     records: HashSet<u64>,
-    /// Number of records of each case.
+    /// Number of records of each case and module.
     cases: HashMap<String, usize>,
 }
 
@@ -141,7 +143,7 @@ pub fn visit(
     if rows.is_empty() && !job.update {
         return;
     }
-    let Some(subject) = Subject::new(gpu, context, mapped, engine, address) else { return };
+    let Some(mut subject) = Subject::new(gpu, context, mapped, engine, address) else { return };
     let found = subject.records();
     let candidates = candidates(&found);
     let chosen: Vec<&Candidate<'_>> = match job.update {
@@ -151,10 +153,7 @@ pub fn visit(
     if chosen.is_empty() && rows.is_empty() {
         return;
     }
-    let base = subject.run(&Changes::new());
-    if base.hangs() {
-        return;
-    }
+    let Some(base) = subject.base() else { return };
     let bench = Bench { name: &name, subject: &subject, base };
     for row in rows {
         if let Some(row) = bench.check(&candidates, row) {
@@ -202,11 +201,16 @@ impl Job {
             _ if self.void.contains(&candidate.key) => TRIES_IF_VOID,
             Some(Class::Unused) | None => TRIES,
         };
-        let of_case = known.cases.entry(case.to_owned()).or_default();
+        let module = case.split("::").next().unwrap_or_default();
+        let count = |name: &str| known.cases.get(name).copied().unwrap_or(0);
         let wanted = known.records.len() < most
-            && *of_case < TRIES_PER_CASE
+            && count(case) < TRIES_PER_CASE
+            && count(module) < TRIES_PER_MODULE
             && known.records.insert(hash.finish());
-        *of_case += usize::from(wanted);
+        if wanted {
+            *known.cases.entry(case.to_owned()).or_default() += 1;
+            *known.cases.entry(module.to_owned()).or_default() += 1;
+        }
         wanted
     }
 
