@@ -28,8 +28,11 @@ const TRIES_IF_VOID: usize = 3;
 const TRIES_PER_MODULE: usize = 16;
 /// Records of a case in which an update probes a field.
 const TRIES_PER_CASE: usize = 6;
-/// An update with a seed probes a field in one of this number of records.
-const SAMPLE: u64 = 4;
+/// An update with a seed probes a field in one of this number of cases.
+const SAMPLE: u64 = 3;
+/// An update with a seed probes a field in all of the first batches of a case, and in some of the
+/// others.
+const FEW_BATCHES: usize = 8;
 /// Random preparations of a batch in which an update probes a field.
 const PREPARATIONS: u64 = 6;
 /// The same for a field for which a fault was found.
@@ -147,7 +150,7 @@ pub fn visit(
     let found = subject.records();
     let candidates = candidates(&found);
     let chosen: Vec<&Candidate<'_>> = match job.update {
-        true => candidates.iter().filter(|candidate| job.wants(candidate, case)).collect(),
+        true => candidates.iter().filter(|candidate| job.wants(candidate, case, number)).collect(),
         false => Vec::new(),
     };
     if chosen.is_empty() && rows.is_empty() {
@@ -183,14 +186,18 @@ fn candidates(found: &[Found]) -> Vec<Candidate<'_>> {
 
 impl Job {
     /// True if an update has to probe this field in this record.
-    fn wants(&self, candidate: &Candidate<'_>, case: &str) -> bool {
+    fn wants(&self, candidate: &Candidate<'_>, case: &str, number: usize) -> bool {
         let mut hash = DefaultHasher::new();
         candidate.found.record.dwords.hash(&mut hash);
         candidate.instance.start.hash(&mut hash);
-        // Each seed has other records among its tries.
-        let mut sample = DefaultHasher::new();
-        (self.seed, &candidate.key, case, hash.finish()).hash(&mut sample);
-        if self.seed != 0 && sample.finish() % SAMPLE != 0 {
+        // Each seed chooses other cases, and other batches of cases with many.
+        let sample = |what: &str| {
+            let mut sample = DefaultHasher::new();
+            (self.seed, &candidate.key, what).hash(&mut sample);
+            sample.finish() % SAMPLE == 0
+        };
+        let few = number < FEW_BATCHES;
+        if self.seed != 0 && !(sample(case) && (few || sample(&format!("{case}#{number}")))) {
             return false;
         }
         let mut known = self.known();
