@@ -246,6 +246,51 @@ fn the_short_way() {
     }
 }
 
+/// Each of the first 16 attributes has enables of its own. Oracle: the setup of an attribute in the
+/// payload begins with the difference between the vertices (see [`kernels`]): 0.25 forward, or 0.75
+/// back.
+#[test]
+fn the_short_way_of_each_attribute() {
+    let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];
+    let vertices = corners.map(|((x, y), s): ((f32, f32), f32)| Vertex {
+        attributes: vec![[s.to_bits(); 4]; 16],
+        ..on_screen(x, y, 0)
+    });
+    for wrapped in 0..16 {
+        let mut scene = Scene::new([4, 4], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
+        let mut packet = ThreeDStateSbeSwiz::new();
+        let enables = match wrapped {
+            0 => &mut packet.attribute_00_wrap_shortest_enables,
+            1 => &mut packet.attribute_01_wrap_shortest_enables,
+            2 => &mut packet.attribute_02_wrap_shortest_enables,
+            3 => &mut packet.attribute_03_wrap_shortest_enables,
+            4 => &mut packet.attribute_04_wrap_shortest_enables,
+            5 => &mut packet.attribute_05_wrap_shortest_enables,
+            6 => &mut packet.attribute_06_wrap_shortest_enables,
+            7 => &mut packet.attribute_07_wrap_shortest_enables,
+            8 => &mut packet.attribute_08_wrap_shortest_enables,
+            9 => &mut packet.attribute_09_wrap_shortest_enables,
+            10 => &mut packet.attribute_10_wrap_shortest_enables,
+            11 => &mut packet.attribute_11_wrap_shortest_enables,
+            12 => &mut packet.attribute_12_wrap_shortest_enables,
+            13 => &mut packet.attribute_13_wrap_shortest_enables,
+            14 => &mut packet.attribute_14_wrap_shortest_enables,
+            _ => &mut packet.attribute_15_wrap_shortest_enables,
+        };
+        *enables = WrapShortestEnable::XZ;
+        push(&mut scene.more, &packet);
+        let mut model = scene.model();
+        let batch = scene.batch(&mut model);
+        let payload = &model.payloads(&batch).unwrap()[0];
+        for n in 0..16 {
+            let setup = &payload[8 * (4 + 2 * n)..][..16];
+            let differences = [0, 4, 8, 12].map(|component| f32::from_bits(setup[component]));
+            let short = if n == wrapped { 0.25 } else { -0.75 };
+            assert_eq!(differences, [short, -0.75, short, -0.75], "{n} of {wrapped}");
+        }
+    }
+}
+
 /// Along a line the value is interpolated; a point has the value of its vertex.
 #[test]
 fn lines_and_points() {
