@@ -3,13 +3,13 @@
 
 use genxml::eu;
 use genxml::eu::gen8::eu_registers::{ControlRegister, ControlRegisterRoundingMode as Rounding};
-use genxml::gen8::mi::MiNoop;
+use genxml::gen8::mi::{MiNoop, PipeControl};
 use genxml::gen8::state::{
     InterfaceDescriptorData, InterfaceDescriptorDataFloatingPointMode as FloatMode,
     InterfaceDescriptorDataRoundingMode as RoundingMode,
     InterfaceDescriptorDataSingleProgramFlow as Flow, StateSip,
 };
-use genxml_cases::{Compute, KERNELS, Model, at, packets, raw_buffer};
+use genxml_cases::{Compute, KERNELS, Model, at, packets, push, raw_buffer};
 
 const DATA: u64 = 0x40_0000;
 /// Offset of the system routine from the instruction base.
@@ -104,5 +104,23 @@ fn exceptions_run_the_system_routine() {
         batch.extend(compute.batch(&mut model));
         model.render(&batch).unwrap();
         assert_eq!(model.get(DATA, 8), [want; 8]);
+    }
+}
+
+/// After Generic Media State Clear there is no front end for a walker (2a PIPE_CONTROL).
+#[test]
+fn cleared_state() {
+    for generic_media_state_clear in [false, true] {
+        let (mut model, compute) = compute(MODES, InterfaceDescriptorData::new());
+        let mut batch = compute.batch(&mut model);
+        push(&mut batch, &PipeControl { generic_media_state_clear, ..PipeControl::new() });
+        push(&mut batch, &compute.walker());
+        match model.render(&batch) {
+            Ok(stats) => assert_eq!((stats.threads, generic_media_state_clear), (2, false)),
+            Err(fault) => {
+                assert!(generic_media_state_clear, "{fault}");
+                assert!(fault.to_string().contains("MEDIA_VFE_STATE"), "{fault}");
+            }
+        }
     }
 }
