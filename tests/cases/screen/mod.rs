@@ -14,6 +14,7 @@ mod dispatch;
 mod exact;
 mod interpolation;
 mod kernels;
+mod kills;
 mod last_stage;
 mod lines;
 mod resources;
