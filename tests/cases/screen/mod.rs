@@ -20,5 +20,6 @@ mod lines;
 mod resources;
 mod samples;
 mod scene;
+mod streams;
 mod surfaces;
 mod views;
