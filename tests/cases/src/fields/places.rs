@@ -73,6 +73,10 @@ impl Instance {
 
     /// Replaces the stored bits.
     pub fn put(&self, dwords: &mut [u32], value: u64) {
+        // `bits::put` only sets bits.
+        let mut old = vec![0; dwords.len()];
+        bits::put(&mut old, self.start, self.last(), self.stored(dwords));
+        dwords.iter_mut().zip(old).for_each(|(dword, old)| *dword ^= old);
         bits::put(dwords, self.start, self.last(), value);
     }
 

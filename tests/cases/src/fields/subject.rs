@@ -11,10 +11,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// Units of work of a run of most batches.
+/// Units of work of a run. Batches that need more are not probed.
 const LIMIT: u64 = 1 << 22;
-/// Units of work of a run of a batch that does not end within [`LIMIT`].
-const LARGE_LIMIT: u64 = 1 << 25;
 
 /// Batches of contexts with more mapped bytes are not probed: each run copies and compares all of
 /// them.
@@ -34,7 +32,6 @@ pub struct Subject {
     address: u64,
     buffers: Vec<Buffer>,
     state: State,
-    limit: u64,
 }
 
 /// A packet or structure of a batch.
@@ -96,14 +93,13 @@ impl Subject {
             address,
             buffers: mapped.iter().map(buffer).collect(),
             state: gpu.context(context).state.clone(),
-            limit: LIMIT,
         })
     }
 
     /// A fresh model with the memory and the state.
     fn load(&self) -> (Gpu, ContextId, Vec<Frames>) {
         let mut gpu = Gpu::new();
-        gpu.set_work_limit(self.limit);
+        gpu.set_work_limit(LIMIT);
         let context = gpu.create_context().expect("page tables");
         let mut load = |buffer: &Buffer| {
             let frames = gpu.alloc(buffer.bytes).expect("memory");
@@ -152,13 +148,8 @@ impl Subject {
         found
     }
 
-    /// Runs the unchanged batch. `None` if it does not end.
-    pub fn base(&mut self) -> Option<Outcome> {
-        let base = self.run(&Changes::new());
-        if !base.hangs() {
-            return Some(base);
-        }
-        self.limit = LARGE_LIMIT;
+    /// Runs the unchanged batch. `None` if it takes too long.
+    pub fn base(&self) -> Option<Outcome> {
         Some(self.run(&Changes::new())).filter(|base| !base.hangs())
     }
 

@@ -17,6 +17,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// Batches of a case that are probed.
 const BATCHES: usize = 4000;
@@ -39,6 +40,9 @@ const PREPARATIONS: u64 = 6;
 const TRIES_AFTER_FAULT: usize = 12;
 /// Values of a field without effect that a check tries again.
 const CHECKED_VALUES: usize = 4;
+
+/// Time after which an update goes on to the next batch.
+const MOST_TIME: Duration = Duration::from_secs(4);
 
 thread_local! {
     /// Number of batches that the case of this thread has run so far.
@@ -146,7 +150,7 @@ pub fn visit(
     if rows.is_empty() && !job.update {
         return;
     }
-    let Some(mut subject) = Subject::new(gpu, context, mapped, engine, address) else { return };
+    let Some(subject) = Subject::new(gpu, context, mapped, engine, address) else { return };
     let found = subject.records();
     let candidates = candidates(&found);
     let chosen: Vec<&Candidate<'_>> = match job.update {
@@ -157,13 +161,15 @@ pub fn visit(
         return;
     }
     let Some(base) = subject.base() else { return };
+    let start = Instant::now();
     let bench = Bench { name: &name, subject: &subject, base };
     for row in rows {
         if let Some(row) = bench.check(&candidates, row) {
             job.tell(&row);
         }
     }
-    for candidate in chosen {
+    // Of a batch that takes long, only some fields are probed.
+    for candidate in chosen.into_iter().take_while(|_| start.elapsed() < MOST_TIME) {
         job.probe(&bench, &candidates, candidate);
     }
 }
@@ -194,7 +200,7 @@ impl Job {
         let sample = |what: &str| {
             let mut sample = DefaultHasher::new();
             (self.seed, &candidate.key, what).hash(&mut sample);
-            sample.finish() % SAMPLE == 0
+            sample.finish().is_multiple_of(SAMPLE)
         };
         let few = number < FEW_BATCHES;
         if self.seed != 0 && !(sample(case) && (few || sample(&format!("{case}#{number}")))) {
