@@ -9,11 +9,14 @@
 //! * `faulted`: the batch ends with a fault that names the value or the missing feature;
 //! * `unused`: no value in any case makes a difference.
 //!
-//! `reasons.tsv` has the reason of each unused field: `void` if the field has no effect on results
-//! by its nature, `refused` if everything that reads it ends with a fault, `case` if its effect needs
-//! more than one batch or a kernel driver's work (then the reason is the name of the case that shows
-//! the effect), `ignored` if hardware has an effect that the model lacks. In the patterns of
-//! containers and fields, `*` stands for any text.
+//! `reasons.tsv` has the reason of each unused field. In its patterns of containers and fields, `*`
+//! stands for any text. The kinds of reasons are:
+//!
+//! * `void`: the field has no effect on results by its nature;
+//! * `refused`: everything that reads the field ends with a fault;
+//! * `case`: the effect needs several batches, a long batch or the work of a kernel driver; the
+//!   reason is the name of the case that shows it;
+//! * `ignored`: hardware has an effect that the model lacks, or that no case shows yet.
 //!
 //! The test runs the cases of all rows again, with the unchanged and the changed batch. It fails
 //! if a difference is not seen any more, if an unused field makes a difference, and if a field has

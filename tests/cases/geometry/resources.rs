@@ -191,31 +191,13 @@ fn every_stage_has_its_own() {
     }
 }
 
-/// A draw with one of the switches of all stages on: Floating Point Mode, Single Program Flow,
-/// Vector Mask Enable, the exceptions of software and illegal opcodes, and that of the mask stack.
-fn stages(switch: u32) {
-    let on = [0, 1, 2, 3, 4].map(|n| n == switch);
-    let [alternate, single, vector, exceptions, mask_stack] = on;
+/// The packets of the stages, with these switches.
+fn shaders([alternate, single, vector, exceptions, mask_stack]: [bool; 5]) -> Vec<u32> {
     let floating_point_mode = FloatingPointMode::from_bits(alternate.into());
     let vector_mask_enable = VectorMaskEnable::from_bits(vector.into());
-    let mut model = model();
-    for address in [TEXTURES, RESULTS, CONSTANTS] {
-        model.map(address, 4096);
-    }
-    for (n, kernel) in (0..).zip([VERTEX, HULL, DOMAIN, GEOMETRY]) {
-        model.put(KERNELS + 0x1000 * n, kernel);
-    }
-    let mut draw = Draw::new(Code::_3DPRIM_PATCHLIST_1, 1);
-    bind!(model draw 0 ThreeDStateBindingTablePointersVs.pointer_to_vs_binding_table
-        ThreeDStateSamplerStatePointersVs.pointer_to_vs_sampler_state ThreeDStateConstantVs);
-    bind!(model draw 1 ThreeDStateBindingTablePointersHs.pointer_to_hs_binding_table
-        ThreeDStateSamplerStatePointersHs.pointer_to_hs_sampler_state ThreeDStateConstantHs);
-    bind!(model draw 2 ThreeDStateBindingTablePointersDs.pointer_to_ds_binding_table
-        ThreeDStateSamplerStatePointersDs.pointer_to_ds_sampler_state ThreeDStateConstantDs);
-    bind!(model draw 3 ThreeDStateBindingTablePointersGs.pointer_to_gs_binding_table
-        ThreeDStateSamplerStatePointersGs.pointer_to_gs_sampler_state ThreeDStateConstantGs);
+    let mut batch = Vec::new();
     push(
-        &mut draw.stages,
+        &mut batch,
         &ThreeDStateVs {
             function_enable: true,
             simd8_dispatch_enable: true,
@@ -230,7 +212,7 @@ fn stages(switch: u32) {
         },
     );
     push(
-        &mut draw.stages,
+        &mut batch,
         &ThreeDStateHs {
             enable: true,
             kernel_start_pointer: at(0x1000),
@@ -250,9 +232,9 @@ fn stages(switch: u32) {
         output_topology: Topology::TRI_CW,
         ..ThreeDStateTe::new()
     };
-    push(&mut draw.stages, &te);
+    push(&mut batch, &te);
     push(
-        &mut draw.stages,
+        &mut batch,
         &ThreeDStateDs {
             function_enable: true,
             simd8_dispatch_enable: true,
@@ -267,7 +249,7 @@ fn stages(switch: u32) {
         },
     );
     push(
-        &mut draw.stages,
+        &mut batch,
         &ThreeDStateGs {
             enable: true,
             kernel_start_pointer: at(0x3000),
@@ -288,6 +270,31 @@ fn stages(switch: u32) {
             ..ThreeDStateGs::new()
         },
     );
+    batch
+}
+
+/// A draw with one of the switches of all stages on: Floating Point Mode, Single Program Flow,
+/// Vector Mask Enable, the exceptions of software and illegal opcodes, and that of the mask stack.
+fn stages(switch: u32) {
+    let on = [0, 1, 2, 3, 4].map(|n| n == switch);
+    let [alternate, single, vector, exceptions, mask_stack] = on;
+    let mut model = model();
+    for address in [TEXTURES, RESULTS, CONSTANTS] {
+        model.map(address, 4096);
+    }
+    for (n, kernel) in (0..).zip([VERTEX, HULL, DOMAIN, GEOMETRY]) {
+        model.put(KERNELS + 0x1000 * n, kernel);
+    }
+    let mut draw = Draw::new(Code::_3DPRIM_PATCHLIST_1, 1);
+    bind!(model draw 0 ThreeDStateBindingTablePointersVs.pointer_to_vs_binding_table
+        ThreeDStateSamplerStatePointersVs.pointer_to_vs_sampler_state ThreeDStateConstantVs);
+    bind!(model draw 1 ThreeDStateBindingTablePointersHs.pointer_to_hs_binding_table
+        ThreeDStateSamplerStatePointersHs.pointer_to_hs_sampler_state ThreeDStateConstantHs);
+    bind!(model draw 2 ThreeDStateBindingTablePointersDs.pointer_to_ds_binding_table
+        ThreeDStateSamplerStatePointersDs.pointer_to_ds_sampler_state ThreeDStateConstantDs);
+    bind!(model draw 3 ThreeDStateBindingTablePointersGs.pointer_to_gs_binding_table
+        ThreeDStateSamplerStatePointersGs.pointer_to_gs_sampler_state ThreeDStateConstantGs);
+    draw.stages.extend(shaders(on));
     draw.run(&mut model).unwrap();
     for n in 0..4 {
         let [texel, constants @ ..] = values(n);

@@ -1,5 +1,5 @@
-//! Pixel shaders that kill pixels. Oracle: 2a 3DSTATE_PS_EXTRA, 3DSTATE_WM; gen8_facts 8.1: depth is
-//! written after such a shader, and only for pixels that live; before any other shader.
+//! Pixel shaders that kill pixels. Oracle: 2a 3DSTATE_PS_EXTRA, 3DSTATE_WM; gen8_facts 8.1: depth
+//! is written after such a shader, and only for pixels that live; before any other shader.
 
 use crate::screen::scene::{Scene, on_screen};
 use genxml::eu;

@@ -97,10 +97,8 @@ fn exceptions_run_the_system_routine() {
             InterfaceDescriptorData { software_exception_enable, ..InterfaceDescriptorData::new() };
         let (mut model, compute) = compute(RAISE, descriptor);
         model.put(KERNELS + ROUTINE, ADD);
-        let mut batch = packets![
-            StateSip { system_instruction_pointer: at(ROUTINE), ..StateSip::new() },
-            MiNoop::new()
-        ];
+        let mut batch =
+            packets![StateSip { system_instruction_pointer: at(ROUTINE) }, MiNoop::new()];
         batch.extend(compute.batch(&mut model));
         model.render(&batch).unwrap();
         assert_eq!(model.get(DATA, 8), [want; 8]);
