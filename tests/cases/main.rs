@@ -4,6 +4,7 @@ mod aub;
 mod blitter;
 mod dataport;
 mod engines;
+mod fields;
 mod geometry;
 mod groups;
 mod memory;

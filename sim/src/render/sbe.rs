@@ -67,6 +67,11 @@ impl Attributes {
         };
         let first = offset as usize * SLOTS;
         let wraps = wraps(&swizzles);
+        // The controls are for attributes 0 to 15, or for 16 to 31 if the first one says so
+        // (2d p.415).
+        let upper =
+            sbe.attribute_swizzle_enable && swizzles.attribute[0].swizzle_control_mode.get() != 0;
+        let first_swizzled = if upper { SWIZZLED } else { 0 };
         let count = (sbe.number_of_sf_output_attributes.get() as usize).min(MAX_ATTRIBUTES);
         let bit = |mask: u64, n: usize| mask >> n & 1 == 1;
         let rule = |n: usize| {
@@ -80,10 +85,11 @@ impl Attributes {
                 sprite: bit(sbe.point_sprite_texture_coordinate_enable.get(), n),
                 wrap: [false; 4],
             };
-            if n < SWIZZLED {
+            let swizzled = n.checked_sub(first_swizzled).filter(|n| *n < SWIZZLED);
+            if let Some(n) = swizzled {
                 rule.wrap = wraps[n];
             }
-            if n < SWIZZLED && sbe.attribute_swizzle_enable {
+            if let Some(n) = swizzled.filter(|_| sbe.attribute_swizzle_enable) {
                 let detail = &swizzles.attribute[n];
                 rule.slot = first + detail.source_attribute.get() as usize;
                 rule.swizzle = detail.swizzle_select;

@@ -147,6 +147,7 @@ impl Shader {
         launch.exceptions = ControlRegister {
             illegal_opcode_enable: state.illegal_opcode,
             software_exception_enable: state.software,
+            mask_stack_enable: state.mask_stack,
             ..ControlRegister::new()
         }
         .pack()[1];

@@ -70,6 +70,8 @@ pub struct StageState {
     pub illegal_opcode: bool,
     /// Software Exception Enable.
     pub software: bool,
+    /// Mask Stack Exception Enable, which only geometry and pixel shaders have.
+    pub mask_stack: bool,
     /// Per-Thread Scratch Space: 0 is 1 KiB, and each step doubles it.
     pub scratch_code: u64,
     /// Offset of the scratch space of all threads from General State Base Address.
@@ -153,6 +155,7 @@ macro_rules! stage_packet {
                     rounding: 0,
                     illegal_opcode: $p.illegal_opcode_exception_enable,
                     software: $p.software_exception_enable,
+                    mask_stack: false,
                     scratch_code: $p.per_thread_scratch_space.get(),
                     scratch: $p.scratch_space_base_pointer.get(),
                     threads: 1,
@@ -210,6 +213,7 @@ stage_packet!(
     |gs| {
         kernel: gs.kernel_start_pointer.get(),
         single_flow: gs.single_program_flow == GsFlow::ENABLE,
+        mask_stack: gs.mask_stack_exception_enable,
         threads: 2 * (gs.maximum_number_of_threads.get() + 1),
         start: gs.dispatch_grf_start_register_for_urb_data.get()
     }
@@ -223,6 +227,7 @@ stage_packet!(
     ThreeDStateConstantPs,
     |ps| {
         single_flow: ps.single_program_flow == PsFlow::SINGLE,
+        mask_stack: ps.mask_stack_exception_enable,
         keep_subnormal: ps.single_precision_denormal_mode == Denormal::RETAINED,
         rounding: ps.rounding_mode.bits(),
         threads: ps.maximum_number_of_threads_per_psd.get().max(1)

@@ -5,6 +5,7 @@
 mod corpus;
 pub mod harness;
 mod patches;
+mod resources;
 mod shaders;
 mod stream;
 mod vertex;

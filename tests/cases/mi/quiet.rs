@@ -60,18 +60,15 @@ fn interrupts() {
             MiArbOnOff { arbitration_enable: false },
             MiArbCheck::new(),
             MiArbOnOff { arbitration_enable: true },
-            MiUserInterrupt::new(),
-            MiBatchBufferEnd::new()
+            MiUserInterrupt::new()
         ];
-        model.put(genxml_cases::BATCH, &batch);
         let mut told = Vec::new();
         let mut observer = |_: Now, event: &Event<'_>| {
             if let Event::Interrupt { engine, why } = event {
                 told.push((*engine, *why));
             }
         };
-        let (context, address) = (model.context, genxml_cases::BATCH);
-        let stats = model.gpu.submit_observed(context, engine, address, 0, &mut observer).unwrap();
+        let stats = model.submit_observed(engine, &batch, &mut observer).unwrap();
         assert_eq!(stats.interrupts, 1);
         assert_eq!(told, [(engine, Interrupt::User)]);
     }
@@ -88,15 +85,13 @@ fn display_flip() {
             display_buffer_base_address: at(0x12_3000),
             ..MiDisplayFlip::new()
         };
-        model.put(genxml_cases::BATCH, &packets![flip, MiBatchBufferEnd::new()]);
         let mut told = Vec::new();
         let mut observer = |_: Now, event: &Event<'_>| {
             if let Event::Flip { plane, address, pitch } = event {
                 told.push((*plane, *address, *pitch));
             }
         };
-        let (context, address) = (model.context, genxml_cases::BATCH);
-        model.gpu.submit_observed(context, engine, address, 0, &mut observer).unwrap();
+        model.submit_observed(engine, &packets![flip], &mut observer).unwrap();
         assert_eq!(told, [(MiDisplayFlipDisplayPlaneSelect::PIPE_B_PRIMARY, 0x12_3000, 6400)]);
     }
 }

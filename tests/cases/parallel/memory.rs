@@ -60,7 +60,7 @@ fn with_room_for(pages: u64) -> impl Fn(&mut Model) {
         memory.install(1 << 30);
         let mut gpu = Gpu::with_memory(memory);
         let context = gpu.create_context().unwrap();
-        let mut model = Model { gpu, context };
+        let mut model = Model::over(gpu, context);
         for (address, bytes) in [(BATCH, 64 << 10), (SURFACE_STATE, 192 << 10), (SCRATCH, 1 << 20)]
         {
             const { assert!(SURFACE_STATE < DYNAMIC_STATE && DYNAMIC_STATE < KERNELS) };

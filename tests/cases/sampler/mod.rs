@@ -23,7 +23,8 @@ use genxml::gen8::messages::{
 };
 use genxml::gen8::render3d_binding::SamplerIndirectState;
 use genxml::gen8::state::{
-    InterfaceDescriptorData, RenderSurfaceState, SamplerState, ShaderChannelSelect,
+    InterfaceDescriptorData, InterfaceDescriptorDataSamplerCount, RenderSurfaceState, SamplerState,
+    ShaderChannelSelect,
 };
 use genxml_cases::{Compute, DYNAMIC_STATE, Model, at, raw_buffer, u};
 use genxml_sim::Fault;
@@ -147,6 +148,8 @@ impl Send {
             simd: GpgpuWalkerSimdSize::SIMD16,
             descriptor: InterfaceDescriptorData {
                 sampler_state_pointer: at(SAMPLERS),
+                // A hint; decoders use it, because the kernel computes its descriptor.
+                sampler_count: InterfaceDescriptorDataSamplerCount::BETWEEN_1_AND_4_SAMPLERS_USED,
                 ..InterfaceDescriptorData::new()
             },
             ..Compute::new(KERNEL)

@@ -160,6 +160,24 @@ fn depth_bias() {
     }
 }
 
+/// With Legacy Global Depth Bias Enable, the constant is the bias (2a p.212).
+#[test]
+fn legacy_depth_bias() {
+    for (legacy, want) in [(false, 0.25), (true, 0.375)] {
+        let mut scene = columns(&[0.25; 4], 4);
+        scene.depth = Some((DepthFormat::D24_UNORM_X8_UINT, 0));
+        scene.tests.depth_test_enable = true;
+        scene.tests.depth_buffer_write_enable = true;
+        scene.raster.global_depth_offset_enable_solid = true;
+        scene.raster.global_depth_offset_constant = 0.125;
+        scene.sf.legacy_global_depth_bias_enable = legacy;
+        let want = stored(DepthFormat::D24_UNORM_X8_UINT, want);
+        for depth in scene.run().unwrap().depths() {
+            assert!(depth.abs_diff(want) <= 1, "{legacy}: {depth:#x}, not {want:#x}");
+        }
+    }
+}
+
 /// Every stencil operation in each of the three cases: both tests pass, the depth test fails, the
 /// stencil test fails. The stored values include those at which operations saturate or wrap. Tables
 /// by hand.

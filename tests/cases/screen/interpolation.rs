@@ -180,6 +180,34 @@ fn swizzles() {
     }
 }
 
+/// With Swizzle Control Mode, the first control is that of attribute 16, and attribute 0 has none
+/// (2d p.415).
+#[test]
+fn swizzles_of_the_upper_attributes() {
+    let corners = [(0.0, 0.0), (16.0, 0.0), (0.0, 16.0)];
+    let vertices = corners.map(|(x, y)| Vertex {
+        attributes: (0..17_u8).map(|n| [f32::from(n).to_bits(); 4]).collect(),
+        ..on_screen(x, y, 0)
+    });
+    let detail = |upper: bool| SfOutputAttributeDetail {
+        swizzle_control_mode: u(upper.into()),
+        source_attribute: u(5),
+        ..SfOutputAttributeDetail::unpack_lossy(&[0])
+    };
+    for (kernel, upper, want) in [
+        (kernels::FLAT, false, 5.0),
+        (kernels::FLAT, true, 0.0),
+        (kernels::FLAT_16, false, 16.0),
+        (kernels::FLAT_16, true, 5.0),
+    ] {
+        let mut scene = Scene::new([4, 4], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
+        scene.kernel = kernel;
+        swizzle(&mut scene, detail(upper));
+        let pixels = scene.run().unwrap().floats(0, 0, 0);
+        assert!(pixels.iter().all(|pixel| *pixel == [want; 4]), "{upper} {want}: {pixels:?}");
+    }
+}
+
 /// The primitive ID replaces components of an attribute.
 #[test]
 fn primitive_ids() {
@@ -241,6 +269,51 @@ fn the_short_way_of_swizzled_components() {
         let same_turn = |a: f32, b: f32| (a - b - (a - b).round()).abs() < 1e-6;
         assert!(same_turn(pixel[0], short) && same_turn(pixel[2], short), "{n}: {pixel:?}");
         assert_eq!([pixel[1], pixel[3]], [long; 2]);
+    }
+}
+
+/// Each of the first 16 attributes has enables of its own. Oracle: the setup of an attribute in the
+/// payload begins with the difference between the vertices (see [`kernels`]): 0.25 forward, or 0.75
+/// back.
+#[test]
+fn the_short_way_of_each_attribute() {
+    let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];
+    let vertices = corners.map(|((x, y), s): ((f32, f32), f32)| Vertex {
+        attributes: vec![[s.to_bits(); 4]; 16],
+        ..on_screen(x, y, 0)
+    });
+    for wrapped in 0..16 {
+        let mut scene = Scene::new([4, 4], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
+        let mut packet = ThreeDStateSbeSwiz::new();
+        let enables = match wrapped {
+            0 => &mut packet.attribute_00_wrap_shortest_enables,
+            1 => &mut packet.attribute_01_wrap_shortest_enables,
+            2 => &mut packet.attribute_02_wrap_shortest_enables,
+            3 => &mut packet.attribute_03_wrap_shortest_enables,
+            4 => &mut packet.attribute_04_wrap_shortest_enables,
+            5 => &mut packet.attribute_05_wrap_shortest_enables,
+            6 => &mut packet.attribute_06_wrap_shortest_enables,
+            7 => &mut packet.attribute_07_wrap_shortest_enables,
+            8 => &mut packet.attribute_08_wrap_shortest_enables,
+            9 => &mut packet.attribute_09_wrap_shortest_enables,
+            10 => &mut packet.attribute_10_wrap_shortest_enables,
+            11 => &mut packet.attribute_11_wrap_shortest_enables,
+            12 => &mut packet.attribute_12_wrap_shortest_enables,
+            13 => &mut packet.attribute_13_wrap_shortest_enables,
+            14 => &mut packet.attribute_14_wrap_shortest_enables,
+            _ => &mut packet.attribute_15_wrap_shortest_enables,
+        };
+        *enables = WrapShortestEnable::XZ;
+        push(&mut scene.more, &packet);
+        let mut model = scene.model();
+        let batch = scene.batch(&mut model);
+        let payload = &model.payloads(&batch).unwrap()[0];
+        for n in 0..16 {
+            let setup = &payload[8 * (4 + 2 * n)..][..16];
+            let differences = [0, 4, 8, 12].map(|component| f32::from_bits(setup[component]));
+            let short = if n == wrapped { 0.25 } else { -0.75 };
+            assert_eq!(differences, [short, -0.75, short, -0.75], "{n} of {wrapped}");
+        }
     }
 }
 

@@ -13,6 +13,15 @@ pub const FLAT: &[u32] = &eu! {
     sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
 };
 
+/// Like [`FLAT`], for attribute 16.
+pub const FLAT_16: &[u32] = &eu! {
+    mov (8|M0)       r112.0<1>:ud  r36.3<0;1,0>:ud
+    mov (8|M0)       r113.0<1>:ud  r36.7<0;1,0>:ud
+    mov (8|M0)       r114.0<1>:ud  r37.3<0;1,0>:ud
+    mov (8|M0)       r115.0<1>:ud  r37.7<0;1,0>:ud
+    sendc (8|M0)     null  r112  0x25  0x08031400  {EOT}
+};
+
 /// Writes the interpolated attribute.
 pub const PLANES: &[u32] = &eu! {
     pln (8|M0)       r112.0<1>:f   r4.0<0;1,0>:f  r2.0<8;8,1>:f

@@ -18,9 +18,11 @@ use genxml::gen8::state::{
     StateBaseAddress, SurfaceFormat, SurfaceType,
 };
 use genxml_core::MinusOne;
-use genxml_sim::{ContextId, Fault, Gpu, Stats};
+use genxml_sim::mem::Frames;
+use genxml_sim::{ContextId, Fault, Gpu, Observer, Stats};
 
 pub mod draw;
+pub mod fields;
 pub mod media;
 pub mod paper;
 
@@ -45,6 +47,8 @@ pub struct Model {
     pub gpu: Gpu,
     /// The context.
     pub context: ContextId,
+    /// The buffers that [`map`](Self::map) has made, with their addresses.
+    mapped: Vec<(u64, Frames)>,
 }
 
 impl Default for Model {
@@ -60,7 +64,7 @@ impl Model {
         let mut gpu = Gpu::new();
         gpu.set_work_limit(1 << 26);
         let context = gpu.create_context().expect("page tables");
-        let mut model = Model { gpu, context };
+        let mut model = Model::over(gpu, context);
         for (address, bytes) in [
             (BATCH, 64 << 10),
             (SURFACE_STATE, 64 << 10),
@@ -73,10 +77,16 @@ impl Model {
         model
     }
 
+    /// A GPU and a context to which [`map`](Self::map) adds memory.
+    pub fn over(gpu: Gpu, context: ContextId) -> Self {
+        Model { gpu, context, mapped: Vec::new() }
+    }
+
     /// Maps a zeroed buffer.
     pub fn map(&mut self, address: u64, bytes: u64) {
         let buffer = self.gpu.alloc(bytes).expect("memory");
         self.gpu.map(self.context, address, buffer).expect("page tables");
+        self.mapped.push((address, buffer));
     }
 
     /// Writes bytes.
@@ -114,7 +124,25 @@ impl Model {
         let mut batch = batch.to_vec();
         push(&mut batch, &MiBatchBufferEnd::new());
         self.put(BATCH, &batch);
+        fields::visit::visit(&self.gpu, self.context, &self.mapped, engine, BATCH);
         self.gpu.submit(self.context, engine, BATCH, 0)
+    }
+
+    /// Like [`submit`](Self::submit), and passes events to `observer`.
+    ///
+    /// # Errors
+    /// The fault that the model returns.
+    pub fn submit_observed(
+        &mut self,
+        engine: EngineId,
+        batch: &[u32],
+        observer: &mut dyn Observer,
+    ) -> Result<Stats, Fault> {
+        let mut batch = batch.to_vec();
+        push(&mut batch, &MiBatchBufferEnd::new());
+        self.put(BATCH, &batch);
+        fields::visit::visit(&self.gpu, self.context, &self.mapped, engine, BATCH);
+        self.gpu.submit_observed(self.context, engine, BATCH, 0, observer)
     }
 
     /// Runs a batch on the render engine.

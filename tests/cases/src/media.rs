@@ -1,10 +1,10 @@
 //! Media threads: kernels started by packets of the media pipeline, and the events of their
 //! threads.
 
-use crate::{BATCH, DYNAMIC_STATE, KERNELS, Model, at, push, put_state, put_surfaces, u};
+use crate::{DYNAMIC_STATE, KERNELS, Model, at, put_state, put_surfaces, u};
 use genxml::engine::EngineId;
 use genxml::gen8::media::MediaVfeState;
-use genxml::gen8::mi::{MiBatchBufferEnd, PipelineSelectPipelineSelection};
+use genxml::gen8::mi::PipelineSelectPipelineSelection;
 use genxml::gen8::state::{InterfaceDescriptorData, RenderSurfaceState, StateBaseAddress};
 use genxml_core::MinusOne;
 use genxml_sim::{Event, Fault, Now, Stats};
@@ -80,16 +80,13 @@ impl<'a> Media<'a> {
 impl Model {
     /// Runs a batch on the render engine and returns the starts and ends of threads, in order.
     pub fn listen(&mut self, batch: &[u32]) -> (Result<Stats, Fault>, Vec<Told>) {
-        let mut batch = batch.to_vec();
-        push(&mut batch, &MiBatchBufferEnd::new());
-        self.put(BATCH, &batch);
         let mut told = Vec::new();
         let mut hear = |_: Now, event: &Event<'_>| match event {
             Event::Thread { payload, .. } => told.push(Told::Start(dwords(payload))),
             Event::ThreadEnd { instructions, .. } => told.push(Told::End(*instructions)),
             _ => {}
         };
-        let result = self.gpu.submit_observed(self.context, EngineId::Render, BATCH, 0, &mut hear);
+        let result = self.submit_observed(EngineId::Render, batch, &mut hear);
         (result, told)
     }
 

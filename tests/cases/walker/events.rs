@@ -4,8 +4,8 @@
 use genxml::engine::EngineId;
 use genxml::eu;
 use genxml::gen8::media::{MediaObject, MediaObjectWalker};
-use genxml::gen8::mi::{MiBatchBufferEnd, PipeControl};
-use genxml_cases::{BATCH, KERNELS, Media, Model, packets, push, u};
+use genxml::gen8::mi::PipeControl;
+use genxml_cases::{KERNELS, Media, Model, packets, push, u};
 use genxml_core::S;
 use genxml_sim::inspect::{Tally, Trace};
 use genxml_sim::machine::events::{Event, Now};
@@ -39,8 +39,7 @@ fn media_packets_and_flushes() {
         tlb_invalidate: true,
         ..PipeControl::new()
     };
-    batch.extend(packets![flush, MiBatchBufferEnd::new()]);
-    model.put(BATCH, &batch);
+    batch.extend(packets![flush]);
 
     let (mut tally, mut file) = (Tally::default(), Vec::new());
     let mut trace = Trace::new(&mut file);
@@ -48,7 +47,7 @@ fn media_packets_and_flushes() {
         tally.event(now, event);
         trace.event(now, event);
     };
-    model.gpu.submit_observed(model.context, EngineId::Render, BATCH, 0, &mut listener).unwrap();
+    model.submit_observed(EngineId::Render, &batch, &mut listener).unwrap();
     trace.finish().unwrap();
 
     let [(address, kernel)] = tally.kernels()[..] else { panic!("one kernel") };

@@ -2,6 +2,7 @@
 
 mod events;
 mod gpgpu;
+mod modes;
 mod objects;
 mod patterns;
 
