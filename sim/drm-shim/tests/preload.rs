@@ -218,6 +218,47 @@ fn children() {
     });
 }
 
+/// A mapping has its memory after its object was closed, until it is unmapped, wherever mremap has
+/// moved it. It cannot grow. Oracle: mmap(2); Linux i915_gem_mmap.c (VM_DONTEXPAND).
+#[test]
+fn mappings_without_objects() {
+    const PAGE: usize = 4096;
+    preloaded("mappings_without_objects", || {
+        let file = open();
+        let (handle, numbers) = object(&file, 4 * PAGE as u64);
+        for (page, numbers) in numbers.chunks(PAGE / 4).enumerate() {
+            numbers[0].store(page as u32 + 1, Ordering::Relaxed);
+        }
+        let mut close = drm::GemClose { handle, pad: 0 };
+        ioctl(&file, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut close).unwrap();
+        let start: *mut libc::c_void = numbers.as_ptr().cast_mut().cast();
+        // SAFETY: mremap refuses to let the mapping grow, and changes nothing.
+        let grown = unsafe { libc::mremap(start, 4 * PAGE, 8 * PAGE, libc::MREMAP_MAYMOVE) };
+        assert_eq!(grown, libc::MAP_FAILED);
+        assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EFAULT));
+        // SAFETY: the second page is not used any more. The fourth page moves to an address where
+        // nothing is mapped, and is used at that address only.
+        let moved = unsafe {
+            assert_eq!(libc::munmap(start.add(PAGE), PAGE), 0);
+            let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let room = libc::mmap(std::ptr::null_mut(), PAGE, 0, anonymous, -1, 0);
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            assert_eq!(libc::mremap(start.add(3 * PAGE), PAGE, PAGE, flags, room), room);
+            room.cast::<AtomicU32>()
+        };
+        // The device uses no memory again that is still mapped.
+        for _ in 0..8 {
+            let (_, fresh) = object(&file, 4 * PAGE as u64);
+            fresh.iter().for_each(|number| number.store(99, Ordering::Relaxed));
+        }
+        assert_eq!(numbers[0].load(Ordering::Relaxed), 1);
+        assert_eq!(numbers[2 * PAGE / 4].load(Ordering::Relaxed), 3);
+        // SAFETY: the fourth page is mapped here, and consists of atomic dwords.
+        assert_eq!(unsafe { (*moved).load(Ordering::Relaxed) }, 4);
+        compute(&file, 5);
+    });
+}
+
 /// One thread waits for a syncobj, and another thread signals it.
 #[test]
 fn waits() {

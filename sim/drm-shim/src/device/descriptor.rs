@@ -20,6 +20,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Start of the name of every such socket.
 const PREFIX: &str = "genx-shim/";
 
+/// A duplicate of one of the client's descriptors for the device to keep. Its number is high, if
+/// the process may have such numbers.
+///
+/// # Errors
+/// EMFILE if there are too many descriptors.
+pub fn keep(descriptor: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    rustix::io::fcntl_dupfd_cloexec(descriptor, 512)
+        .or_else(|_| rustix::io::fcntl_dupfd_cloexec(descriptor, 0))
+}
+
 /// What a descriptor stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Descriptor {

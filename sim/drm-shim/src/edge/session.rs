@@ -5,13 +5,15 @@ use crate::device::Device;
 use crate::device::config::Config;
 use crate::device::descriptor::{Descriptor, Id};
 use crate::device::fence::now;
+use crate::device::host::Mappable;
 use crate::device::outcome::Stop;
 use crate::device::report::say;
 use crate::edge::client;
 use crate::edge::host::PROCESS;
+use crate::edge::mappings;
 use crate::tree::Tree;
 use crate::uapi::Request;
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,8 +25,8 @@ use std::time::Duration;
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 thread_local! {
-    /// The lock of the device, while this thread forks.
-    static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> =
+    /// The locks of the device and of the list of mappings, while this thread forks.
+    static FORKING: RefCell<Option<(MutexGuard<'static, Option<Device>>, Option<mappings::Held>)>> =
         const { RefCell::new(None) };
 }
 
@@ -51,15 +53,15 @@ extern "C" fn before_fork() {
     if let Some(device) = &mut *guard {
         device.pause();
     }
-    let _ = FORKING.try_with(|forking| forking.replace(Some(guard)));
+    let _ = FORKING.try_with(|forking| forking.replace(Some((guard, mappings::hold()))));
 }
 
-/// After a fork, calls `work` with the device and releases the lock.
+/// After a fork, calls `work` with the device and releases the locks.
 fn forked(work: impl FnOnce(&mut Device)) {
     let _ = FORKING.try_with(|forking| {
-        if let Some(mut guard) = forking.replace(None)
-            && let Some(device) = &mut *guard
-        {
+        let Some((mut guard, held)) = forking.replace(None) else { return };
+        drop(held);
+        if let Some(device) = &mut *guard {
             work(device);
         }
     });
@@ -187,15 +189,23 @@ pub fn merge(files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
     with(&mut lock(), |device| device.merge(files))?
 }
 
-/// The file and offset to map when a client passes a descriptor and `offset` to mmap.
+/// The memory to map when a client passes the descriptor `number` and `offset` to mmap.
+/// `descriptor` is what it stands for.
 ///
 /// # Errors
 /// EINVAL for a wrong range; ENODEV for a descriptor of neither the device nor a buffer; those of
 /// opening the file.
-pub fn mapping(descriptor: Descriptor, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
+pub fn mapping(
+    number: RawFd,
+    descriptor: Descriptor,
+    offset: u64,
+    length: u64,
+) -> Result<Mappable, Errno> {
     with(&mut lock(), |device| match descriptor {
         Descriptor::Device { .. } => device.mapping(offset, length),
-        Descriptor::DmaBuf { .. } => device.shared_mapping(descriptor, offset, length),
+        Descriptor::DmaBuf { .. } => {
+            device.shared_mapping(PROCESS.duplicate(number)?.as_fd(), offset, length)
+        }
         Descriptor::Syncobj { .. } | Descriptor::SyncFile { .. } | Descriptor::Directory { .. } => {
             Err(Errno::NODEV)
         }

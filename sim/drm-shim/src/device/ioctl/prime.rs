@@ -3,12 +3,14 @@
 
 use crate::device::descriptor::{self, Descriptor, Id};
 use crate::device::gem::{Object, ObjectId, Storage};
+use crate::device::host::{Keeper, Mappable};
 use crate::device::outcome::Outcome;
 use crate::device::{Device, File};
 use crate::uapi::drm;
 use rustix::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::fs;
+use std::sync::Arc;
 
 impl Device {
     /// PRIME_HANDLE_TO_FD.
@@ -55,21 +57,12 @@ impl Device {
     /// The object that a buffer's descriptor stands for, with one more reference. Imports the
     /// object if it belongs to another process.
     fn import(&mut self, descriptor: BorrowedFd<'_>) -> Result<ObjectId, Errno> {
-        let Some(Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, size, tiling, object }) =
-            Descriptor::of(descriptor)
+        let buffer = Descriptor::of(descriptor).ok_or(Errno::INVAL)?;
+        let Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, size, tiling, .. } = buffer
         else {
             return Err(Errno::INVAL);
         };
-        let here = |found: &&Object| match &found.storage {
-            Storage::File(pages) => {
-                pages.owner() == pid && pages.location() == (file as i32, offset)
-            }
-            Storage::User(_) => false,
-        };
-        let known = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
-        // The object of another process may have been imported before.
-        let known = known.or_else(|| self.imported(pid, object));
-        if let Some(id) = known {
+        if let Some(id) = self.known(&buffer) {
             self.object_mut(id)?.users += 1;
             return Ok(id);
         }
@@ -79,13 +72,28 @@ impl Device {
             ));
         })?;
         let pages = self.host.import(file, offset, size)?;
-        let kept = rustix::io::fcntl_dupfd_cloexec(descriptor, 512)
-            .or_else(|_| rustix::io::fcntl_dupfd_cloexec(descriptor, 0))?;
+        let kept = descriptor::keep(descriptor)?;
         let id = self.insert(Storage::File(pages));
         let object = self.object_mut(id)?;
-        (object.imported_from, object.is_shared) = (Some(kept), true);
+        (object.imported_from, object.is_shared) = (Some(Arc::new(kept)), true);
         (object.tiling, object.stride) = tiling;
         Ok(id)
+    }
+
+    /// The object that a buffer stands for, if this process has it: its own object, or one that it
+    /// has imported.
+    fn known(&self, buffer: &Descriptor) -> Option<ObjectId> {
+        let &Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, object, .. } = buffer else {
+            return None;
+        };
+        let here = |found: &&Object| match &found.storage {
+            Storage::File(pages) => {
+                pages.owner() == pid && pages.location() == (file as i32, offset)
+            }
+            Storage::User(_) => false,
+        };
+        let own = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
+        own.or_else(|| self.imported(pid, object))
     }
 
     /// The object that was imported from process `owner`, in which its number is `object`.
@@ -100,17 +108,18 @@ impl Device {
         })
     }
 
-    /// The file and offset to map when a client passes a buffer's descriptor to mmap.
+    /// The memory to map when a client passes a buffer's descriptor to mmap.
     ///
     /// # Errors
     /// ENODEV for a descriptor that is not a buffer; EINVAL beyond the end of the buffer; those of
     /// open.
     pub fn shared_mapping(
         &self,
-        buffer: Descriptor,
+        descriptor: BorrowedFd<'_>,
         offset: u64,
         length: u64,
-    ) -> Result<(OwnedFd, u64), Errno> {
+    ) -> Result<Mappable, Errno> {
+        let buffer = Descriptor::of(descriptor).ok_or(Errno::NODEV)?;
         let Descriptor::DmaBuf { id, file, offset: start, size, .. } = buffer else {
             return Err(Errno::NODEV);
         };
@@ -119,7 +128,11 @@ impl Device {
         if end.is_none_or(|end| end > size) {
             return Err(Errno::INVAL);
         }
-        Ok((open_file_of(id.pid, file)?, start + offset))
+        if let Some(known) = self.known(&buffer) {
+            return self.object(known)?.mappable(offset);
+        }
+        let keeper = Keeper::of_buffer(Arc::new(descriptor::keep(descriptor)?));
+        Ok(Mappable { file: open_file_of(id.pid, file)?, offset: start + offset, keeper })
     }
 
     /// GEM_FLINK.
