@@ -7,7 +7,7 @@ use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
 use genxml_drm_uapi::{Request, drm, i915};
 use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
 use std::process::Command;
@@ -155,6 +155,62 @@ fn files() {
         assert!(std::fs::read_dir("/sys").unwrap().count() > 3);
         assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
         assert!(std::fs::read_to_string("/proc/self/maps").unwrap().contains("libgenxml_drm_shim"));
+    });
+}
+
+/// Relative paths lead to the device from the working directory and from open directories. Oracle:
+/// the same files by their absolute paths.
+#[test]
+fn relative_paths() {
+    preloaded("relative_paths", || {
+        let home = std::env::current_dir().unwrap();
+        let minor = |path: &str| libc::minor(std::fs::metadata(path).unwrap().rdev());
+        let go = |path: &str| std::env::set_current_dir(path).unwrap();
+        go("/dev");
+        assert_eq!(minor("dri/renderD128"), 128);
+        compute(&File::options().read(true).write(true).open("./dri/renderD128").unwrap(), 3);
+        go("dri");
+        assert_eq!(std::env::current_dir().unwrap(), PathBuf::from("/dev/dri"));
+        assert_eq!(std::fs::canonicalize("by-path/..").unwrap(), PathBuf::from("/dev/dri"));
+        compute(&File::options().read(true).write(true).open("renderD128").unwrap(), 4);
+        assert_eq!(minor("by-path/pci-0000:00:02.0-card"), 0);
+        assert!(std::fs::metadata("null").is_err());
+        assert!(std::fs::metadata("../null").unwrap().file_type().is_char_device());
+        assert_eq!(std::fs::read_dir(".").unwrap().count(), 3);
+        assert!(std::env::set_current_dir("card0").is_err());
+        go("/sys/class");
+        assert_eq!(std::fs::read_to_string("drm/card0/device/vendor").unwrap(), "0x8086\n");
+        go("..");
+        assert_eq!(std::env::current_dir().unwrap(), PathBuf::from("/sys"));
+        go("../dev/dri/..");
+        assert_eq!(std::env::current_dir().unwrap(), PathBuf::from("/dev"));
+        go(home.to_str().unwrap());
+        assert_eq!(std::env::current_dir().unwrap(), home);
+        assert!(std::fs::metadata("dri/card0").is_err());
+        assert!(std::fs::metadata("Cargo.toml").unwrap().is_file());
+
+        for (directory, name) in [
+            ("/dev", c"dri/renderD128"),
+            ("/dev", c"../dev/dri/by-path/../renderD128"),
+            ("/", c"dev/dri/renderD128"),
+            ("/dev/dri", c"renderD128"),
+            ("/dev/dri/by-path", c"pci-0000:00:02.0-render"),
+            ("/tmp", c"../dev/dri/renderD128"),
+        ] {
+            let directory = File::open(directory).unwrap();
+            // SAFETY: the name is a C string. The new descriptor has no other owner.
+            let file = unsafe {
+                let flags = libc::O_RDWR | libc::O_CLOEXEC;
+                let number = libc::openat(directory.as_raw_fd(), name.as_ptr(), flags);
+                assert!(number >= 0, "{name:?}: {}", std::io::Error::last_os_error());
+                File::from_raw_fd(number)
+            };
+            assert_eq!(file.metadata().unwrap().rdev(), libc::makedev(226, 128));
+            compute(&file, 5);
+            // SAFETY: the descriptor is that of an open directory or an error results.
+            assert_eq!(unsafe { libc::fchdir(directory.as_raw_fd()) }, 0);
+            assert_eq!(minor(name.to_str().unwrap()), 128);
+        }
     });
 }
 

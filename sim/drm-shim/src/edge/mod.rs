@@ -5,7 +5,8 @@
 //! * [`arena`]: memory of objects; [`mappings`]: the client's mappings of objects; [`client`]: the
 //!   client's memory; [`thread`]: the model's thread;
 //! * `session`: the one device of this process; `hooks`: the functions that replace libc's;
-//!   `next`: libc's own functions; `directory`: directories of the tree for readdir.
+//!   `working`: the working directory; `next`: libc's own functions; `directory`: directories of
+//!   the tree for readdir.
 
 pub mod arena;
 pub mod client;
@@ -22,3 +23,5 @@ mod hooks;
 mod next;
 #[cfg(not(test))]
 mod session;
+#[cfg(not(test))]
+mod working;

@@ -24,10 +24,12 @@ use std::time::Duration;
 /// the running submission, and at the end of the process, for pending work.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
+/// The locks of the device and of the list of mappings.
+type Locks = (MutexGuard<'static, Option<Device>>, Option<mappings::Held>);
+
 thread_local! {
-    /// The locks of the device and of the list of mappings, while this thread forks.
-    static FORKING: RefCell<Option<(MutexGuard<'static, Option<Device>>, Option<mappings::Held>)>> =
-        const { RefCell::new(None) };
+    /// The locks, while this thread forks.
+    static FORKING: RefCell<Option<Locks>> = const { RefCell::new(None) };
 }
 
 /// The options from the environment, read once.
