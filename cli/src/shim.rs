@@ -47,8 +47,8 @@ pub struct Args {
     /// 1024x768@60
     #[arg(long, value_name = "WIDTHxHEIGHT[@HZ]", value_parser = mode)]
     mode: Option<String>,
-    /// Write the submissions of each process to the capture DIR/PROGRAM.PID, when the process ends
-    /// and after a fault
+    /// Write the submissions of each process to the capture DIR/PROGRAM.PID, again and again while
+    /// it runs and when it ends. If a signal ends it, the last submissions may be missing
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
     /// Write a picture after each mode set and page flip, to DIR/PROGRAM.PID/frameNUMBER-crtcID.png

@@ -2,6 +2,7 @@
 //! the library preloaded. The child uses the device through libc only.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
+use genxml::capture::Capture;
 use genxml::core::{Address, U};
 use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
 use genxml_drm_uapi::{Request, drm, i915};
@@ -9,9 +10,14 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+unsafe extern "C" {
+    fn _Exit(status: libc::c_int) -> !;
+    fn quick_exit(status: libc::c_int) -> !;
+}
 
 /// Environment variable that is set in the child.
 const CHILD: &str = "GENX_SHIM_TEST_CHILD";
@@ -212,6 +218,99 @@ fn relative_paths() {
             assert_eq!(minor(name.to_str().unwrap()), 128);
         }
     });
+}
+
+/// Runs the test `name` as a child with the library. Its capture goes to `directory`. Returns its
+/// exit status and standard error.
+fn captured(name: &str, directory: &Path, way: &str) -> std::process::Output {
+    Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env("LD_PRELOAD", library())
+        .env("GENX_SHIM_THREADS", "1")
+        .env("GENX_SHIM_STATS", "1")
+        .env("GENX_SHIM_CAPTURE", directory)
+        .env(CHILD, way)
+        .output()
+        .unwrap()
+}
+
+/// The number of submissions in the only capture in `directory`; `None` while there is no capture.
+fn submissions(directory: &Path) -> Option<usize> {
+    let inside = std::fs::read_dir(directory).ok()?.next()?.unwrap().path();
+    inside.join("manifest.json").is_file().then(|| Capture::open(inside).unwrap().execs().count())
+}
+
+/// However a process ends, the directory has a capture that can be read. If it ends by itself, the
+/// capture has all submissions, and the statistics are printed once.
+#[test]
+fn ends() {
+    if let Some(way) = std::env::var_os(CHILD) {
+        let file = open();
+        compute(&file, 5);
+        let way = way.into_string().unwrap();
+        let signal = match &way[..] {
+            "TERM" => libc::SIGTERM,
+            "INT" => libc::SIGINT,
+            "KILL" => libc::SIGKILL,
+            "ABRT" => libc::SIGABRT,
+            _ => 0,
+        };
+        if signal == 0 {
+            compute(&file, 6);
+            compute(&file, 7);
+        }
+        // SAFETY: the process ends, and its other threads do not use anything of this one.
+        unsafe {
+            match &way[..] {
+                "_exit" => libc::_exit(3),
+                "_Exit" => _Exit(3),
+                "quick_exit" => quick_exit(3),
+                "vfork" => {
+                    // The child has the memory of the parent, and ends at once.
+                    #[allow(deprecated, reason = "this tests vfork")]
+                    if libc::vfork() == 0 {
+                        libc::_exit(0);
+                    }
+                    libc::exit(3)
+                }
+                _ => libc::raise(signal),
+            };
+        }
+        unreachable!("the process has ended");
+    }
+    for way in ["_exit", "_Exit", "quick_exit", "vfork", "TERM", "INT", "KILL", "ABRT"] {
+        let directory = std::env::temp_dir().join(format!("genx-ends-{}", std::process::id()));
+        let output = captured("ends", &directory, way);
+        let text = String::from_utf8(output.stderr).unwrap();
+        let found = submissions(&directory);
+        std::fs::remove_dir_all(&directory).unwrap();
+        if way.ends_with("xit") || way == "vfork" {
+            assert_eq!((found, output.status.code()), (Some(3), Some(3)), "{way}: {text}");
+            assert_eq!(text.matches(": 3 submissions in ").count(), 1, "{way}: {text}");
+        } else {
+            assert_eq!((found, output.status.code()), (Some(1), None), "{way}: {text}");
+        }
+    }
+}
+
+/// A capture is complete soon after the last submission, while the process still runs.
+#[test]
+fn captures_of_running_processes() {
+    if std::env::var_os(CHILD).is_some() {
+        let file = open();
+        (1..=20).for_each(|value| compute(&file, value));
+        let directory = PathBuf::from(std::env::var_os("GENX_SHIM_CAPTURE").unwrap());
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while submissions(&directory) != Some(20) {
+            assert!(std::time::Instant::now() < end, "{:?}", submissions(&directory));
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        return;
+    }
+    let directory = std::env::temp_dir().join(format!("genx-running-{}", std::process::id()));
+    let output = captured("captures_of_running_processes", &directory, "1");
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 #[test]

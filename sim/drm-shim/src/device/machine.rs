@@ -276,12 +276,15 @@ impl Machine {
         reporter.before(gpu, submitted, &populated);
         let result = reporter.run(gpu, submitted);
         reporter.after(gpu, submitted, &populated);
-        match result {
+        let well = match result {
             Ok(_) => true,
             Err(fault) => {
                 reporter.fault(gpu, submitted, &fault, config, &populated);
                 false
             }
-        }
+        };
+        // Before the client learns that the work is complete: it may end at once.
+        reporter.save_if_due();
+        well
     }
 }

@@ -17,12 +17,27 @@ use rustix::fd::{AsFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// The device, if it has been used. A thread that holds the lock waits only before a fork, for
 /// the running submission, and at the end of the process, for pending work.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
+
+/// The process that uses the device; 0 before it is used.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+/// True when the end of the process has begun.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    /// libc's function behind at_quick_exit, which has no symbol in the shared library. The second
+    /// argument is null for functions that stay loaded. (glibc stdlib/at_quick_exit.c)
+    fn __cxa_at_quick_exit(
+        function: extern "C" fn(*mut libc::c_void),
+        library: *mut libc::c_void,
+    ) -> libc::c_int;
+}
 
 /// The locks of the device and of the list of mappings.
 type Locks = (MutexGuard<'static, Option<Device>>, Option<mappings::Held>);
@@ -74,10 +89,32 @@ extern "C" fn after_fork() {
 }
 
 extern "C" fn after_fork_in_child() {
+    OWNER.store(std::process::id(), Ordering::Relaxed);
+    ENDED.store(false, Ordering::Relaxed);
     forked(Device::forked);
 }
 
 extern "C" fn at_exit() {
+    end(Device::finish);
+}
+
+extern "C" fn at_quick_exit(_: *mut libc::c_void) {
+    end(Device::finish);
+}
+
+/// The process ends without the functions of atexit (_exit). May run in a signal handler. A child
+/// of vfork has the memory of its parent, whose device this is: it does nothing.
+pub fn end_at_once() {
+    if OWNER.load(Ordering::Relaxed) == std::process::id() {
+        end(|device| device.finish_at_once());
+    }
+}
+
+/// Calls `finish` with the device, if it has been used and this was not done before.
+fn end(finish: impl FnOnce(&mut Device)) {
+    if ENDED.swap(true, Ordering::Relaxed) {
+        return;
+    }
     // If a signal handler ends the process, the interrupted thread may hold the lock forever. So
     // give up after a second.
     for _ in 0..100 {
@@ -90,7 +127,7 @@ extern "C" fn at_exit() {
             }
         };
         if let Some(device) = &mut *guard {
-            let _ = catch_unwind(AssertUnwindSafe(|| device.finish()));
+            let _ = catch_unwind(AssertUnwindSafe(|| finish(device)));
         }
         return;
     }
@@ -105,7 +142,9 @@ fn lock() -> MutexGuard<'static, Option<Device>> {
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(at_exit);
+            __cxa_at_quick_exit(at_quick_exit, std::ptr::null_mut());
         }
+        OWNER.store(std::process::id(), Ordering::Relaxed);
     });
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
