@@ -6,9 +6,12 @@ use genxml::capture::Capture;
 use genxml::core::{Address, U};
 use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
 use genxml_drm_uapi::{Request, drm, i915};
+use rustix::net;
 use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -411,6 +414,66 @@ fn mappings_without_objects() {
         // SAFETY: the fourth page is mapped here, and consists of atomic dwords.
         assert_eq!(unsafe { (*moved).load(Ordering::Relaxed) }, 4);
         compute(&file, 5);
+    });
+}
+
+/// A shared buffer stays after the process that exported it has ended. Oracle: a dma-buf is a file,
+/// whose last descriptor keeps the memory (Linux Documentation/driver-api/dma-buf.rst).
+#[test]
+fn buffers_without_exporters() {
+    preloaded("buffers_without_exporters", || {
+        let (ours, theirs) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        // SAFETY: of the locks that other threads may hold, the child uses only those of the
+        // library, which takes them before the fork.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let file = open();
+            let (handle, numbers) = object(&file, 8192);
+            numbers[1024].store(77, Ordering::Relaxed);
+            let mut prime = drm::PrimeHandle { handle, flags: drm::CLOEXEC | 2, fd: -1 };
+            let request = Request::of::<drm::PrimeHandle>(drm::nr::PRIME_HANDLE_TO_FD);
+            ioctl(&file, request, &mut prime).unwrap();
+            // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
+            let buffer = unsafe { OwnedFd::from_raw_fd(prime.fd) };
+            let files = [buffer.as_fd()];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut control = net::SendAncillaryBuffer::new(&mut space);
+            assert!(control.push(net::SendAncillaryMessage::ScmRights(&files)));
+            let bytes = [IoSlice::new(b"x")];
+            net::sendmsg(&theirs, &bytes, &mut control, net::SendFlags::empty()).unwrap();
+            // SAFETY: _exit ends the child and touches nothing else.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` can be written until the call returns.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = net::RecvAncillaryBuffer::new(&mut space);
+        let bytes = &mut [0];
+        let bytes = &mut [IoSliceMut::new(bytes)];
+        net::recvmsg(&ours, bytes, &mut control, net::RecvFlags::empty()).unwrap();
+        let received = control.drain().find_map(|message| match message {
+            net::RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+            _ => None,
+        });
+        let buffer = File::from(received.unwrap());
+        assert_eq!(map(&buffer, 8192, 0)[1024].load(Ordering::Relaxed), 77);
+        let file = open();
+        let mut prime = drm::PrimeHandle { fd: buffer.as_raw_fd(), ..Default::default() };
+        let request = Request::of::<drm::PrimeHandle>(drm::nr::PRIME_FD_TO_HANDLE);
+        ioctl(&file, request, &mut prime).unwrap();
+        drop(buffer);
+        let (batch, commands) = object(&file, 4096);
+        stores(commands, 5);
+        submit(&file, prime.handle, batch).unwrap();
+        let mut offset =
+            i915::GemMmapOffset { handle: prime.handle, flags: 2, ..Default::default() };
+        let request = Request::i915::<i915::GemMmapOffset>(i915::nr::GEM_MMAP_OFFSET);
+        ioctl(&file, request, &mut offset).unwrap();
+        let numbers = map(&file, 8192, offset.offset);
+        let numbers = [2, 1024].map(|index: usize| numbers[index].load(Ordering::Relaxed));
+        assert_eq!(numbers, [5, 77]);
     });
 }
 

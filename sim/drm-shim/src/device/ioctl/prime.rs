@@ -31,8 +31,11 @@ impl Device {
         };
         let (client, device) = self.new_descriptor(buffer, arg.flags & drm::CLOEXEC != 0)?;
         // Clients poll the descriptor to wait for work on the buffer. Work that is submitted after
-        // this export is complete when its ioctl returns. So make the descriptor readable at once.
-        descriptor::send_event(&device, &[0]);
+        // this export is complete when its ioctl returns. So make the descriptor readable at once:
+        // with the file, which an importer finds there even if this process has ended.
+        if let Storage::File(pages) = &self.object(id)?.storage {
+            descriptor::attach(&device, pages.file().0)?;
+        }
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
         arg.fd = client.into_raw_fd();
@@ -66,7 +69,7 @@ impl Device {
             self.object_mut(id)?.users += 1;
             return Ok(id);
         }
-        let file = open_file_of(pid, file).inspect_err(|error| {
+        let file = file_of(descriptor, pid, file).inspect_err(|error| {
             self.unimplemented.report(&format!(
                 "a buffer of process {pid}, whose file cannot be opened: {error}"
             ));
@@ -132,7 +135,7 @@ impl Device {
             return self.object(known)?.mappable(offset);
         }
         let keeper = Keeper::of_buffer(Arc::new(descriptor::keep(descriptor)?));
-        Ok(Mappable { file: open_file_of(id.pid, file)?, offset: start + offset, keeper })
+        Ok(Mappable { file: file_of(descriptor, id.pid, file)?, offset: start + offset, keeper })
     }
 
     /// GEM_FLINK.
@@ -160,11 +163,15 @@ impl Device {
     }
 }
 
-/// Opens the file that process `pid` has open as descriptor `number`.
+/// The file of a buffer: the one that is attached to its descriptor, or else the one that process
+/// `pid` has open as descriptor `number`.
 ///
 /// # Errors
 /// ENOENT or EACCES if there is no such process or file, or if it belongs to another user.
-fn open_file_of(pid: u32, number: u32) -> Result<OwnedFd, Errno> {
+fn file_of(buffer: BorrowedFd<'_>, pid: u32, number: u32) -> Result<OwnedFd, Errno> {
+    if let Ok(file) = descriptor::attached(buffer) {
+        return Ok(file);
+    }
     let path = format!("/proc/{pid}/fd/{number}");
     let file = fs::File::options().read(true).write(true).open(path);
     file.map(OwnedFd::from).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
