@@ -6,6 +6,7 @@ use super::addresses::VmId;
 use super::bindings::{Binding, Bindings};
 use super::config::Config;
 use super::context::{EngineContextId, Health};
+use super::fence::now;
 use super::gem::{ObjectId, Storage};
 use super::report::{Listed, Reporter, Submitted, say};
 use super::tiling::SharedView;
@@ -165,6 +166,9 @@ impl Machine {
     pub fn run(&mut self, job: &Job) -> bool {
         if job.health.banned.load(Ordering::Relaxed) {
             return false;
+        }
+        if self.config.wall_clock {
+            self.gpu.advance_clock(now());
         }
         let is_accessible = |item: &Item| item.storage.is_accessible();
         let mapped = match job.objects.iter().all(is_accessible) {
