@@ -47,8 +47,8 @@ pub struct Args {
     /// this option, the preferred mode is 1024x768@60, and larger modes exist
     #[arg(long, value_name = "WIDTHxHEIGHT[@HZ]", value_parser = mode)]
     mode: Option<String>,
-    /// Write the submissions of each process to the capture DIR/PROGRAM.PID, when the process ends
-    /// and after a fault
+    /// Write the submissions of each process to the capture DIR/PROGRAM.PID, again and again while
+    /// it runs and when it ends. If a signal ends it, the last submissions may be missing
     #[arg(long, value_name = "DIR")]
     capture: Option<PathBuf>,
     /// Write a picture after each mode set and page flip, to DIR/PROGRAM.PID/frameNUMBER-crtcID.png
@@ -83,6 +83,10 @@ pub struct Args {
     /// found
     #[arg(long)]
     ignore_faults: bool,
+    /// What the GPU's clock (TIMESTAMP) counts: "work", the model's work, which is the same in each
+    /// run, or "wall", the time of this machine. Default: work
+    #[arg(long, value_name = "CLOCK", value_parser = ["work", "wall"])]
+    clock: Option<String>,
     /// Let clients continue while the model works, as on hardware. Without this option, each
     /// submission completes before the client continues
     #[arg(long = "async")]
@@ -186,6 +190,9 @@ fn options(args: &Args, command: &mut Command) -> Result<(), Error> {
     }
     if let Some(mode) = &args.mode {
         command.env("GENX_SHIM_MODE", mode);
+    }
+    if let Some(clock) = &args.clock {
+        command.env("GENX_SHIM_CLOCK", clock);
     }
     for (option, path) in
         [("--capture", &args.capture), ("--frames", &args.frames), ("--errors", &args.errors)]

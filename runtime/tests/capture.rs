@@ -32,6 +32,43 @@ fn small(dir: &Path) {
     writer.finish(dir).unwrap();
 }
 
+/// While a capture is written again, the directory keeps the files of the previous one until the
+/// new manifest replaces the old one. Oracle: rename(2).
+#[test]
+fn rewritten_captures_are_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = CaptureWriter::new("again");
+    for value in 1..=4u8 {
+        let object = WriteObject::new("batch", 0x1000, 4096, &[]);
+        let bytes = [value; 8];
+        writer.exec(
+            0,
+            EngineId::Render,
+            0x1000,
+            0,
+            &[WriteObject { writes: vec![(0, &bytes)], ..object }],
+        );
+        let before = fs::read(dir.path().join("manifest.json")).ok();
+        let data = |manifest: &[u8]| {
+            let manifest: serde_json::Value = serde_json::from_slice(manifest).unwrap();
+            dir.path().join(manifest["data"].as_str().unwrap())
+        };
+        let old = before.as_deref().map(|before| (data(before), fs::read(data(before)).unwrap()));
+        // The manifest cannot be written: the old capture stays.
+        let blocked = dir.path().join("manifest.json.new");
+        fs::create_dir(&blocked).unwrap();
+        assert!(writer.write(dir.path()).is_err());
+        fs::remove_dir(&blocked).unwrap();
+        assert_eq!(fs::read(dir.path().join("manifest.json")).ok(), before);
+        if let Some((file, bytes)) = old {
+            assert_eq!(fs::read(file).unwrap(), bytes);
+        }
+        writer.write(dir.path()).unwrap();
+        assert_eq!(Capture::open(dir.path()).unwrap().execs().count(), usize::from(value));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+}
+
 #[test]
 fn written_captures_load() {
     let dir = tempfile::tempdir().unwrap();

@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-const DATA_FILE: &str = "data.bin.zst";
+/// Names of the data file. Each write uses the one that the previous write did not use.
+const DATA_FILES: [&str; 2] = ["data.bin.zst", "data-2.bin.zst"];
 
 /// Collects events and writes them as a capture directory. The bytes of equal writes are stored
 /// once.
@@ -24,6 +25,8 @@ pub struct CaptureWriter {
     /// Names of the objects of the submissions so far that are not freed.
     objects: HashSet<String>,
     next_seq: u64,
+    /// Number of successful calls of `write`.
+    writes: usize,
 }
 
 impl std::fmt::Debug for manifest::Event {
@@ -100,6 +103,7 @@ impl CaptureWriter {
             known: HashMap::new(),
             objects: HashSet::new(),
             next_seq: 0,
+            writes: 0,
         }
     }
 
@@ -238,15 +242,17 @@ impl CaptureWriter {
     ///
     /// # Errors
     /// [`CaptureError::Io`] if a file cannot be written.
-    pub fn finish(self, directory: impl AsRef<Path>) -> Result<(), CaptureError> {
+    pub fn finish(mut self, directory: impl AsRef<Path>) -> Result<(), CaptureError> {
         self.write(directory)
     }
 
-    /// Writes the capture so far, as [`finish`](Self::finish). More events may follow.
+    /// Writes the capture so far, as [`finish`](Self::finish). More events may follow. At any
+    /// time, also if the process ends during the call, `directory` has the previous capture of
+    /// this writer or the new one.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
-    pub fn write(&self, directory: impl AsRef<Path>) -> Result<(), CaptureError> {
+    pub fn write(&mut self, directory: impl AsRef<Path>) -> Result<(), CaptureError> {
         let directory = directory.as_ref();
         let io = |path: &PathBuf| {
             let path = path.clone();
@@ -254,14 +260,15 @@ impl CaptureWriter {
         };
         let owned = directory.to_owned();
         std::fs::create_dir_all(directory).map_err(io(&owned))?;
-        let path = directory.join(DATA_FILE);
+        let data = DATA_FILES[self.writes % 2];
+        let path = directory.join(data);
         let packed = ruzstd::encoding::compress_to_vec(
             &self.data[..],
             ruzstd::encoding::CompressionLevel::Fastest,
         );
         std::fs::write(&path, packed).map_err(io(&path))?;
 
-        let path = directory.join("manifest.json");
+        let path = directory.join("manifest.json.new");
         let written = manifest::Written {
             format: FORMAT,
             name: &self.name,
@@ -269,13 +276,22 @@ impl CaptureWriter {
                 pci_id: Number::hex(self.pci_id.into()),
                 r#gen: self.generation,
             },
-            data: DATA_FILE,
+            data,
             data_size: self.data.len() as u64,
             events: &self.events,
         };
         let mut file = std::io::BufWriter::new(std::fs::File::create(&path).map_err(io(&path))?);
         serde_json::to_writer_pretty(&mut file, &written)
             .map_err(|error| io(&path)(error.into()))?;
-        file.write_all(b"\n").and_then(|()| file.flush()).map_err(io(&path))
+        file.write_all(b"\n").and_then(|()| file.flush()).map_err(io(&path))?;
+
+        let manifest = directory.join("manifest.json");
+        std::fs::rename(&path, &manifest).map_err(io(&manifest))?;
+        self.writes += 1;
+        if self.writes > 1 {
+            // The manifest does not name this file any more, so it does no harm if it stays.
+            let _ = std::fs::remove_file(directory.join(DATA_FILES[self.writes % 2]));
+        }
+        Ok(())
     }
 }

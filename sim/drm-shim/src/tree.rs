@@ -150,9 +150,18 @@ impl Tree {
         self.0.insert(path.to_owned(), node);
     }
 
-    /// True if a path may lead to a file of the tree. The check does not create the tree.
+    /// True if a path may lead to a file of the tree. The check does not create the tree. `..` is
+    /// taken as if no directory before it were a link, as long as the path is outside the tree.
     pub fn covers(path: &str) -> bool {
-        path.starts_with('/') && is_ours(&joined(&parts(path)))
+        let mut here = String::new();
+        path.starts_with('/')
+            && parts(path).into_iter().any(|part| {
+                match part {
+                    ".." => here.truncate(here.rfind('/').unwrap_or(0)),
+                    _ => here.extend(["/", part]),
+                }
+                is_ours(&here)
+            })
     }
 
     /// What a path leads to. A link at the end of the path is followed only if `follow`. Returns
@@ -218,11 +227,6 @@ impl Tree {
 /// The names that a path consists of.
 fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
-}
-
-/// The path that consists of these names.
-fn joined(parts: &[&str]) -> String {
-    format!("/{}", parts.join("/"))
 }
 
 /// True for the paths of [`OURS`] and everything below them.

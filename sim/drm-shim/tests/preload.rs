@@ -2,16 +2,25 @@
 //! the library preloaded. The child uses the device through libc only.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
+use genxml::capture::Capture;
 use genxml::core::{Address, U};
 use genxml::gen8::mi::{MiBatchBufferEnd, MiStoreDataImm};
 use genxml_drm_uapi::{Request, drm, i915};
+use rustix::net;
 use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+unsafe extern "C" {
+    fn _Exit(status: libc::c_int) -> !;
+    fn quick_exit(status: libc::c_int) -> !;
+}
 
 /// Environment variable that is set in the child.
 const CHILD: &str = "GENX_SHIM_TEST_CHILD";
@@ -158,6 +167,155 @@ fn files() {
     });
 }
 
+/// Relative paths lead to the device from the working directory and from open directories. Oracle:
+/// the same files by their absolute paths.
+#[test]
+fn relative_paths() {
+    preloaded("relative_paths", || {
+        let home = std::env::current_dir().unwrap();
+        let minor = |path: &str| libc::minor(std::fs::metadata(path).unwrap().rdev());
+        let go = |path: &str| std::env::set_current_dir(path).unwrap();
+        go("/dev");
+        assert_eq!(minor("dri/renderD128"), 128);
+        compute(&File::options().read(true).write(true).open("./dri/renderD128").unwrap(), 3);
+        go("dri");
+        assert_eq!(std::env::current_dir().unwrap(), PathBuf::from("/dev/dri"));
+        assert_eq!(std::fs::canonicalize("by-path/..").unwrap(), PathBuf::from("/dev/dri"));
+        compute(&File::options().read(true).write(true).open("renderD128").unwrap(), 4);
+        assert_eq!(minor("by-path/pci-0000:00:02.0-card"), 0);
+        assert!(std::fs::metadata("null").is_err());
+        assert!(std::fs::metadata("../null").unwrap().file_type().is_char_device());
+        assert_eq!(std::fs::read_dir(".").unwrap().count(), 3);
+        assert!(std::env::set_current_dir("card0").is_err());
+        go("/sys/class");
+        assert_eq!(std::fs::read_to_string("drm/card0/device/vendor").unwrap(), "0x8086\n");
+        go("..");
+        assert_eq!(std::env::current_dir().unwrap(), PathBuf::from("/sys"));
+        go("../dev/dri/..");
+        assert_eq!(std::env::current_dir().unwrap(), PathBuf::from("/dev"));
+        go(home.to_str().unwrap());
+        assert_eq!(std::env::current_dir().unwrap(), home);
+        assert!(std::fs::metadata("dri/card0").is_err());
+        assert!(std::fs::metadata("Cargo.toml").unwrap().is_file());
+
+        for (directory, name) in [
+            ("/dev", c"dri/renderD128"),
+            ("/dev", c"../dev/dri/by-path/../renderD128"),
+            ("/", c"dev/dri/renderD128"),
+            ("/dev/dri", c"renderD128"),
+            ("/dev/dri/by-path", c"pci-0000:00:02.0-render"),
+            ("/tmp", c"../dev/dri/renderD128"),
+        ] {
+            let directory = File::open(directory).unwrap();
+            // SAFETY: the name is a C string. The new descriptor has no other owner.
+            let file = unsafe {
+                let flags = libc::O_RDWR | libc::O_CLOEXEC;
+                let number = libc::openat(directory.as_raw_fd(), name.as_ptr(), flags);
+                assert!(number >= 0, "{name:?}: {}", std::io::Error::last_os_error());
+                File::from_raw_fd(number)
+            };
+            assert_eq!(file.metadata().unwrap().rdev(), libc::makedev(226, 128));
+            compute(&file, 5);
+            // SAFETY: the descriptor is that of an open directory or an error results.
+            assert_eq!(unsafe { libc::fchdir(directory.as_raw_fd()) }, 0);
+            assert_eq!(minor(name.to_str().unwrap()), 128);
+        }
+    });
+}
+
+/// Runs the test `name` as a child with the library. Its capture goes to `directory`. Returns its
+/// exit status and standard error.
+fn captured(name: &str, directory: &Path, way: &str) -> std::process::Output {
+    Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env("LD_PRELOAD", library())
+        .env("GENX_SHIM_THREADS", "1")
+        .env("GENX_SHIM_STATS", "1")
+        .env("GENX_SHIM_CAPTURE", directory)
+        .env(CHILD, way)
+        .output()
+        .unwrap()
+}
+
+/// The number of submissions in the only capture in `directory`; `None` while there is no capture.
+fn submissions(directory: &Path) -> Option<usize> {
+    let inside = std::fs::read_dir(directory).ok()?.next()?.unwrap().path();
+    inside.join("manifest.json").is_file().then(|| Capture::open(inside).unwrap().execs().count())
+}
+
+/// However a process ends, the directory has a capture that can be read. If it ends by itself, the
+/// capture has all submissions, and the statistics are printed once.
+#[test]
+fn ends() {
+    if let Some(way) = std::env::var_os(CHILD) {
+        let file = open();
+        compute(&file, 5);
+        let way = way.into_string().unwrap();
+        let signal = match &way[..] {
+            "TERM" => libc::SIGTERM,
+            "INT" => libc::SIGINT,
+            "KILL" => libc::SIGKILL,
+            "ABRT" => libc::SIGABRT,
+            _ => 0,
+        };
+        if signal == 0 {
+            compute(&file, 6);
+            compute(&file, 7);
+        }
+        // SAFETY: the process ends, and its other threads do not use anything of this one.
+        unsafe {
+            match &way[..] {
+                "_exit" => libc::_exit(3),
+                "_Exit" => _Exit(3),
+                "quick_exit" => quick_exit(3),
+                "vfork" => {
+                    // The child has the memory of the parent, and ends at once.
+                    #[allow(deprecated, reason = "this tests vfork")]
+                    if libc::vfork() == 0 {
+                        libc::_exit(0);
+                    }
+                    libc::exit(3)
+                }
+                _ => libc::raise(signal),
+            };
+        }
+        unreachable!("the process has ended");
+    }
+    for way in ["_exit", "_Exit", "quick_exit", "vfork", "TERM", "INT", "KILL", "ABRT"] {
+        let directory = std::env::temp_dir().join(format!("genx-ends-{}", std::process::id()));
+        let output = captured("ends", &directory, way);
+        let text = String::from_utf8(output.stderr).unwrap();
+        let found = submissions(&directory);
+        std::fs::remove_dir_all(&directory).unwrap();
+        if way.ends_with("xit") || way == "vfork" {
+            assert_eq!((found, output.status.code()), (Some(3), Some(3)), "{way}: {text}");
+            assert_eq!(text.matches(": 3 submissions in ").count(), 1, "{way}: {text}");
+        } else {
+            assert_eq!((found, output.status.code()), (Some(1), None), "{way}: {text}");
+        }
+    }
+}
+
+/// A capture is complete soon after the last submission, while the process still runs.
+#[test]
+fn captures_of_running_processes() {
+    if std::env::var_os(CHILD).is_some() {
+        let file = open();
+        (1..=20).for_each(|value| compute(&file, value));
+        let directory = PathBuf::from(std::env::var_os("GENX_SHIM_CAPTURE").unwrap());
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while submissions(&directory) != Some(20) {
+            assert!(std::time::Instant::now() < end, "{:?}", submissions(&directory));
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        return;
+    }
+    let directory = std::env::temp_dir().join(format!("genx-running-{}", std::process::id()));
+    let output = captured("captures_of_running_processes", &directory, "1");
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 #[test]
 fn device() {
     preloaded("device", || {
@@ -215,6 +373,107 @@ fn children() {
         compute(&file, 6);
         let (_, fresh) = object(&file, 4096);
         assert_eq!(fresh[0].load(Ordering::Relaxed), 0);
+    });
+}
+
+/// A mapping has its memory after its object was closed, until it is unmapped, wherever mremap has
+/// moved it. It cannot grow. Oracle: mmap(2); Linux i915_gem_mmap.c (VM_DONTEXPAND).
+#[test]
+fn mappings_without_objects() {
+    const PAGE: usize = 4096;
+    preloaded("mappings_without_objects", || {
+        let file = open();
+        let (handle, numbers) = object(&file, 4 * PAGE as u64);
+        for (page, numbers) in numbers.chunks(PAGE / 4).enumerate() {
+            numbers[0].store(page as u32 + 1, Ordering::Relaxed);
+        }
+        let mut close = drm::GemClose { handle, pad: 0 };
+        ioctl(&file, Request::of::<drm::GemClose>(drm::nr::GEM_CLOSE), &mut close).unwrap();
+        let start: *mut libc::c_void = numbers.as_ptr().cast_mut().cast();
+        // SAFETY: mremap refuses to let the mapping grow, and changes nothing.
+        let grown = unsafe { libc::mremap(start, 4 * PAGE, 8 * PAGE, libc::MREMAP_MAYMOVE) };
+        assert_eq!(grown, libc::MAP_FAILED);
+        assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EFAULT));
+        // SAFETY: the second page is not used any more. The fourth page moves to an address where
+        // nothing is mapped, and is used at that address only.
+        let moved = unsafe {
+            assert_eq!(libc::munmap(start.add(PAGE), PAGE), 0);
+            let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let room = libc::mmap(std::ptr::null_mut(), PAGE, 0, anonymous, -1, 0);
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            assert_eq!(libc::mremap(start.add(3 * PAGE), PAGE, PAGE, flags, room), room);
+            room.cast::<AtomicU32>()
+        };
+        // The device uses no memory again that is still mapped.
+        for _ in 0..8 {
+            let (_, fresh) = object(&file, 4 * PAGE as u64);
+            fresh.iter().for_each(|number| number.store(99, Ordering::Relaxed));
+        }
+        assert_eq!(numbers[0].load(Ordering::Relaxed), 1);
+        assert_eq!(numbers[2 * PAGE / 4].load(Ordering::Relaxed), 3);
+        // SAFETY: the fourth page is mapped here, and consists of atomic dwords.
+        assert_eq!(unsafe { (*moved).load(Ordering::Relaxed) }, 4);
+        compute(&file, 5);
+    });
+}
+
+/// A shared buffer stays after the process that exported it has ended. Oracle: a dma-buf is a file,
+/// whose last descriptor keeps the memory (Linux Documentation/driver-api/dma-buf.rst).
+#[test]
+fn buffers_without_exporters() {
+    preloaded("buffers_without_exporters", || {
+        let (ours, theirs) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        // SAFETY: of the locks that other threads may hold, the child uses only those of the
+        // library, which takes them before the fork.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let file = open();
+            let (handle, numbers) = object(&file, 8192);
+            numbers[1024].store(77, Ordering::Relaxed);
+            let mut prime = drm::PrimeHandle { handle, flags: drm::CLOEXEC | 2, fd: -1 };
+            let request = Request::of::<drm::PrimeHandle>(drm::nr::PRIME_HANDLE_TO_FD);
+            ioctl(&file, request, &mut prime).unwrap();
+            // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
+            let buffer = unsafe { OwnedFd::from_raw_fd(prime.fd) };
+            let files = [buffer.as_fd()];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut control = net::SendAncillaryBuffer::new(&mut space);
+            assert!(control.push(net::SendAncillaryMessage::ScmRights(&files)));
+            let bytes = [IoSlice::new(b"x")];
+            net::sendmsg(&theirs, &bytes, &mut control, net::SendFlags::empty()).unwrap();
+            // SAFETY: _exit ends the child and touches nothing else.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` can be written until the call returns.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = net::RecvAncillaryBuffer::new(&mut space);
+        let bytes = &mut [0];
+        let bytes = &mut [IoSliceMut::new(bytes)];
+        net::recvmsg(&ours, bytes, &mut control, net::RecvFlags::empty()).unwrap();
+        let received = control.drain().find_map(|message| match message {
+            net::RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+            _ => None,
+        });
+        let buffer = File::from(received.unwrap());
+        assert_eq!(map(&buffer, 8192, 0)[1024].load(Ordering::Relaxed), 77);
+        let file = open();
+        let mut prime = drm::PrimeHandle { fd: buffer.as_raw_fd(), ..Default::default() };
+        let request = Request::of::<drm::PrimeHandle>(drm::nr::PRIME_FD_TO_HANDLE);
+        ioctl(&file, request, &mut prime).unwrap();
+        drop(buffer);
+        let (batch, commands) = object(&file, 4096);
+        stores(commands, 5);
+        submit(&file, prime.handle, batch).unwrap();
+        let mut offset =
+            i915::GemMmapOffset { handle: prime.handle, flags: 2, ..Default::default() };
+        let request = Request::i915::<i915::GemMmapOffset>(i915::nr::GEM_MMAP_OFFSET);
+        ioctl(&file, request, &mut offset).unwrap();
+        let numbers = map(&file, 8192, offset.offset);
+        let numbers = [2, 1024].map(|index: usize| numbers[index].load(Ordering::Relaxed));
+        assert_eq!(numbers, [5, 77]);
     });
 }
 

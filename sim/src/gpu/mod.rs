@@ -75,6 +75,12 @@ impl Gpu {
         self.work_limit = units;
     }
 
+    /// Moves the clock (see [`crate::machine::watchdog`]) forward to `units`, as if the GPU had been
+    /// idle: a unit is a nanosecond of TIMESTAMP. Does nothing if the clock is later already.
+    pub fn advance_clock(&mut self, units: u64) {
+        self.clock = self.clock.max(units);
+    }
+
     /// Creates a context: nothing mapped, nothing latched, all registers 0.
     ///
     /// # Errors

@@ -22,9 +22,12 @@ pub const DEFAULT_LIMIT: u64 = 1 << 32;
 /// Units per tick of TIMESTAMP, which counts 80 ns (Broadwell's 12.5 MHz).
 const UNITS_PER_TICK: u64 = 80;
 
+/// Bits of TIMESTAMP.
+pub const TIMESTAMP_BITS: u32 = 36;
+
 /// The value of TIMESTAMP when the clock is at `clock` units: 36 bits, 80 ns a tick.
 pub fn ticks(clock: u64) -> u64 {
-    (clock / UNITS_PER_TICK) & ((1 << 36) - 1)
+    (clock / UNITS_PER_TICK) & ((1 << TIMESTAMP_BITS) - 1)
 }
 
 /// The turn of a thread, or the budget, is used up.

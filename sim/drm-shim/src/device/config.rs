@@ -38,6 +38,9 @@ pub struct Config {
     pub errors: PathBuf,
     /// True to report success to the client after a fault.
     pub ignore_faults: bool,
+    /// True if the GPU's clock follows the time of the machine; false if it counts only the model's
+    /// work, which is the same in each run.
+    pub wall_clock: bool,
     /// True if clients continue while their work runs, and wait for fences.
     pub asynchronous: bool,
 }
@@ -57,6 +60,7 @@ impl Default for Config {
             frames: None,
             errors: std::env::temp_dir(),
             ignore_faults: false,
+            wall_clock: false,
             asynchronous: false,
         }
     }
@@ -144,6 +148,13 @@ impl Config {
                     Mode::MAX_EXTENT,
                     Mode::MAX_HZ
                 )),
+            }
+        }
+        match variable("CLOCK").as_deref() {
+            None | Some("work") => {}
+            Some("wall") => config.wall_clock = true,
+            Some(word) => {
+                wrong.push(format!("GENX_SHIM_CLOCK={word} is not a clock: use work or wall"));
             }
         }
         config.threads = std::thread::available_parallelism().map_or(1, NonZero::get);

@@ -9,16 +9,29 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind,
-    getpeername, recv, send, socketpair,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, getpeername,
+    recv, recvmsg, send, sendmsg, socketpair,
 };
 use std::fmt;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Start of the name of every such socket.
 const PREFIX: &str = "genx-shim/";
+
+/// A duplicate of one of the client's descriptors for the device to keep. Its number is high, if
+/// the process may have such numbers.
+///
+/// # Errors
+/// EMFILE if there are too many descriptors.
+pub fn keep(descriptor: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    rustix::io::fcntl_dupfd_cloexec(descriptor, 512)
+        .or_else(|_| rustix::io::fcntl_dupfd_cloexec(descriptor, 0))
+}
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -185,6 +198,39 @@ pub fn hung_up(device: &OwnedFd) -> bool {
 /// dropped, as the kernel drops events.
 pub fn send_event(device: &OwnedFd, event: &[u8]) {
     let _ = send(device, event, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+}
+
+/// Sends an event of one byte with a file, which any process that holds the other end can
+/// [receive](attached).
+///
+/// # Errors
+/// Those of sendmsg.
+pub fn attach(device: &OwnedFd, file: BorrowedFd<'_>) -> Result<(), Errno> {
+    let files = [file];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&files));
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    sendmsg(device, &[IoSlice::new(&[0])], &mut control, flags).map(drop)
+}
+
+/// A duplicate of the file that the device has attached to a descriptor. The file stays attached,
+/// also if the process of the device has ended.
+///
+/// # Errors
+/// ENOENT if there is no file; those of recvmsg.
+pub fn attached(client: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    recvmsg(client, &mut [IoSliceMut::new(&mut [0])], &mut control, flags)?;
+    let mut messages = control.drain();
+    messages
+        .find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+            _ => None,
+        })
+        .ok_or(Errno::NOENT)
 }
 
 /// A sync file that has signaled.

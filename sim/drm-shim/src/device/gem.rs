@@ -1,10 +1,11 @@
 //! Objects (GEM): memory that client and GPU share.
 
 use super::fence::{FOREVER, Fence};
-use super::host::{FilePages, Pages, UserPages};
+use super::host::{FilePages, Keeper, Mappable, Pages, UserPages};
 use super::outcome::{Outcome, Stop};
 use super::tiling::SharedView;
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,7 +75,7 @@ pub struct Object {
     pub storage: Storage,
     /// The descriptor, if the object was imported from another process. That process keeps the
     /// object as long as the descriptor is open.
-    pub imported_from: Option<OwnedFd>,
+    pub imported_from: Option<Arc<OwnedFd>>,
     /// True if the display or other processes may read the object without waiting for fences.
     pub is_shared: bool,
     /// Tiling: the kernel's number for linear, X or Y.
@@ -100,6 +101,25 @@ pub struct Object {
 }
 
 impl Object {
+    /// The object's memory from `offset` on, for a mapping of the client.
+    ///
+    /// # Errors
+    /// EINVAL for the client's own pages, which the client has mapped already; EMFILE if there are
+    /// too many descriptors.
+    pub fn mappable(&self, offset: u64) -> Result<Mappable, Errno> {
+        let Storage::File(pages) = &self.storage else { return Err(Errno::INVAL) };
+        let keeper = match &self.imported_from {
+            Some(buffer) => Keeper::of_buffer(buffer.clone()),
+            None => Keeper::of_pages(pages.clone()),
+        };
+        let (file, start) = pages.file();
+        Ok(Mappable {
+            file: rustix::io::fcntl_dupfd_cloexec(file, 0)?,
+            offset: start + offset,
+            keeper,
+        })
+    }
+
     /// Removes fences that have signaled.
     pub(super) fn advance(&mut self) {
         self.written.take_if(|fence| fence.is_signaled());

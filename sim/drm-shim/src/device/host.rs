@@ -40,11 +40,12 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// EBADF if it is not open.
     fn duplicate(&self, number: RawFd) -> Result<OwnedFd, Errno>;
 
-    /// Maps part of a file into the client's memory and returns the address.
+    /// Maps `bytes` bytes of an object into the client's memory and returns the address. The
+    /// mapping keeps the memory until the client unmaps it.
     ///
     /// # Errors
     /// Those of mmap.
-    fn map(&self, file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno>;
+    fn map(&self, memory: Mappable, bytes: u64) -> Result<u64, Errno>;
 
     /// A new arena, all of it free.
     ///
@@ -106,6 +107,39 @@ pub trait FilePages: Pages {
 
     /// The parts that have been written. Reading other parts would allocate pages for them.
     fn populated(&self) -> Vec<Range<u64>>;
+}
+
+/// Keeps the memory of an object: as long as a clone of this value exists, the memory's part of the
+/// file is not used for another object.
+#[derive(Clone, Debug)]
+pub struct Keeper {
+    _pages: Option<Arc<dyn FilePages>>,
+    /// A descriptor of the buffer, if another process owns the memory. That process keeps the
+    /// memory as long as the descriptor is open.
+    _buffer: Option<Arc<OwnedFd>>,
+}
+
+impl Keeper {
+    /// Keeps memory of this process.
+    pub fn of_pages(pages: Arc<dyn FilePages>) -> Keeper {
+        Keeper { _pages: Some(pages), _buffer: None }
+    }
+
+    /// Keeps memory of another process, from which `buffer` is a descriptor.
+    pub fn of_buffer(buffer: Arc<OwnedFd>) -> Keeper {
+        Keeper { _pages: None, _buffer: Some(buffer) }
+    }
+}
+
+/// Memory that a client may map.
+#[derive(Debug)]
+pub struct Mappable {
+    /// The file.
+    pub file: OwnedFd,
+    /// Offset in the file at which the mapping starts.
+    pub offset: u64,
+    /// Keeps the memory.
+    pub keeper: Keeper,
 }
 
 /// Memory of an object that consists of the client's own pages. The client may unmap them at any

@@ -6,6 +6,7 @@ use super::addresses::VmId;
 use super::bindings::{Binding, Bindings};
 use super::config::Config;
 use super::context::{EngineContextId, Health};
+use super::fence::now;
 use super::gem::{ObjectId, Storage};
 use super::report::{Listed, Reporter, Submitted, say};
 use super::tiling::SharedView;
@@ -166,6 +167,9 @@ impl Machine {
         if job.health.banned.load(Ordering::Relaxed) {
             return false;
         }
+        if self.config.wall_clock {
+            self.gpu.advance_clock(now());
+        }
         let is_accessible = |item: &Item| item.storage.is_accessible();
         let mapped = match job.objects.iter().all(is_accessible) {
             true => self.map(job).map_err(|error| error.to_string()),
@@ -276,12 +280,15 @@ impl Machine {
         reporter.before(gpu, submitted, &populated);
         let result = reporter.run(gpu, submitted);
         reporter.after(gpu, submitted, &populated);
-        match result {
+        let well = match result {
             Ok(_) => true,
             Err(fault) => {
                 reporter.fault(gpu, submitted, &fault, config, &populated);
                 false
             }
-        }
+        };
+        // Before the client learns that the work is complete: it may end at once.
+        reporter.save_if_due();
+        well
     }
 }

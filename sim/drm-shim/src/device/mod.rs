@@ -66,6 +66,10 @@ const THROTTLE: u64 = 20_000_000;
 /// that hangs may take minutes until the model stops it.
 const LAST_WORK: u64 = 600_000_000_000;
 
+/// Longest time in nanoseconds that the process waits at its end for the reports to be written, if
+/// it ends without the functions of atexit.
+const LAST_REPORTS: u64 = 10_000_000_000;
+
 /// Number of exported descriptors that triggers the first sweep for closed ones.
 const SWEEP_THRESHOLD: usize = 64;
 
@@ -250,6 +254,13 @@ impl Device {
     pub fn finish(&mut self) {
         self.queue.drain(LAST_WORK);
         self.queue.when_idle(|machine| machine.reporter.finish());
+    }
+
+    /// Called when the process ends without the functions of atexit: as [`finish`](Self::finish),
+    /// but may run in a signal handler, and waits at most ten seconds if no submission runs. Does
+    /// nothing in a process without submissions.
+    pub fn finish_at_once(&self) {
+        self.queue.finish_in_worker(LAST_WORK, LAST_REPORTS);
     }
 
     /// Releases files, exported objects and exported syncobjs whose last descriptor was closed.

@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 /// Interval at which sync files are polled while a request waits for them.
 const LOOK: Duration = Duration::from_millis(1);
@@ -80,6 +80,17 @@ struct State {
     tasks: Vec<Task>,
     has_worker: bool,
     ends: bool,
+    /// Whether the worker shall write the reports of the end of the process.
+    last: LastReports,
+}
+
+/// The reports of the end of the process, when the worker writes them.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum LastReports {
+    #[default]
+    NotWanted,
+    Wanted,
+    Written,
 }
 
 impl std::fmt::Debug for State {
@@ -145,12 +156,25 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits for a change, but at most until the idle machine has a capture to save.
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        if state.pending.iter().any(|request| !request.files.is_empty()) {
-            let woken = self.turn.wait_timeout(state, LOOK);
-            return woken.unwrap_or_else(PoisonError::into_inner).0;
+        let polled = state.pending.iter().any(|request| !request.files.is_empty());
+        let due = state.machine.as_ref().and_then(|machine| machine.reporter.due());
+        let due = due.map(|due| due.saturating_duration_since(Instant::now()));
+        match due.into_iter().chain(polled.then_some(LOOK)).min() {
+            None => self.turn.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(most) => {
+                let woken = self.turn.wait_timeout(state, most);
+                woken.unwrap_or_else(PoisonError::into_inner).0
+            }
         }
-        self.turn.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the machine if it is idle and has something to write now.
+    fn to_write(state: &mut State) -> Option<Machine> {
+        let wanted = state.last == LastReports::Wanted;
+        let due = state.machine.as_ref()?.reporter.due();
+        state.machine.take_if(|_| wanted || due.is_some_and(|due| due <= Instant::now()))
     }
 
     /// Runs requests until the queue is dropped. This is the worker's loop.
@@ -159,7 +183,24 @@ impl Shared {
         while !state.ends {
             let next = if state.machine.is_some() { state.next() } else { None };
             let Some(next) = next else {
-                state = self.wait(state);
+                match Shared::to_write(&mut state) {
+                    None => state = self.wait(state),
+                    Some(mut machine) => {
+                        let last = state.last;
+                        drop(state);
+                        match last {
+                            LastReports::Wanted => machine.reporter.finish(),
+                            _ => machine.reporter.save_if_due(),
+                        }
+                        state = self.lock();
+                        if last == LastReports::Wanted {
+                            state.last = LastReports::Written;
+                        }
+                        state.machine = Some(machine);
+                        state.sweep();
+                        self.turn.notify_all();
+                    }
+                }
                 continue;
             };
             let request = state.pending.remove(next);
@@ -285,6 +326,40 @@ impl Queue {
                 return;
             }
             let woken = self.shared.turn.wait_timeout(state, Duration::from_nanos(left));
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Lets the worker run what is ready and then write the reports of the end of the process.
+    /// Waits for that, but at most `running` nanoseconds while a submission runs, and `idle` after
+    /// that. Does nothing if there was no submission. This function allocates and frees no memory
+    /// and takes no lock without a limit, so it may run in a signal handler.
+    pub fn finish_in_worker(&self, running: u64, idle: u64) {
+        let start = now();
+        let mut since = start;
+        let mut state = loop {
+            match self.shared.state.try_lock() {
+                Ok(state) => break state,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if now().saturating_sub(start) < idle => {
+                    std::thread::sleep(LOOK);
+                }
+                Err(TryLockError::WouldBlock) => return,
+            }
+        };
+        if !state.has_worker || state.last != LastReports::NotWanted {
+            return;
+        }
+        state.last = LastReports::Wanted;
+        self.shared.turn.notify_all();
+        while state.last != LastReports::Written {
+            if state.running.is_some() {
+                since = now();
+            }
+            if now().saturating_sub(since) > idle || now().saturating_sub(start) > running {
+                return;
+            }
+            let woken = self.shared.turn.wait_timeout(state, LOOK);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }

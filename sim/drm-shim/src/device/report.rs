@@ -33,6 +33,10 @@ const MOST_ERRORS: u32 = 4;
 /// Maximum number of findings that are printed for each rule.
 const MOST_FINDINGS: u32 = 3;
 
+/// Shortest time between two saves of a capture, as a multiple of the duration of the last save. So
+/// the saves take at most a tenth of the time.
+const SAVE_INTERVAL: u32 = 9;
+
 /// Granularity of a capture: number of bytes that are compared and stored together.
 const LINE: usize = 64;
 
@@ -107,6 +111,10 @@ impl std::fmt::Debug for Reporter {
 struct Capturing {
     directory: PathBuf,
     writer: CaptureWriter,
+    /// Time of the next save, if there are submissions that have not been saved.
+    due: Option<Instant>,
+    /// End and duration of the last save.
+    saved: Option<(Instant, Duration)>,
     /// Contents of objects as a replay of the capture so far would leave them.
     known: BTreeMap<ObjectId, Vec<u8>>,
     frames: u64,
@@ -238,6 +246,8 @@ impl Reporter {
         let capture = config.capture.as_ref().map(|directory| Capturing {
             directory: directory.join(format!("{program}.{process}")),
             writer: CaptureWriter::new(&program).device(config.device, 8),
+            due: None,
+            saved: None,
             known: BTreeMap::new(),
             frames: 0,
         });
@@ -332,6 +342,21 @@ impl Reporter {
             for part in populated(listed.id) {
                 read(gpu, listed, part.start, &mut known[part]);
             }
+        }
+        capture.set_due();
+    }
+
+    /// The time at which [`save_if_due`](Self::save_if_due) has something to do; `None` if all
+    /// submissions have been saved.
+    pub fn due(&self) -> Option<Instant> {
+        self.capture.as_ref()?.due
+    }
+
+    /// Writes the capture so far if it has submissions that have not been saved, and if the last
+    /// save was long enough ago. So little is lost if a signal ends the process.
+    pub fn save_if_due(&mut self) {
+        if self.due().is_some_and(|due| due <= Instant::now()) {
+            self.save();
         }
     }
 
@@ -430,12 +455,17 @@ impl Reporter {
         frame.index = capture.frames;
         capture.writer.frame(&name(fb.object), &frame);
         capture.frames += 1;
+        capture.set_due();
     }
 
     /// Writes the capture so far, if there was a submission. Returns the directory that has it.
     fn save(&mut self) -> Option<&Path> {
-        let capture = self.capture.as_ref().filter(|_| self.submissions > 0)?;
-        match capture.writer.write(&capture.directory) {
+        let capture = self.capture.as_mut().filter(|_| self.submissions > 0)?;
+        let start = Instant::now();
+        let written = capture.writer.write(&capture.directory);
+        capture.due = None;
+        capture.saved = Some((Instant::now(), start.elapsed()));
+        match written {
             Ok(()) => Some(&capture.directory),
             Err(error) => {
                 say(&format!("cannot write the capture: {error}"));
@@ -550,6 +580,12 @@ fn tiling(number: u32) -> Tiling {
 }
 
 impl Capturing {
+    /// Called when there is something new to save.
+    fn set_due(&mut self) {
+        let due = |(end, took): (Instant, Duration)| end + took * SAVE_INTERVAL;
+        self.due = Some(self.saved.map_or_else(Instant::now, due));
+    }
+
     /// Adds a submission, with what the client wrote since the previous one.
     fn exec(&mut self, gpu: &Gpu, submitted: &Submitted, populated: Populated<'_>) {
         let written = |listed: &Listed| {

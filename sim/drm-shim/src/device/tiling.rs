@@ -66,8 +66,8 @@ impl SharedView {
     }
 
     /// The memory that clients map.
-    pub fn pages(&self) -> &dyn FilePages {
-        &*self.pages
+    pub fn pages(&self) -> &Arc<dyn FilePages> {
+        &self.pages
     }
 
     fn lock(&self) -> MutexGuard<'_, View> {

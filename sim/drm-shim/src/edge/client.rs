@@ -1,7 +1,8 @@
 //! The client's memory and descriptors. Memory is read and written through the kernel, so a wrong
 //! address is an error and never a crash.
 
-use crate::device::host::{Pages, UserPages};
+use super::mappings;
+use crate::device::host::{Mappable, Pages, UserPages};
 use genxml_sim::mem::{Backing, Page};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -125,11 +126,11 @@ pub fn duplicate(number: i32) -> Result<OwnedFd, Errno> {
 }
 
 /// Maps part of a file for the client, at an address that the kernel chooses, and returns the
-/// address.
+/// address. The mapping keeps the memory until the client unmaps it.
 ///
 /// # Errors
 /// Those of mmap.
-pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> {
+pub fn map(memory: Mappable, bytes: u64) -> Result<u64, Errno> {
     let length = usize::try_from(bytes).map_err(|_| Errno::OVERFLOW)?;
     // SAFETY: without an address the kernel maps the file where nothing is mapped, so no memory
     // that is in use changes. The client owns the mapping from now on and unmaps it.
@@ -139,10 +140,11 @@ pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> 
             length,
             ProtFlags::READ | ProtFlags::WRITE,
             MapFlags::SHARED,
-            file,
-            offset,
+            &memory.file,
+            memory.offset,
         )?
     };
+    mappings::add(address as u64, bytes, memory.keeper);
     Ok(address as u64)
 }
 

@@ -1,8 +1,8 @@
 //! The process that the library is loaded into, as the device needs it.
 
 use super::{arena, client, thread};
-use crate::device::host::{self, FilePages, Host, UserPages};
-use rustix::fd::{BorrowedFd, OwnedFd, RawFd};
+use crate::device::host::{self, FilePages, Host, Mappable, UserPages};
+use rustix::fd::{OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ impl Host for Process {
         client::duplicate(number)
     }
 
-    fn map(&self, file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<u64, Errno> {
-        client::map(file, offset, bytes)
+    fn map(&self, memory: Mappable, bytes: u64) -> Result<u64, Errno> {
+        client::map(memory, bytes)
     }
 
     fn new_arena(&self) -> Result<Box<dyn host::Arena>, Errno> {

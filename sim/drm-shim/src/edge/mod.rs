@@ -2,13 +2,16 @@
 //! the client, the client's own memory, and the functions that replace libc's.
 //!
 //! * [`host`]: what the device needs from this process, as one object;
-//! * [`arena`]: memory of objects; [`client`]: the client's memory; [`thread`]: the model's thread;
+//! * [`arena`]: memory of objects; [`mappings`]: the client's mappings of objects; [`client`]: the
+//!   client's memory; [`thread`]: the model's thread;
 //! * `session`: the one device of this process; `hooks`: the functions that replace libc's;
-//!   `next`: libc's own functions; `directory`: directories of the tree for readdir.
+//!   `working`: the working directory; `next`: libc's own functions; `directory`: directories of
+//!   the tree for readdir.
 
 pub mod arena;
 pub mod client;
 pub mod host;
+pub mod mappings;
 pub mod thread;
 
 // A test binary must keep libc's own functions.
@@ -20,3 +23,5 @@ mod hooks;
 mod next;
 #[cfg(not(test))]
 mod session;
+#[cfg(not(test))]
+mod working;

@@ -5,16 +5,19 @@ use crate::device::Device;
 use crate::device::config::Config;
 use crate::device::descriptor::{Descriptor, Id};
 use crate::device::fence::now;
+use crate::device::host::Mappable;
 use crate::device::outcome::Stop;
 use crate::device::report::say;
 use crate::edge::client;
 use crate::edge::host::PROCESS;
+use crate::edge::mappings;
 use crate::tree::Tree;
 use crate::uapi::Request;
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -22,10 +25,26 @@ use std::time::Duration;
 /// the running submission, and at the end of the process, for pending work.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
+/// The process that uses the device; 0 before it is used.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+/// True when the end of the process has begun.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" {
+    /// libc's function behind at_quick_exit, which has no symbol in the shared library. The second
+    /// argument is null for functions that stay loaded. (glibc stdlib/at_quick_exit.c)
+    fn __cxa_at_quick_exit(
+        function: extern "C" fn(*mut libc::c_void),
+        library: *mut libc::c_void,
+    ) -> libc::c_int;
+}
+
+/// The locks of the device and of the list of mappings.
+type Locks = (MutexGuard<'static, Option<Device>>, Option<mappings::Held>);
+
 thread_local! {
-    /// The lock of the device, while this thread forks.
-    static FORKING: RefCell<Option<MutexGuard<'static, Option<Device>>>> =
-        const { RefCell::new(None) };
+    /// The locks, while this thread forks.
+    static FORKING: RefCell<Option<Locks>> = const { RefCell::new(None) };
 }
 
 /// The options from the environment, read once.
@@ -51,15 +70,15 @@ extern "C" fn before_fork() {
     if let Some(device) = &mut *guard {
         device.pause();
     }
-    let _ = FORKING.try_with(|forking| forking.replace(Some(guard)));
+    let _ = FORKING.try_with(|forking| forking.replace(Some((guard, mappings::hold()))));
 }
 
-/// After a fork, calls `work` with the device and releases the lock.
+/// After a fork, calls `work` with the device and releases the locks.
 fn forked(work: impl FnOnce(&mut Device)) {
     let _ = FORKING.try_with(|forking| {
-        if let Some(mut guard) = forking.replace(None)
-            && let Some(device) = &mut *guard
-        {
+        let Some((mut guard, held)) = forking.replace(None) else { return };
+        drop(held);
+        if let Some(device) = &mut *guard {
             work(device);
         }
     });
@@ -70,10 +89,32 @@ extern "C" fn after_fork() {
 }
 
 extern "C" fn after_fork_in_child() {
+    OWNER.store(std::process::id(), Ordering::Relaxed);
+    ENDED.store(false, Ordering::Relaxed);
     forked(Device::forked);
 }
 
 extern "C" fn at_exit() {
+    end(Device::finish);
+}
+
+extern "C" fn at_quick_exit(_: *mut libc::c_void) {
+    end(Device::finish);
+}
+
+/// The process ends without the functions of atexit (_exit). May run in a signal handler. A child
+/// of vfork has the memory of its parent, whose device this is: it does nothing.
+pub fn end_at_once() {
+    if OWNER.load(Ordering::Relaxed) == std::process::id() {
+        end(|device| device.finish_at_once());
+    }
+}
+
+/// Calls `finish` with the device, if it has been used and this was not done before.
+fn end(finish: impl FnOnce(&mut Device)) {
+    if ENDED.swap(true, Ordering::Relaxed) {
+        return;
+    }
     // If a signal handler ends the process, the interrupted thread may hold the lock forever. So
     // give up after a second.
     for _ in 0..100 {
@@ -86,7 +127,7 @@ extern "C" fn at_exit() {
             }
         };
         if let Some(device) = &mut *guard {
-            let _ = catch_unwind(AssertUnwindSafe(|| device.finish()));
+            let _ = catch_unwind(AssertUnwindSafe(|| finish(device)));
         }
         return;
     }
@@ -101,7 +142,9 @@ fn lock() -> MutexGuard<'static, Option<Device>> {
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(at_exit);
+            __cxa_at_quick_exit(at_quick_exit, std::ptr::null_mut());
         }
+        OWNER.store(std::process::id(), Ordering::Relaxed);
     });
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -187,15 +230,23 @@ pub fn merge(files: [OwnedFd; 2]) -> Result<OwnedFd, Errno> {
     with(&mut lock(), |device| device.merge(files))?
 }
 
-/// The file and offset to map when a client passes a descriptor and `offset` to mmap.
+/// The memory to map when a client passes the descriptor `number` and `offset` to mmap.
+/// `descriptor` is what it stands for.
 ///
 /// # Errors
 /// EINVAL for a wrong range; ENODEV for a descriptor of neither the device nor a buffer; those of
 /// opening the file.
-pub fn mapping(descriptor: Descriptor, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
+pub fn mapping(
+    number: RawFd,
+    descriptor: Descriptor,
+    offset: u64,
+    length: u64,
+) -> Result<Mappable, Errno> {
     with(&mut lock(), |device| match descriptor {
         Descriptor::Device { .. } => device.mapping(offset, length),
-        Descriptor::DmaBuf { .. } => device.shared_mapping(descriptor, offset, length),
+        Descriptor::DmaBuf { .. } => {
+            device.shared_mapping(PROCESS.duplicate(number)?.as_fd(), offset, length)
+        }
         Descriptor::Syncobj { .. } | Descriptor::SyncFile { .. } | Descriptor::Directory { .. } => {
             Err(Errno::NODEV)
         }

@@ -14,6 +14,10 @@ fn paths() {
         format!("{PCI}/drm/renderD128/dev")
     );
     assert_eq!(here("/sys/bus/pci/devices/0000:00:02.0/drm"), format!("{PCI}/drm"));
+    assert_eq!(here("/tmp/../dev/./dri/../dri/card0"), "/dev/dri/card0");
+    assert_eq!(here("/../../dev/dri"), "/dev/dri");
+    assert_eq!(tree.find("/dev/dri/../null", true), Some(Found::Elsewhere("/dev/null".into())));
+    assert_eq!(tree.find("/tmp/dev/dri", true), None);
     assert_eq!(tree.find("/dev/null", true), None);
     assert_eq!(tree.find("/sys/class/net", true), None);
     assert_eq!(tree.find("/dev/drift", true), None);

@@ -8,12 +8,18 @@ fn options() {
         ("GENX_SHIM_WORK_LIMIT", "77"),
         ("GENX_SHIM_CHECK", "0"),
         ("GENX_SHIM_STATS", "1"),
+        ("GENX_SHIM_CLOCK", "wall"),
     ];
     let find = |name: &str| Some(set.iter().find(|(known, _)| *known == name)?.1.to_owned());
     let (config, wrong) = Config::new(find);
     assert_eq!((config.device, config.work_limit), (0x1626, 77));
     assert_eq!((config.check, config.stats), (false, true));
     assert_eq!(wrong, ["GENX_SHIM_THREADS=none is not a number: use 1 or more"]);
+    assert!(config.wall_clock);
+    let (config, wrong) =
+        Config::new(|name| (name == "GENX_SHIM_CLOCK").then(|| "sundial".to_owned()));
+    assert!(!config.wall_clock);
+    assert_eq!(wrong, ["GENX_SHIM_CLOCK=sundial is not a clock: use work or wall"]);
     assert_eq!("320x240".parse(), Ok(Mode { width: 320, height: 240, hz: 60 }));
     assert_eq!("8192x1@144".parse(), Ok(Mode { width: 8192, height: 1, hz: 144 }));
     for wrong in

@@ -3,11 +3,10 @@
 use super::extensions::extensions;
 use crate::device::fence::{Fence, now};
 use crate::device::gem::{MAX_SIZE, Object, ObjectId, PAGE, Storage};
-use crate::device::host::FilePages;
+use crate::device::host::{FilePages, Keeper, Mappable};
 use crate::device::outcome::{Outcome, Stop};
 use crate::device::{Device, File};
 use crate::uapi::{drm, i915, mode};
-use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::sync::Arc;
 
@@ -281,20 +280,9 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
-        let (file, offset) = self.mapped_file(id)?;
-        arg.addr_ptr = self.host.map(file, offset + arg.offset, arg.size)?;
+        let memory = self.object(id)?.mappable(arg.offset)?;
+        arg.addr_ptr = self.host.map(memory, arg.size)?;
         Ok(())
-    }
-
-    /// The file of an object and the object's offset in it.
-    ///
-    /// # Errors
-    /// EINVAL for the client's own pages, which the client has mapped already.
-    fn mapped_file(&self, id: ObjectId) -> Result<(BorrowedFd<'_>, u64), Errno> {
-        match &self.object(id)?.storage {
-            Storage::File(pages) => Ok(pages.file()),
-            Storage::User(_) => Err(Errno::INVAL),
-        }
     }
 
     /// GEM_MMAP_OFFSET: the offset to pass to mmap. `old` is true for GEM_MMAP_GTT, whose argument
@@ -310,7 +298,10 @@ impl Device {
             return Err(Errno::INVAL.into());
         }
         let id = *file.objects.get(arg.handle)?;
-        self.mapped_file(id).map_err(|_| Errno::NODEV)?;
+        // The client has mapped its own pages already.
+        if matches!(self.object(id)?.storage, Storage::User(_)) {
+            return Err(Errno::NODEV.into());
+        }
         let through_aperture = kind == i915::MMAP_OFFSET_GTT && self.object(id)?.tiling != 0;
         if through_aperture {
             self.make_view(id)?;
@@ -319,23 +310,25 @@ impl Device {
         Ok(())
     }
 
-    /// The file and offset to map when a client passes `offset` to mmap. `length` bytes must lie in
-    /// the object.
+    /// The memory to map when a client passes `offset` to mmap. `length` bytes must lie in the
+    /// object.
     ///
     /// # Errors
-    /// EINVAL for an offset that no object has, or a range beyond the end of the object.
-    pub fn mapping(&self, offset: u64, length: u64) -> Result<(OwnedFd, u64), Errno> {
+    /// EINVAL for an offset that no object has, or a range beyond the end of the object; EMFILE if
+    /// there are too many descriptors.
+    pub fn mapping(&self, offset: u64, length: u64) -> Result<Mappable, Errno> {
         let (id, aperture, within) = object_at(offset);
         let object = self.object(id).map_err(|_| Errno::INVAL)?;
         if aperture {
             let view = object.view.as_ref().ok_or(Errno::INVAL)?.pages();
             inside(within, length, view.size())?;
             let (file, start) = view.file();
-            return Ok((rustix::io::dup(file)?, start + within));
+            let file = rustix::io::fcntl_dupfd_cloexec(file, 0)?;
+            let offset = start + within;
+            return Ok(Mappable { file, offset, keeper: Keeper::of_pages(view.clone()) });
         }
         inside(within, length, object.size)?;
-        let (file, start) = self.mapped_file(id)?;
-        Ok((rustix::io::dup(file)?, start + within))
+        object.mappable(within)
     }
 
     /// CREATE_DUMB: an object for an image that the CPU draws.

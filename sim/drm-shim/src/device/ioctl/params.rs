@@ -2,6 +2,7 @@
 
 use crate::device::config::Topology;
 use crate::device::context::CLASSES;
+use crate::device::fence::now;
 use crate::device::host::Host;
 use crate::device::outcome::Outcome;
 use crate::device::{Device, File};
@@ -10,6 +11,7 @@ use crate::uapi::i915::{self, EngineClass, param};
 use genxml::gen8::engine_registers::RingTimestamp;
 use genxml_sim::EngineId;
 use genxml_sim::machine::registers::mmio_base;
+use genxml_sim::machine::watchdog::{TIMESTAMP_BITS, ticks};
 use rustix::io::Errno;
 
 /// Size of system memory that QUERY reports, in bytes.
@@ -139,7 +141,11 @@ impl Device {
         if arg.offset & !i915::REG_READ_8B != u64::from(register) {
             return Err(Errno::INVAL.into());
         }
-        arg.val = self.queue.timestamp();
+        let last = self.queue.timestamp();
+        arg.val = match self.config.wall_clock {
+            true => later(last, ticks(now())),
+            false => last,
+        };
         Ok(())
     }
 
@@ -242,4 +248,10 @@ fn memory_regions() -> Vec<u8> {
         ..Default::default()
     };
     [bytemuck::bytes_of(&head), bytemuck::bytes_of(&system)].concat()
+}
+
+/// The later of two values of TIMESTAMP, of which one may have wrapped around.
+fn later(a: u64, b: u64) -> u64 {
+    const HALF: u64 = 1 << (TIMESTAMP_BITS - 1);
+    if a.wrapping_sub(b) & (2 * HALF - 1) < HALF { a } else { b }
 }

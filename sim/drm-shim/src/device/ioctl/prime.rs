@@ -3,12 +3,14 @@
 
 use crate::device::descriptor::{self, Descriptor, Id};
 use crate::device::gem::{Object, ObjectId, Storage};
+use crate::device::host::{Keeper, Mappable};
 use crate::device::outcome::Outcome;
 use crate::device::{Device, File};
 use crate::uapi::drm;
 use rustix::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::fs;
+use std::sync::Arc;
 
 impl Device {
     /// PRIME_HANDLE_TO_FD.
@@ -29,8 +31,11 @@ impl Device {
         };
         let (client, device) = self.new_descriptor(buffer, arg.flags & drm::CLOEXEC != 0)?;
         // Clients poll the descriptor to wait for work on the buffer. Work that is submitted after
-        // this export is complete when its ioctl returns. So make the descriptor readable at once.
-        descriptor::send_event(&device, &[0]);
+        // this export is complete when its ioctl returns. So make the descriptor readable at once:
+        // with the file, which an importer finds there even if this process has ended.
+        if let Storage::File(pages) = &self.object(id)?.storage {
+            descriptor::attach(&device, pages.file().0)?;
+        }
         self.exports.push((id, device));
         self.object_mut(id)?.users += 1;
         arg.fd = client.into_raw_fd();
@@ -55,10 +60,34 @@ impl Device {
     /// The object that a buffer's descriptor stands for, with one more reference. Imports the
     /// object if it belongs to another process.
     fn import(&mut self, descriptor: BorrowedFd<'_>) -> Result<ObjectId, Errno> {
-        let Some(Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, size, tiling, object }) =
-            Descriptor::of(descriptor)
+        let buffer = Descriptor::of(descriptor).ok_or(Errno::INVAL)?;
+        let Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, size, tiling, .. } = buffer
         else {
             return Err(Errno::INVAL);
+        };
+        if let Some(id) = self.known(&buffer) {
+            self.object_mut(id)?.users += 1;
+            return Ok(id);
+        }
+        let file = file_of(descriptor, pid, file).inspect_err(|error| {
+            self.unimplemented.report(&format!(
+                "a buffer of process {pid}, whose file cannot be opened: {error}"
+            ));
+        })?;
+        let pages = self.host.import(file, offset, size)?;
+        let kept = descriptor::keep(descriptor)?;
+        let id = self.insert(Storage::File(pages));
+        let object = self.object_mut(id)?;
+        (object.imported_from, object.is_shared) = (Some(Arc::new(kept)), true);
+        (object.tiling, object.stride) = tiling;
+        Ok(id)
+    }
+
+    /// The object that a buffer stands for, if this process has it: its own object, or one that it
+    /// has imported.
+    fn known(&self, buffer: &Descriptor) -> Option<ObjectId> {
+        let &Descriptor::DmaBuf { id: Id { pid, .. }, file, offset, object, .. } = buffer else {
+            return None;
         };
         let here = |found: &&Object| match &found.storage {
             Storage::File(pages) => {
@@ -66,26 +95,8 @@ impl Device {
             }
             Storage::User(_) => false,
         };
-        let known = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
-        // The object of another process may have been imported before.
-        let known = known.or_else(|| self.imported(pid, object));
-        if let Some(id) = known {
-            self.object_mut(id)?.users += 1;
-            return Ok(id);
-        }
-        let file = open_file_of(pid, file).inspect_err(|error| {
-            self.unimplemented.report(&format!(
-                "a buffer of process {pid}, whose file cannot be opened: {error}"
-            ));
-        })?;
-        let pages = self.host.import(file, offset, size)?;
-        let kept = rustix::io::fcntl_dupfd_cloexec(descriptor, 512)
-            .or_else(|_| rustix::io::fcntl_dupfd_cloexec(descriptor, 0))?;
-        let id = self.insert(Storage::File(pages));
-        let object = self.object_mut(id)?;
-        (object.imported_from, object.is_shared) = (Some(kept), true);
-        (object.tiling, object.stride) = tiling;
-        Ok(id)
+        let own = self.objects.get(&ObjectId(object)).filter(here).map(|_| ObjectId(object));
+        own.or_else(|| self.imported(pid, object))
     }
 
     /// The object that was imported from process `owner`, in which its number is `object`.
@@ -100,17 +111,18 @@ impl Device {
         })
     }
 
-    /// The file and offset to map when a client passes a buffer's descriptor to mmap.
+    /// The memory to map when a client passes a buffer's descriptor to mmap.
     ///
     /// # Errors
     /// ENODEV for a descriptor that is not a buffer; EINVAL beyond the end of the buffer; those of
     /// open.
     pub fn shared_mapping(
         &self,
-        buffer: Descriptor,
+        descriptor: BorrowedFd<'_>,
         offset: u64,
         length: u64,
-    ) -> Result<(OwnedFd, u64), Errno> {
+    ) -> Result<Mappable, Errno> {
+        let buffer = Descriptor::of(descriptor).ok_or(Errno::NODEV)?;
         let Descriptor::DmaBuf { id, file, offset: start, size, .. } = buffer else {
             return Err(Errno::NODEV);
         };
@@ -119,7 +131,11 @@ impl Device {
         if end.is_none_or(|end| end > size) {
             return Err(Errno::INVAL);
         }
-        Ok((open_file_of(id.pid, file)?, start + offset))
+        if let Some(known) = self.known(&buffer) {
+            return self.object(known)?.mappable(offset);
+        }
+        let keeper = Keeper::of_buffer(Arc::new(descriptor::keep(descriptor)?));
+        Ok(Mappable { file: file_of(descriptor, id.pid, file)?, offset: start + offset, keeper })
     }
 
     /// GEM_FLINK.
@@ -147,11 +163,15 @@ impl Device {
     }
 }
 
-/// Opens the file that process `pid` has open as descriptor `number`.
+/// The file of a buffer: the one that is attached to its descriptor, or else the one that process
+/// `pid` has open as descriptor `number`.
 ///
 /// # Errors
 /// ENOENT or EACCES if there is no such process or file, or if it belongs to another user.
-fn open_file_of(pid: u32, number: u32) -> Result<OwnedFd, Errno> {
+fn file_of(buffer: BorrowedFd<'_>, pid: u32, number: u32) -> Result<OwnedFd, Errno> {
+    if let Ok(file) = descriptor::attached(buffer) {
+        return Ok(file);
+    }
     let path = format!("/proc/{pid}/fd/{number}");
     let file = fs::File::options().read(true).write(true).open(path);
     file.map(OwnedFd::from).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))

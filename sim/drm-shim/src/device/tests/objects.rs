@@ -31,7 +31,7 @@ fn objects() {
 
     let mut map = i915::GemMmapOffset { handle: 1, flags: 2, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
-    let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
+    let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
     let pages = PROCESS.import(file, offset, 8192).unwrap();
     assert_eq!(bytes(&*pages, 8190), [1, 2]);
     assert!(client.device.mapping(map.offset + 4096, 8192).is_err());
@@ -54,6 +54,34 @@ fn objects() {
         client.device.ioctl(client.id, Request::of::<drm::GemClose>(9), 16, 0),
         errno(Errno::FAULT)
     );
+}
+
+/// A mapping has its memory after the object's last handle was closed. Oracle: mmap(2) and
+/// drm_gem_vm_open (Linux drm_gem.c): a mapping refers to the object.
+#[test]
+fn closed_but_mapped() {
+    let mut client = Client::open(RENDER);
+    let [first, second] = [(); 2].map(|()| client.create(8192));
+    client.write(first, 4096, b"first").unwrap();
+    client.write(second, 4096, b"second").unwrap();
+    let mut offset = i915::GemMmapOffset { handle: first, flags: 2, ..Default::default() };
+    client.i915(i915::nr::GEM_MMAP_OFFSET, &mut offset).unwrap();
+    let memory = client.device.mapping(offset.offset, 8192).unwrap();
+    let file = memory.file.try_clone().unwrap();
+    let pages = PROCESS.import(file, memory.offset, 8192).unwrap();
+    let mut map = i915::GemMmap { handle: second, size: 8192, ..Default::default() };
+    client.i915(i915::nr::GEM_MMAP, &mut map).unwrap();
+    for handle in [first, second] {
+        client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    }
+    assert!(client.device.objects.is_empty());
+    assert_eq!(&bytes(&*pages, 4096), b"first");
+    assert_eq!(PROCESS.value::<[u8; 6]>(map.addr_ptr + 4096), Ok(*b"second"));
+    PROCESS.put(map.addr_ptr, b"more").unwrap();
+    assert_eq!(PROCESS.value::<[u8; 4]>(map.addr_ptr), Ok(*b"more"));
+    // Without the mapping the memory is free: it consists of zeros.
+    drop(memory);
+    assert_eq!(bytes(&*pages, 4096), [0; 5]);
 }
 
 #[test]
@@ -99,7 +127,7 @@ fn aperture() {
     let mut map =
         i915::GemMmapOffset { handle, flags: i915::MMAP_OFFSET_GTT, ..Default::default() };
     client.i915(i915::nr::GEM_MMAP_OFFSET, &mut map).unwrap();
-    let (file, offset) = client.device.mapping(map.offset, 8192).unwrap();
+    let host::Mappable { file, offset, .. } = client.device.mapping(map.offset, 8192).unwrap();
     let pages = PROCESS.import(file, offset, 8192).unwrap();
     assert_eq!(&bytes(&*pages, 1024 + 512), b"here");
     pages.write(1024 + 512, b"there").unwrap();

@@ -1,6 +1,7 @@
 //! GETPARAM, QUERY, REG_READ.
 
 use super::*;
+use genxml::gen8::mi::{PipeControl, PipeControlPostSyncOperation};
 
 #[test]
 fn questions() {
@@ -40,4 +41,35 @@ fn questions() {
     assert_eq!(read.val, 0);
     read.offset = 0x2000;
     assert_eq!(client.i915(i915::nr::REG_READ, &mut read), errno(Errno::INVAL));
+}
+
+/// With the option, TIMESTAMP follows the time of the machine in registers and in memory. Oracle:
+/// CLOCK_MONOTONIC, and 80 ns a tick of 36 bits (Broadwell PRM vol. 2c, TIMESTAMP).
+#[test]
+fn wall_clock() {
+    const DATA: u64 = 0x7fff_0000_0000;
+    let mut client = Client::with(RENDER, Config { wall_clock: true, ..Config::default() });
+    let ticks = || (now() / 80) % (1 << 36);
+    let data = client.create(4096);
+    let batch = client.create(4096);
+    let post_sync = PipeControl {
+        post_sync_operation: PipeControlPostSyncOperation::WRITE_TIMESTAMP,
+        address: Address::from_bits(DATA),
+        ..PipeControl::new()
+    };
+    let mut dwords = post_sync.pack().to_vec();
+    dwords.extend(MiBatchBufferEnd::new().pack());
+    client.write(batch, 0, bytemuck::cast_slice(&dwords)).unwrap();
+    for _ in 0..2 {
+        let before = ticks();
+        client.exec(&mut [pinned(data, DATA), pinned(batch, 0x20_0000)], 0, 0).unwrap();
+        let mut read = i915::RegRead { offset: 0x2358 | 1, val: 0 };
+        client.i915(i915::nr::REG_READ, &mut read).unwrap();
+        // A batch of two packets adds less than a microsecond.
+        let after = ticks() + 12;
+        let written = u64::from_le_bytes(client.read::<8>(data, 0));
+        assert!(before <= written && written <= read.val, "{before} {written} {}", read.val);
+        assert!(read.val <= after, "{} {after}", read.val);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
 }

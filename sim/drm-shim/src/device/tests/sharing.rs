@@ -24,12 +24,12 @@ fn shared_buffers() {
     assert_eq!(&client.read::<6>(2, 4096), b"shared");
     // SAFETY: the ioctl just returned the descriptor, and nothing else owns it.
     let descriptor = unsafe { OwnedFd::from_raw_fd(prime.fd) };
-    let token = Descriptor::of(descriptor.as_fd()).unwrap();
-    let (file, offset) = client.device.shared_mapping(token, 4096, 4096).unwrap();
+    let host::Mappable { file, offset, .. } =
+        client.device.shared_mapping(descriptor.as_fd(), 4096, 4096).unwrap();
     let pages = PROCESS.import(file, offset, 4096).unwrap();
     assert_eq!(&bytes(&*pages, 0), b"shared");
     for length in [4097, u64::MAX, u64::MAX - 4095] {
-        assert!(client.device.shared_mapping(token, 4096, length).is_err());
+        assert!(client.device.shared_mapping(descriptor.as_fd(), 4096, length).is_err());
     }
     // The object is removed when its descriptor and all handles are closed.
     client.core(drm::nr::GEM_CLOSE, &mut drm::GemClose { handle: 2, pad: 0 }).unwrap();

@@ -4,20 +4,24 @@
 //!
 //! * [`open`]: open, fopen, lseek; [`status`]: stat, access, extended attributes;
 //! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;
-//! * [`ioctl`]: ioctl; [`memory`]: mmap, munmap, mremap, madvise.
+//! * [`working`]: chdir, getcwd;
+//! * [`exit`]: _exit; [`ioctl`]: ioctl; [`memory`]: mmap, munmap, mremap, madvise.
 //!
 //! `open` and `ioctl` take a variable number of arguments in C. The ABIs of 64-bit Linux pass
 //! variable arguments in the same registers as named ones.
 
 mod directories;
+mod exit;
 mod ioctl;
 mod links;
 mod memory;
 mod open;
 mod status;
+mod working;
 
 use super::next::fail;
 use super::session::tree;
+use super::working::{current_for, of_descriptor};
 use crate::device::descriptor::Descriptor;
 use crate::tree::{Found, Tree};
 use libc::{c_char, c_int};
@@ -65,12 +69,22 @@ unsafe fn path<'a>(path: *const c_char) -> Option<&'a str> {
 unsafe fn find(name: *const c_char, follow: bool) -> Option<Found<'static>> {
     // SAFETY: the caller promises what `path` requires; the string is used in this call only.
     let name = unsafe { path(name) }?;
-    // Creating the tree reads files, some of them in /sys. Do not create it for other paths.
-    let likely = name.starts_with("/dev/") || name.starts_with("/sys/") || name.starts_with("//");
+    if !name.starts_with('/') {
+        return current_for(name).and_then(|start| find_from(&start, name, follow));
+    }
+    // Creating the tree reads the options. Do not create it for other paths.
+    let likely = ["/dev/", "/sys/", "//", "/."].iter().any(|start| name.starts_with(start))
+        || name.contains("/../");
     if !likely || !Tree::covers(name) {
         return None;
     }
     tree().find(name, follow)
+}
+
+/// What a path that is relative to the directory `start` leads to, if that is a path of the tree.
+fn find_from(start: &str, name: &str, follow: bool) -> Option<Found<'static>> {
+    let path = format!("{start}/{name}");
+    if Tree::covers(&path) { tree().find(&path, follow) } else { None }
 }
 
 /// Like [`find`], but a relative path starts at the open directory `at`.
@@ -82,10 +96,14 @@ unsafe fn find_at(at: c_int, name: *const c_char, follow: bool) -> Option<Found<
         // SAFETY: the caller promises what `path` requires; the string is used in this call only.
         && let Some(name) = unsafe { path(name) }
         && !name.starts_with('/')
-        && let Some(Descriptor::Directory { number, .. }) = descriptor(at)
     {
-        let directory = tree().path(number)?;
-        return tree().find(&format!("{directory}/{name}"), follow);
+        return match descriptor(at) {
+            Some(Descriptor::Directory { number, .. }) => {
+                tree().find(&format!("{}/{name}", tree().path(number)?), follow)
+            }
+            Some(_) => None,
+            None => find_from(&of_descriptor(at, name)?, name, follow),
+        };
     }
     // SAFETY: the caller promises what `find` requires.
     unsafe { find(name, follow) }
