@@ -61,7 +61,7 @@ fn draws_on_several_threads() {
         ("textured", || scene::textured(256)),
         ("mesh", || scene::mesh([320, 240], 23)),
         ("overdraw", || scene::overdraw(192)),
-        ("discards", || scene::discards(128)),
+        ("discards", || scene::discards(256)),
     ];
     for (name, make) in scenes {
         let run = |threads: usize| {
