@@ -59,7 +59,9 @@ pub fn log(
                 "rules": rules,
             }},
             "artifacts": [{"location": {"uri": uri}, "roles": ["analysisTarget"]}],
-            "invocations": [{"executionSuccessful": cut.is_none(), "toolExecutionNotifications": notes}],
+            "invocations": [
+                {"executionSuccessful": cut.is_none(), "toolExecutionNotifications": notes}
+            ],
             "results": results,
         }],
     })

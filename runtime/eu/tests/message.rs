@@ -64,8 +64,8 @@ fn every_receiver() {
         (
             Gateway,
             0x0200_0004,
-            "gateway Message Gateway Descriptor: Gateway Opcode Barrier, Ack Request no, Notify no, Notify High no; \
-             sent 1, returned 0",
+            "gateway Message Gateway Descriptor: Gateway Opcode Barrier, Ack Request no, Notify no, \
+             Notify High no; sent 1, returned 0",
         ),
         (
             DataPortSampler,

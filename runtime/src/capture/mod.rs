@@ -1,9 +1,10 @@
 //! Captures: the submissions of a program to the GPU, and the contents of memory afterwards.
 //!
-//! A capture is a directory of format `genx-capture-1`: `manifest.json` lists events in order,
-//! the data file that it names (`data.bin.zst`) holds the bytes. [`Capture::open`] checks everything that can be checked without
-//! a GPU, so that users of a [`Capture`] need not check again: every write lies inside its object
-//! and takes its bytes from inside the data file, objects of a submission do not overlap, the batch
+//! A capture is a directory of format `genx-capture-1`: `manifest.json` lists events in order, the
+//! data file that it names (`data.bin.zst`) holds the bytes. [`Capture::open`] checks everything
+//! that can be checked without a GPU, so that users of a [`Capture`] need not check again: every
+//! write lies inside its object and takes its bytes from inside the data file, objects of a
+//! submission do not overlap, the batch
 //! starts inside an object, and expectations name objects that exist at that point.
 //!
 //! * [`Capture`], [`Event`]: what was recorded

@@ -84,7 +84,7 @@ assumptions! {
         question "What does Core Mode Enable of MI_STORE_DATA_IMM, MI_RS_STORE_DATA_IMM and \
             MI_REPORT_PERF_COUNT do?";
         choice "Nothing: the model has one slice (SLICES), which is core 0.";
-        reason "The manuals that are available have the name only. In headers that Intel generated for \
-            its media runtime, the comment on the field of MI_REPORT_PERF_COUNT says that core 0 \
-            adds no offset to the address and core 1 adds the size of the data.";
+        reason "The manuals that are available have the name only. In headers that Intel generated \
+            for its media runtime, the comment on the field of MI_REPORT_PERF_COUNT says that core \
+            0 adds no offset to the address and core 1 adds the size of the data.";
 }

@@ -7,15 +7,15 @@ assumptions! {
     area FAULTS = "faults";
 
     documentation PACKETS_OF_THE_CODECS;
-        question "What do packets do that the specification has and that no function executes, such \
-            as those of the video codecs?";
+        question "What do packets do that the specification has and that no function executes, \
+            such as those of the video codecs?";
         choice "Fault.";
         reason "Sources describe the fields of these packets, but not the algorithms of the codecs \
             and of video enhancement to the bit.";
 
     documentation THE_SECOND_VIDEO_ENGINE;
-        question "What does a list, a ring or a semaphore signal for the second video engine (VCS2) \
-            or for an unknown engine do?";
+        question "What does a list, a ring or a semaphore signal for the second video engine \
+            (VCS2) or for an unknown engine do?";
         choice "Fault.";
         reason "The model is a GPU with one video engine.";
 
@@ -66,8 +66,8 @@ assumptions! {
     documentation SOFTWARE_TESSELLATION;
         question "Where are the domain points of TE Mode SW_TESS?";
         choice "Fault.";
-        reason "2a p.233 names Domain Point Count and the address of the buffer in the patch header, \
-            and the structure DOMAIN_POINT. No source has their layout.";
+        reason "2a p.233 names Domain Point Count and the address of the buffer in the patch \
+            header, and the structure DOMAIN_POINT. No source has their layout.";
 
     documentation DEPTH_CLEARS_WITHOUT_A_VALUE;
         question "What does a depth clear by 3DSTATE_WM_HZ_OP store without a valid value in \
@@ -93,8 +93,8 @@ assumptions! {
             has half floats.";
 
     documentation STENCIL_IN_RENDER_TARGET_WRITES;
-        question "Where does a render target write have the stencil value that bit 14 of its header \
-            announces?";
+        question "Where does a render target write have the stencil value that bit 14 of its \
+            header announces?";
         choice "Fault.";
         reason "No table of payloads has stencil values (2d p.268-492). Drivers use them from Gen9 \
             on.";
@@ -122,8 +122,8 @@ assumptions! {
     documentation THREADS_WITH_THE_SAME_ADDRESS;
         question "Which thread gets a message to an address that two threads have?";
         choice "Fault.";
-        reason "The model runs more threads of a group at once than sr0 has positions. On hardware, \
-            addresses are unique.";
+        reason "The model runs more threads of a group at once than sr0 has positions. On \
+            hardware, addresses are unique.";
 
     documentation THREADS_THAT_WAIT_FOREVER;
         question "What happens to a thread that waits for something that cannot come, or that runs \
@@ -151,7 +151,7 @@ assumptions! {
     documentation EXTENDED_ACCUMULATORS;
         question "How are acc2 to acc9 stored?";
         choice "Fault if an instruction names one.";
-        reason "004:2664 has acc0 and acc1, and other numbers are reserved. From drivers it is known \
-            that acc2 to acc9 keep more bits for the macros of division and square root, but not \
-            which.";
+        reason "004:2664 has acc0 and acc1, and other numbers are reserved. From drivers it is \
+            known that acc2 to acc9 keep more bits for the macros of division and square root, but \
+            not which.";
 }

@@ -73,12 +73,13 @@ assumptions! {
             continue after the slice.";
 
     documentation CLEARS_USE_THE_FIRST_SCISSOR_RECTANGLE;
-        question "Which scissor rectangle does Scissor Rectangle Enable of 3DSTATE_WM_HZ_OP select?";
+        question "Which scissor rectangle does Scissor Rectangle Enable of 3DSTATE_WM_HZ_OP \
+            select?";
         choice "The first one of 3DSTATE_SCISSOR_STATE_POINTERS, without regard to the enable of \
             3DSTATE_RASTER. The clear writes the common part of both rectangles.";
-        reason "The clear has no viewport index. Without the bit, drivers have to clip the rectangle \
-            in this way (2a p.282), so hardware would do the same. Because of a hardware bug the \
-            bit must not be set (1911422), which the rules of the specification report.";
+        reason "The clear has no viewport index. Without the bit, drivers have to clip the \
+            rectangle in this way (2a p.282), so hardware would do the same. Because of a hardware \
+            bug the bit must not be set (1911422), which the rules of the specification report.";
 
     documentation LEGACY_CLEARS_USE_THE_DEPTH_OF_EACH_SAMPLE;
         question "What is the value of a clear by 3DSTATE_WM without a valid value of \

@@ -7,7 +7,8 @@ use crate::machine::fault::Fault;
 use crate::unit::resource_streamer::chip::{self, Dx9Stage, Valid};
 use crate::unit::resource_streamer::gather::Gather;
 use crate::unit::resource_streamer::pool::{self, Pool};
-use crate::unit::resource_streamer::{ResourceStreamer, Stage, dx9, tables};
+use crate::unit::resource_streamer::{ResourceStreamer, dx9, tables};
+use crate::unit::stage::Stage;
 use genxml::core::packet::{Entries, Entry};
 use genxml::gen8::RenderPacket;
 use genxml::gen8::mi::{

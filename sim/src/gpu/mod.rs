@@ -75,8 +75,8 @@ impl Gpu {
         self.work_limit = units;
     }
 
-    /// Moves the clock (see [`crate::machine::watchdog`]) forward to `units`, as if the GPU had been
-    /// idle: a unit is a nanosecond of TIMESTAMP. Does nothing if the clock is later already.
+    /// Moves the clock (see [`crate::machine::watchdog`]) forward to `units`, as if the GPU had
+    /// been idle: a unit is a nanosecond of TIMESTAMP. Does nothing if the clock is later already.
     pub fn advance_clock(&mut self, units: u64) {
         self.clock = self.clock.max(units);
     }

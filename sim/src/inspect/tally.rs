@@ -122,7 +122,7 @@ impl Tally {
         rows
     }
 
-    /// Messages by receiver and description (`?` if there is none), with their count; the most
+    /// Messages by receiver and description (`?` without one), with their count; the most
     /// frequent come first.
     pub fn messages(&self) -> Vec<(&'static str, String, u64)> {
         let mut rows: BTreeMap<(&'static str, String), u64> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Shaders: the kernel and state that the threads of a stage share, and the code that runs these
 //! threads.
 
-use super::stage::{Stage, StagePacket, StageState};
+use super::stage::{StagePacket, StageState};
 use crate::assumptions::{FIXED_FUNCTION_IDS, MAX_FFTID, SUBNORMAL_BITS_AT_START};
 use crate::eu::Launch;
 use crate::eu::cache;
@@ -12,6 +12,7 @@ use crate::unit::local::place;
 use crate::unit::resource_streamer::gather::Buffer1;
 use crate::unit::resource_streamer::tables::Table;
 use crate::unit::slots::Slots;
+use crate::unit::stage::Stage;
 use crate::unit::{Bindings, Program, Samplers};
 use genxml::eu::gen8::eu_registers::{ControlRegister, StateRegister};
 use genxml::gen8::registers::Instpm;

@@ -4,6 +4,7 @@
 use super::state;
 use super::vue::Entries;
 use crate::machine::exec::Exec;
+use crate::unit::stage::Stage;
 use genxml::gen8::render3d_binding::{
     ThreeDStateBindingTablePointersDs, ThreeDStateBindingTablePointersGs,
     ThreeDStateBindingTablePointersHs, ThreeDStateBindingTablePointersPs,
@@ -28,26 +29,10 @@ use genxml::gen8::render3d_stages::{
 use genxml_core::latch::Latch;
 use genxml_core::packet::Fixed;
 
-/// The fixed function that starts a thread. `sr0.0` has its identifier
-/// (assumptions::FIXED_FUNCTION_IDS).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
-    /// Vertex shader.
-    Vertex,
-    /// Hull shader.
-    Hull,
-    /// Domain shader.
-    Domain,
-    /// Geometry shader.
-    Geometry,
-    /// Pixel shader.
-    Pixel,
-}
-
 /// The state of the threads of a stage, and the offsets of its kernel, binding table and samplers.
 #[derive(Clone, Copy, Debug)]
 pub struct StageState {
-    /// The stage.
+    /// The stage. `sr0.0` has its identifier (assumptions::FIXED_FUNCTION_IDS).
     pub stage: Stage,
     /// Offset of the kernel from Instruction Base Address.
     pub kernel: u64,

@@ -98,8 +98,8 @@ impl Windower {
     /// Resolves the state from the packets.
     ///
     /// # Errors
-    /// [`Fault::BadPacket`] for buffers that cannot be used, and for two operations of 3DSTATE_WM on
-    /// the depth buffer at once; page faults when state is read.
+    /// [`Fault::BadPacket`] for buffers that cannot be used, and for two operations of 3DSTATE_WM
+    /// on the depth buffer at once; page faults when state is read.
     pub fn resolve(
         exec: &mut Exec<'_>,
         raster: &RasterState,

@@ -24,6 +24,7 @@ pub mod resource_streamer;
 pub mod sampler;
 pub mod slots;
 pub mod spawner;
+pub mod stage;
 pub mod urb;
 
 #[cfg(test)]

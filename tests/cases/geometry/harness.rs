@@ -9,7 +9,6 @@ use genxml::gen8::render3d_fetch::{
 };
 use genxml::gen8::render3d_stages::{
     SoDecl, SoDeclEntry, ThreeDStateSoBuffer, ThreeDStateSoDeclList, ThreeDStateStreamout,
-    ThreeDStateUrbDs, ThreeDStateUrbGs, ThreeDStateUrbHs, ThreeDStateUrbVs,
 };
 use genxml_cases::{Model, Random, at, draw, minus_one, packets, push, u};
 use genxml_sim::Fault;
@@ -94,29 +93,9 @@ impl Draw {
         model.put(VERTICES, &self.vertices.concat());
         let elements = draw::elements(dwords as u64 / 4);
         let vertices = [draw::vertex_buffer(VERTICES, 4 * dwords as u64, 64 << 10)];
-        let size = minus_one(self.entry);
         let mut batch = draw::pipeline();
+        batch.extend(draw::urb(self.entry));
         batch.extend(packets![
-            ThreeDStateUrbVs {
-                vs_urb_starting_address: u(4),
-                vs_urb_entry_allocation_size: size,
-                vs_number_of_urb_entries: u(64),
-            },
-            ThreeDStateUrbHs {
-                hs_urb_starting_address: u(12),
-                hs_urb_entry_allocation_size: size,
-                hs_number_of_urb_entries: u(8),
-            },
-            ThreeDStateUrbDs {
-                ds_urb_starting_address: u(16),
-                ds_urb_entry_allocation_size: size,
-                ds_number_of_urb_entries: u(40),
-            },
-            ThreeDStateUrbGs {
-                gs_urb_starting_address: u(24),
-                gs_urb_entry_allocation_size: size,
-                gs_number_of_urb_entries: u(16),
-            },
             ThreeDStateVfTopology { primitive_topology_type: self.topology },
             ThreeDStateVertexBuffers { vertex_buffer_state: vertices[..].into() },
             ThreeDStateVertexElements { element: elements[..].into() },

@@ -225,44 +225,36 @@ fn primitive_ids() {
 /// 0.125, through 1 (Direct3D 9, wrap mode).
 #[test]
 fn the_short_way() {
-    let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];
-    let vertices = corners.map(|((x, y), s): ((f32, f32), f32)| Vertex {
-        attributes: vec![[s.to_bits(); 4]],
-        ..on_screen(x, y, 0)
-    });
-    let mut scene = Scene::new([8, 8], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
     let packet = ThreeDStateSbeSwiz {
         attribute_00_wrap_shortest_enables: WrapShortestEnable::XZ,
         ..ThreeDStateSbeSwiz::new()
     };
-    push(&mut scene.more, &packet);
-    for (n, pixel) in scene.run().unwrap().floats(0, 0, 0).into_iter().enumerate() {
-        let along = ((n % 8) as f32 + 0.5) / 16.0;
-        // 0.25 forward, or 0.75 back.
-        let (short, long) = (0.875 + 0.25 * along, 0.875 - 0.75 * along);
-        let same_turn = |a: f32, b: f32| (a - b - (a - b).round()).abs() < 1e-6;
-        assert!(same_turn(pixel[0], short) && same_turn(pixel[2], short), "{n}: {pixel:?}");
-        assert_eq!([pixel[1], pixel[3]], [long; 2]);
-    }
+    wraps_x_and_z(|s| [s; 4], false, &packet);
 }
 
 /// A swizzle can take all components of an attribute from component W of its source. The enables
 /// name the components of the attribute (000:1125), so two of the four are wrapped.
 #[test]
 fn the_short_way_of_swizzled_components() {
-    let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];
-    let vertices = corners.map(|((x, y), s): ((f32, f32), f32)| Vertex {
-        attributes: vec![[0, 0, 0, s.to_bits()]],
-        ..on_screen(x, y, 0)
-    });
-    let mut scene = Scene::new([8, 8], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
-    scene.sbe.attribute_swizzle_enable = true;
     let mut packet = ThreeDStateSbeSwiz {
         attribute_00_wrap_shortest_enables: WrapShortestEnable::XZ,
         ..ThreeDStateSbeSwiz::new()
     };
     packet.attribute[0].swizzle_select = Swizzle::INPUTATTR_W;
-    push(&mut scene.more, &packet);
+    wraps_x_and_z(|s| [0, 0, 0, s], true, &packet);
+}
+
+/// Draws a triangle from 0.875 to 0.125 with this packet. X and Z of its attribute go 0.25 forward,
+/// Y and W go 0.75 back. `attribute` makes an attribute of the value's bits.
+fn wraps_x_and_z(attribute: fn(u32) -> [u32; 4], swizzles: bool, packet: &ThreeDStateSbeSwiz) {
+    let corners = [((0.0, 0.0), 0.875), ((16.0, 0.0), 0.125), ((0.0, 16.0), 0.875)];
+    let vertices = corners.map(|((x, y), s): ((f32, f32), f32)| Vertex {
+        attributes: vec![attribute(s.to_bits())],
+        ..on_screen(x, y, 0)
+    });
+    let mut scene = Scene::new([8, 8], Code::_3DPRIM_TRILIST, vertices.to_vec()).floats();
+    scene.sbe.attribute_swizzle_enable = swizzles;
+    push(&mut scene.more, packet);
     for (n, pixel) in scene.run().unwrap().floats(0, 0, 0).into_iter().enumerate() {
         let along = ((n % 8) as f32 + 0.5) / 16.0;
         let (short, long) = (0.875 + 0.25 * along, 0.875 - 0.75 * along);

@@ -8,10 +8,9 @@ use genxml::eu;
 use genxml::gen8::enums::ThreeDPrimTopoType as Code;
 use genxml::gen8::render3d_stages::{
     ThreeDStateDs, ThreeDStateGs, ThreeDStateGsDispatchMode as Mode, ThreeDStateHs, ThreeDStateTe,
-    ThreeDStateTeTeDomain as Domain, ThreeDStateUrbDs, ThreeDStateUrbGs, ThreeDStateUrbHs,
-    ThreeDStateUrbVs,
+    ThreeDStateTeTeDomain as Domain,
 };
-use genxml_cases::{KERNELS, at, minus_one, packets, u};
+use genxml_cases::{KERNELS, at, draw, minus_one, packets, u};
 
 /// Offsets of the kernels from the instruction base. The scene's pixel shader is at 0.
 const SHADER: u64 = 0x1000;
@@ -58,29 +57,7 @@ enum Last {
 
 /// The packets of the last stage and of those that it needs.
 fn stages(last: Last, clips: u64, culls: u64, offset: u64) -> Vec<u32> {
-    let size = minus_one(4);
-    let mut batch = packets![
-        ThreeDStateUrbVs {
-            vs_urb_starting_address: u(4),
-            vs_urb_entry_allocation_size: size,
-            vs_number_of_urb_entries: u(64),
-        },
-        ThreeDStateUrbHs {
-            hs_urb_starting_address: u(12),
-            hs_urb_entry_allocation_size: size,
-            hs_number_of_urb_entries: u(8),
-        },
-        ThreeDStateUrbDs {
-            ds_urb_starting_address: u(16),
-            ds_urb_entry_allocation_size: size,
-            ds_number_of_urb_entries: u(40),
-        },
-        ThreeDStateUrbGs {
-            gs_urb_starting_address: u(24),
-            gs_urb_entry_allocation_size: size,
-            gs_number_of_urb_entries: u(16),
-        },
-    ];
+    let mut batch = draw::urb(4);
     batch.extend(match last {
         Last::Geometry => packets![ThreeDStateGs {
             enable: true,

@@ -37,7 +37,7 @@ fn rectangle(
     Scene::new(size, Code::_3DPRIM_RECTLIST, vertices.to_vec())
 }
 
-/// In a buffer, X is the index of the entry. Pixels of other rows and behind the last entry are
+/// In a buffer, X is the index of the entry. Pixels of other rows and after the last entry are
 /// dropped (003:4924-4950).
 #[test]
 fn buffers() {

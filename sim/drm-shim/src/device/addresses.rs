@@ -153,7 +153,7 @@ impl Vm {
         Ok(address)
     }
 
-    /// The lowest free range of `size` bytes below `end`; `None` if there is none.
+    /// The lowest free range of `size` bytes below `end`; `None` without such a range.
     fn first_fit(&self, size: u64, alignment: u64, end: u64) -> Option<u64> {
         let mut address = FIRST.next_multiple_of(alignment);
         loop {

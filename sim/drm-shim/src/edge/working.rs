@@ -41,7 +41,8 @@ pub fn inside() -> Option<&'static str> {
     }
 }
 
-/// The kernel's working directory with a zero byte; `None` with errno set if there is none.
+/// The kernel's working directory with a zero byte; `None` with errno set
+/// after an error.
 pub fn kernels(out: &mut [u8; LONGEST]) -> Option<&[u8]> {
     // SAFETY: `out` has room for the number of bytes.
     let length = unsafe { libc::syscall(libc::SYS_getcwd, out.as_mut_ptr(), out.len()) };

@@ -9,21 +9,6 @@ use genxml::gen8::structures::HwGeneratedBindingTableState;
 /// Entries of a binding table (2d p.23).
 pub const ENTRIES: usize = 256;
 
-/// A stage of the 3D pipeline that has a binding table and push constants.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
-    /// Vertex shader.
-    Vertex,
-    /// Hull shader.
-    Hull,
-    /// Domain shader.
-    Domain,
-    /// Geometry shader.
-    Geometry,
-    /// Pixel shader.
-    Pixel,
-}
-
 /// A stage that has constant registers of DX9.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dx9Stage {
@@ -76,7 +61,7 @@ pub struct Dx9 {
 /// What the resource streamer stores inside the GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// The binding table of each [`Stage`].
+    /// The binding table of each [`Stage`](crate::unit::stage::Stage).
     pub tables: [[HwGeneratedBindingTableState; ENTRIES]; 5],
     /// The constants of each [`Dx9Stage`].
     pub dx9: [Dx9; 2],

@@ -1,11 +1,12 @@
 //! Gathered constants: dwords of constant buffers, packed into the gather pool, where
 //! 3DSTATE_CONSTANT_* finds them.
 
-use super::chip::{ResourceStreamer, Stage, running, switched_off};
+use super::chip::{ResourceStreamer, running, switched_off};
 use super::pool::Pool;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
 use crate::surface::{Surface, SurfaceKind};
+use crate::unit::stage::Stage;
 use genxml::gen8::render3d_constants::ThreeDStateGatherPoolAlloc;
 use genxml::gen8::state::RenderSurfaceState;
 use genxml::gen8::structures::GatherConstantEntry;

@@ -16,4 +16,4 @@ pub mod gather;
 pub mod pool;
 pub mod tables;
 
-pub use chip::{ResourceStreamer, Stage};
+pub use chip::ResourceStreamer;

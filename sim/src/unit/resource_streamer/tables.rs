@@ -2,10 +2,11 @@
 //! sets the stage's binding table pointer makes the streamer write the table to the pool, and the
 //! pipeline reads it there.
 
-use super::chip::{ENTRIES, ResourceStreamer, Stage, running};
+use super::chip::{ENTRIES, ResourceStreamer, running};
 use super::pool::Pool;
 use crate::machine::exec::Exec;
 use crate::machine::fault::Fault;
+use crate::unit::stage::Stage;
 use genxml::gen8::render3d_binding::{BindingTableEditEntry, BindingTableEditTarget as Target};
 use genxml::gen8::structures::HwGeneratedBindingTableState;
 
