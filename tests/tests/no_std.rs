@@ -8,10 +8,9 @@ use std::process::Command;
 /// A target without operating system, with only `core` and `alloc`.
 const BARE: &str = "x86_64-unknown-none";
 
-/// The target folder, shared with the compile-fail tests. Both need the generator and some other
-/// crates, which are built once.
+/// The target folder: one of its own, inside that of the workspace.
 fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("no-std")
 }
 
 /// Builds the program for a target. Returns the error text if this fails.

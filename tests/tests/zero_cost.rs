@@ -34,16 +34,19 @@ const CALLS: &[(&str, usize)] = &[];
 
 type Functions = BTreeMap<String, Vec<String>>;
 
-/// The instructions of every function of the crate.
+/// The instructions of every function of the crate, optimised.
 fn assembly() -> Functions {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("zero-cost/src/lib.rs");
     let out = tempfile::tempdir().unwrap();
     let file = out.path().join("zero_cost.s");
-    let status = Command::new(env!("CARGO"))
-        .args(["rustc", "--quiet", "--package", "genxml-zero-cost", "--lib", "--"])
-        .arg(format!("--emit=asm={}", file.display()))
-        .args(["-C", "debuginfo=0", "-C", "codegen-units=1"])
-        .current_dir(here)
+    let arguments: &[&str] = genxml_compile::compiler!();
+    let status = Command::new(arguments[0])
+        .args(&arguments[1..])
+        .args(["--edition=2024", "--crate-type=lib", "--crate-name=genxml_zero_cost"])
+        .args(["-C", "opt-level=3", "-C", "debuginfo=0", "-C", "codegen-units=1"])
+        .arg("--emit=asm")
+        .arg("-o")
+        .args([&file, &source])
         .status()
         .unwrap();
     assert!(status.success(), "genxml-zero-cost does not compile");

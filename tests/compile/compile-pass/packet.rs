@@ -1,5 +1,4 @@
-//! Values that `packet!` accepts. This file also makes trybuild build the cases instead of only
-//! checking them: the compiler evaluates literals only when it generates code.
+//! Values that `packet!` accepts.
 use genxml::batch::{Batch, BatchError};
 use genxml::core::U;
 use genxml::engine::{Blitter, Render};

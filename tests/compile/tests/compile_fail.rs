@@ -1,8 +1,194 @@
-//! Mistakes that the compiler finds, with its messages. `TRYBUILD=overwrite` updates them.
+//! Mistakes that the compiler finds, with its messages, and programs that it accepts.
+//!
+//! Each file of `compile-fail` must be refused with the messages of the `.stderr` file beside it.
+//! Each file of `compile-pass` must be accepted, and the program must succeed. After an intended
+//! change, run `GENXML_BLESS=1 cargo test -p genxml-compile` and read the difference.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+
+/// The folder of this crate.
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The folder of this crate in the workspace. The compiler runs in the workspace, so that it finds
+/// the sources of the library, and names its files.
+const FOLDER: &str = "tests/compile/";
+
+fn workspace() -> &'static Path {
+    Path::new(HERE).ancestors().nth(2).unwrap()
+}
+
+/// The files of a folder that end in `.rs`, sorted. The names start with [`FOLDER`].
+fn sources(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(FOLDER).join(folder);
+    let entries = std::fs::read_dir(workspace().join(&folder)).unwrap();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| folder.join(entry.unwrap().file_name()))
+        .filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// How many of the types that implement a trait are compared: the rest changes with each packet.
+const LISTED: usize = 8;
+
+/// Compiles a program to a file. The compiler evaluates constants of functions only when it
+/// generates code, so the output is a program and not only metadata.
+fn compile(source: &Path, program: &Path) -> Output {
+    let arguments: &[&str] = genxml_compile::compiler!();
+    let mut rustc = Command::new(arguments[0]);
+    rustc.args(&arguments[1..]).args(["--edition=2024", "--crate-name=case", "--color=never"]);
+    // Types in messages are written in full.
+    rustc.args(["--verbose", "-C", "debuginfo=0"]).arg("-o").arg(program);
+    rustc.arg(source).current_dir(workspace()).output().unwrap()
+}
+
+/// Runs the function for each source, on as many threads as the host has cores. Returns what the
+/// calls return that is not empty.
+fn of_each(sources: &[PathBuf], run: impl Fn(&Path) -> String + Sync) -> String {
+    let queue = Mutex::new(sources.iter());
+    let found = Mutex::new(String::new());
+    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let Some(source) = queue.lock().unwrap().next() else { break };
+                    let text = run(source);
+                    found.lock().unwrap().push_str(&text);
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap()
+}
+
+/// The messages without what depends on the machine or on lines of the library. Positions in files
+/// of other crates are `$WORKSPACE/FILE` or `$OUT_DIR[CRATE]/FILE`, without a line. Lists of types
+/// end after [`LISTED`] of them. Warnings and the count of errors are left out.
+fn normal(messages: &str) -> String {
+    let mut blocks = Vec::new();
+    for block in messages.split("\n\n") {
+        let block = block.trim_matches('\n');
+        let left_out =
+            ["error: aborting due to", "For more information", "Some errors have", "warning"];
+        if !block.is_empty() && !left_out.iter().any(|start| block.starts_with(start)) {
+            blocks.push(normal_block(block));
+        }
+    }
+    blocks.join("\n\n") + "\n"
+}
+
+/// One message, or the note of a message that follows an empty line.
+fn normal_block(block: &str) -> String {
+    let mut lines = Vec::new();
+    // Whether the lines of code are those of another crate, the column of the arrows, and the
+    // number of digits that the line numbers of the case need.
+    let (mut other_crate, mut column, mut digits) = (false, 0, 1);
+    // Whether the line continues the title of a message, help or note.
+    let mut title = true;
+    let mut listed = 0;
+    for line in block.lines() {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        let gutter = line.split_once(" |").map(|(number, code)| (number.trim(), code));
+        let gutter = gutter.filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
+        let place = text.strip_prefix("--> ").or_else(|| text.strip_prefix("::: "));
+        title = indent == 0 || title && gutter.is_none() && place.is_none();
+        listed = if text.contains("` implements `") { listed + 1 } else { 0 };
+        let line = if let Some(place) = place {
+            column = indent;
+            let own = place.strip_prefix(FOLDER);
+            other_crate = own.is_none();
+            let place = own.map_or_else(|| place_of(place), str::to_owned);
+            format!("{:indent$}{}{place}", "", &text[..4])
+        } else if let Some((number, code)) = gutter {
+            title = false;
+            if other_crate {
+                format!("{:column$} |{code}", "")
+            } else {
+                digits = digits.max(number.len());
+                line.to_owned()
+            }
+        } else {
+            // Lines of code that follow a help or note without a place are those of the case.
+            other_crate &= indent > 0 || text == "...";
+            match listed {
+                0..=LISTED => line.to_owned(),
+                _ if listed == LISTED + 1 => format!("{:indent$}and others", ""),
+                _ => continue,
+            }
+        };
+        lines.push((line, title));
+    }
+    // A larger line number of another crate moves all but the titles to the right.
+    let moved = " ".repeat(column.saturating_sub(digits));
+    let back = lines.iter().map(|(line, title)| match line.strip_prefix(&moved) {
+        Some(line) if !title => line,
+        _ => line.as_str(),
+    });
+    back.collect::<Vec<&str>>().join("\n")
+}
+
+/// A position in a file of another crate: without line and column.
+fn place_of(place: &str) -> String {
+    let file = place.rsplitn(3, ':').nth(2).unwrap_or(place);
+    let Some((folder, name)) = file.split_once("/out/") else {
+        return format!("$WORKSPACE/{file}");
+    };
+    let package = folder.rsplit('/').next().unwrap_or(folder);
+    let package = package.rsplit_once('-').map_or(package, |(package, _)| package);
+    format!("$OUT_DIR[{package}]/{name}")
+}
 
 #[test]
-fn compile_fail() {
-    let cases = trybuild::TestCases::new();
-    cases.compile_fail("compile-fail/*.rs");
-    cases.pass("compile-pass/*.rs");
+fn mistakes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bless = std::env::var_os("GENXML_BLESS").is_some();
+    let wrong = of_each(&sources("compile-fail"), |source| {
+        let output = compile(source, &folder.path().join(source.file_stem().unwrap()));
+        if output.status.success() {
+            return format!("{}: the compiler accepts it\n\n", source.display());
+        }
+        let messages = normal(&String::from_utf8_lossy(&output.stderr));
+        let file = workspace().join(source).with_extension("stderr");
+        if bless {
+            std::fs::write(file, messages).unwrap();
+            return String::new();
+        }
+        let expected = std::fs::read_to_string(file).unwrap_or_default();
+        if messages == expected {
+            return String::new();
+        }
+        format!(
+            "{}: other messages than expected\n--- expected\n{expected}--- found\n{messages}\n",
+            source.display()
+        )
+    });
+    assert!(wrong.is_empty(), "{wrong}`GENXML_BLESS=1` accepts the messages");
+}
+
+#[test]
+fn what_is_right_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = of_each(&sources("compile-pass"), |source| {
+        let program = folder.path().join(source.file_stem().unwrap());
+        let output = compile(source, &program);
+        if !output.status.success() {
+            return format!("{}: {}\n", source.display(), String::from_utf8_lossy(&output.stderr));
+        }
+        let output = Command::new(&program).output().unwrap();
+        if output.status.success() {
+            return String::new();
+        }
+        format!(
+            "{}: {}: {}\n",
+            source.display(),
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        )
+    });
+    assert!(wrong.is_empty(), "{wrong}");
 }

@@ -1,0 +1,27 @@
+//! The compiler and the built crates of the caller, for tests that compile small programs.
+//!
+//! Such a test calls `rustc` with the crates that cargo built for the test itself. With cargo it
+//! would build them a second time, with other features.
+
+use proc_macro::{Literal, TokenStream};
+
+/// The command line that compiles a program against the crates of the caller, as an array of
+/// strings `&[&str]`: the path of `rustc`, then `-L dependency=FOLDER` and `--extern NAME=FILE` for
+/// each. Macros run in the compiler, so these are the arguments that cargo gave to it.
+///
+/// Takes no tokens; what is given is ignored. A library has no compiled dependencies under `cargo
+/// check`: the files then hold only metadata, so the macro is of use in tests, which cargo builds.
+#[proc_macro]
+pub fn compiler(_: TokenStream) -> TokenStream {
+    let mut arguments = std::env::args();
+    let mut kept = vec![arguments.next().unwrap_or_else(|| "rustc".to_owned())];
+    while let Some(argument) = arguments.next() {
+        if argument == "-L" || argument == "--extern" {
+            kept.push(argument);
+            kept.extend(arguments.next());
+        }
+    }
+    let strings: String =
+        kept.iter().map(|argument| format!("{},", Literal::string(argument))).collect();
+    format!("&[{strings}]").parse().unwrap_or_default()
+}
