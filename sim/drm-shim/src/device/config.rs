@@ -121,6 +121,11 @@ pub fn device(word: &str) -> Option<u32> {
 }
 
 impl Config {
+    /// True if something is written when the process ends.
+    pub fn reports_at_end(&self) -> bool {
+        self.capture.is_some() || self.trace.is_some() || self.check || self.stats
+    }
+
     /// Reads the options. `variable` returns the value of an environment variable. Also returns
     /// messages about invalid values. Without a valid `GENX_SHIM_THREADS`, all cores are used.
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> (Config, Vec<String>) {

@@ -263,6 +263,13 @@ impl Device {
         self.queue.finish_in_worker(LAST_WORK, LAST_REPORTS);
     }
 
+    /// Called when a signal ends the process: as [`finish_at_once`](Self::finish_at_once), but waits
+    /// at most ten seconds for running submissions, too. Their results are then missing in the
+    /// reports.
+    pub fn finish_soon(&self) {
+        self.queue.finish_in_worker(LAST_REPORTS, LAST_REPORTS);
+    }
+
     /// Releases files, exported objects and exported syncobjs whose last descriptor was closed.
     pub fn collect(&mut self) {
         let closed = |(id, file): (&Id, &File)| {

@@ -166,6 +166,8 @@ struct Range {
     serial: u64,
 }
 
+/// Size of a page in bytes.
+const PAGE: u64 = 4096;
 /// Number of pinned ranges, readable without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// End address of each pinned range, by its start address and serial number.
@@ -174,6 +176,12 @@ static PINNED: Mutex<BTreeMap<(u64, u64), u64>> = Mutex::new(BTreeMap::new());
 impl Range {
     fn list() -> MutexGuard<'static, BTreeMap<(u64, u64), u64>> {
         PINNED.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the range to the list if it is not there.
+    fn add(&self) {
+        let end = self.address.saturating_add(self.length as u64);
+        Range::list().insert((self.address, self.serial), end);
     }
 }
 
@@ -184,9 +192,15 @@ impl Drop for Range {
     }
 }
 
+/// True if the client gave pages to the GPU. This is one atomic load.
+#[inline]
+pub fn has_pinned() -> bool {
+    COUNT.load(Ordering::Relaxed) != 0
+}
+
 /// True if some pages of a range are pinned. Without any pinned range this is one atomic load.
 pub fn is_pinned(address: u64, bytes: u64) -> bool {
-    if COUNT.load(Ordering::Relaxed) == 0 {
+    if !has_pinned() {
         return false;
     }
     let end = address.saturating_add(bytes);
@@ -195,15 +209,39 @@ pub fn is_pinned(address: u64, bytes: u64) -> bool {
     Range::list().range(..(end, 0)).any(|(_, top)| *top > address)
 }
 
+/// Forgets the pinned ranges of which a block of the heap contains at least one whole page. Returns
+/// true if there are some. The next submission pins them again if they are still mapped.
+///
+/// The library itself uses the heap of the client. So a block of the library may share a page with a
+/// pinned range, and may get the place of a block that the client freed. The library must not wait
+/// for itself when it frees such a block.
+pub fn give_back(address: u64, bytes: u64) -> bool {
+    // Most blocks are smaller. Among these are all nodes of the list, which are freed while the list
+    // is locked.
+    if bytes < PAGE || !has_pinned() {
+        return false;
+    }
+    let (first, end) =
+        (address.next_multiple_of(PAGE), address.saturating_add(bytes) / PAGE * PAGE);
+    if first >= end {
+        return false;
+    }
+    let mut list = Range::list();
+    let before = list.len();
+    list.retain(|(start, _), top| *start >= end || *top <= first);
+    list.len() < before
+}
+
 impl Pinned {
     /// Pins a range. Address and size are multiples of 4096. The caller checks
     /// [`is_accessible`](UserPages::is_accessible) before each use.
     pub fn new(address: u64, bytes: u64, writable: bool) -> Pinned {
         static SERIAL: AtomicU64 = AtomicU64::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-        Range::list().insert((address, serial), address.saturating_add(bytes));
+        let range = Range { address, length: bytes as usize, writable, serial };
+        range.add();
         COUNT.fetch_add(1, Ordering::Relaxed);
-        Pinned(Arc::new(Range { address, length: bytes as usize, writable, serial }))
+        Pinned(Arc::new(range))
     }
 
     /// The client's address of `length` bytes from `offset` of the range on.
@@ -240,6 +278,7 @@ impl UserPages for Pinned {
     }
 
     fn is_accessible(&self) -> bool {
+        self.0.add();
         is_accessible(self.0.address, self.size(), self.0.writable)
     }
 }
@@ -287,10 +326,10 @@ fn are_mapped(address: u64, bytes: u64) -> bool {
 // (`Host::user_pages`), so the pages are aligned. The model accesses them only while a submission
 // runs that has the object, or while the report before or after it copies them. They are mapped
 // then: `Machine::run` and `Storage::populated` check `is_accessible` first (readable, and writable
-// if the GPU may write), and a client that unmaps some waits in the hooks of munmap, mremap, mmap
-// and madvise until the submission has run. If the client's libc unmaps them without a hook (free
-// of a large block) during its own submission, the process gets SIGSEGV, as with any library that
-// was given the memory. The client's threads may write the pages at any time, which atomic bytes
+// if the GPU may write), and a client that unmaps some waits in the hooks of munmap, mremap, mmap,
+// madvise, free and realloc until the submission has run. If the client unmaps them by a system call
+// of its own during its submission, the process gets SIGSEGV, as with any library that was given the
+// memory. The client's threads may write the pages at any time, which atomic bytes
 // permit. Pages that are not writable are only read: the GPU's page tables map them read-only. This
 // crate makes no `&[u8]` or `&mut` of them.
 unsafe impl Backing for Pinned {

@@ -5,7 +5,7 @@
 //! * [`arena`]: memory of objects; [`mappings`]: the client's mappings of objects; [`client`]: the
 //!   client's memory; [`thread`]: the model's thread;
 //! * `session`: the one device of this process; `hooks`: the functions that replace libc's;
-//!   `working`: the working directory; `next`: libc's own functions; `directory`: directories of
+//!   `signals`: reports of a process that a signal ends; `working`: the working directory; `next`: libc's own functions; `directory`: directories of
 //!   the tree for readdir.
 
 pub mod arena;
@@ -23,5 +23,7 @@ mod hooks;
 mod next;
 #[cfg(not(test))]
 mod session;
+#[cfg(not(test))]
+mod signals;
 #[cfg(not(test))]
 mod working;

@@ -11,6 +11,7 @@ use crate::device::report::say;
 use crate::edge::client;
 use crate::edge::host::PROCESS;
 use crate::edge::mappings;
+use crate::edge::signals;
 use crate::tree::Tree;
 use crate::uapi::Request;
 use rustix::fd::{AsFd, OwnedFd, RawFd};
@@ -110,6 +111,13 @@ pub fn end_at_once() {
     }
 }
 
+/// A signal ends the process. As [`end_at_once`], but the wait is shorter.
+fn end_by_signal() {
+    if OWNER.load(Ordering::Relaxed) == std::process::id() {
+        end(|device| device.finish_soon());
+    }
+}
+
 /// Calls `finish` with the device, if it has been used and this was not done before.
 fn end(finish: impl FnOnce(&mut Device)) {
     if ENDED.swap(true, Ordering::Relaxed) {
@@ -143,6 +151,9 @@ fn lock() -> MutexGuard<'static, Option<Device>> {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(at_exit);
             __cxa_at_quick_exit(at_quick_exit, std::ptr::null_mut());
+        }
+        if config().reports_at_end() {
+            signals::report_before_end(end_by_signal);
         }
         OWNER.store(std::process::id(), Ordering::Relaxed);
     });
@@ -212,9 +223,20 @@ pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), 
 
 /// Waits until the GPU has finished with pages that the client is about to unmap.
 pub fn wait_for_pages(address: u64, bytes: u64) {
-    if !client::is_pinned(address, bytes) {
-        return;
+    if client::is_pinned(address, bytes) {
+        wait_for_work(address, bytes);
     }
+}
+
+/// The same for pages of a block of the heap that the client is about to free or resize.
+pub fn wait_for_block(address: u64, bytes: u64) {
+    if client::give_back(address, bytes) {
+        wait_for_work(address, bytes);
+    }
+}
+
+/// Waits until the GPU has finished with the objects of the client's own pages that overlap a range.
+fn wait_for_work(address: u64, bytes: u64) {
     let work = with(&mut lock(), |device| device.work_on(address, bytes));
     for fence in work.unwrap_or_default() {
         // The client gets the result of the work from its own fence.

@@ -15,3 +15,18 @@ fn pinned_pages() {
     drop(within);
     assert!(!is_pinned(AT, 8192));
 }
+
+/// Only a block that has a whole page of a range gives it back, and an object that is used again is
+/// pinned again.
+#[test]
+fn blocks_of_the_heap() {
+    const AT: u64 = 0x7000_0100_0000;
+    let own = Pinned::new(AT, 0x4000, false);
+    for (address, bytes) in [(AT - 0x2000, 0x2ff0), (AT + 0x3010, 0x8000), (AT + 16, 4096 - 16)] {
+        assert!(!give_back(address, bytes) && is_pinned(AT, 1), "{address:#x} {bytes:#x}");
+    }
+    assert!(give_back(AT + 0x1010, 0x2000));
+    assert!(!is_pinned(AT, 0x4000) && !give_back(AT, 0x4000));
+    own.is_accessible();
+    assert!(give_back(AT, 0x4000));
+}

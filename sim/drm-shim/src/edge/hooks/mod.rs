@@ -5,13 +5,15 @@
 //! * [`open`]: open, fopen, lseek; [`status`]: stat, access, extended attributes;
 //! * [`links`]: readlink, realpath; [`directories`]: opendir, readdir, scandir;
 //! * [`working`]: chdir, getcwd;
-//! * [`exit`]: _exit; [`ioctl`]: ioctl; [`memory`]: mmap, munmap, mremap, madvise.
+//! * [`exit`]: _exit; [`ioctl`]: ioctl;
+//! * [`memory`]: mmap, munmap, mremap, madvise; [`heap`]: free, realloc.
 //!
 //! `open` and `ioctl` take a variable number of arguments in C. The ABIs of 64-bit Linux pass
 //! variable arguments in the same registers as named ones.
 
 mod directories;
 mod exit;
+mod heap;
 mod ioctl;
 mod links;
 mod memory;
