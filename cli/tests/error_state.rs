@@ -52,6 +52,8 @@ fn page_faults() {
     let data = state.register("FAULT_TLB_DATA").expect("the fault's address");
     assert_eq!((data.value, &data.more[..]), (0x1, &[0x2345_6789][..]));
     assert_eq!(engine.value("FAULT_REG").map(|value| value & 1), Some(1));
+    // All bits of BCS_INSTDONE in Mesa's gen8.xml except 3, BCS Done.
+    assert_eq!(engine.value("INSTDONE"), Some(0x7));
     let buffers: Vec<(&BufferKind, u64)> =
         state.buffers.iter().map(|buffer| (&buffer.kind, buffer.address)).collect();
     assert!(buffers.contains(&(&BufferKind::Batch, 0x2_0000)), "{buffers:?}");
@@ -102,6 +104,10 @@ fn hangs() {
     let headers = [(0x2_0000, 0), (0x2_0004, 0x1880_0101)];
     assert!(headers.contains(&(acthd, engine.value("IPEHR").unwrap())));
     assert!(engine.value("FAULT_REG").is_none_or(|value| value & 1 == 0));
+    // All bits of INSTDONE_1 in Mesa's gen8.xml except 21, CS Done. No thread runs: of the other
+    // registers, all bits are set.
+    assert_eq!(engine.value("INSTDONE"), Some(0xff_f3ff & !(1 << 21)));
+    assert_eq!(engine.value("ROW_INSTDONE[0][0]"), Some(0x5ef_904b));
     assert!(summary.contains("MI_BATCH_BUFFER_START"), "{summary}");
 }
 

@@ -7,6 +7,8 @@ use crate::machine::fault::Fault;
 use crate::machine::registers::mmio_base;
 use crate::mem::{Cause, PAGE, Tables};
 use genxml::aub::{Translation, mapped};
+use genxml::core::reflect::{Field, Type};
+use genxml::decode::Tables as Registers;
 use genxml::engine::EngineId;
 use genxml::error_state::{BufferKind, Crash, CrashBuffer, ErrorState, PageFault, Register};
 use genxml::gen8::engine_registers::{
@@ -15,8 +17,7 @@ use genxml::gen8::engine_registers::{
     RingTail,
 };
 
-/// Registers of an engine, with the kernel's names. INSTDONE is missing: the model executes one
-/// packet at a time and has no busy units to report.
+/// Registers of an engine, with the kernel's names.
 const REGISTERS: [(&str, u32); 9] = [
     ("MODE", RingMiMode::OFFSET),
     ("HWS", RingHwsPga::OFFSET),
@@ -27,6 +28,24 @@ const REGISTERS: [(&str, u32); 9] = [
     ("NOPID", RingNopid::OFFSET),
     ("EXCC", RingExcc::OFFSET),
     ("GFX_MODE", RingModeGen7::OFFSET),
+];
+
+/// Registers in which each unit has a bit that says that it has no work: the engine, the kernel's
+/// name, the name in the specification, and the units that have work when the engine stops. The
+/// model executes one packet at a time, and one thread at a time of those that the kernel can see:
+/// the streamer always has work.
+const DONE: [(EngineId, &str, &str, &[&str]); 4] = [
+    (EngineId::Render, "INSTDONE", "INSTDONE_1", &["CS Done"]),
+    (EngineId::Blitter, "INSTDONE", "BCS_INSTDONE", &["BCS Done"]),
+    (EngineId::Video, "INSTDONE", "VCS_INSTDONE", &["VCS Done"]),
+    (EngineId::VideoEnhance, "INSTDONE", "VECS_INSTDONE", &["VECS Done"]),
+];
+
+/// The same for the units behind the render engine. If a thread runs, it is on the first EU.
+const DONE_BEHIND: [(&str, &str, &[&str]); 3] = [
+    ("SC_INSTDONE", "SC_INSTDONE", &[]),
+    ("SAMPLER_INSTDONE[0][0]", "SAMPLER_INSTDONE", &[]),
+    ("ROW_INSTDONE[0][0]", "ROW_INSTDONE", &["EU00 Done SS0", "TDL Done"]),
 ];
 
 /// Maximum number of bytes of a context's memory in an error state.
@@ -66,6 +85,7 @@ impl Gpu {
         let bbaddr =
             [RingBbaddr::OFFSET, RingBbaddrUdw::OFFSET].map(|offset| self.mmio_read(base + offset));
         registers.push(("BBADDR", wide(bbaddr[0], bbaddr[1])));
+        registers.extend(units(engine, place.is_some_and(|place| place.thread.is_some())));
         if let Some(context) = ran.context {
             let roots = self.context(context).space.roots();
             registers.extend(["PDP0", "PDP1", "PDP2", "PDP3"].into_iter().zip(roots));
@@ -167,6 +187,24 @@ impl Gpu {
         }
         pieces
     }
+}
+
+/// The registers of units with and without work, with the kernel's names. `in_kernel` is true if a
+/// thread runs.
+fn units(engine: EngineId, in_kernel: bool) -> Vec<(&'static str, u64)> {
+    let of_engine = DONE.iter().filter(|row| row.0 == engine).map(|row| (row.1, row.2, row.3));
+    let behind = DONE_BEHIND.iter().filter(|_| engine == EngineId::Render).copied();
+    let value = |name: &str, working: &[&str]| {
+        let fields = Registers::gen8().container(name).map_or(&[][..], |register| register.fields);
+        let done =
+            |field: &&Field| matches!(field.ty, Type::Bool) && !working.contains(&field.name);
+        fields.iter().filter(done).fold(0, |bits, field| bits | 1 << field.start)
+    };
+    let of_engine = of_engine.map(|(kernel, name, working)| (kernel, value(name, working)));
+    let behind = behind.map(|(kernel, name, working)| {
+        (kernel, value(name, if in_kernel { working } else { &[] }))
+    });
+    of_engine.chain(behind).collect()
 }
 
 /// The dword at an address; `None` if no piece of `memory` contains it.
