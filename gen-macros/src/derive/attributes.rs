@@ -103,7 +103,7 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
     let minus: Option<Token![-]> = value.parse()?;
     if minus.is_none() && value.peek(syn::Ident) && !value.peek(syn::LitBool) {
         return Err(
-            value.error(format!("the value of `{name}` is a literal; write text in quotes"))
+            value.error(format!("the value of `{name}` must be a literal; write text in quotes"))
         );
     }
     let literal: Lit = value.parse()?;
@@ -115,7 +115,7 @@ fn value(meta: &ParseNestedMeta<'_>, name: &str) -> Result<Value> {
         other => {
             return Err(Error::new_spanned(
                 other,
-                format!("`{name}` is a number or text in quotes"),
+                format!("`{name}` must be a number, `true`, `false` or text in quotes"),
             ));
         }
     };

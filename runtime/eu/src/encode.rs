@@ -604,7 +604,7 @@ impl Encoder<'_> {
             src0_src_imm_type: gen8::SrcImmType::D,
         };
         if i.opcode.op().format == Format::BranchTwo {
-            // Both distances are one 64-bit immediate source 0.
+            // Source 0 is encoded as an immediate: the 64 bits of UIP and JIP.
             operand_controls.src0_reg_file = gen8::RegFile::IMM;
             operand_controls.src0_type = immediate;
             let uip = branch.uip.ok_or_else(|| self.error("UIP", Refused::Missing))?;

@@ -265,7 +265,7 @@ impl Fields<'_> {
             Shape::Uint(how) => push(stored, Value::Uint(how.decode(stored)), issue),
             Shape::Enum(list) | Shape::OneEnumOf(list) => {
                 let name = self.tables.value_name(list, stored);
-                // Zero without a name is no issue: programs leave zero in unused fields.
+                // Zero without a name is not an issue: programs leave zero in unused fields.
                 if name.is_none() && stored != 0 && matches!(plan.shape, Shape::Enum(_)) {
                     issue = Some(Issue::UnknownValue);
                 }

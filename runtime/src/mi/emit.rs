@@ -1,4 +1,5 @@
-//! The interface between builder and batch, and the differences between engines.
+//! The traits between the builder of this module and a batch: how packets are appended, and what
+//! differs between engines.
 
 use crate::batch::{Access, Batch, BatchError, Label};
 use crate::engine::{Blitter, Command, Engine, Render, Video, VideoEnhance};

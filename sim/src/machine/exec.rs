@@ -25,7 +25,7 @@ pub struct Mode {
     pub global_only: bool,
     /// Address of the context's image in the global table, if it has one.
     pub image: Option<u32>,
-    /// The context's number, as signals name it.
+    /// The context's number, the Target Context ID of MI_SEMAPHORE_SIGNAL.
     pub number: u32,
     /// Commands come from the ring that the engine's registers describe, without execution lists.
     pub ring: bool,
@@ -56,7 +56,7 @@ pub struct Exec<'a> {
     pub at: Place,
     /// State of the GPU itself: registers, interrupts.
     pub device: &'a mut Device,
-    /// How the context runs.
+    /// How the engine runs the context.
     pub mode: Mode,
 }
 

@@ -55,7 +55,7 @@ struct Made {
     /// Blocks that are cleared.
     clear: u64,
     gather: Gather,
-    /// Numbers of registers of constants from buffer 0 and from buffer 1.
+    /// Read lengths of constant buffers 0 and 1, in registers.
     lengths: [u64; 2],
     /// Offset of the table in the pool.
     table: u64,

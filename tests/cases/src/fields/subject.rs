@@ -238,7 +238,7 @@ impl Outcome {
         }
         let counts = |end: &Outcome| {
             let stats = end.gpu.last_stats();
-            // Bytes that are read are no result.
+            // The number of bytes read is not a result.
             Stats { bytes_read: 0, ..stats }
         };
         if counts(self) != counts(base) {
