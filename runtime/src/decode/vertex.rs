@@ -315,7 +315,7 @@ impl Follower<'_> {
             return self.note(
                 depth,
                 0,
-                format_args!("vertex buffer {number}: a null buffer, all read 0"),
+                format_args!("vertex buffer {number}: null buffer, all reads return 0"),
             );
         }
         let mut text = format!("vertex buffer {number} at {start:#x}: ");

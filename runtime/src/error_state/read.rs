@@ -629,7 +629,7 @@ fn memory_row(text: &str) -> Option<(usize, [u32; 4], usize)> {
     Some((dword(offset)? as usize, [dword(value.trim())?, 0, 0, 0], 1))
 }
 
-/// Parses a process: `NAME [PID], ctx 1 [2], score 0)`.
+/// Parses a process, up to the parenthesis that closes the list: `NAME [PID], ctx 1 [2], score 0)`.
 fn process_of(text: &str) -> Option<Process> {
     let (name, pid, rest) = parse::process(text)?;
     let context = rest.find("ctx ").and_then(|at| {

@@ -182,9 +182,9 @@ fn load_descriptors(bytes: u32, start: u32) -> [u32; 4] {
     [0x7002_0002, 0, bytes, start]
 }
 
-/// An interface descriptor of eight dwords (2d INTERFACE_DESCRIPTOR_DATA): kernel in dword 0,
-/// samplers in dword 3 with their count by fours in 4:2, binding table in dword 4 with its entries
-/// in 4:0.
+/// An interface descriptor of eight dwords (2d INTERFACE_DESCRIPTOR_DATA). Dword 0: kernel address.
+/// Dword 3: sampler table address; bits 4:2 are the number of samplers divided by 4, rounded up.
+/// Dword 4: binding table address; bits 4:0 are the number of its entries.
 fn descriptor(kernel: u32, samplers: u32, table: u32) -> [u32; 8] {
     [kernel, 0, 0, samplers, table, 0, 0, 0]
 }

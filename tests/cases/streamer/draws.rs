@@ -465,7 +465,11 @@ fn other_stages() {
         patches += u32::from(stage == HS && !found.is_empty());
         let twin = made.twin(&mut model, &tables[stage], &dwords);
         draw.stages = [&reset(), &off[..], &twin, &state].concat();
-        assert_eq!(draw.run(&mut model).unwrap(), found, "round {round}, stage {stage}: the twin");
+        assert_eq!(
+            draw.run(&mut model).unwrap(),
+            found,
+            "round {round}, stage {stage}: the twin differs"
+        );
     }
     assert!(patches > 50, "only {patches} of 250 hull shaders have factors that are not dropped");
 }

@@ -102,7 +102,7 @@ fn bc1(block: u64, four: bool, black: [u8; 4]) -> [[u8; 4]; 16] {
 #[test]
 fn bc1_is_what_direct3d_says() {
     let mut random = Random(1);
-    // All pairs of 6-bit values as ends, which include all pairs of 5-bit values; then random
+    // All pairs of 6-bit values as endpoints, which include all pairs of 5-bit values; then random
     // blocks.
     let pairs = (0..4096u64).map(|pair| {
         let colour = |six: u64| six >> 1 << 11 | six << 5 | six >> 1;
@@ -162,7 +162,8 @@ fn bc2_and_bc3_have_alpha_beside_colours() {
     }
 }
 
-/// BC4: all pairs of ends with all indices. BC5: random blocks, compared with two blocks of BC4.
+/// BC4: all pairs of endpoints with all indices. BC5: random blocks, compared with two blocks of
+/// BC4.
 #[test]
 fn bc4_and_bc5_are_exact_quotients() {
     let indices: u64 = (0..16).map(|n| (n as u64 & 7) << (3 * n)).sum();
@@ -191,7 +192,7 @@ fn bc4_and_bc5_are_exact_quotients() {
                 };
                 let exact = (sum / (parts * most)) as f32;
                 assert_eq!(ours, [exact.to_bits(), 0, 0, ONE], "{ends:#06x} {n} {signed}");
-                // bcdec rounds the ends before it mixes them.
+                // bcdec rounds the endpoints before it mixes them.
                 assert!((exact - theirs[n]).abs() <= f32::EPSILON);
             }
         }
@@ -219,7 +220,7 @@ fn bc6h_is_exact() {
     for number in 0..BLOCKS {
         let (bits, code) = codes[number % codes.len()];
         let ends: u128 = match number / codes.len() % 8 {
-            // The least and the greatest ends.
+            // The least and the greatest endpoints.
             0 => 0,
             1 => u128::MAX,
             _ => random.block(),
