@@ -56,7 +56,7 @@ pub enum MergeError {
     },
 }
 
-/// A part of a packet or structure `T`, packed, that owns some of its fields.
+/// Packed values of some fields of the packet or structure `T`: the fields that this part owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepacked<T: Fixed> {
     /// The packed part; bits that it does not own are zero.

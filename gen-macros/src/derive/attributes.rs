@@ -262,7 +262,7 @@ pub fn member(field: &Field, others: &mut Others) -> Result<Member> {
     if let Some(manual) = get("name")
         && field_name(&manual.text) != name
     {
-        let message = format!("a field with this name is called `{}`", field_name(&manual.text));
+        let message = format!("the Rust field of this name is `{}`", field_name(&manual.text));
         return Err(Error::new(manual.span, message));
     }
     if get("name").is_none() {

@@ -20,7 +20,7 @@ pub const CHUNK: usize = 64 << 10;
 /// ring (RING_BUFFER_CTL, 2c).
 pub const MAX_COMMANDS: usize = 2 << 20;
 
-/// The address space of the GPU.
+/// The address bits that the GPU uses: 47:0.
 const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
 /// Reads a file block by block. It needs memory for one block only: at most 256 KiB, or 2 MiB for

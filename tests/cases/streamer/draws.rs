@@ -122,7 +122,8 @@ fn random_work(
     (used, state): (u64, u64),
     registers: u64,
 ) -> (Made, Vec<u32>) {
-    // A block of constant buffers without the entry that the kernel uses.
+    // A block of 16 binding table entries for constant buffers, without the entry that the kernel
+    // uses.
     let block = (used / 16 + 1 + random.below(15)) % 16;
     let (bind, data) = buffers(model, random, stage, block);
     let clear = if random.one_in(2) { random.below(1 << 16) } else { 0 };

@@ -104,7 +104,7 @@ impl Instruction {
 fn bare(first: u32) -> [u32; 4] {
     let mut header = gen8::EuInstructionHeader::unpack_lossy(&[first]);
     header.control.controls_b.cmpt_ctrl = false;
-    // Bit 7 is the breakpoint here.
+    // In the 8-byte form, bit 7 is the breakpoint.
     header.control.controls_b.debug_ctrl = header.undefined_operation;
     header.undefined_operation = false;
     let [first] = header.pack();

@@ -39,7 +39,7 @@ family! {
             let (width, bits) = (shift_width(i.u), shifted_bits(i.u));
             i.two(|a, b| shr(a, b, bits, width))
         }
-        // The lanes hold the shifted words, whatever their signedness.
+        // The result has at most 16 bits, so a signed lane holds it too.
         fast ShrWord Int(f) if f.word { f.exact_as(true, f.unsigned) } else { None }
             => int2(|a, b| (a & 0xffff) >> (b & 31));
         fast Shr Int(f) f.low_bits(f.unsigned) => int2(|a, b| a >> (b & 31));
