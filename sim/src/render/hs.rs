@@ -154,7 +154,7 @@ impl HullShader {
         Ok(factors(domain, &header))
     }
 
-    /// Reads the first dwords of the patch.
+    /// Reads the first dwords of the patch into `out`.
     ///
     /// # Errors
     /// As [`factors`](Self::factors).

@@ -28,15 +28,15 @@ use genxml_core::U;
 /// Subspans of a thread of 32 channels.
 pub const MAX_SPANS: usize = 8;
 
-/// A subspan of a thread: all of its pixels, or one sample of each.
+/// A subspan that a thread shades: all of its pixels, or one sample of each pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
     /// Column of the left pixels, even.
     pub x: u32,
     /// Row of the upper pixels, even.
     pub y: u32,
-    /// Samples that the primitive covers, of the pixels upper left, upper right, lower left, lower
-    /// right.
+    /// Mask of the samples that the primitive covers, for each pixel: upper left, upper right,
+    /// lower left, lower right.
     pub coverage: [u8; 4],
     /// Samples of `coverage` that passed the early tests.
     pub live: [u8; 4],
@@ -124,7 +124,8 @@ pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
 pub struct PixelShader {
     /// The enabled widths, from the widest to the narrowest.
     variants: Vec<Variant>,
-    /// Enabled barycentrics: at pixel, centroid and sample with perspective, then the same without.
+    /// Enabled barycentrics: at pixel, centroid and sample with perspective, then the same three
+    /// without perspective.
     barycentrics: [bool; 6],
     source_depth: bool,
     source_w: bool,
@@ -174,8 +175,8 @@ impl PixelShader {
             let shader = Shader::resolve(exec, state, constants)?;
             let mut threads = Threads::new(&shader);
             threads.slots.local.dispatched = Some(dispatched);
-            // In threads of 32 channels, the payload has enables for the second half too, and
-            // kernels use them.
+            // Threads of 32 channels do not start with whole subspans: their payload has a pixel
+            // mask for the second half too, and kernels use it.
             threads.whole = PIXEL_THREADS_START_WITH_WHOLE_SUBSPANS
                 && !state.vector_mask
                 && kernel.spans < MAX_SPANS;

@@ -63,9 +63,9 @@ pub struct RasterState {
     pub transform: Transform,
     /// The samples that are rasterised.
     pub multisample: Multisample,
-    /// Mask of the samples of a pixel in the buffers that primitives may cover.
+    /// Mask of the samples that primitives may cover, for a pixel of the buffers.
     pub sample_mask: u8,
-    /// Samples of a pixel in the buffers.
+    /// Number of samples of a pixel in the buffers (Number of Multisamples).
     pub samples: u32,
     /// The rasterised samples are not those of the buffers (Forced Sample Count).
     pub forced: bool,
@@ -75,7 +75,8 @@ pub struct RasterState {
     pub ranges: Vec<CcViewport>,
     /// The scissor rectangle of each viewport, if scissor rectangles are enabled.
     pub scissors: Option<Vec<Rect>>,
-    /// The bounds of drawing, without those of viewport, scissor rectangle and targets.
+    /// The drawing rectangle and its origin. [`window`](Self::window) adds the bounds of viewport,
+    /// scissor rectangle and targets.
     pub bounds: Bounds,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
@@ -160,7 +161,8 @@ impl RasterState {
     pub fn window(&self, viewport: usize, target: Rect) -> Rect {
         let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
         let bounds = Bounds { scissor, target, ..self.bounds };
-        // Drivers disable the X and Y clip test for points and lines, and rely on the extents.
+        // Drivers disable the X and Y clip test for points and lines, and rely on the viewport's
+        // extents.
         bounds.window(&self.viewports[viewport], self.transform.viewport)
     }
 }

@@ -300,7 +300,7 @@ impl RenderTarget {
         Ok([pixels, count, blocks])
     }
 
-    /// The samples of the slots inside the surface.
+    /// The samples of the slots that lie inside the level.
     #[inline]
     fn inside(&self, pixels: &Pixels) -> [u8; SLOTS] {
         let mut samples = pixels.samples;

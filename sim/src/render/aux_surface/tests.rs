@@ -105,7 +105,7 @@ fn places_of_blocks() {
     assert!(Ccs::of(&narrow, &narrow.layout.level(0)).is_err());
 }
 
-/// Pixels of a rectangle, sixteen at a time.
+/// Calls `work` with the pixels of a rectangle, at most sixteen at a time.
 fn rectangle([x0, y0, x1, y1]: [u32; 4], slice: u32, samples: u8, mut work: impl FnMut(&Pixels)) {
     for y in (y0 & !1..y1).step_by(2) {
         for x in (x0 & !1..x1).step_by(8) {

@@ -204,7 +204,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// Zeros.
+    /// Render targets and a depth buffer that are all zeros.
     fn new(samples: u32) -> Expected {
         let count = 256 * samples as usize;
         Expected { samples, colors: vec![[[0.0; 4]; 2]; count], depths: vec![0.0; count] }

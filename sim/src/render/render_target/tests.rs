@@ -161,8 +161,9 @@ const FORMATS: [SurfaceFormat; 16] = [
     SurfaceFormat::R8_UNORM,
 ];
 
-/// Formats, tile modes, numbers of samples and masks of channels, without blending. Checks every
-/// byte of memory. The expected elements are encoded by the codec, which has its own tests.
+/// Writes without blending, for several formats, tile modes, numbers of samples and masks of
+/// channels. Checks every byte of memory. The codec, which has its own tests, encodes the expected
+/// elements.
 #[test]
 fn opaque_colors() {
     let mut random = Random(1);
