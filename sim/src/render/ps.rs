@@ -136,7 +136,7 @@ pub struct PixelShader {
     attributes: bool,
     /// Render target messages have an oMask.
     omask: bool,
-    /// Each thread shades one sample.
+    /// Threads shade samples instead of pixels: each subspan has one sample of each of its pixels.
     pub per_sample: bool,
     multisample: Multisample,
     /// Index of the variant that ran last.

@@ -67,8 +67,8 @@ impl Attributes {
         };
         let first = offset as usize * SLOTS;
         let wraps = wraps(&swizzles);
-        // The controls are for attributes 0 to 15, or for 16 to 31 if the first one says so
-        // (2d p.415).
+        // The swizzle controls apply to attributes 0 to 15, or to attributes 16 to 31 if the first
+        // control selects these (2d p.415).
         let upper =
             sbe.attribute_swizzle_enable && swizzles.attribute[0].swizzle_control_mode.get() != 0;
         let first_swizzled = if upper { SWIZZLED } else { 0 };
@@ -160,7 +160,8 @@ impl Rule {
             return interpolate::constant(value(vertex));
         }
         let values = [0, 1, 2].map(value);
-        // The enables are those of the components of the attribute, not of its source (000:1125).
+        // Wrap Shortest Enables apply to the components of the attribute, not to those of its
+        // source (000:1125).
         if self.wrap[component] {
             interpolate::wrapped(values)
         } else {

@@ -35,7 +35,7 @@ const MAX_FACTOR: f32 = 64.0;
 /// The domain that points lie in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Domain {
-    /// A square of U and V.
+    /// A square with the coordinates U and V.
     Quad,
     /// A triangle: U, V, and W = 1 - U - V.
     Triangle,
@@ -304,7 +304,7 @@ struct Axis {
     parity: Parity,
     /// Number of points, including both ends.
     points: u32,
-    /// Number of points of a half, before the middle.
+    /// Number of points of one half of the edge, without a point in the middle.
     half: u32,
     /// Points after this one have an index that is lower by 1 in the lower division.
     split: u32,
@@ -589,7 +589,8 @@ enum Diagonals {
     Mirrored,
 }
 
-/// Two rows of points. Each is a ring, the steps to its first point, and the direction.
+/// Two rows of points. Each row is a part of a ring. It is given by the ring, the number of steps
+/// from the ring's first point to the row's first point, and the direction (1 or -1).
 #[derive(Clone, Copy)]
 struct Rows {
     outside: (Ring, u32, i32),

@@ -277,7 +277,7 @@ impl Primitive {
         [self.vertices[0], self.vertices[1], self.vertices[2]]
     }
 
-    /// The primitive with `number` applied to its vertices.
+    /// The primitive with `number` applied to each of its vertex numbers.
     #[must_use]
     pub fn map(&self, number: impl FnMut(u32) -> u32) -> Primitive {
         let mut primitive = *self;
@@ -516,7 +516,7 @@ impl Assembler {
         }
     }
 
-    /// Emits the line of a strip that ends `back` vertices before the newest.
+    /// Emits the line of a strip that ends `back` vertices before the newest vertex.
     fn strip_line<E>(
         &mut self,
         back: u32,
@@ -557,7 +557,7 @@ impl Assembler {
         self.primitive.order
     }
 
-    /// Emits the triangle of a polygon that ends `back` vertices before the newest.
+    /// Emits the triangle of a polygon that ends `back` vertices before the newest vertex.
     fn polygon_triangle<E>(
         &mut self,
         back: u32,

@@ -81,7 +81,8 @@ impl Turn {
         (0..SLOTS).fold(0, |mask, slot| mask | (lanes >> slot & 1) << self.slot(slot))
     }
 
-    /// Elements of `bytes` bytes in the order of the slots of the rotated picture.
+    /// Moves the elements, of `bytes` bytes each, from the order of the message's slots to the
+    /// order of the rotated picture's slots.
     pub fn to_picture(&self, elements: &Elements, bytes: usize) -> Elements {
         let mut turned = [0; SLOTS * MOST_BYTES];
         for (slot, element) in elements.chunks_exact(bytes).take(SLOTS).enumerate() {
@@ -90,7 +91,8 @@ impl Turn {
         turned
     }
 
-    /// Elements of `bytes` bytes in the order of the slots of the message.
+    /// Moves the elements, of `bytes` bytes each, from the order of the rotated picture's slots to
+    /// the order of the message's slots.
     pub fn to_message(&self, elements: &Elements, bytes: usize) -> Elements {
         let mut slots = [0; SLOTS * MOST_BYTES];
         for (slot, element) in slots.chunks_exact_mut(bytes).take(SLOTS).enumerate() {

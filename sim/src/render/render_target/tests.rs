@@ -522,7 +522,7 @@ fn what_cannot_be_rotated() {
     }
 }
 
-/// `gather` takes one bit of each byte. Random bytes, all bits.
+/// `gather` takes one bit of each byte. Tests all bits of random bytes.
 #[test]
 fn bits_are_gathered() {
     let mut random = Random(8);
