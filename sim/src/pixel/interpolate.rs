@@ -302,8 +302,8 @@ mod tests {
         a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     }
 
-    /// The weight of each of three homogeneous positions in the point that projects to `p`, by
-    /// Cramer's rule.
+    /// The weights of three homogeneous positions whose sum projects to the point `p`, by Cramer's
+    /// rule.
     fn solve(v: [[f64; 3]; 3], p: [f64; 3]) -> [f64; 3] {
         let parts =
             [dot(p, cross(v[1], v[2])), dot(v[0], cross(p, v[2])), dot(v[0], cross(v[1], p))];
