@@ -19,11 +19,12 @@ const BLOCK: i32 = 8;
 /// Selects which samples that lie exactly on an edge belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillRule {
-    /// Samples on left and on upper edges: for all shapes except points in OpenGL
+    /// Samples on left edges and on upper edges. Used for all shapes except points in OpenGL
     /// (RASTRULE_UPPER_LEFT).
     #[default]
     UpperLeft,
-    /// Samples on right and on upper edges: for points in OpenGL (RASTRULE_UPPER_RIGHT, 2a p.280).
+    /// Samples on right edges and on upper edges. Used for points in OpenGL
+    /// (RASTRULE_UPPER_RIGHT, 2a p.280).
     UpperRight,
 }
 

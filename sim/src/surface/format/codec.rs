@@ -293,7 +293,7 @@ fn encode_any(format: &Format, values: &[Value], channels: u8, bytes: &mut [u8])
     }
 }
 
-/// A format with its own compiled functions for rows.
+/// A format with its own compiled functions for rows of elements.
 struct Known<const CODE: u64>;
 
 impl<const CODE: u64> Known<CODE> {

@@ -66,7 +66,7 @@ fn scaled(value: f64, bits: u32) -> u64 {
     (value.round_ties_even() as i64).clamp(-most - 1, most) as u64 & ones(bits)
 }
 
-/// `raw` steps of 1 / (2^bits - 1).
+/// The value of `raw` in a UNORM channel: `raw` steps of 1 / (2^bits - 1).
 #[inline(always)]
 pub fn unorm(raw: u64, bits: u32) -> f32 {
     if bits <= 24 {
@@ -77,7 +77,8 @@ pub fn unorm(raw: u64, bits: u32) -> f32 {
     }
 }
 
-/// `raw` steps of 1 / (2^(bits - 1) - 1), but not less than -1.
+/// The value of `raw` in an SNORM channel: `raw` steps of 1 / (2^(bits - 1) - 1), but not less than
+/// -1.
 #[inline(always)]
 pub fn snorm(raw: i64, bits: u32) -> f32 {
     let most = ones(bits) >> 1;
@@ -91,7 +92,8 @@ pub fn snorm(raw: i64, bits: u32) -> f32 {
 
 /// `raw` / `most`, rounded once; both have 32 bits at most.
 fn quotient(raw: u64, most: u64) -> f32 {
-    // At least 28 bits of the quotient. The last bit is set if any bit after it is (a sticky bit).
+    // Compute at least 28 bits of the quotient. The last bit is set if any bit after it is set (a
+    // sticky bit).
     let (scaled, most) = (u128::from(raw) << 60, u128::from(most));
     let bits = (scaled / most) as u64 | u64::from(scaled % most != 0);
     bits as f32 * f32::from_bits((127 - 60) << 23)

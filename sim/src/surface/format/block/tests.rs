@@ -212,7 +212,7 @@ fn bc4_and_bc5_are_exact_quotients() {
 #[test]
 fn bc6h_is_exact() {
     let mut random = Random(6);
-    // Two bits for the first two modes; the last four codes are reserved.
+    // The codes of the first two modes have two bits. The last four codes are reserved.
     let codes: Vec<(u32, u128)> = [(2, 0), (2, 1)]
         .into_iter()
         .chain((0..16).map(|n| (5, (n / 8) | 2 | ((n % 8) << 2))))
@@ -528,6 +528,6 @@ fn all_formats_with_blocks_are_decoded() {
         assert!(places[texels..].iter().all(|value| *value == [7; 4]));
         assert!(!codec.has_channels() && !codec.typed_write());
     }
-    // As many as the table of SURFACE_FORMAT has (2b p.36-42).
+    // The table of SURFACE_FORMAT has the same number of formats with blocks (2b p.36-42).
     assert_eq!(count, 28);
 }
