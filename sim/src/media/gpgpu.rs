@@ -252,8 +252,8 @@ impl Grid {
                 continue;
             }
             let mut slot = first_slot.wrapping_add(thread as u64) % dispatch.scratch_slots();
-            // With fewer scratch slots than threads, a running thread keeps its slot, and the next
-            // thread waits until one ends.
+            // If there are fewer scratch slots than threads, a running thread keeps its slot. The
+            // next thread starts when another one has ended.
             if dispatch.scratch_slots() < masks.len() as u64 {
                 while slots.residents().len() as u64 >= dispatch.scratch_slots() {
                     if !slots.round(exec)? {
@@ -370,7 +370,7 @@ fn indirect_data(exec: &mut Exec<'_>, walker: &GpgpuWalker) -> Result<Vec<u8>, F
     Ok(data)
 }
 
-/// Runs all groups of a walker. The result is that of running them one after the other.
+/// Runs all groups of a walker. The result is the same as if they ran one after the other.
 ///
 /// # Errors
 /// Any [`Fault`] of a thread, or of the state that the walker names.

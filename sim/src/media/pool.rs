@@ -612,7 +612,7 @@ impl Pool {
         (0..16).find(|id| !used(*id))
     }
 
-    /// Adds a starting thread to its group, which is made if it does not exist. Returns the index
+    /// Adds a starting thread to its group. Makes the group if it does not exist. Returns the index
     /// of the group, and how many threads of the group started before.
     fn join(&mut self, key: GroupKey, root: &Root) -> (usize, usize) {
         let at = self.group(key).unwrap_or_else(|| {
