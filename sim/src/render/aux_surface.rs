@@ -267,7 +267,8 @@ impl Auxiliary {
         }
     }
 
-    /// Executes a pixel of a fast clear: clears its part of the auxiliary surface.
+    /// Executes pixel (`x`, `y`) of a fast clear: marks the pixels or blocks that it stands for as
+    /// cleared.
     ///
     /// # Errors
     /// A page fault of the auxiliary surface.

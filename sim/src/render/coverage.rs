@@ -57,7 +57,7 @@ impl Coverage {
         }
     }
 
-    /// True if the test or alpha to coverage can remove samples.
+    /// True if the alpha test or alpha to coverage can remove samples.
     pub fn removes(&self) -> bool {
         self.to_coverage || self.test.is_some_and(|(function, _)| function != Compare::ALWAYS)
     }

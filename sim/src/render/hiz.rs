@@ -1,5 +1,5 @@
 //! Clears and resolves of depth and stencil buffers: 3DSTATE_WM_HZ_OP (2a p.281-286), and
-//! [`Legacy`] ones, which are draws with a bit of 3DSTATE_WM (2a p.274-275).
+//! [`Legacy`] operations, which are draws with a bit of 3DSTATE_WM set (2a p.274-275).
 //!
 //! The model has no hierarchical depth: both resolves do nothing, and a clear writes the buffers
 //! themselves.

@@ -35,7 +35,8 @@ pub struct LineState {
     /// AA Coverage Slope and Bias, then AA Coverage EndCap Slope and Bias
     /// (3DSTATE_AA_LINE_PARAMETERS); the first slope is 0 if the region widths are used instead.
     pub slopes: [[f32; 2]; 2],
-    /// Last Pixel Enable (3DSTATE_SF): thin lines at the end of a strip cover their last pixel.
+    /// Last Pixel Enable (3DSTATE_SF): thin lines cover their last pixel if they are the last line
+    /// of a strip, or a line of a list.
     pub last_pixel: bool,
 }
 

@@ -40,7 +40,7 @@ pub struct Span {
     pub coverage: [u8; 4],
     /// Samples of `coverage` that passed the early tests.
     pub live: [u8; 4],
-    /// The sample that the thread shades, if it shades one.
+    /// The sample of each pixel that the thread shades; `None` if it shades whole pixels.
     pub sample: Option<u8>,
 }
 
@@ -72,12 +72,12 @@ pub struct PsInput<'a> {
     pub viewport: u8,
 }
 
-/// Threads of one width.
+/// The kernel and the threads of one dispatch width: 8, 16 or 32 pixels.
 #[derive(Debug)]
 struct Variant {
     shader: Shader,
     threads: Threads,
-    /// Subspans of a thread.
+    /// Maximum number of subspans of a thread.
     spans: usize,
 }
 

@@ -172,7 +172,7 @@ impl RasterState {
 /// list can have any value, for example in copies and clears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lists {
-    /// Entries of each list, up to the highest viewport index that vertices may have.
+    /// Number of entries of each list: the highest viewport index that vertices may have, plus one.
     pub count: usize,
     /// SF_CLIP_VIEWPORT: read if positions are transformed or primitives are clipped.
     pub viewports: Option<u64>,

@@ -190,6 +190,6 @@ fn wraps(packet: &ThreeDStateSbeSwiz) -> [[bool; 4]; SWIZZLED] {
         packet.attribute_14_wrap_shortest_enables,
         packet.attribute_15_wrap_shortest_enables,
     ];
-    // A bit for each component (000, WRAP_SHORTEST_ENABLE).
+    // The field has a bit for each component (000, WRAP_SHORTEST_ENABLE).
     enables.map(|enable| [0, 1, 2, 3].map(|n| enable.bits() >> n & 1 == 1))
 }

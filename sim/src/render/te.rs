@@ -130,7 +130,7 @@ impl Tessellator {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Factors {
     /// Factors of the edges. Quads: U = 0, V = 0, U = 1, V = 1. Triangles: U = 0, V = 0, W = 0.
-    /// Isolines have no edges: the number of lines, and the number of segments of each line.
+    /// For isolines, the first two are the number of lines and the number of segments of each line.
     pub outer: [f32; 4],
     /// Factors of the inside: along U and V for quads; one for triangles.
     pub inner: [f32; 2],
@@ -296,9 +296,9 @@ fn divide<const EDGES: usize, const AXES: usize>(
     Some((outer, inner, ones && tessellator.partitioning != Partitioning::EvenFractional))
 }
 
-/// The division of an edge of length 1 into segments. It is symmetric. Each half is interpolated
-/// between the lower and the upper division: the divisions by the two numbers of segments of this
-/// parity that enclose the factor.
+/// The division of an edge of length 1 into segments. It is symmetric. It is interpolated between
+/// two divisions into equal segments, the lower and the upper division. Their numbers of segments
+/// have the given parity and are the nearest ones below and above the factor.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     parity: Parity,

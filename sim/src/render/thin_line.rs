@@ -7,8 +7,9 @@ use crate::pixel::raster::Quad;
 /// A line one pixel wide. It covers the pixels whose diamond it leaves between `a` and `b`
 /// (Direct3D 10's rule).
 ///
-/// The corners of the diamond are half a pixel from the pixel's location. Its lower edges and its
-/// lower corner belong to it, and its right corner for lines steeper than 45 degrees.
+/// The corners of the diamond are half a pixel from the pixel's location. The lower edges and the
+/// lower corner of the diamond belong to it. For lines steeper than 45 degrees, the right corner
+/// belongs to it too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThinLine {
     pub(super) a: Point,

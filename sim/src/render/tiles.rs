@@ -17,7 +17,8 @@ use crate::pixel::interpolate::Attribute;
 use crate::unit::Program;
 use std::ops::Range;
 
-/// Pixels along the side of a tile. A tile has four pages of a tiled target with 32 bits a pixel.
+/// Pixels along the side of a tile of the screen. In a tiled target with 32 bits a pixel, such a
+/// tile occupies four pages.
 const SIDE: i32 = 64;
 /// Number of primitives at which the bins are full. They can hold more if setup makes several
 /// primitives from the last one that the clipper accepted.

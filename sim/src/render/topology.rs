@@ -375,7 +375,7 @@ impl Assembler {
         self.primitives
     }
 
-    /// The vertex `back` vertices before the newest.
+    /// The vertex that came `back` vertices before the newest vertex.
     fn back(&self, back: u32) -> u32 {
         self.ring[(self.count.wrapping_sub(1 + back)) as usize % MAX_VERTICES]
     }

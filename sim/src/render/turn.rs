@@ -70,13 +70,13 @@ impl Turn {
         })
     }
 
-    /// The slot in the rotated picture of a slot of a message.
+    /// Converts a slot of a message to the corresponding slot of the rotated picture.
     const fn slot(&self, slot: usize) -> usize {
         let within = if self.clockwise { [1, 3, 0, 2] } else { [2, 0, 3, 1] };
         slot / 4 * 4 + within[slot % 4]
     }
 
-    /// A mask of slots of a message as a mask of slots of the rotated picture.
+    /// Converts a mask of slots of a message to a mask of slots of the rotated picture.
     pub fn lanes(&self, lanes: u32) -> u32 {
         (0..SLOTS).fold(0, |mask, slot| mask | (lanes >> slot & 1) << self.slot(slot))
     }

@@ -23,7 +23,7 @@ pub struct VertexShader {
     wide: bool,
     /// The first slot of each vertex that the thread payload contains.
     first: usize,
-    /// The number of these slots.
+    /// The number of slots of each vertex that the thread payload contains.
     slots: usize,
     entries: Entries,
     counted: bool,

@@ -237,7 +237,7 @@ fn words_of_pixels() {
             assert_eq!(mcs.stored(cleared, sample), Stored::Cleared);
             assert_eq!(mcs.stored(u32::MAX, sample), Stored::Cleared);
         }
-        // A word for each pixel, none twice.
+        // Each pixel has its own word.
         let words: HashSet<u64> = (0..64)
             .flat_map(|y| (0..64).map(move |x| (x, y)))
             .map(|(x, y)| mcs.address(0, x, y))

@@ -263,7 +263,7 @@ fn source_alpha_blending() {
             let (mut gpu, context, _) = memory(1);
             let bytes = surface.element_bytes as usize;
             if format == SurfaceFormat::R16G16B16A16_FLOAT {
-                // 16-bit floats of 0.527.
+                // Fill the memory with 16-bit floats of value 0.527.
                 gpu.vm(context).write(BASE, &vec![0x38; BYTES]).unwrap();
             }
             let before = contents(&mut gpu, context, 1);

@@ -241,7 +241,8 @@ fn what_is_read_of_a_vertex() {
     let mut memory = Memory::new();
     output(&mut out, &mut memory, 0, &[vertex(1)]);
     assert_eq!(memory.values().copied().collect::<Vec<_>>(), [1008, 0, 0, 0, 0, 0]);
-    // More entries than the packet has, and offsets near the end of their range.
+    // Test a count of entries that is larger than the number of entries in the packet, and
+    // offsets at the end of their range.
     let declarations = ThreeDStateSoDeclList { num_entries_0: U::from_bits(255), ..declarations };
     let mut out = StreamOut::new(
         &packet,
