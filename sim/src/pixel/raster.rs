@@ -1,5 +1,5 @@
-//! Rasteriser: the samples that a convex shape covers. It is exact, in a fixed order, and accepts
-//! or rejects whole blocks of pixels where possible.
+//! Rasteriser: finds the samples that a convex shape covers. The result is exact and in a fixed
+//! order. Whole blocks of pixels are accepted or rejected where possible.
 //!
 //! [`Convex`] is up to four half planes with integer coefficients over positions in 1/256 pixels. A
 //! sample is covered if it is inside all of them. On an edge, the [`FillRule`] decides: exactly one

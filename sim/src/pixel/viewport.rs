@@ -130,7 +130,7 @@ pub struct Bounds {
     /// Scissor rectangle of the viewport in use, from the drawing rectangle's origin, if scissoring
     /// is on (2d p.408).
     pub scissor: Option<Rect>,
-    /// Extent of the target: smallest width and height of the bound surfaces.
+    /// A rectangle of the caller that also bounds drawing: the screen or a tile of the screen.
     pub target: Rect,
 }
 

@@ -75,8 +75,8 @@ pub struct RasterState {
     pub ranges: Vec<CcViewport>,
     /// The scissor rectangle of each viewport, if scissor rectangles are enabled.
     pub scissors: Option<Vec<Rect>>,
-    /// The drawing rectangle and its origin. [`window`](Self::window) adds the bounds of viewport,
-    /// scissor rectangle and targets.
+    /// The drawing rectangle and its origin. [`window`](Self::window) adds the bounds of viewport
+    /// and scissor rectangle, and a rectangle of the caller.
     pub bounds: Bounds,
     /// All primitives are drawn to slice 0.
     pub zero_array_index: bool,
@@ -157,7 +157,8 @@ impl RasterState {
         if index < self.viewports.len() { index } else { 0 }
     }
 
-    /// The pixels that primitives of a viewport may draw; `target` is the extent of the targets.
+    /// The pixels of `target` that primitives of a viewport may draw. `target` is the screen or a
+    /// tile of the screen.
     pub fn window(&self, viewport: usize, target: Rect) -> Rect {
         let scissor = self.scissors.as_ref().and_then(|list| list.get(viewport).copied());
         let bounds = Bounds { scissor, target, ..self.bounds };

@@ -338,7 +338,8 @@ impl Axis {
         let points = 2 * ceil + 1 - middle;
         Axis {
             parity,
-            // Without its two ends, an inner axis has at least one point; with odd division two.
+            // Without its two endpoints, an inner axis has at least one point, or two points with
+            // odd parity.
             points: if inside { points.max(3 + middle) } else { points },
             half: ceil,
             split,

@@ -22,8 +22,9 @@ fn tiled(bits: &[&str; 12], [width, height]: [u32; 2], tiles: u32, x: u32, y: u3
     u64::from((y / height * tiles + x / width) * 4096 + inside)
 }
 
-/// Column and row of a sample in an interleaved surface. Each pair of columns of pixels becomes one
-/// pair for each sample across, and each pair of rows one pair for each sample down.
+/// Column and row of a sample in an interleaved surface. Each pair of columns of pixels is stored
+/// as one pair of columns for each sample across, and each pair of rows as one pair of rows for
+/// each sample down.
 fn interleaved(samples: u32, x: u32, y: u32, sample: u32) -> [u32; 2] {
     let [across, down] = match samples {
         8 => [4, 2],
