@@ -364,7 +364,7 @@ fn encode_rows<const CODE: u64, const BYTES: usize>(
     }
 }
 
-/// Lists the formats with their own compiled functions for rows.
+/// Lists the formats with their own compiled functions for rows of elements.
 macro_rules! fast {
     ($($name:ident)*) => {
         fn fast(code: SurfaceFormat) -> Option<(Decode, Encode)> {

@@ -284,7 +284,7 @@ impl Curve {
     const SHIFT: u32 = 23 - 6;
     /// Number of the range that starts at 2^-13. Smaller values are step 0.
     const FIRST: u32 = (127 - 13) << 6;
-    /// Number of ranges up to 1.
+    /// Number of ranges from 2^-13 up to 1.
     const RANGES: u32 = 13 << 6;
 
     #[inline(always)]

@@ -220,7 +220,7 @@ fn bc6h_is_exact() {
     for number in 0..BLOCKS {
         let (bits, code) = codes[number % codes.len()];
         let ends: u128 = match number / codes.len() % 8 {
-            // The least and the greatest endpoints.
+            // Test the least and the greatest endpoints.
             0 => 0,
             1 => u128::MAX,
             _ => random.block(),
@@ -245,7 +245,7 @@ fn bc6h_is_exact() {
 fn bc7_is_exact() {
     let mut random = Random(7);
     for number in 0..BLOCKS {
-        // Eight modes and the reserved one.
+        // Test the eight modes and the reserved one.
         let mode = number % 9;
         let bits = random.block();
         let block = if mode == 8 { bits >> 8 << 8 } else { (bits | 1) << mode };
@@ -346,7 +346,7 @@ fn eac_is_exact() {
     for number in 0..BLOCKS {
         let mut bytes = random.next().to_be_bytes();
         match number % 16 {
-            // Multiplier 0; the lowest signed base; the greatest unsigned and signed base.
+            // Test multiplier 0, the lowest signed base, and the greatest unsigned and signed base.
             0 | 1 => bytes[1] &= 0xf,
             2 => bytes[0] = 0x80,
             3 => bytes[0] = 0xff,
@@ -521,7 +521,7 @@ fn all_formats_with_blocks_are_decoded() {
         assert_eq!(decode_texel(format, &bytes, width, 0), None);
         assert_eq!(decode_texel(format, &bytes, 0, height), None);
         assert_eq!(decode_texel(format, &[], 0, 0), None);
-        // Two blocks, and room for the texels of one and a half.
+        // Decode two blocks with room for the texels of only one and a half.
         let mut places = vec![[7; 4]; texels + texels / 2];
         codec.decode(&bytes[..2 * size], &mut places);
         assert_eq!(places[..texels], decode(code, &bytes));
