@@ -70,7 +70,7 @@ pub struct Group {
     pub threads: [u32; 3],
     /// Channels of a thread: 8, 16 or 32.
     pub channels: u32,
-    /// Mask of the live channels of the last thread in X.
+    /// Mask of the live channels of the last threads in X.
     pub right: u32,
     /// Mask of the live channels of the last threads in Y.
     pub bottom: u32,

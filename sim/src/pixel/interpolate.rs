@@ -371,7 +371,7 @@ mod tests {
         let ends = [(0, 0, 0.0, 1.0), (256 * 30, 256 * 40, 1.0, 1.0), (0, 0, 0.0, 1.0)];
         let [a, b, _] = corners(ends);
         let planes = Planes::line(&[a, b]);
-        // The middle of the line, and a position beside it.
+        // Test the middle of the line, and a position beside it.
         for (x, y) in [(15, 20), (15 - 8, 20 + 6)] {
             let at = Position { x: 16 * x, y: 16 * y };
             assert!((planes.z(at) - 0.5).abs() < 1e-6);

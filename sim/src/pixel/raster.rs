@@ -19,11 +19,11 @@ const BLOCK: i32 = 8;
 /// Selects which samples that lie exactly on an edge belong to the shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FillRule {
-    /// Samples on left edges and on upper edges. Used for all shapes except points in OpenGL
-    /// (RASTRULE_UPPER_LEFT).
+    /// Samples on left and upper edges belong to the shape. Used for all shapes except points in
+    /// OpenGL (RASTRULE_UPPER_LEFT).
     #[default]
     UpperLeft,
-    /// Samples on right edges and on upper edges. Used for points in OpenGL
+    /// Samples on right and upper edges belong to the shape. Used for points in OpenGL
     /// (RASTRULE_UPPER_RIGHT, 2a p.280).
     UpperRight,
 }

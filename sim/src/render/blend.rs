@@ -84,8 +84,8 @@ impl Range {
         Range { least: f32::NEG_INFINITY, greatest: f32::INFINITY, numbers: false };
     const POSITIVE: Range = Range { least: 0.0, ..Range::FLOAT };
 
-    /// The range of a channel of a format. Float formats hold all floats, those without a sign the
-    /// floats from 0 on.
+    /// The range of a channel of a format. Float channels with a sign hold all floats, those
+    /// without a sign only floats from 0 on.
     fn of(format: &Format, channel: usize) -> Range {
         let letters: &[Letter] = match channel {
             0 => &[Letter::R, Letter::L, Letter::I],

@@ -612,7 +612,7 @@ mod tests {
         vertices[2].distances[3] = 1.0;
         let (verdict, corners) = run(&ClipState { clip_distances: 1 << 3, ..STATE }, &vertices);
         assert_eq!((verdict, corners.len()), (Verdict::Cut, 3));
-        // The rest enters the inner side on edge 1 and leaves it on edge 2. Its third edge is new.
+        // The outline of the rest is a part of edge 1, a part of edge 2, and a new edge.
         assert_eq!(corners.iter().map(|c| c.edge).collect::<Vec<_>>(), [Some(1), Some(2), None]);
         vertices[2].distances[3] = f32::NAN;
         assert_eq!(run(&culling, &vertices).0, Verdict::Reject);

@@ -107,8 +107,8 @@ impl Legacy {
                 (state.depth, state.format) = (Some(plane), format);
                 state.depth_write = packets.depth.depth_write_enable;
             }
-            // Kills and computed depth must be off (2a p.275): the primitive alone says which
-            // samples are cleared.
+            // Pixel kills and computed depth must be off (2a p.275): the primitive alone says
+            // which samples are cleared.
             output.timing = Timing::Early;
             if value.is_some() {
                 state.ranges.clear();

@@ -336,7 +336,8 @@ mod tests {
             row(3, 2..8).collect::<Vec<_>>()
         );
         assert_eq!(drawn(&thin, a, a), []);
-        // The ends of aliased wide lines are along an axis, those of rectangles across the line.
+        // The ends of aliased wide lines are parallel to an axis. The ends of rectangles are
+        // perpendicular to the line.
         let wide = LineState { width: 3.0, ..thin };
         assert_eq!(drawn(&wide, a, b), (2..5).flat_map(|y| row(y, 2..7)).collect::<Vec<_>>());
         let slanted = drawn(&wide, p(2.5, 3.5), p(6.5, 7.5));
@@ -426,7 +427,7 @@ mod tests {
             let found = smooth.coverage(7.0, y) * 255.0;
             assert!((found - alpha).abs() < 0.5, "{y}: {found}, expected {alpha}");
         }
-        // One pixel and two pixels before the edge of the end cap, which is at 16.
+        // Test one pixel and two pixels before the edge of the end cap, which is at x = 16.
         close(smooth, 15.0, 8.5, (54.0 / 256.0) * smooth.coverage(7.0, 8.5));
         close(smooth, 14.0, 8.5, (195.0 / 256.0) * smooth.coverage(7.0, 8.5));
     }

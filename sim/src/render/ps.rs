@@ -96,8 +96,8 @@ pub struct PsKernel {
 pub fn kernels(ps: &ThreeDStatePs) -> [Option<PsKernel>; 3] {
     let enabled =
         [ps._8_pixel_dispatch_enable, ps._16_pixel_dispatch_enable, ps._32_pixel_dispatch_enable];
-    // A single width has kernel 0; with several widths, 16 pixels have kernel 2 and 32 pixels
-    // kernel 1 (gen8_facts 3.6).
+    // If only one width is enabled, it uses kernel 0. If several are, 8 pixels use kernel 0, 16
+    // pixels kernel 2 and 32 pixels kernel 1 (gen8_facts 3.6).
     let numbers = match enabled {
         [false, true, false] | [false, false, true] => [0, 0, 0],
         _ => [0, 2, 1],

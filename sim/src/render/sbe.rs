@@ -31,7 +31,8 @@ struct Rule {
     primitive_id: [bool; 4],
     flat: bool,
     sprite: bool,
-    /// Components with shortest wrap.
+    /// Components that wrap from 1 to 0 and are interpolated the shorter way around (Wrap Shortest
+    /// Enable).
     wrap: [bool; 4],
 }
 

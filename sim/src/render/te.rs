@@ -46,11 +46,11 @@ pub enum Domain {
 /// How edges are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Partitioning {
-    /// Into equal segments; factors are rounded up.
+    /// Edges have equal segments; factors are rounded up to whole numbers.
     Integer,
-    /// Into an odd number of segments, two of which grow with the factor.
+    /// Edges have an odd number of segments, two of which grow with the factor.
     OddFractional,
-    /// Into an even number of segments, two of which grow with the factor.
+    /// Edges have an even number of segments, two of which grow with the factor.
     EvenFractional,
 }
 

@@ -191,9 +191,9 @@ impl Shape {
 /// winding (2a p.121, p.226).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reorder {
-    /// The second and the third: first vertices are in the order of the strip.
+    /// The second and the third vertex: the first vertices of triangles stay in strip order.
     Leading,
-    /// The first and the second: last vertices are in the order of the strip.
+    /// The first and the second vertex: the last vertices of triangles stay in strip order.
     Trailing,
 }
 
@@ -613,7 +613,7 @@ impl Assembler {
     }
 }
 
-/// In a stream of vertices: ends the topology and starts a new one (Cut Index).
+/// The value in a stream of vertices that ends the topology and starts a new one (Cut Index).
 pub const CUT: u32 = u32::MAX;
 
 #[cfg(test)]

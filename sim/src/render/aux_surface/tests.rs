@@ -193,7 +193,7 @@ fn clear_draw_resolve() {
             }
         }
         let resolve = target(&surface, &plain, Purpose::Resolve);
-        // The rectangle covers the cleared part and the whole surface.
+        // The rectangle of the resolve covers the cleared part and the whole surface.
         let corners = [0, 0, width.div_ceil(8 * bw).max(4), height.div_ceil(16 * bh).max(4)];
         rectangle(corners, 1, 1, |pixels| {
             resolve
@@ -321,7 +321,7 @@ fn samples_of_pixels() {
     for samples in [2, 4, 8] {
         let surface = surface(SurfaceFormat::R32G32_FLOAT, TileMode::Y, [SIDE, SIDE], samples);
         let (mut gpu, context) = memory();
-        // New surfaces are cleared.
+        // At first, all samples are marked as cleared.
         gpu.vm(context).write(AUXILIARY, &vec![0xff; 256 << 10]).unwrap();
         let all = ((1u32 << samples) - 1) as u8;
         let mut expected =

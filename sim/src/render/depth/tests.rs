@@ -318,8 +318,8 @@ impl Expected<'_> {
     }
 }
 
-/// A random quad at one of few positions, so that positions repeat. Some are outside 45 x 37 or the
-/// three slices.
+/// A random quad at one of few positions, so that positions repeat. Some positions are outside the
+/// buffer, which has 45 x 37 pixels and three slices.
 fn quad(random: &mut Random) -> Quad {
     Quad {
         x: 38 + 2 * random.below(5) as u32,
@@ -439,7 +439,7 @@ fn bad_buffers_are_refused() {
     assert_eq!((fault.address, fault.write), (0x7000_0000 + 1024, true));
 }
 
-/// Oracle: 2a p.276.
+/// Oracle: 2a p.276, Early Depth/Stencil Control.
 #[test]
 fn when_depth_is_tested() {
     let mut shader = ThreeDStatePsExtra::new();

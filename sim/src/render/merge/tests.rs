@@ -365,7 +365,7 @@ fn halves_are_tested_once() {
     }
 }
 
-/// A page fault says that a render target was written.
+/// The page fault of a write names a render target as the thing that was accessed.
 #[test]
 fn faults_name_the_target() {
     let mut gpu = Gpu::new();

@@ -360,7 +360,7 @@ fn logic_operations() {
             let mut state = BlendState::new();
             state.entry[0].logic_op_enable = true;
             state.entry[0].logic_op_function = ThreeDLogicOpFunction::from_bits(code as u64);
-            // For odd codes, red is not written.
+            // If the code of the logic operation is odd, red is not written.
             state.entry[0].write_disable_red = code % 2 == 1;
             let target = target(&surface, &state);
             let (mut gpu, context, mut expected) = memory(1);
@@ -468,7 +468,7 @@ fn what_cannot_be_rendered_to() {
     let field = |surface: Surface| resolve(&surface).unwrap_err().field;
     assert_eq!(field(surface(SurfaceFormat::PLANAR_420_8, TileMode::Linear)), "Surface Format");
     assert_eq!(field(Surface { kind: SurfaceKind::Structured, ..dwords }), "Surface Type");
-    // The structure of a buffer is one element.
+    // The pitch of a buffer must be the size of one element.
     assert_eq!(field(Surface { kind: SurfaceKind::Buffer, ..dwords }), "Surface Pitch");
     assert_eq!(field(Surface { mip_count: 15, ..dwords }), "MIP Count / LOD");
 }

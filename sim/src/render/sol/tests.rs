@@ -107,7 +107,8 @@ fn make(
 
 #[test]
 fn pieces_and_holes() {
-    // Buffer 0: position, a hole of two, then YZ of register 2. Buffer 1: W of register 3.
+    // Buffer 0 gets the position, a hole of two dwords, then YZ of register 2. Buffer 1 gets W of
+    // register 3.
     let stream = [declaration(0, 1, 15), declaration(1, 3, 8), hole(0, 3), declaration(0, 2, 6)];
     let buffers = [buffer(0, 64), buffer(1, 64), None, None];
     let mut out =

@@ -205,7 +205,7 @@ pub fn shared_exponent(mantissas: [u32; 3], exponent: u32) -> [u32; 3] {
 /// Encodes three floats as the nearest mantissas with a shared exponent. The exponent is the lowest
 /// one that can represent the greatest of the floats. Negative values and NaNs become 0.
 pub fn to_shared_exponent(values: [u32; 3]) -> ([u32; 3], u32) {
-    /// 511 / 512 * 2^16.
+    /// The greatest value that can be encoded: 511 / 512 * 2^16.
     const MOST: f32 = 65408.0;
     let values =
         values.map(f32::from_bits).map(|value| if value > 0.0 { value.min(MOST) } else { 0.0 });

@@ -297,6 +297,7 @@ fn all_descriptors() {
             }
         }
     }
-    // Five subtypes, with and without a header, 8 values of the other fields, 2 entries.
+    // Five subtypes are accepted: with and without a header, with all 8 values of the other fields
+    // and 2 binding table entries.
     assert_eq!(accepted, 5 * 2 * 8 * 2);
 }

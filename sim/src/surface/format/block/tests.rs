@@ -153,8 +153,8 @@ fn bc2_and_bc3_have_alpha_beside_colours() {
             colour[3] = sharp[4 * n + 3];
             assert_eq!(ours[0][n], value_of(colour));
             assert_eq!(ours[1][n][..3], value_of(colour)[..3]);
-            // Alpha is exact, as in BC4. bcdec_rs has bytes, which it rounds down except for the
-            // highest remainder.
+            // The alpha of BC3 is an exact quotient, as in BC4. bcdec_rs rounds it to a byte,
+            // mostly down.
             let alpha = f32::from_bits(ours[1][n][3]);
             assert!((alpha - alphas[n]).abs() <= f32::EPSILON);
             assert!((alpha * 255.0 - f32::from(smooth[4 * n + 3])).abs() < 1.0);
