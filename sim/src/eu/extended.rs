@@ -210,7 +210,7 @@ fn begin_root(format: Format, a: u64) -> Begun {
         }
         Exact::Infinite { .. } => Begun::Early(a),
         Exact::Finite { exponent, significand, .. } => {
-            // Scaled by an even power of two, whose root is a power of two.
+            // The operand is scaled by an even power of two, whose root is a power of two.
             let top = (significand.ilog2() as i32 + exponent).div_euclid(2) * 2;
             let shift = top - exponent;
             let scaled = significand as f64 / f64::from_bits(((1023 + shift) as u64) << 52);

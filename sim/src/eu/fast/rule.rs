@@ -114,7 +114,8 @@ impl<'u> Facts<'u> {
         }
     }
 
-    /// The body can execute the instruction, without a clamp, a swap or an integer saturation.
+    /// The body can execute the instruction, unless it saturates an integer result. The sources are
+    /// not swapped and the results are not clamped.
     pub fn always(&self) -> Option<Choice> {
         Some(Choice::PLAIN)
     }
@@ -183,8 +184,8 @@ impl<'u> Facts<'u> {
         Some(Choice { opposite, ..Choice::PLAIN })
     }
 
-    /// The choice for a body that computes `a < b` of integers; `None` if the condition is not an
-    /// order.
+    /// The choice for a body that computes `a < b` of integers; `None` if the condition is not `<`,
+    /// `<=`, `>` or `>=`.
     pub fn order(&self) -> Option<Choice> {
         let (swap, opposite) = match self.u.condition? {
             Condition::Less => (false, false),

@@ -33,7 +33,7 @@ pub type Body = fn(&mut Thread, &Uop, u32) -> Done;
 
 /// An operation of the general path.
 pub trait Operation {
-    /// Its opcode.
+    /// The opcode of the operation.
     const OPCODE: Opcode;
     /// True if intermediate results of integers may need more than 64 bits.
     const WIDE: bool = false;
@@ -147,11 +147,11 @@ fn exact<O: Operation, T: Operand + Float>(thread: &mut Thread, u: &Uop, mask: u
 pub struct Fast {
     /// The operation.
     pub opcode: Opcode,
-    /// Its name, unique among all bodies.
+    /// Name of the body, unique among all bodies.
     pub name: &'static str,
-    /// The types that it is for.
+    /// The types that the body is for.
     pub class: Class,
-    /// How it executes an instruction of this class, if it can.
+    /// How the body executes an instruction of this class; `None` if it cannot.
     pub rule: fn(&Facts<'_>) -> Option<Choice>,
 }
 
