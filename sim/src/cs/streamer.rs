@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 /// A batch being executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Address of its first packet.
+    /// Address of the first packet of the batch.
     pub start: u64,
     /// Address of the next packet.
     pub next: u64,

@@ -97,16 +97,16 @@ pub enum Exact {
         negative: bool,
         /// The exponent of 2.
         exponent: i32,
-        /// Less than 2^126.
+        /// The significand, less than 2^126.
         significand: u128,
     },
 }
 use Exact::{Finite, Infinite, Nan};
 
-/// A value in a format.
+/// A value that was packed in a float format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packed {
-    /// Its pattern.
+    /// Bit pattern of the value.
     pub bits: u64,
     /// The value was too great for the format.
     pub overflow: bool,
@@ -140,8 +140,8 @@ impl Exact {
     /// The value of an integer.
     pub const fn integer(value: i128) -> Exact {
         let magnitude = value.unsigned_abs();
-        // The significand is wider than that of any format. For its lowest bits, only whether one
-        // of them is set matters.
+        // The lowest bits of an integer that is too wide for a significand are shifted out: for
+        // rounding, only whether one of them is set matters.
         let shift = 2u32.saturating_sub(magnitude.leading_zeros());
         Finite {
             negative: value < 0,
@@ -337,7 +337,7 @@ fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u
 fn add_numbers(a: Exact, b: Exact, rounding: Rounding) -> Exact {
     // Both significands are shifted so that their highest bits are at the same position. Then the
     // exponents show which number is greater, and the smaller one has room to be shifted right.
-    // Bits are lost only if the sum cannot lose its leading bits.
+    // Bits are lost only if the numbers differ so much that their leading bits cannot cancel.
     let normal = |value: Exact| match value {
         Finite { negative, exponent, significand } => {
             let shift = significand.leading_zeros() - 2;

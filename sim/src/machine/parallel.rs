@@ -273,7 +273,7 @@ fn run_wave<W: Work>(
     };
     let waiting = Mutex::new(wave.iter().map(fresh).collect::<Vec<_>>().into_iter().enumerate());
     let done: Mutex<Vec<Option<Part<W>>>> = Mutex::new(wave.iter().map(|_| None).collect());
-    // Parts after an invalid one are not needed.
+    // Number of the first part that is not valid. The parts after it do not have to run.
     let failed = AtomicUsize::new(usize::MAX);
     let run_parts = || {
         let mut host = HostThread {

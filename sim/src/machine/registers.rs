@@ -20,7 +20,7 @@ pub const ENGINE_BYTES: u32 = 0x1000;
 /// Dwords of a page of [`Registers`]: the register space of one engine.
 const PAGE: usize = ENGINE_BYTES as usize / 4;
 
-/// Values by byte offset. A register that was never written reads 0.
+/// Values of registers by byte offset. A register that was never written reads 0.
 #[derive(Clone, Debug, Default)]
 pub struct Registers(Vec<Option<Box<[u32; PAGE]>>>);
 

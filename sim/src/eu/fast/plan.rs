@@ -96,8 +96,8 @@ impl Place {
 /// A source: where it is, and how its bits are modified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
-    /// Where the source is. A constant is read from the null register, which is zero; `flip` has the
-    /// bits of the constant.
+    /// Where the source is. A constant is read from the null register, which is zero; `flip` has
+    /// the bits of the constant.
     pub place: Place,
     /// Index of the source of the uop. Comparisons may swap the sources.
     pub source: u8,

@@ -105,7 +105,7 @@ fn mov(thread: &mut Thread, u: &Uop, mask: u32) -> Done {
     let raw = src.ty == u.dst.ty && src.plain() && !u.saturate;
     let accumulator = matches!(u.dst.target, Target::Accumulator(_))
         || matches!(src.shape, Shape::Accumulator(_));
-    // Accumulators hold more of an integer than its pattern.
+    // An accumulator holds more bits of an integer than its type has.
     if raw && (src.ty.is_float() || !accumulator) {
         let values = patterns(thread, src, n);
         finish_copy(thread, u, mask, &values);
