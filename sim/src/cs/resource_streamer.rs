@@ -205,8 +205,8 @@ fn gather(exec: &mut Exec<'_>, packet: &RenderPacket<'_>) -> Result<(), Fault> {
     }
 }
 
-/// 3DSTATE_BINDING_TABLE_POOL_ALLOC. The pipeline always gets the packet, the resource streamer only
-/// while it follows the batch (2a p.28).
+/// 3DSTATE_BINDING_TABLE_POOL_ALLOC. The pipeline always gets the packet, the resource streamer
+/// only while it follows the batch (2a p.28).
 fn table_pool(exec: &mut Exec<'_>, packet: &ThreeDStateBindingTablePoolAlloc) -> Result<(), Fault> {
     let pool = Pool::of_tables(packet);
     pool::check(exec, pool, "Binding Table Pool Buffer Size")?;

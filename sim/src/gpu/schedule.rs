@@ -443,7 +443,7 @@ impl Gpu {
         }
     }
 
-    /// Abandons all active work and returns the fault that lists its waits.
+    /// Abandons all active work and returns the fault that lists the semaphore waits of that work.
     fn deadlock(&mut self) -> Fault {
         let mut waits: Vec<Wait> = Vec::new();
         for id in EngineId::ALL {

@@ -134,11 +134,11 @@ impl Keeper {
 /// Memory that a client may map.
 #[derive(Debug)]
 pub struct Mappable {
-    /// The file.
+    /// The file that contains the memory.
     pub file: OwnedFd,
     /// Offset in the file at which the mapping starts.
     pub offset: u64,
-    /// Keeps the memory.
+    /// Prevents that the memory is used for another object while it is mapped.
     pub keeper: Keeper,
 }
 

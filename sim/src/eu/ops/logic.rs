@@ -114,8 +114,8 @@ fn shifted_bits(u: &Uop) -> u32 {
     }
 }
 
-/// The shift count: the low 5 bits of `value`, or the low 6 if `bits` is 64. It is 64 if source 0 or
-/// the destination is a qword (2a, asr).
+/// The shift count: the low 5 bits of `value`, or the low 6 if `bits` is 64. `bits` is 64 if source
+/// 0 or the destination is a qword (2a, asr).
 #[inline(always)]
 fn count<T: Int>(value: T, bits: u32) -> u32 {
     (value.widen() & if bits == 64 { 63 } else { 31 }) as u32
