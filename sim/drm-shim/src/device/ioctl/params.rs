@@ -57,7 +57,7 @@ impl Device {
             | cap::SYNCOBJ_TIMELINE => 1,
             cap::DUMB_PREFERRED_DEPTH => 24,
             cap::DUMB_PREFER_SHADOW => 1,
-            // Both import and export.
+            // The bits for import and for export.
             cap::PRIME => 3,
             cap::ASYNC_PAGE_FLIP => 1,
             cap::PAGE_FLIP_TARGET => 0,
@@ -112,7 +112,7 @@ impl Device {
             | param::HAS_EXEC_SUBMIT_FENCE
             | param::HAS_EXEC_TIMELINE_FENCES
             | param::HAS_USERPTR_PROBE => 1,
-            // Full 48-bit address spaces.
+            // Per-process address spaces of 48 bits.
             param::HAS_ALIASING_PPGTT => 3,
             param::HAS_BSD2 => (topology.videos > 1).into(),
             // Engines can be reset one by one.

@@ -31,8 +31,9 @@ impl Device {
         };
         let (client, device) = self.new_descriptor(buffer, arg.flags & drm::CLOEXEC != 0)?;
         // Clients poll the descriptor to wait for work on the buffer. Work that is submitted after
-        // this export is complete when its ioctl returns. So make the descriptor readable at once:
-        // with the file, which an importer finds there even if this process has ended.
+        // this export is complete when its ioctl returns. So make the descriptor readable at once,
+        // by sending the file through it. An importer finds the file there even if this process has
+        // ended.
         if let Storage::File(pages) = &self.object(id)?.storage {
             descriptor::attach(&device, pages.file().0)?;
         }

@@ -13,7 +13,7 @@ impl Device {
     /// SYNCOBJ_HANDLE_TO_FD.
     pub(super) fn sync_export(&mut self, file: &mut File, arg: &mut drm::SyncobjHandle) -> Outcome {
         let is_file = arg.flags & drm::SYNCOBJ_SYNC_FILE != 0;
-        // (Linux drm_syncobj.c: exports as a sync file and as a syncobj return different errors)
+        // Exports as a sync file and as a syncobj return different errors. (Linux drm_syncobj.c)
         let missing = if is_file { Errno::NOENT } else { Errno::INVAL };
         let sync = file.syncobjs.get(arg.handle).map_err(|_| missing)?.clone();
         if is_file {

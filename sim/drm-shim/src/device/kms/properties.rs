@@ -191,7 +191,7 @@ impl State {
         let signed = |value: i32| i64::from(value) as u64;
         let on = |on: bool| if on { CRTC.into() } else { 0 };
         match property {
-            // 1 is a primary plane.
+            // The enum value of a primary plane.
             Property::Type => 1,
             Property::InFormats => FORMATS_BLOB.into(),
             Property::FbId => self.fb.into(),

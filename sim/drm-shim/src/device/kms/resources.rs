@@ -75,7 +75,7 @@ impl Kms {
         if arg.encoder_id != ENCODER {
             return no_such_object();
         }
-        // TMDS.
+        // The encoder type TMDS.
         arg.encoder_type = 2;
         arg.crtc_id = if self.state.connector { CRTC } else { 0 };
         (arg.possible_crtcs, arg.possible_clones) = (1, 0);
