@@ -25,7 +25,7 @@ use std::time::Duration;
 /// the running submission, and at the end of the process, for pending work.
 static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
-/// The process that uses the device; 0 before it is used.
+/// Id of the process that uses the device; 0 before the device is used.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 /// True when the end of the process has begun.
 static ENDED: AtomicBool = AtomicBool::new(false);

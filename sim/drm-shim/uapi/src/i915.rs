@@ -165,11 +165,11 @@ pub const FENCE_WAIT: u32 = 1;
 pub const FENCE_SIGNAL: u32 = 2;
 /// Name of the extension [`TimelineFences`].
 pub const EXT_TIMELINE_FENCES: u32 = 0;
-/// GEM_MMAP_OFFSET: through the aperture, where tiled objects look linear.
+/// GEM_MMAP_OFFSET: a mapping through the aperture, where tiled objects look linear.
 pub const MMAP_OFFSET_GTT: u64 = 0;
-/// GEM_MMAP_OFFSET: uncached. The only kind with a larger number needs local memory.
+/// GEM_MMAP_OFFSET: an uncached mapping. The only kind with a larger number needs local memory.
 pub const MMAP_OFFSET_UC: u64 = 3;
-/// Domain of the CPU through the aperture.
+/// GEM_SET_DOMAIN: the domain for accesses of the CPU through the aperture.
 pub const DOMAIN_GTT: u32 = 0x40;
 /// GEM_USERPTR: the GPU does not write the pages.
 pub const USERPTR_READ_ONLY: u32 = 1;

@@ -41,7 +41,7 @@ pub const PAGE_FLIP_EVENT: u32 = 1;
 /// PAGE_FLIP, ATOMIC: do not wait for the vertical blank.
 pub const PAGE_FLIP_ASYNC: u32 = 2;
 
-/// ATOMIC: only check.
+/// ATOMIC: only check the requested state, do not commit it.
 pub const ATOMIC_TEST_ONLY: u32 = 0x100;
 /// ATOMIC: do not wait for completion.
 pub const ATOMIC_NONBLOCK: u32 = 0x200;

@@ -62,7 +62,8 @@ fn sync_file(file: c_int, request: Request, argument: u64) -> Option<Result<(), 
 /// SYNC_IOC_MERGE.
 fn merge(file: c_int, argument: u64) -> Result<(), Errno> {
     let mut merge: MergeData = PROCESS.value(argument)?;
-    // (Linux sync_file.c, sync_file_ioctl_merge)
+    // A second descriptor that is not a sync file gives ENOENT. (Linux sync_file.c,
+    // sync_file_ioctl_merge)
     let second = PROCESS.sync_file(merge.fd2).map_err(|_| Errno::NOENT)?;
     let files = [PROCESS.sync_file(file)?, second];
     merge.fence = session::merge(files)?.into_raw_fd();

@@ -124,7 +124,7 @@ unsafe fn map(
     result
 }
 
-/// mremap. A mapping of an object moves with its memory. It cannot grow or be doubled, as in the
+/// mremap. A mapping of an object moves with its memory. It cannot grow or be duplicated, as in the
 /// kernel (Linux i915_gem_mmap.c: VM_DONTEXPAND; mm/mremap.c).
 ///
 /// # Safety

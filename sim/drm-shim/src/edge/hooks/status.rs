@@ -178,7 +178,7 @@ fn descriptor_status(descriptor: Descriptor) -> Option<Status> {
 }
 
 impl Status {
-    /// A whole stat.
+    /// A complete `stat` structure.
     fn stat(&self) -> libc::stat {
         // SAFETY: a stat is a structure of integers, for which zeros are valid.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };
@@ -197,7 +197,7 @@ impl Status {
         stat.st_size = self.size as off_t;
     }
 
-    /// A whole statx.
+    /// A complete `statx` structure.
     fn statx(&self) -> libc::statx {
         // SAFETY: a statx is a structure of integers, for which zeros are valid.
         let mut statx: libc::statx = unsafe { std::mem::zeroed() };
