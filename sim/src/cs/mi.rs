@@ -105,7 +105,7 @@ pub fn load_register_imm(exec: &mut Exec<'_>, packet: &MiLoadRegisterImm<'_>) ->
     Ok(())
 }
 
-/// MI_LOAD_REGISTER_MEM.
+/// Executes MI_LOAD_REGISTER_MEM.
 pub fn load_register_mem(exec: &mut Exec<'_>, packet: &MiLoadRegisterMem) -> Result<(), Fault> {
     if exec.allowed(packet.use_global_gtt) {
         let value =
@@ -268,7 +268,7 @@ pub fn conditional_batch_buffer_end(
     Ok(if greater { Flow::Next } else { Flow::End })
 }
 
-/// MI_BATCH_BUFFER_END.
+/// Executes MI_BATCH_BUFFER_END.
 pub fn batch_buffer_end(_: &mut Exec<'_>, _: &MiBatchBufferEnd) -> Result<Flow, Fault> {
     Ok(Flow::Return)
 }
@@ -286,7 +286,7 @@ pub fn arb_on_off(exec: &mut Exec<'_>, packet: &MiArbOnOff) -> Result<(), Fault>
     Ok(())
 }
 
-/// MI_USER_INTERRUPT.
+/// Executes MI_USER_INTERRUPT.
 pub fn user_interrupt(exec: &mut Exec<'_>, _: &MiUserInterrupt) -> Result<(), Fault> {
     interrupt(exec, Interrupt::User);
     Ok(())

@@ -28,7 +28,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// All channels of `enabled` at the first instruction.
+    /// A flow with all channels of `enabled` at the first instruction.
     pub fn new(enabled: u32) -> Flow {
         Flow { ip: 0, active: enabled, waiting: 0, places: [NOWHERE; 32], awaited: 0, broken: 0 }
     }

@@ -41,11 +41,11 @@ pub struct Format {
 }
 
 impl Format {
-    /// 16 bits.
+    /// Half precision: 16 bits.
     pub const HALF: Format = Format { precision: 11, exponent: 5 };
-    /// 32 bits.
+    /// Single precision: 32 bits.
     pub const SINGLE: Format = Format { precision: 24, exponent: 8 };
-    /// 64 bits.
+    /// Double precision: 64 bits.
     pub const DOUBLE: Format = Format { precision: 53, exponent: 11 };
 
     /// Exponent of the least normal number, and of all subnormal ones.
@@ -88,12 +88,12 @@ pub enum Exact {
     Nan,
     /// An infinity.
     Infinite {
-        /// Minus infinity.
+        /// True for minus infinity.
         negative: bool,
     },
     /// `significand * 2^exponent`; zeros have a sign too.
     Finite {
-        /// Below zero, or minus zero.
+        /// True if the value is below zero or minus zero.
         negative: bool,
         /// The exponent of 2.
         exponent: i32,
@@ -108,7 +108,7 @@ use Exact::{Finite, Infinite, Nan};
 pub struct Packed {
     /// Bit pattern of the value.
     pub bits: u64,
-    /// The value was too great for the format.
+    /// True if the value was too great for the format.
     pub overflow: bool,
 }
 
@@ -315,7 +315,7 @@ const fn sign(format: Format, negative: bool) -> u64 {
     if negative { format.sign() } else { 0 }
 }
 
-/// `significand / 2^shift`, rounded.
+/// Returns `significand / 2^shift`, rounded to an integer.
 fn round(significand: u128, shift: i32, negative: bool, rounding: Rounding) -> u128 {
     if shift <= 0 {
         return significand << -shift;

@@ -77,7 +77,7 @@ pub enum Target {
     Null,
     /// The result of channel n goes to byte `offset + n * stride` of the file.
     File {
-        /// First byte.
+        /// Byte offset of the first element in the register file.
         offset: u16,
         /// Bytes from one channel to the next.
         stride: u8,
@@ -90,9 +90,9 @@ pub enum Target {
     Accumulator(Box<[u16; MAX_CHANNELS]>),
     /// Register-indirect: the result of channel 0 goes to the address in `a0` plus `immediate`.
     Indirect {
-        /// Subregister of `a0`.
+        /// Number of the subregister of `a0` that holds the address.
         address: u8,
-        /// Added to the address.
+        /// Number of bytes that is added to the address.
         immediate: i16,
         /// Bytes from one channel to the next.
         stride: u8,
@@ -135,13 +135,13 @@ pub struct SendInfo {
 pub enum Response {
     /// No response: the destination is null or another architecture register.
     None,
-    /// A byte offset.
+    /// The register at this byte offset in the register file.
     Register(u16),
     /// The register at the byte address in `a0`.
     Indirect {
-        /// Subregister of `a0`.
+        /// Number of the subregister of `a0` that holds the address.
         address: u8,
-        /// Added to the address, in bytes.
+        /// Number of bytes that is added to the address.
         immediate: i16,
     },
 }
@@ -183,7 +183,7 @@ pub struct Uop {
     pub no_mask: bool,
     /// How the flag enables channels.
     pub predicate: Option<PredicateControl>,
-    /// Invert the predicate.
+    /// True if the predicate is inverted.
     pub invert: bool,
     /// The condition that sets flag bits.
     pub condition: Option<Condition>,
@@ -191,9 +191,9 @@ pub struct Uop {
     pub select: Option<Condition>,
     /// First bit of the flag in the 64 flag bits (f0.0 is 0, f1.0 is 32).
     pub flag: u8,
-    /// Clamp the result.
+    /// True if the result is clamped (saturated).
     pub saturate: bool,
-    /// Write the accumulator too.
+    /// True if the accumulator is written too.
     pub acc_write: bool,
     /// Index of the accumulator element of channel 0, for instructions that use the accumulator
     /// without naming it.
@@ -201,9 +201,9 @@ pub struct Uop {
     /// Extended accumulators (`mme0` to `mme7`) of the destination and of each source of a division
     /// macro's step; 8 is none.
     pub extended: [u8; 4],
-    /// A source is a register that must be updated before it is read (`ip`, `tm0`, `ce0`).
+    /// True if a source is a register that must be updated before it is read (`ip`, `tm0`, `ce0`).
     pub volatile: bool,
-    /// A source is `tm0`, the clock.
+    /// True if a source is `tm0`, the clock.
     pub clock: bool,
     /// Destination.
     pub dst: Dst,

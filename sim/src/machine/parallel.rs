@@ -173,9 +173,9 @@ struct Part<W: Work> {
     overlay: Overlay,
     stats: Stats,
     observed: Observed,
-    /// Work that was done.
+    /// Work that the part has done, in units of the budget.
     spent: u64,
-    /// There was no fault and no access that depends on the order of parts.
+    /// True if there was no fault and no access that depends on the order of parts.
     valid: bool,
 }
 

@@ -87,7 +87,7 @@ pub trait Pages: fmt::Debug + Send + Sync {
     /// Those of [`read`](Self::read).
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Errno>;
 
-    /// The same memory for the model. It stays mapped as long as the result exists.
+    /// This memory, for use by the model. It stays mapped as long as the result exists.
     fn backing(&self) -> Box<dyn Backing>;
 }
 

@@ -27,12 +27,12 @@ static DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
 /// Id of the process that uses the device; 0 before the device is used.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-/// True when the end of the process has begun.
+/// True once the process has begun to end.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
-    /// libc's function behind at_quick_exit, which has no symbol in the shared library. The second
-    /// argument is null for functions that stay loaded. (glibc stdlib/at_quick_exit.c)
+    /// The function that at_quick_exit calls; at_quick_exit itself has no symbol in libc.so. The
+    /// second argument is null for functions that stay loaded. (glibc stdlib/at_quick_exit.c)
     fn __cxa_at_quick_exit(
         function: extern "C" fn(*mut libc::c_void),
         library: *mut libc::c_void,

@@ -50,11 +50,11 @@ pub struct Choice {
     pub saturation: Option<Clamp>,
     /// How results are clamped even without saturation.
     pub clamp: Clamp,
-    /// Sources 0 and 1 are exchanged.
+    /// True if sources 0 and 1 are exchanged.
     pub swap: bool,
-    /// The flag is the opposite of the body's result.
+    /// True if the flag is the opposite of the body's result.
     pub opposite: bool,
-    /// The body works on the bits of float sources.
+    /// True if the body works on the bits of float sources.
     pub raw: bool,
 }
 
@@ -89,15 +89,15 @@ fn exact(src: &Src) -> Exact {
 pub struct Facts<'u> {
     /// The instruction.
     pub u: &'u Uop,
-    /// Its sources.
+    /// The sources of the instruction.
     pub sources: &'u [Src],
     /// Read as signed numbers, the lanes of all sources equal the numbers of the sources.
     pub signed: bool,
     /// Read as unsigned numbers, the lanes of all sources equal the numbers of the sources.
     pub unsigned: bool,
-    /// The same two facts as `signed` and `unsigned`, for source 0 alone.
+    /// Whether the lanes of source 0, read as signed or unsigned numbers, equal its numbers.
     pub first: Exact,
-    /// The sources have at most 16 bits.
+    /// True if the sources have at most 16 bits.
     pub word: bool,
 }
 

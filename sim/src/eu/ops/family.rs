@@ -69,19 +69,19 @@ pub struct Row {
     pub wide: bool,
     /// Fewest channels that an instruction of this operation can have.
     pub least_channels: u8,
-    /// Integers whose intermediate results fit 64 bits.
+    /// Body for integers whose intermediate results fit 64 bits.
     pub int64: Body,
-    /// All other integers.
+    /// Body for all other integers.
     pub int128: Body,
-    /// Singles, rounded to nearest even.
+    /// Body for singles, rounded to nearest even.
     pub single: Body,
-    /// Halves, rounded to nearest even.
+    /// Body for halves, rounded to nearest even.
     pub half: Body,
-    /// Doubles, rounded to nearest even.
+    /// Body for doubles, rounded to nearest even.
     pub double: Body,
-    /// Singles and halves in any rounding mode, with overflows.
+    /// Body for singles and halves in any rounding mode, with overflows.
     pub exact_single: Body,
-    /// Doubles in any rounding mode, with overflows.
+    /// Body for doubles in any rounding mode, with overflows.
     pub exact_double: Body,
 }
 

@@ -26,7 +26,7 @@ family! {
     Movi {
         whole movi;
     }
-    /// One of two sources: by the predicate, or by comparing them.
+    /// Selects one of two sources by the predicate, or by comparing the two.
     Sel {
         int(i) {
             match i.u.select {
@@ -59,7 +59,7 @@ family! {
         fast MinFloat Float(f) f.when(f.selects_less()) => preference(min);
         fast MaxFloat Float(f) f.when(f.selects_greater()) => preference(max);
     }
-    /// One of two sources, by comparing the third with zero.
+    /// Selects one of two sources by comparing the third source with zero.
     Csel {
         int(i) {
             match i.u.select {

@@ -145,7 +145,7 @@ impl Device {
         waits.map_err(|_| Errno::TIME.into())
     }
 
-    /// GEM_CREATE.
+    /// Executes the ioctl GEM_CREATE.
     pub(super) fn gem_create(&mut self, file: &mut File, arg: &mut i915::GemCreate) -> Outcome {
         let object = self.create(arg.size)?;
         arg.size = self.object(object)?.size;
@@ -214,7 +214,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_CLOSE.
+    /// Executes the ioctl GEM_CLOSE.
     pub(super) fn gem_close(&mut self, file: &mut File, arg: &mut drm::GemClose) -> Outcome {
         let is_shared = file
             .objects
@@ -237,7 +237,7 @@ impl Device {
         fits.then_some(id).ok_or(Errno::INVAL)
     }
 
-    /// GEM_PREAD.
+    /// Executes the ioctl GEM_PREAD.
     pub(super) fn pread(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
         let host = self.host;
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
@@ -255,7 +255,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_PWRITE.
+    /// Executes the ioctl GEM_PWRITE.
     pub(super) fn pwrite(&mut self, file: &mut File, arg: &mut i915::GemTransfer) -> Outcome {
         let host = self.host;
         let id = self.part(file, arg.handle, arg.offset, arg.size)?;
@@ -347,7 +347,7 @@ impl Device {
         Ok(())
     }
 
-    /// MAP_DUMB.
+    /// Executes the ioctl MAP_DUMB.
     pub(super) fn map_dumb(&mut self, file: &mut File, arg: &mut mode::MapDumb) -> Outcome {
         arg.offset = offset_of(*file.objects.get(arg.handle)?, false);
         Ok(())

@@ -32,7 +32,7 @@ fn text(host: &dyn Host, address: u64, room: &mut u64, text: &str) -> Result<(),
 }
 
 impl Device {
-    /// VERSION.
+    /// Executes the ioctl VERSION.
     pub(super) fn version(&self, arg: &mut drm::Version) -> Outcome {
         (arg.major, arg.minor, arg.patch) = (1, 6, 0);
         text(self.host, arg.name, &mut arg.name_len, NAMES[0])?;
@@ -41,12 +41,12 @@ impl Device {
         Ok(())
     }
 
-    /// GET_UNIQUE.
+    /// Executes the ioctl GET_UNIQUE.
     pub(super) fn unique(&self, arg: &mut drm::Unique) -> Outcome {
         Ok(text(self.host, arg.unique, &mut arg.unique_len, "pci:0000:00:02.0")?)
     }
 
-    /// GET_CAP.
+    /// Executes the ioctl GET_CAP.
     pub(super) fn cap(&self, _: &File, arg: &mut drm::Cap) -> Outcome {
         use drm::cap;
         arg.value = match arg.capability {

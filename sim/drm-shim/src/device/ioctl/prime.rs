@@ -13,7 +13,7 @@ use std::fs;
 use std::sync::Arc;
 
 impl Device {
-    /// PRIME_HANDLE_TO_FD.
+    /// Executes the ioctl PRIME_HANDLE_TO_FD.
     pub(super) fn prime_export(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         let object = self.object_mut(id)?;
@@ -43,7 +43,7 @@ impl Device {
         Ok(())
     }
 
-    /// PRIME_FD_TO_HANDLE.
+    /// Executes the ioctl PRIME_FD_TO_HANDLE.
     pub(super) fn prime_import(&mut self, file: &mut File, arg: &mut drm::PrimeHandle) -> Outcome {
         let descriptor = self.host.duplicate(arg.fd)?;
         let id = self.import(descriptor.as_fd())?;
@@ -139,7 +139,7 @@ impl Device {
         Ok(Mappable { file: file_of(descriptor, id.pid, file)?, offset: start + offset, keeper })
     }
 
-    /// GEM_FLINK.
+    /// Executes the ioctl GEM_FLINK.
     pub(super) fn flink(&mut self, file: &mut File, arg: &mut drm::GemFlink) -> Outcome {
         let id = *file.objects.get(arg.handle)?;
         arg.name = match self.object(id)?.name {

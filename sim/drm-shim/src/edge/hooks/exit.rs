@@ -9,7 +9,7 @@ hooks! {
     fn _Exit(status: c_int) -> ! { exit_now(status) }
 }
 
-/// _exit.
+/// The hook for _exit.
 fn exit_now(status: c_int) -> ! {
     session::end_at_once();
     loop {

@@ -70,7 +70,7 @@ hooks! {
     }
 }
 
-/// mmap.
+/// The hook for mmap.
 ///
 /// # Safety
 /// If the address is fixed, the caller owns what is mapped there and does not use it any more.

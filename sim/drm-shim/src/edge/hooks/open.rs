@@ -1,4 +1,4 @@
-//! open, fopen, lseek.
+//! Hooks for open, fopen and lseek.
 
 use super::{c_path, descriptor, find, find_at, hooks, number};
 use crate::device::descriptor::{Descriptor, Id};
@@ -81,7 +81,7 @@ fn open_found(path: &str, node: &Node, flags: c_int) -> Result<c_int, Errno> {
     }
 }
 
-/// openat.
+/// The hook for openat.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte.
@@ -102,7 +102,7 @@ unsafe fn open_at(at: c_int, name: *const c_char, flags: c_int, mode: mode_t) ->
     }
 }
 
-/// fopen.
+/// The hook for fopen.
 ///
 /// # Safety
 /// `name` is null or points to a string that ends with a zero byte; `mode` points to one.

@@ -1,4 +1,4 @@
-//! chdir, fchdir, getcwd.
+//! Hooks for chdir, fchdir and getcwd.
 
 use super::{c_path, descriptor, find, hooks};
 use crate::device::descriptor::Descriptor;
