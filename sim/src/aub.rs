@@ -140,7 +140,7 @@ impl<'a> AubReplay<'a> {
     /// Like [`step`](Self::step), and passes events to `observer`.
     ///
     /// # Errors
-    /// Those of `step`.
+    /// The errors of `step`.
     pub fn step_observed(
         &mut self,
         observer: &mut dyn Observer,

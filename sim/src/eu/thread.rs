@@ -96,7 +96,7 @@ pub struct Thread {
     pub(super) pending: Pending,
     /// The value of `ip` at the first instruction of the system routine.
     pub(super) system_routine: Option<u32>,
-    /// The exceptions before the next instruction have been checked.
+    /// True if the exceptions before the next instruction have been checked.
     pub(super) passed: bool,
     /// Instructions executed.
     pub(super) executed: u64,

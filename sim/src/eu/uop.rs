@@ -126,7 +126,7 @@ pub struct SendInfo {
     pub payload: u16,
     /// First register of the response.
     pub response: Response,
-    /// `sendc`: waits until other threads have ended.
+    /// True for `sendc`, which waits until other threads have ended.
     pub dependent: bool,
 }
 

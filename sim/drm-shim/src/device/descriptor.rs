@@ -204,7 +204,7 @@ pub fn send_event(device: &OwnedFd, event: &[u8]) {
 /// [receive](attached).
 ///
 /// # Errors
-/// Those of sendmsg.
+/// The errors of sendmsg.
 pub fn attach(device: &OwnedFd, file: BorrowedFd<'_>) -> Result<(), Errno> {
     let files = [file];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -273,7 +273,7 @@ impl Queue {
     /// A fence that signals when all of `waits` and `files` have signaled.
     ///
     /// # Errors
-    /// Those of [`add`](Self::add).
+    /// The errors of [`add`](Self::add).
     pub fn after(&self, waits: Vec<Fence>, files: Vec<OwnedFd>) -> Result<Fence, Errno> {
         let fence = Fence::new(None, &self.shared.changes);
         self.add(Request { job: None, waits, files, fence: fence.clone() })?;

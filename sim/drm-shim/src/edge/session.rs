@@ -179,7 +179,7 @@ pub fn open(minor: u32, close_on_exec: bool) -> Result<OwnedFd, Errno> {
 /// Executes an ioctl on a descriptor that stands for a device.
 ///
 /// # Errors
-/// Those of the kernel.
+/// The errors of the kernel.
 pub fn ioctl(id: Id, minor: u32, request: Request, argument: u64) -> Result<(), Errno> {
     let since = now();
     loop {

@@ -148,9 +148,9 @@ pub struct Plan {
     pub operation: Operation,
     /// Base-2 logarithm of the number of channels.
     pub size: u8,
-    /// Results need more than a store: they are clamped, or they set flags.
+    /// True if results need more than a store: they are clamped, or they set flags.
     pub more: bool,
-    /// Comparisons: the flag is the opposite of the result of the operation's body.
+    /// For comparisons: true if the flag is the opposite of the result of the operation's body.
     pub opposite: bool,
     /// How integer results are clamped.
     pub clamp: Clamp,

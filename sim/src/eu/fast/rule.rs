@@ -67,9 +67,9 @@ impl Choice {
 /// any number of bits.
 #[derive(Clone, Copy)]
 pub struct Exact {
-    /// Read as signed numbers, the lanes equal the numbers of the source.
+    /// True if the lanes, read as signed numbers, equal the numbers of the source.
     pub signed: bool,
-    /// Read as unsigned numbers, the lanes equal the numbers of the source.
+    /// True if the lanes, read as unsigned numbers, equal the numbers of the source.
     pub unsigned: bool,
 }
 
@@ -91,9 +91,9 @@ pub struct Facts<'u> {
     pub u: &'u Uop,
     /// The sources of the instruction.
     pub sources: &'u [Src],
-    /// Read as signed numbers, the lanes of all sources equal the numbers of the sources.
+    /// True if the lanes of all sources, read as signed numbers, equal the sources' numbers.
     pub signed: bool,
-    /// Read as unsigned numbers, the lanes of all sources equal the numbers of the sources.
+    /// True if the lanes of all sources, read as unsigned numbers, equal the sources' numbers.
     pub unsigned: bool,
     /// Whether the lanes of source 0, read as signed or unsigned numbers, equal its numbers.
     pub first: Exact,

@@ -29,9 +29,9 @@ const FB_TYPE: u32 = 0xfbfb_fbfb;
 /// Capabilities that a client has enabled (SET_CLIENT_CAP).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientCaps {
-    /// The client sees all planes.
+    /// True if the client sees all planes, the primary plane included.
     pub universal_planes: bool,
-    /// The client uses atomic commits.
+    /// True if the client uses atomic commits.
     pub atomic: bool,
 }
 
