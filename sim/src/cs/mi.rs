@@ -124,8 +124,8 @@ pub fn store_register_mem(exec: &mut Exec<'_>, packet: &MiStoreRegisterMem) -> R
     write(exec, packet.use_global_gtt, packet.memory_address.va48(), value, "Memory Address")
 }
 
-/// MI_LOAD_REGISTER_REG. If the destination is a masked register, bits 31:16 of the source's value
-/// enable the writes of the destination's bits 15:0.
+/// MI_LOAD_REGISTER_REG: copies a register to another. If the destination is a masked register,
+/// bits 31:16 of the value enable the writes of bits 15:0.
 pub fn load_register_reg(exec: &mut Exec<'_>, packet: &MiLoadRegisterReg) -> Result<(), Fault> {
     let value = exec.read_register(packet.source_register_address.get() as u32);
     exec.write_register(packet.destination_register_address.get() as u32, value, !0)

@@ -370,7 +370,7 @@ impl Streamer {
                 ));
             }
             Flow::Return => self.leave(exec),
-            // In the second level this ends the first level as well (gen8_facts 2.1).
+            // `End` in a second-level batch ends the first-level batch as well (gen8_facts 2.1).
             Flow::End => {
                 if self.second.is_some() {
                     self.leave(exec);

@@ -230,8 +230,8 @@ fn pack(value: Exact, format: Format, extended: u8) -> (u64, Extension) {
     }
 }
 
-/// Runs a `madm`: source 0 plus the product of the others, rounded once. The extensions of operands
-/// and result are in accumulators.
+/// Runs a `madm`: source 0 plus the product of sources 1 and 2, rounded once. The extensions of
+/// operands and result are in accumulators.
 ///
 /// # Errors
 /// [`Refusal::Illegal`](crate::machine::fault::Refusal) for types other than single and double.

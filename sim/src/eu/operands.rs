@@ -332,8 +332,8 @@ fn accumulate_ints<T: Int>(thread: &mut Thread, u: &Uop, mask: u32, results: &La
 /// What happens to float results besides conversion.
 #[derive(Clone, Copy)]
 pub struct Finish {
-    /// True if results were computed, not copied: then every NaN gets the same pattern, and ALT mode
-    /// has no infinities.
+    /// True if results were computed, not copied: then every NaN gets the same pattern, and ALT
+    /// mode has no infinities.
     pub computed: bool,
     /// True if subnormal results become zeros when the float mode asks for it.
     pub flush: bool,

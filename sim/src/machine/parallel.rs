@@ -198,8 +198,9 @@ struct Shared<'a, W: Work> {
 struct HostThread<W: Work> {
     worker: W::Worker,
     state: State,
-    /// Has the counters of performance reports. Its other fields and `ggtt` are placeholders: EU
-    /// threads access neither registers of the GPU nor the global table.
+    /// Only its counters of performance reports are used. The other fields of the device, and
+    /// `ggtt`, are placeholders: EU threads access neither registers of the GPU nor the global
+    /// table.
     device: Device,
     ggtt: AddressSpace,
 }

@@ -156,8 +156,8 @@ unsafe fn load(from: *mut u8, out: &mut [u8]) {
     // The length is often a constant; the compiler then keeps only the branches on the address.
     let (length, bits) = (out.len(), from.addr() | out.len());
     // SAFETY: the accesses lie in the range that the caller promised, and each is aligned: the
-    // address is a multiple of its size, as is the distance to the next one. `gather` requires what
-    // the caller promised.
+    // address is a multiple of its size, as is the distance to the next one. `gather` and
+    // `load_unaligned` require what the caller promised.
     unsafe {
         if bits.is_multiple_of(8) {
             for (n, out) in out.as_chunks_mut().0.iter_mut().enumerate() {

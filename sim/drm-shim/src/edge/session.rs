@@ -102,8 +102,8 @@ extern "C" fn at_quick_exit(_: *mut libc::c_void) {
     end(Device::finish);
 }
 
-/// The process ends without the functions of atexit (_exit). May run in a signal handler. A child
-/// of vfork has the memory of its parent, whose device this is: it does nothing.
+/// Called when the process ends without the functions of atexit (_exit). May run in a signal
+/// handler. Does nothing in a child of vfork: the memory, and so the device, is the parent's.
 pub fn end_at_once() {
     if OWNER.load(Ordering::Relaxed) == std::process::id() {
         end(|device| device.finish_at_once());
@@ -217,7 +217,7 @@ pub fn wait_for_pages(address: u64, bytes: u64) {
     }
     let work = with(&mut lock(), |device| device.work_on(address, bytes));
     for fence in work.unwrap_or_default() {
-        // The client gets the result of the work from its own fence.
+        // The result is ignored: the client gets it from the fence of its submission.
         let _ = fence.wait();
     }
 }

@@ -90,8 +90,8 @@ structures! {
     Cap { capability: u64, value: u64 }
     /// Argument of PRIME_HANDLE_TO_FD and PRIME_FD_TO_HANDLE.
     PrimeHandle { handle: u32, flags: u32, fd: i32 }
-    /// WAIT_VBLANK, request and reply in one structure. The reply has seconds in `signal` and
-    /// microseconds in `microseconds`.
+    /// Argument of WAIT_VBLANK: request and reply in one structure. The reply has seconds in
+    /// `signal` and microseconds in `microseconds`.
     WaitVblank { kind: u32, sequence: u32, signal: u64, microseconds: u64 }
     /// Argument of CRTC_GET_SEQUENCE.
     CrtcGetSequence { crtc_id: u32, active: u32, sequence: u64, sequence_ns: i64 }

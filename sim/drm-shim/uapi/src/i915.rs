@@ -203,7 +203,7 @@ structures! {
     GemTransfer { handle: u32, pad: u32, offset: u64, size: u64, data_ptr: u64 }
     /// Argument of GEM_MMAP.
     GemMmap { handle: u32, pad: u32, offset: u64, size: u64, addr_ptr: u64, flags: u64 }
-    /// GEM_MMAP_OFFSET; the first 16 bytes are GEM_MMAP_GTT.
+    /// Argument of GEM_MMAP_OFFSET. The first 16 bytes are the argument of GEM_MMAP_GTT.
     GemMmapOffset { handle: u32, pad: u32, offset: u64, flags: u64, extensions: u64 }
     /// Argument of GEM_SET_DOMAIN.
     GemSetDomain { handle: u32, read_domains: u32, write_domain: u32 }
@@ -246,7 +246,7 @@ structures! {
     TimelineFences { base: Extension, fence_count: u64, handles_ptr: u64, values_ptr: u64 }
     /// Argument of GEM_WAIT.
     GemWait { bo_handle: u32, flags: u32, timeout_ns: i64 }
-    /// GEM_CONTEXT_CREATE with flags. Without flags only the first 8 bytes are passed.
+    /// Argument of GEM_CONTEXT_CREATE with flags. Without flags only the first 8 bytes are passed.
     ContextCreate { ctx_id: u32, flags: u32, extensions: u64 }
     /// Argument of GEM_CONTEXT_DESTROY.
     ContextDestroy { ctx_id: u32, pad: u32 }

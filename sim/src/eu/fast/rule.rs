@@ -114,18 +114,18 @@ impl<'u> Facts<'u> {
         }
     }
 
-    /// The body can execute the instruction, unless it saturates an integer result. The sources are
-    /// not swapped and the results are not clamped.
+    /// Chooses the body for the instruction, unless the instruction saturates an integer result.
+    /// The sources are not swapped and the results are not clamped.
     pub fn always(&self) -> Option<Choice> {
         Some(Choice::PLAIN)
     }
 
-    /// As [`always`](Self::always) if `condition` is true, else `None`.
+    /// Like [`always`](Self::always) if `condition` is true, else `None`.
     pub fn when(&self, condition: bool) -> Option<Choice> {
         condition.then_some(Choice::PLAIN)
     }
 
-    /// The body can execute the instruction. The lanes hold the whole result as signed numbers if
+    /// Chooses the body for the instruction. The lanes hold the whole result as signed numbers if
     /// `signed`, as unsigned numbers if `unsigned`.
     pub fn exact_as(&self, signed: bool, unsigned: bool) -> Option<Choice> {
         let saturation = match (signed, unsigned) {
@@ -136,18 +136,18 @@ impl<'u> Facts<'u> {
         Some(Choice { saturation, ..Choice::PLAIN })
     }
 
-    /// The body can execute the instruction. The lanes hold the whole result if the lanes of the
+    /// Chooses the body for the instruction. The lanes hold the whole result if the lanes of the
     /// sources hold all numbers of the sources.
     pub fn exact(&self) -> Option<Choice> {
         self.exact_as(self.signed, self.unsigned)
     }
 
-    /// As [`exact`](Self::exact) if `condition` is true, else `None`.
+    /// Like [`exact`](Self::exact) if `condition` is true, else `None`.
     pub fn exact_if(&self, condition: bool) -> Option<Choice> {
         if condition { self.exact() } else { None }
     }
 
-    /// The body can execute the instruction. The lanes hold the low bits of the result, and the
+    /// Chooses the body for the instruction. The lanes hold the low bits of the result, and the
     /// whole result only if `whole`.
     pub fn low_bits(&self, whole: bool) -> Option<Choice> {
         if whole { self.exact() } else { self.always() }
@@ -224,15 +224,16 @@ impl<'u> Facts<'u> {
         self.sources[0].plain() && !self.u.saturate
     }
 
-    /// A copy of bits. `None` if there are modifiers, saturation, or a condition on the result.
+    /// The choice for a copy of bits; `None` if there are modifiers, saturation, or a condition on
+    /// the result.
     pub fn raw(&self) -> Option<Choice> {
         let raw = self.plain_copy() && self.u.condition.is_none();
         raw.then_some(Choice { raw: true, ..Choice::PLAIN })
     }
 
-    /// A conversion from float by a body that returns D (`signed`) or UD. UD destinations need the
-    /// body for UD, all others the body for D. The results are always clamped, so saturation
-    /// changes nothing.
+    /// The choice for a conversion from float by a body that returns D (`signed`) or UD. UD
+    /// destinations need the body for UD, all others the body for D. The results are always
+    /// clamped, so saturation changes nothing.
     pub fn to_ints(&self, signed: bool) -> Option<Choice> {
         match (signed, self.u.dst.ty) {
             (false, Type::Ud) => self.always(),
@@ -241,12 +242,12 @@ impl<'u> Facts<'u> {
         }
     }
 
-    /// The body can execute the instruction if it is `math` with this function.
+    /// Chooses the body if the instruction is `math` with this function.
     pub fn math(&self, function: MathFunction) -> Option<Choice> {
         self.when(MATH_KEEPS_SUBNORMALS_BY_MODE && self.u.function == Some(function))
     }
 
-    /// The body can execute a line or plane if its coefficients are in general registers and its
+    /// Chooses the body for a line or plane if its coefficients are in general registers and its
     /// coordinates are adjacent elements in general registers.
     pub fn plane(&self) -> Option<Choice> {
         let n = usize::from(self.u.size);

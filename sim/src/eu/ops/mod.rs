@@ -1,7 +1,7 @@
 //! The operations: one table for each family, one row for each operation.
 //!
-//! A row gives the general body, which reads as the manual does, and the bodies of the fast path,
-//! which agree with it bit for bit ([`family`] has the form). The bodies are about values only:
+//! A row gives the general body, which follows the manual, and the bodies of the fast path, whose
+//! results agree with it bit for bit ([`family`] has the form). The bodies are about values only:
 //! regions, masks, saturation and flags are handled once for all of them ([`super::general`],
 //! [`super::fast`]). Control flow is in [`super::branch`], messages are in [`super::run`].
 //!

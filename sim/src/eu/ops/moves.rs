@@ -92,7 +92,7 @@ family! {
         fast LessFloat CompareFloats(f) f.strict_order() => compare_floats(|a, b| a < b);
         fast AtMostFloat CompareFloats(f) f.weak_order() => compare_floats(|a, b| a <= b);
     }
-    /// A comparison with results of its own for NaNs (`compare_nan`).
+    /// A comparison that treats float NaNs differently from `cmp` (`compare_nan`).
     Cmpn {
         int(i) { i.compare(compare) }
         float(f) { f.compare(compare_nan) }

@@ -1,4 +1,4 @@
-//! _exit and _Exit, which end the process without the functions of atexit.
+//! Hooks for _exit and _Exit, which end the process without the functions of atexit.
 
 use super::hooks;
 use crate::edge::session;

@@ -130,8 +130,8 @@ unsafe fn open_stream(name: *const c_char, mode: *const c_char) -> *mut FILE {
     }
 }
 
-/// lseek. Clients use lseek to get the size of a shared buffer, whose descriptor is a socket here
-/// and cannot seek. So the size and the start of the buffer are reported instead.
+/// The hook for lseek. Clients use lseek to get the size of a shared buffer. The buffer's
+/// descriptor is a socket and cannot seek, so the hook answers seeks to the start and the end.
 fn seek(file: c_int, offset: off_t, whence: c_int) -> off_t {
     // SAFETY: lseek takes three numbers and accesses no memory of the process.
     let result = unsafe { libc::syscall(libc::SYS_lseek, file, offset, whence) };
