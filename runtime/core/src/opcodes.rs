@@ -110,7 +110,7 @@ impl<const N: usize, const L: usize> OpcodeTable<N, L> {
             }
             ones -= 1;
         }
-        // Enter the least specific first: more specific ones overwrite its entries.
+        // Enter the least specific instruction first: more specific ones overwrite its entries.
         while at > 0 {
             at -= 1;
             let pattern = table.patterns[at];

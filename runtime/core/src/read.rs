@@ -185,7 +185,7 @@ pub trait EnginePacket<'a>: Copy + fmt::Debug {
     /// The instruction that starts with `header`.
     fn lookup(header: u32) -> Option<Found>;
 
-    /// Every instruction of the engine; [`Found::position`] is an index into it.
+    /// All instructions of the engine; [`Found::position`] is an index into this list.
     fn instructions() -> &'static [&'static Container];
 
     /// The variant of the instruction at `position`. `dwords` are those of the packet, at least

@@ -314,7 +314,7 @@ pub struct View {
     pub end: u32,
     /// How the bits are interpreted.
     pub ty: Type,
-    /// The view applies only if this condition holds; it reads only this container.
+    /// The view applies only if this condition holds. The condition reads only this container.
     pub exists_if: Option<&'static Cond>,
 }
 

@@ -728,9 +728,9 @@ impl Encoder<'_> {
     }
 }
 
-/// The half-float marks of sources 1 and 2 of three; `None` if the types cannot be encoded
-/// together. The three types must be equal, or a mix of half and single floats. Without a mark, a
-/// half-float source 0 makes all three half floats.
+/// The half-float marks of sources 1 and 2 of a three-source instruction; `None` if the three types
+/// cannot be encoded together. They must be equal, or a mix of half and single floats. Without a
+/// mark, a half-float source 0 makes all three half floats.
 fn three_source_halves([a, b, c]: [DataType; 3]) -> Option<[bool; 2]> {
     let half = |ty| ty == DataType::Hf;
     let float = |ty| half(ty) || ty == DataType::F;

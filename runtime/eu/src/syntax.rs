@@ -232,8 +232,8 @@ pub enum Keyword {
     NoDdClear,
     /// Channel enables are ignored. IGA writes `(W)` before the instruction.
     NoMask,
-    /// The channels, as a unit size (4 N, 8 Q, 16 H) and the first channel. IGA writes `M8` after
-    /// the execution size.
+    /// The channels on which the instruction works: the unit in which Mesa counts (`1N` 4, `1Q` 8,
+    /// `1H` 16 channels) and the first channel. IGA writes `M8` after the execution size.
     Channels {
         /// 4, 8 or 16.
         unit: u8,

@@ -1,5 +1,5 @@
-//! Error states as submissions that can be written elsewhere, and submissions of AUB files as error
-//! states.
+//! Converts error states to submissions for AUB files and captures, and submissions of AUB files to
+//! error states.
 
 use super::Reader;
 use super::image::Image;
@@ -31,8 +31,8 @@ pub struct Recorded<'a> {
 }
 
 /// Passes the batches of an error state to `each`, with the memory of the state; returns their
-/// number. Each engine is a context. The batches start from the beginning, although memory already
-/// has the results of the work that they did before the hang.
+/// number. Each engine gets a context of its own. The batches start from the beginning, although
+/// memory already has the results of the work that they did before the hang.
 ///
 /// Other commands of rings, global memory, and batches that are in no buffer of the state are left
 /// out with a note in `notes`.

@@ -333,7 +333,7 @@ impl Play<'_, '_> {
                 Translation::Global
             }
         };
-        // The ring head that the engine saves in the context image when it is done.
+        // When the engine is done, it saves the ring head in the context image.
         let at = page + u64::from(first_bit(ContextImage::INFO, "RING_HEAD") / 8);
         self.image.write_global(at, &packed_head(&ring).to_le_bytes());
         self.registers.insert(base + RingHead::OFFSET, packed_head(&ring));
@@ -353,7 +353,7 @@ const NO_ROOM: &str =
 const NO_ENTRY: &str =
     "bytes of global memory are written without an entry of the global table for them";
 
-/// RING_HEAD of a finished ring.
+/// The value of RING_HEAD after all commands of a ring.
 fn packed_head(ring: &Ring) -> u32 {
     let [dword] =
         RingHead { head_addr: Shifted::from_bits(ring.tail >> 2), ..RingHead::new() }.pack();

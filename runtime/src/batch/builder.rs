@@ -96,7 +96,7 @@ impl Watching {
     }
 }
 
-/// The next number of a batch.
+/// The number of the next batch.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A batch for engine `E`, with packets for its pipeline `P`.
@@ -155,7 +155,7 @@ impl<E: Engine> Batch<E> {
     }
 
     /// An empty batch that gets buffers from `allocator`: the first now, another when one is full.
-    /// Each jumps to the next with MI_BATCH_BUFFER_START.
+    /// Each buffer jumps to the next with MI_BATCH_BUFFER_START.
     ///
     /// ```
     /// use genxml::batch::{Arena, Batch};

@@ -39,9 +39,9 @@ pub enum Placement {
 pub struct RelocationEntry {
     /// The object: its index in the list of objects (`I915_EXEC_HANDLE_LUT`).
     pub target_handle: u32,
-    /// The value added to its address, with the flags in the bits below the address.
+    /// The value added to the object's address, with the flags in the bits below the address.
     pub delta: u32,
-    /// Offset in the buffer where the sum is written; 8 bytes on this generation.
+    /// Offset in the buffer where the sum is written; the sum has 8 bytes on this generation.
     pub offset: u64,
     /// The presumed address of the object, canonical.
     pub presumed_offset: u64,
@@ -74,7 +74,7 @@ pub struct ExecBuffer {
     pub objects: Vec<ExecObject>,
     /// Offset of the batch in the first object: 0.
     pub batch_start_offset: u32,
-    /// Its length in bytes, a multiple of 8.
+    /// Length of the batch in bytes, a multiple of 8.
     pub batch_len: u32,
     /// The ring, and `I915_EXEC_...`.
     pub flags: u64,

@@ -443,7 +443,7 @@ fn address(container: &'static Container) -> usize {
     std::ptr::from_ref(container).addr()
 }
 
-/// The structures with rules in fields, groups and views.
+/// The fields, groups and views of a container that hold structures with rules.
 fn inside(container: &'static Container, places: &HashMap<usize, usize>) -> Vec<Inside> {
     let mut parts = members(container.fields, container.groups, places);
     for view in container.views {

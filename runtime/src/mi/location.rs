@@ -101,7 +101,7 @@ impl<W: Width> Mem<W> {
         self.location.address
     }
 
-    /// Memory `bytes` bytes after this.
+    /// The memory that starts `bytes` bytes after the start of this memory.
     ///
     /// # Errors
     /// [`MiError::Range`] if `bytes` is not a multiple of 4, or a dword of the result is beyond 48
@@ -165,7 +165,7 @@ impl Location {
         }
     }
 
-    /// The reference to its object, if it has one.
+    /// The reference to the object of the location, if there is an object.
     pub fn reference(self, access: Access) -> Option<Reference> {
         self.object.map(|object| Reference {
             object: object.address,

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! The assembler accepts the output of IGA's and Mesa's disassemblers, and in addition:
-//! * comments `// ...`, `# ...` and `/* ... */`; labels before any instruction;
+//! * comments `// ...`, `# ...` and `/* ... */`; labels (`NAME:`), which may precede any
+//!   instruction;
 //! * jump targets as labels or as distances in bytes from the first byte of the branch. Exceptions:
 //!   Mesa's `jmpi 16D` counts from the next instruction, as its disassembler prints it; `calla`
 //!   counts from the start of memory;

@@ -248,7 +248,7 @@ impl<W: Write + ?Sized> Printer<'_, W> {
                     meaning.and_then(|meaning| syntax::CONDITIONS.name(meaning, Syntax::Mesa));
                 self.line.text(name.unwrap_or_default())?;
             }
-            // Reserved since Sandy Bridge.
+            // A condition of earlier generations, reserved since Sandy Bridge.
             None if condition.bits() == 7 => self.line.text(".r")?,
             None => self.invalid("conditional modifier", condition.bits())?,
         }

@@ -284,8 +284,9 @@ fn answer(dwords: &[u32; 1], registers: u8) -> Span {
     Span::exactly(if wanted { registers } else { 0 })
 }
 
-/// Data registers for eight slots. For each slot: up to four bytes take one register, eight bytes
-/// take two; each dword takes one, each qword two.
+/// Number of data registers for eight slots. Scattered bytes: one register for up to four bytes in
+/// each slot, two for eight bytes. Scattered dwords and qwords: one register for each dword of a
+/// slot, two for each qword.
 fn scattered(dwords: &[u32; 1]) -> Option<Span> {
     let message = msd::Msd1A64S::unpack_lossy(dwords);
     let elements = match message.data_size {
