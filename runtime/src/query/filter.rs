@@ -207,8 +207,8 @@ impl Paths {
     }
 }
 
-/// True if `text` is the value of the item: the decoded number, the stored number, the name of the
-/// value or register, or the absolute address.
+/// True if `text` is the value of the item: the decoded number; for an enumeration the stored
+/// number or the name; for an address the offset, the GPU address or the name of the register.
 fn has_value(item: &Item, text: &str) -> bool {
     let number = parse(text);
     let float = || text.parse::<f64>().ok();
