@@ -169,7 +169,7 @@ pub enum Condition {
 /// A message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Send {
-    /// The receiver.
+    /// The shared function that receives the message.
     pub function: SharedFunction,
     /// The message descriptor.
     pub descriptor: Descriptor,
@@ -187,10 +187,10 @@ pub enum Descriptor {
     Address(u8),
 }
 
-/// Receivers of messages (2b p.28).
+/// The units that receive messages: shared functions (2b p.28).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum SharedFunction {
-    /// No receiver.
+    /// No shared function: the null receiver.
     Null,
     /// Sampler.
     Sampler,

@@ -186,7 +186,8 @@ pub static MATH: Names<MathFunction> = Names {
     ],
 };
 
-/// Receivers of messages. IGA writes their number in the instruction and this name in the comment.
+/// Shared functions, which receive messages. IGA writes their number in the instruction and this
+/// name in the comment.
 pub static FUNCTIONS: Names<SharedFunction> = Names {
     kind: "shared function",
     rows: &[
@@ -197,8 +198,8 @@ pub static FUNCTIONS: Names<SharedFunction> = Names {
         name(SharedFunction::DataPortRender, "hdc.rc", "render"),
         name(SharedFunction::Urb, "urb", "urb"),
         name(SharedFunction::ThreadSpawner, "spawner", "thread_spawner"),
-        // In later generations, the numbers of two of these receivers belong to other units. Mesa's
-        // names are those of the later units: `rt accel` is printed, and `tgm` is read.
+        // In later generations, the numbers of two of these shared functions belong to other units.
+        // Mesa's names are those of the later units: `rt accel` is printed, and `tgm` is read.
         also(SharedFunction::MotionEstimation, "vme", "rt accel", &["vme"]),
         name(SharedFunction::DataPortConstant, "hdc.cc", "const"),
         name(SharedFunction::DataPort0, "hdc.dc0", "data"),

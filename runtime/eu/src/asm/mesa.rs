@@ -474,7 +474,7 @@ fn region(p: &mut Parser<'_>) -> Parse<Option<Region>> {
     Ok(Some(region))
 }
 
-/// Parses the descriptor and the receiver of a message: `0x0c847000 sampler`,
+/// Parses the descriptor and the shared function of a message: `0x0c847000 sampler`,
 /// `a0<0,1,0>UD 0x00000200 dp data 1`.
 fn message(p: &mut Parser<'_>, i: &Instruction) -> Parse<Send> {
     let mut address = None;

@@ -7,7 +7,7 @@ use crate::instruction::SharedFunction;
 use crate::syntax::{self, Syntax};
 use core::fmt::{self, Write};
 
-/// Prints receiver, message and lengths:
+/// Prints the shared function, the message and its lengths:
 /// `dp data 1 MsgDesc: ( DC typed surface write, Surface = 1, SIMD16, Mask = 0x0) mlen 7 rlen 0`.
 /// Without an immediate descriptor, prints `indirect` after `MsgDesc:`.
 pub(super) fn write<W: Write + ?Sized>(
