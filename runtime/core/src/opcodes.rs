@@ -27,7 +27,7 @@ struct Row {
     mask: u8,
 }
 
-/// No instruction.
+/// Marks a table entry that has no instruction.
 const NONE: u16 = u16::MAX;
 
 /// The data of an instruction that is needed to check its header and to compute the packet's

@@ -179,7 +179,7 @@ impl<T: Packed> fmt::Debug for Lazy<'_, T> {
 
 /// The packets of an engine; implemented by the generated enums.
 pub trait EnginePacket<'a>: Copy + fmt::Debug {
-    /// The engine.
+    /// The engine that accepts the packets.
     const ENGINE: Engines;
 
     /// The instruction that starts with `header`.

@@ -166,21 +166,21 @@ pub struct Last {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
-    /// Through the sampler.
+    /// The surface is read through the sampler.
     Sampled,
-    /// Written or read as a render target.
+    /// The surface is written or read as a render target.
     RenderTarget,
-    /// By typed surface messages, including atomics.
+    /// Typed surface messages, including atomics, use the surface.
     Typed,
-    /// By untyped surface messages, including atomics.
+    /// Untyped surface messages, including atomics, use the surface.
     Untyped,
-    /// By byte and dword scattered messages.
+    /// Byte and dword scattered messages use the surface.
     Scattered,
-    /// By oword block messages.
+    /// Oword block messages use the surface.
     Block,
-    /// By media block messages.
+    /// Media block messages use the surface.
     Media,
-    /// By atomic operations, typed or untyped.
+    /// Atomic operations, typed or untyped, use the surface.
     Atomic,
     /// The surface is read.
     Read,

@@ -89,9 +89,9 @@ impl Instruction {
 /// The values of unused bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unused {
-    /// As Mesa's assembler writes them.
+    /// Unused bits have the values that Mesa's assembler writes.
     Mesa,
-    /// As in the compaction tables.
+    /// Unused bits have the values of the compaction tables.
     Tables,
 }
 
@@ -569,7 +569,7 @@ impl Encoder<'_> {
             Descriptor::Address(byte) => {
                 let address = Register::Arf { file: Arf::Address, number: 0, byte };
                 let fields = self.register_fields(&address)?;
-                // Encoded as Align1 in both access modes.
+                // The address register is encoded as in Align1, also in Align16.
                 let source = Source::new(address, DataType::Ud, Region::SCALAR);
                 let source = self.source_align1(&source, &fields)?;
                 (gen8::RegFile::ARF, source as u32)
@@ -594,7 +594,7 @@ impl Encoder<'_> {
         .pack())
     }
 
-    /// Branches with immediate distances.
+    /// Encodes branches with immediate distances.
     fn branch(&self) -> Result<[u32; 4]> {
         let i = self.instruction;
         let branch = i.branch.unwrap_or(Branch { jip: 0, uip: None });

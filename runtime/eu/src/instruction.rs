@@ -139,9 +139,9 @@ pub enum PredicateControl {
 /// A 16-bit flag subregister, `f<register>.<subregister>`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Flag {
-    /// 0 or 1.
+    /// Number of the flag register: 0 or 1.
     pub register: u8,
-    /// 0 or 1.
+    /// Number of the subregister: 0 or 1.
     pub subregister: u8,
 }
 
@@ -234,11 +234,11 @@ pub struct Branch {
 /// Thread control after an instruction (2b p.44). No functional effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ThreadControl {
-    /// Hardware decides.
+    /// Hardware decides whether it switches to another thread.
     Normal,
-    /// No switch to another thread.
+    /// Hardware does not switch to another thread.
     Atomic,
-    /// A forced switch.
+    /// Hardware must switch to another thread.
     Switch,
 }
 
@@ -327,7 +327,7 @@ impl Register {
 /// The destination of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Destination {
-    /// First byte.
+    /// First byte of the first element.
     pub register: Register,
     /// Type of an element.
     pub ty: DataType,

@@ -18,7 +18,7 @@ pub enum Syntax {
 /// A meaning and its spellings. An empty spelling means that the language has none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name<T: 'static> {
-    /// The meaning.
+    /// The value that the words stand for.
     pub meaning: T,
     /// IGA's spelling.
     pub iga: &'static str,
@@ -236,7 +236,7 @@ pub enum Keyword {
     /// The channels on which the instruction works: the unit in which Mesa counts (`1N` 4, `1Q` 8,
     /// `1H` 16 channels) and the first channel. IGA writes `M8` after the execution size.
     Channels {
-        /// 4, 8 or 16.
+        /// Channels in the unit in which Mesa counts: 4, 8 or 16.
         unit: u8,
         /// The first channel of the thread.
         offset: u8,

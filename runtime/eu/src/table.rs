@@ -186,7 +186,7 @@ pub(crate) mod types {
         two(WIDE, WIDE, Manual),
         two(MIXED, MIXED, Iga),
     ];
-    /// cmp (2a).
+    /// Types of cmp (from 2a).
     pub const CMP: &[Signature] = ADD;
     /// cmpn: types of 2a, without qwords and without half floats from integers.
     pub const CMPN: &[Signature] = &[
@@ -197,11 +197,11 @@ pub(crate) mod types {
         two(HF, HF, Manual),
         two(MIXED, MIXED, Iga),
     ];
-    /// avg (2a).
+    /// Types of avg (from 2a).
     pub const AVG: &[Signature] = &[two(INT, INT, Manual)];
-    /// and, or, xor, asr (2a).
+    /// Types of and, or, xor and asr (from 2a).
     pub const LOGIC: &[Signature] = &[two(INT, INT, Manual), two(WIDE, WIDE, Manual)];
-    /// not (2a).
+    /// Types of not (from 2a).
     pub const NOT: &[Signature] = &[one(INT, INT, Manual), one(WIDE, WIDE, Manual)];
     /// shl: integers of up to 32 bits are from G45, qwords from IGA.
     pub const SHL: &[Signature] = &[two(INT, INT, G45), two(WIDE, WIDE, Iga)];
@@ -243,26 +243,26 @@ pub(crate) mod types {
         two(WIDE, WIDE, Iga),
         two(MIXED, MIXED, Iga),
     ];
-    /// smov (IGA): only its types are published.
+    /// Types of smov (from IGA). Nothing else about smov is published.
     pub const SMOV: &[Signature] =
         &[two(set!(Uw W Ud D Uq Q F Df), set!(Uw W Ud D Uq Q F Df), Iga)];
-    /// csel (2a).
+    /// Types of csel (from 2a).
     pub const CSEL: &[Signature] = &[three(F, F, Manual)];
-    /// lrp (2a).
+    /// Types of lrp (from 2a).
     pub const LRP: &[Signature] = &[three(F, F, Manual)];
-    /// bfe, bfi2 (2a).
+    /// Types of bfe and bfi2 (from 2a).
     pub const BIT_FIELD_THREE: &[Signature] = &[three(UD, UD, Manual), three(D, D, Manual)];
-    /// bfi1 (2a).
+    /// Types of bfi1 (from 2a).
     pub const BFI1: &[Signature] = &[two(UD, UD, Manual), two(D, D, Manual)];
     /// fbl: the dword source is from 2a, the word source from kernels of drivers.
     pub const FBL: &[Signature] = &[one(UD, UD, Manual), one(UD, set!(Uw), Kernels)];
-    /// bfrev (2a).
+    /// Types of bfrev (from 2a).
     pub const UD_ONE: &[Signature] = &[one(UD, UD, Manual)];
-    /// lzd, fbh (2a).
+    /// Types of lzd and fbh (from 2a).
     pub const DWORD_TO_UD: &[Signature] = &[one(UD, DWORD, Manual)];
-    /// cbit (2a).
+    /// Types of cbit (from 2a).
     pub const CBIT: &[Signature] = &[one(UD, set!(Ub Uw Ud), Manual)];
-    /// addc, subb (2a).
+    /// Types of addc and subb (from 2a).
     pub const UD_TWO: &[Signature] = &[two(UD, UD, Manual)];
     /// mach: dwords of the same signedness are from IGA, a signed result of unsigned sources from
     /// kernels of drivers.
@@ -287,17 +287,17 @@ pub(crate) mod types {
     ];
     /// mad: all sources have one type.
     pub const MAD: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga), three(MIXED, MIXED, Iga)];
-    /// madm (IGA).
+    /// Types of madm (from IGA).
     pub const MADM: &[Signature] = &[three(F, F, Iga), three(DF, DF, Iga)];
-    /// sad2, sada2 (IGA).
+    /// Types of sad2 and sada2 (from IGA).
     pub const SAD: &[Signature] = &[two(WORD, BYTE, Iga)];
-    /// frc (2a).
+    /// Types of frc (from 2a).
     pub const FRC: &[Signature] = &[one(F, F, Manual)];
-    /// rndu, rndd, rnde, rndz (G45).
+    /// Types of rndu, rndd, rnde and rndz (from G45).
     pub const ROUND: &[Signature] = &[one(F, F, G45)];
-    /// dp2, dp3, dp4, dph, line (2a).
+    /// Types of dp2, dp3, dp4, dph and line (from 2a).
     pub const FLOAT_TWO: &[Signature] = &[two(F, F, Manual)];
-    /// pln (G45).
+    /// Types of pln (from G45).
     pub const PLN: &[Signature] = &[two(F, F, G45)];
     /// Functions of one float: F is from 2a math, half floats are from IGA.
     pub const MATH_ONE: &[Signature] = &[one(F, F, Manual), one(MIXED, MIXED, Iga)];
@@ -315,8 +315,8 @@ pub(crate) mod types {
     pub const DISTANCE: &[Signature] = &[one(NONE, D, Manual)];
     /// call, calla (2a): the return address, and the target if it is in a register.
     pub const CALL: &[Signature] = &[one(DWORD, D, Manual)];
-    /// ret: the return address (IGA).
+    /// Type of the return address, the source of ret (from IGA).
     pub const RET: &[Signature] = &[one(NONE, DWORD, Iga)];
-    /// wait: the notification register (IGA).
+    /// Type of the notification register, the source of wait (from IGA).
     pub const WAIT: &[Signature] = &[one(NONE, UD, Iga)];
 }

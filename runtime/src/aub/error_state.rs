@@ -20,13 +20,13 @@ use std::io;
 /// [`CaptureWriter::exec`](crate::capture::CaptureWriter::exec) take it.
 #[derive(Debug)]
 pub struct Recorded<'a> {
-    /// The context.
+    /// Number of the context.
     pub context: u32,
-    /// The engine.
+    /// The engine that executes the batch.
     pub engine: EngineId,
     /// Address of the first command of the batch.
     pub batch: u64,
-    /// Everything that is mapped.
+    /// All objects that the context maps.
     pub objects: Vec<WriteObject<'a>>,
 }
 

@@ -34,12 +34,12 @@ const ENGINE_BYTES: u32 = 0x1000;
 const QUEUE: std::ops::Range<u32> = 0x510..0x550;
 const QUEUE_CONTROL: u32 = 0x550;
 
-/// Started work.
+/// Commands that an engine starts to execute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Started {
     /// Position in the decompressed file of the block that starts the work, in bytes.
     pub position: u64,
-    /// The engine.
+    /// The engine that executes the commands.
     pub engine: EngineId,
     /// The context: the page number of its image in the global space; 0 for work without an image.
     pub context: u32,
@@ -52,7 +52,7 @@ pub(super) struct Started {
 /// Commands in global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Commands {
-    /// In a ring.
+    /// The commands are in a ring.
     Ring(Ring),
     /// Commands at consecutive addresses, not in a ring.
     Row {

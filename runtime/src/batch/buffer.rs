@@ -101,12 +101,12 @@ impl Buffer {
         self
     }
 
-    /// The contents.
+    /// The contents of the buffer.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The contents, for changes.
+    /// The contents of the buffer, for changes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }

@@ -45,7 +45,7 @@ pub struct RelocationEntry {
     pub offset: u64,
     /// The presumed address of the object, canonical.
     pub presumed_offset: u64,
-    /// `I915_GEM_DOMAIN_RENDER`.
+    /// Always `I915_GEM_DOMAIN_RENDER`.
     pub read_domains: u32,
     /// `I915_GEM_DOMAIN_RENDER` if the GPU writes the object, else 0.
     pub write_domain: u32,
@@ -63,7 +63,7 @@ pub struct ExecObject {
     pub alignment: u64,
     /// Present or wanted address of the object, canonical.
     pub offset: u64,
-    /// `EXEC_OBJECT_...`
+    /// Flags: `EXEC_OBJECT_...`.
     pub flags: u64,
 }
 
@@ -76,7 +76,7 @@ pub struct ExecBuffer {
     pub batch_start_offset: u32,
     /// Length of the batch in bytes, a multiple of 8.
     pub batch_len: u32,
-    /// The ring, and `I915_EXEC_...`.
+    /// Number of the ring, and flags `I915_EXEC_...`.
     pub flags: u64,
 }
 

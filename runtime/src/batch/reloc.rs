@@ -69,7 +69,7 @@ pub(super) const MAX_DELTA: u64 = i32::MAX as u64;
 
 const VA_BITS: u32 = 48;
 
-/// The low 48 bits.
+/// The low 48 bits of an address.
 pub(super) const fn va(address: u64) -> u64 {
     address & bits::ones(VA_BITS)
 }

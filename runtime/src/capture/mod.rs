@@ -226,7 +226,7 @@ pub struct Exec {
     pub seq: u64,
     /// The hardware context; its state persists from submission to submission.
     pub context: u32,
-    /// The engine.
+    /// The engine that executes the batch.
     pub engine: EngineId,
     /// Address of the first dword of the batch, 48 bits, inside one of `objects`.
     pub batch_address: u64,
@@ -241,7 +241,7 @@ pub struct Exec {
 pub struct ExecObject {
     /// The object that is mapped.
     pub object: ObjectId,
-    /// Its address, 48 bits, a multiple of [`PAGE`].
+    /// GPU address of the object: 48 bits, a multiple of [`PAGE`].
     pub address: u64,
     /// Size of the object in bytes.
     pub size: u64,

@@ -38,7 +38,7 @@ impl std::fmt::Debug for manifest::Event {
 /// An object for [`CaptureWriter::exec`].
 #[derive(Debug, Clone)]
 pub struct WriteObject<'a> {
-    /// Its name; the same in all submissions.
+    /// Name of the object; the same in all submissions.
     pub object: &'a str,
     /// GPU address of the object.
     pub address: u64,

@@ -142,7 +142,7 @@ impl Reads {
 pub(super) enum Inside {
     /// The field, and the index of the plan of its type.
     Struct { field: &'static Field, plan: usize },
-    /// The group.
+    /// A group with structures in its elements.
     Group { group: &'static Group, parts: Vec<Inside> },
     /// The view, and the index of the plan of its type.
     View { view: &'static View, plan: usize },
@@ -162,11 +162,11 @@ pub(super) enum Forgets {
 /// A severity that replaces the one of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Off.
+    /// The rule is off.
     Allow,
-    /// As a warning.
+    /// A violation is a warning.
     Warn,
-    /// As an error.
+    /// A violation is an error.
     Deny,
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Number {
     Uscaled,
     Sscaled,
     Float,
-    /// 16 bits of fraction.
+    /// Signed fixed point with 16 fraction bits.
     Sfixed,
     /// Bits without conversion.
     Bits,

@@ -109,7 +109,7 @@ impl<W: Width> Mem<W> {
     pub fn offset(self, bytes: u64) -> Result<Self, MiError> {
         let location = self.location.after(bytes)?;
         if W::WIDE {
-            // The upper half must exist too.
+            // The upper half of a qword must be valid too.
             location.after(4)?;
         }
         Ok(Mem { location, ..self })
@@ -197,7 +197,7 @@ impl<W: Width> Reg<W> {
         Ok(Reg { offset, width: PhantomData })
     }
 
-    /// Its byte offset in the register space.
+    /// Byte offset of the register in the register space.
     pub const fn offset(self) -> u32 {
         self.offset.get() as u32
     }

@@ -47,7 +47,7 @@ pub enum Atomic {
     Or,
     /// Bitwise exclusive OR of memory and operand.
     Xor,
-    /// The operand.
+    /// The new value is the operand.
     Exchange,
     /// Memory + operand.
     Add,

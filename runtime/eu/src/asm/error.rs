@@ -20,7 +20,7 @@ pub struct AsmError {
     pub message: String,
     /// What would be valid at this position.
     pub expected: Option<String>,
-    /// Advice.
+    /// Advice for correcting the text.
     pub hint: Option<String>,
 }
 

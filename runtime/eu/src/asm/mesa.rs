@@ -427,7 +427,7 @@ fn register_source(p: &mut Parser<'_>, i: &Instruction) -> Parse<Source> {
     let register = p.subregister(&base, index, ty)?;
     p.general_only(i, &base)?;
     let region = region.unwrap_or(match base.register {
-        // Mesa prints this register without a region.
+        // Mesa prints the thread dependency register without a region.
         Register::Arf { file: Arf::ThreadDependency, .. } => Region::packed(i.exec_size.min(8)),
         _ => Region::SCALAR,
     });

@@ -93,7 +93,7 @@ impl Syntax {
             match text(index) {
                 "|" if text(index + 1).starts_with('M') => return Syntax::Iga,
                 "align1" | "align16" | "JIP" | "MsgDesc" => return Syntax::Mesa,
-                // g4<1>UD
+                // In Mesa's syntax an upper-case type follows a region: `g4<1>UD`.
                 ">" if text(index + 1).starts_with(|c: char| c.is_ascii_uppercase()) => {
                     return Syntax::Mesa;
                 }

@@ -348,7 +348,7 @@ impl<'a> Parser<'a> {
         }
         let mut offset = if negative { -offset } else { offset };
         if self.syntax == Syntax::Mesa && (512..1024).contains(&offset) {
-            // Mesa's disassembler prints the ten bits unsigned.
+            // Mesa's disassembler prints the ten bits of the offset as an unsigned number.
             offset -= 1024;
         }
         let end = self.expect(']')?.end;

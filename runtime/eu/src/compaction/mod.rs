@@ -171,7 +171,7 @@ fn two_sources(compact: &[u32; 2]) -> Option<[u32; 4]> {
             src1_reg_num: compact.src1_reg_num,
             src1index: compact.src1index,
         };
-        // 13 bits; the highest is sign-extended.
+        // A compact immediate has 13 bits and is sign-extended.
         let [bits] = parts.pack();
         genxml_core::S::<13>::from_bits(u64::from(bits)).get() as u32
     } else {

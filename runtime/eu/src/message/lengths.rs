@@ -116,7 +116,7 @@ fn urb(dwords: &[u32; 1]) -> Payload {
     let offsets = u8::from(message.per_slot_offset);
     let mask = message.swizzle_control.bits() as u8;
     match message.urb_opcode.bits() {
-        // SIMD8 write and read.
+        // Opcode 7 is a SIMD8 write, 8 a SIMD8 read.
         7 => Some((Span::between(offsets + mask + 1, 14), NOTHING)),
         8 => Some((Span::exactly(offsets), Span::between(1, 16))),
         _ => None,
@@ -148,7 +148,7 @@ fn pixel_interpolator(dwords: &[u32; 1]) -> Payload {
     Some((Span::exactly(if offsets { 2 * wide } else { 1 }), Span::exactly(2 * wide)))
 }
 
-/// A check or refinement sends two inputs of four registers each; the header is one of the eight.
+/// A check or refinement sends a header and seven registers of data, and returns seven registers.
 fn motion_estimation(dwords: &[u32; 1]) -> Payload {
     use msd::MotionEstimationType as Type;
     match msd::MotionEstimationMessageDescriptor::unpack_lossy(dwords).message_type {
