@@ -43,9 +43,9 @@ pub enum MergeError {
         packet: &'static str,
         /// The field.
         field: &'static str,
-        /// Its first bit in the container.
+        /// First bit of the field in the container.
         start: u32,
-        /// Its last bit.
+        /// Last bit of the field in the container, inclusive.
         end: u32,
     },
     /// No field of the container has this name.
@@ -61,7 +61,7 @@ pub enum MergeError {
 pub struct Prepacked<T: Fixed> {
     /// The packed part; bits that it does not own are zero.
     values: T::Dwords,
-    /// Bits of the fields that it owns.
+    /// Mask of the bits of the fields that the part owns.
     owned: T::Dwords,
     /// Defaults of the owned bits.
     defaults: T::Dwords,

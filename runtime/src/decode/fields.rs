@@ -227,7 +227,7 @@ impl Fields<'_> {
         }
     }
 
-    /// As [`bits`](Self::bits), for fields at any position. Only the first 64 bits of longer
+    /// As [`bits`](Self::bits), for fields at any position. Reads only the first 64 bits of longer
     /// fields.
     fn bits_anywhere(&self, plan: &FieldPlan, base: u32) -> Option<u64> {
         let (start, end) = (base + plan.start, base + plan.end);
@@ -309,8 +309,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Adds a field of more than 64 bits: one item per dword. For reserved bits, only dwords that
-    /// are not zero.
+    /// Adds a field of more than 64 bits: one item per dword. If `wrong` has an issue (the field
+    /// must be zero or is reserved), dwords of zero are left out.
     fn wide(&mut self, plan: &FieldPlan, wrong: Option<Issue>, base: u32, depth: u8) {
         let (start, end) = (base + plan.start, base + plan.end);
         for (index, first) in

@@ -23,15 +23,15 @@ const PAGE: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Current {
     Header,
-    /// Registers of this engine.
+    /// Registers of the engine with this index.
     Engine(usize),
-    /// Requests of this engine, and the number of requests that are still to come.
+    /// Requests of the engine with this index, and the number of requests still to come.
     Requests(usize, i64),
-    /// Waiters of this engine.
+    /// Waiters of the engine with this index.
     Waiters(usize),
-    /// This list, and the number of rows that are still to come.
+    /// The list with this index, and the number of rows that are still to come.
     List(usize, i64),
-    /// Memory of this buffer.
+    /// Memory of the buffer with this index.
     Buffer(usize),
     /// Outside the sections above.
     Tail,

@@ -228,7 +228,7 @@ fn state_at_the_end_of_its_buffer_is_read() {
     dynamic.extend(descriptor(0, 0x40 | 1 << 2, 0x60 | 2));
     dynamic.extend([0; 16]);
     assert_eq!(dynamic.len() * 4, 0x80, "four samplers of 16 bytes end the buffer");
-    // Two surfaces would start at 0 and 0x40; the table of two ends the buffer.
+    // The binding table at 0x60 has two entries, for surfaces at 0 and 0x40. It ends the buffer.
     let mut surfaces = vec![0; 24];
     surfaces.extend([0, 0x40]);
     let memory = Buffers(vec![
@@ -248,7 +248,7 @@ fn state_at_the_end_of_its_buffer_is_read() {
     assert_eq!(of("SAMPLER_STATE"), [Some(0), Some(1), Some(2), Some(3)]);
     let last = seen.iter().rfind(|record| record.name == "SAMPLER_STATE").unwrap();
     assert_eq!((last.address, last.there, last.note.as_str()), (0x5_0070, 4, ""));
-    // Zeros are not a kernel, but they are in the dump.
+    // The memory of the kernel is in the dump, but its zeros are no instructions.
     assert!(seen.iter().any(|record| record.note == "kernel at 0x60000: there is no instruction"));
     let mapped: Vec<_> = seen.iter().filter(|record| record.note.contains("mapped")).collect();
     assert!(mapped.is_empty(), "{mapped:#?}");
